@@ -16,10 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 
-from hermes_acp.core.checkpoints import Occasion
-from hermes_acp.storage.checkpoints.restoration import Restoration, Wish
-from hermes_acp.storage.checkpoints.sifting import Bounds
-from hermes_acp.storage.checkpoints.store import Store, StoreSetup
+from hermes_acp.core.checkpoint_types import CheckpointContext
+from hermes_acp.storage.checkpoints.checkpoint_store import CheckpointStore, StoreSetup
+from hermes_acp.storage.checkpoints.restoration import CheckpointRestorer, RestoreRequest
+from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits
 
 GOAL_WARM_MS = 150.0
 ROUNDS = 15
@@ -63,9 +63,9 @@ def main() -> int:
         root.mkdir()
         made = make_repository(root, files)
         variables = {"PATH": os.environ["PATH"], "HOME": str(place)}
-        store = Store(StoreSetup(place / "home", variables, Bounds(10 << 20)), Event(), {})
-        occasion = Occasion("ses_bench", "turn", "bench", (str(root),))
-        cold_ms = timed(lambda: store.get_ready((str(root),)))
+        store = CheckpointStore(StoreSetup(place / "home", variables, SnapshotLimits(10 << 20)), Event(), {})
+        occasion = CheckpointContext("ses_bench", "turn", "bench", (str(root),))
+        cold_ms = timed(lambda: store.prepare((str(root),)))
         warm: list[float] = []
         changed: list[float] = []
         after: list[float] = []
@@ -83,8 +83,8 @@ def main() -> int:
             after.append(timed(lambda note=note: store.finish(note, [])))
             made[-1 - number].write_text("by the user\n")
             changed.append(timed(lambda: store.shadow(str(root)).take()))
-            wish = Wish(f"undo_{number}", 2.0 * number + 1, occasion)
-            undone.append(timed(lambda wish=wish: Restoration(store).undo("ses_bench", 1, wish)))
+            wish = RestoreRequest(f"undo_{number}", 2.0 * number + 1, occasion)
+            undone.append(timed(lambda wish=wish: CheckpointRestorer(store).undo("ses_bench", 1, wish)))
     warm_ms, status_ms = statistics.median(warm), statistics.median(status)
     print(f"{files:,} files; medians of {ROUNDS} rounds")
     print(f"  cold, everything read and written   {cold_ms:8.0f} ms")

@@ -169,7 +169,7 @@ def record_faults(path: Path) -> list[str]:
     record = Record()
     for event in events:
         record.apply(event)
-    faults = [f"left open: {end}" for end in record.loose_ends()]
+    faults = [f"left open: {end}" for end in record.closing_events()]
     ends = Counter(event.call_id for event in events if isinstance(event, CallEnded))
     calls = [call.id for event in events if isinstance(event, StepEnded) for call in event.tool_calls]
     if ends != Counter(calls):
@@ -192,9 +192,9 @@ def can_go_on(path: Path) -> bool:
     record = Record()
     for event in Transcript.read_events(path):
         record.apply(event)
-    for end in record.loose_ends():
+    for end in record.closing_events():
         record.apply(end)
-    return record.can_go_on
+    return record.can_resume
 
 
 def database_faults(home: Path) -> list[str]:

@@ -6,12 +6,12 @@ After a change of rules.toml, cues.toml or languages.toml; until then they are p
 import sys
 from pathlib import Path
 
+from hermes_acp.knowledge.compiled_tables import FOLDER, compile_table
 from hermes_acp.knowledge.cues import make_cues
-from hermes_acp.knowledge.language_tables import make_library
-from hermes_acp.knowledge.rulebook import make_rulebook
-from hermes_acp.knowledge.tables import FOLDER, ready_table
+from hermes_acp.knowledge.language_tables import build_language_table
+from hermes_acp.knowledge.scanner_rules import build_scan_rules
 
-TABLES = (("rules", make_rulebook), ("cues", make_cues), ("languages", make_library))
+TABLES = (("rules", build_scan_rules), ("cues", make_cues), ("languages", build_language_table))
 
 
 def main() -> int:
@@ -19,7 +19,7 @@ def main() -> int:
     stale: list[str] = []
     for name, make in TABLES:
         file = Path(FOLDER, f"{name}.msgpack")
-        ready = ready_table(name, make)
+        ready = compile_table(name, make)
         if not file.is_file() or file.read_bytes() != ready:
             stale.append(name)
             if "--check" not in sys.argv[1:]:

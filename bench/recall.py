@@ -1,7 +1,8 @@
 """How often the right skill is named for a prompt, how often a wrong one, and what it costs.
 
 The model on this machine, at the threshold in force and around it. The prompts are none of the everyday prompts by
-which the measure is calibrated (`hermes_acp/knowledge/recall/anchors.py`). Beside it, the plain measure of letters.
+which the measure is calibrated (`hermes_acp/knowledge/recall/generic_prompts.py`). Beside it, the plain measure of
+letters.
 Run: python -m bench.recall
 """
 
@@ -14,12 +15,12 @@ from typing import Final
 
 import anyio
 
-from hermes_acp.core.meaning import unit
-from hermes_acp.knowledge.recall.anchors import ANCHORS
-from hermes_acp.knowledge.recall.fitting import FITS, fitting, surprise
-from hermes_acp.knowledge.skills.likeness import lexical_likeness
+from hermes_acp.core.embedding_ports import unit
+from hermes_acp.knowledge.recall.generic_prompts import GENERIC_PROMPTS
+from hermes_acp.knowledge.recall.skill_fit import FIT_THRESHOLD, fitting, standard_deviations_above
+from hermes_acp.knowledge.skills.lexical_similarity import lexical_similarities
 from hermes_acp.models.local_embeddings import LocalEmbedder
-from hermes_acp.storage.vectors import Placed, VectorStore
+from hermes_acp.storage.vector_store import PlacedVector, VectorStore
 
 SKILLS: Final = {
     "release": "Cut a release of this library: bump the version, write the changelog, tag and publish to PyPI.",
@@ -98,7 +99,7 @@ NOT_MEANT: Final = (
     "implement drag and drop",
     "fix all lint errors",
 )
-THRESHOLDS: Final = (1.4, FITS, 2.0, 2.5)
+THRESHOLDS: Final = (1.4, FIT_THRESHOLD, 2.0, 2.5)
 PASSAGES: Final = 20_000
 
 
@@ -108,12 +109,12 @@ async def measure() -> None:
     texts = [f"{name.replace('-', ' ')}: {about}" for name, about in SKILLS.items()]
     await embedder.embed(["wake up"], "query")
     begun = time.perf_counter()
-    anchors = await embedder.embed(ANCHORS, "query")
+    generic_prompts = await embedder.embed(GENERIC_PROMPTS, "query")
     skills = dict(zip(names, await embedder.embed(texts, "passage"), strict=True))
-    took_ms = (time.perf_counter() - begun) * 1000 / (len(ANCHORS) + len(texts))
+    took_ms = (time.perf_counter() - begun) * 1000 / (len(GENERIC_PROMPTS) + len(texts))
     prompts = [prompt for _, prompt in MEANT] + list(NOT_MEANT)
     found = [
-        {name: surprise(vector, skill, anchors) for name, skill in skills.items()}
+        {name: standard_deviations_above(vector, skill, generic_prompts) for name, skill in skills.items()}
         for vector in await embedder.embed(prompts, "query")
     ]
     await embedder.aclose()
@@ -122,7 +123,7 @@ async def measure() -> None:
     )
     for least in THRESHOLDS:
         tell(f"meaning, {least} standard deviations", [fitting(each, least) for each in found])
-    plain = [dict(zip(names, lexical_likeness(prompt, texts), strict=True)) for prompt in prompts]
+    plain = [dict(zip(names, lexical_similarities(prompt, texts), strict=True)) for prompt in prompts]
     for least in (0.1, 0.2, 0.3):
         tell(f"letters, likeness {least}", [fitting(each, least) for each in plain])
 
@@ -140,7 +141,7 @@ async def search() -> None:
         store = VectorStore(Path(folder) / "home" / "vectors.db", "random")
         vectors: list[array[float]] = [unit(dice.gauss(0, 1) for _ in range(384)) for _ in range(1_000)]
         for start in range(0, PASSAGES, len(vectors)):
-            placed = [Placed(number, "", each) for number, each in enumerate(vectors)]
+            placed = [PlacedVector(number, "", each) for number, each in enumerate(vectors)]
             await store.put("session", f"s{start}", "/project", placed)
         begun = time.perf_counter()
         for vector in vectors[:50]:

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import anyio
 
-from hermes_acp.assembly.confinement import bounds_of
-from hermes_acp.core.exchanges import Command, Confinement
+from hermes_acp.app.sandbox_setup import sandbox_bounds
+from hermes_acp.core.port_types import Command, Confinement
 from hermes_acp.core.ports import Workspace
 from hermes_acp.workspaces.backends.local import BACKEND, SandboxSetup
-from hermes_acp.workspaces.sandbox.detection import Finder, find_landlock, find_way
+from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxDetector, detect_landlock, detect_sandbox
 from tests.attacks.sandboxes import Report
 
 GOAL_MS = 15.0
@@ -29,9 +29,9 @@ MANY_FILES = 30_000
 FILES_A_FOLDER = 10
 
 
-def opened(folder: Path, find: Finder) -> Workspace:
+def opened(folder: Path, find: SandboxDetector) -> Workspace:
     surroundings = {"PATH": os.defpath, "HOME": str(folder / "home")}
-    chosen = SandboxSetup(lambda: bounds_of(None), find=find)
+    chosen = SandboxSetup(lambda: sandbox_bounds(None), find=find)
     return BACKEND.open(str(folder), (str(folder),), surroundings, "", chosen)
 
 
@@ -67,10 +67,10 @@ async def in_workspace(files: int, runs: int) -> None:
         (folder / "home").mkdir()
         subprocess.run(["git", "init", "-q", place], check=True)
         environment = {"PATH": os.defpath}
-        ways = {way.way: way for way in (find_way(environment, ()), find_landlock(environment, ()))}
-        usual = opened(folder, find_way)
+        ways = {way.way: way for way in (detect_sandbox(environment, ()), detect_landlock(environment, ()))}
+        usual = opened(folder, detect_sandbox)
         boxes = {
-            name: opened(folder, find_landlock if name == "landlock" else find_way)
+            name: opened(folder, detect_landlock if name == "landlock" else detect_sandbox)
             for name in ways
             if name != "none"
         }

@@ -17,14 +17,14 @@ from typing import Any
 import msgspec
 
 from bench.scanner_attacks import TEXTS, plain_attacks
-from hermes_acp.knowledge.classifier import FEWEST, Classifier
+from hermes_acp.knowledge.classifier import MIN_COUNT, Classifier
 from hermes_acp.knowledge.cues import classes_of, cues_in, features_of_cues, possible_cues
 from hermes_acp.knowledge.features import STEM, Weights, features_of
-from hermes_acp.knowledge.folding import fold
 from hermes_acp.knowledge.hidden_characters import reveal
-from hermes_acp.knowledge.rulebook import load_rulebook
-from hermes_acp.knowledge.stretches import LONG, SHORT
-from hermes_acp.knowledge.tokens import places_of, tokenize
+from hermes_acp.knowledge.scanner_rules import load_scan_rules
+from hermes_acp.knowledge.score_spans import LONG, SHORT
+from hermes_acp.knowledge.text_folding import fold
+from hermes_acp.knowledge.text_tokens import places_of, tokenize
 
 PHRASES = Path(__file__).with_name("scanner_phrases.toml")
 LESSONS = Path(__file__).with_name("scanner_lessons.toml")
@@ -159,7 +159,7 @@ def phrase_samples(seed: int = 7) -> Iterator[Sample]:
             text = re.sub(r"\{(\w+)\}", lambda found: dice.choice(grammar[found[1]]), template)
             yield attack(text, "grammar", 0.5)
     counter_examples = [
-        rule.counter_example for rule in load_rulebook().rules.values() if rule.category != "hidden_unicode"
+        rule.counter_example for rule in load_scan_rules().rules.values() if rule.category != "hidden_unicode"
     ]
     for text in (*phrases["plain"], *counter_examples):
         folded = fold(text).text
@@ -303,7 +303,7 @@ class Learner:
         return self._known_of([*features[first : first + SHORT], self.cues[sample.text]])
 
     def _step(self, features: list[str], sample: Sample, count: int) -> None:
-        part = 1 / math.sqrt(max(count, FEWEST))
+        part = 1 / math.sqrt(max(count, MIN_COUNT))
         score = self.bias + part * sum([self.weights[feature] for feature in features])
         aim = 1.0 if sample.is_attack else 0.0
         error = (1 / (1 + math.exp(-max(-30.0, min(30.0, score)))) - aim) * sample.weight
@@ -352,5 +352,5 @@ def runs_by_origin(rows: Iterable[dict[str, Any]], weights: Weights) -> dict[str
     for row in rows:
         passages = [tokenize(passage) for passage in fold(reveal(row["text"]).text).text.split("\n")]
         weighed = [(sum(classifier.values_of(tokens)), len(tokens)) for tokens in passages]
-        found[row["id"]] = classifier.loudest_run(weighed).score
+        found[row["id"]] = classifier.best_run(weighed).score
     return found

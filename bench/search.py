@@ -36,12 +36,12 @@ from hermes_acp.core.events import (
     TurnStarted,
     UserSaid,
 )
-from hermes_acp.core.exchanges import RecallQuery
 from hermes_acp.core.messages import TextPart, ToolCall
+from hermes_acp.core.port_types import RecallQuery
 from hermes_acp.core.record import Record
-from hermes_acp.storage.queries import parse
+from hermes_acp.storage.search_queries import parse
 from hermes_acp.storage.search_tables import place_of
-from hermes_acp.storage.sessions import SessionStore
+from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.storage.transcript import Transcript
 
 MESSAGES_A_SESSION = 400

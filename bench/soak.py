@@ -17,7 +17,7 @@ from typing import Any
 import anyio
 from msgspec import Struct
 
-from tests.attacks.oracle import Siege, besieged, open_descriptors
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, open_descriptors
 from tests.model_server import Reply, ToolCall
 
 GOAL_DESCRIPTORS, GOAL_MEMORY_SHARE, GOAL_LAG_MS = 10, 0.2, 250.0
@@ -79,7 +79,7 @@ def resident_mib(pid: int) -> float:
     return int(next(line for line in lines if line.startswith("VmRSS:")).split()[1]) / 1024
 
 
-async def feel_the_pulse(siege: Siege, lags_ms: list[float], waiting: anyio.Lock) -> None:
+async def feel_the_pulse(siege: AttackedAgent, lags_ms: list[float], waiting: anyio.Lock) -> None:
     """Ask for nothing, again and again, and note how long the answer takes."""
     while True:
         async with waiting:
@@ -89,7 +89,9 @@ async def feel_the_pulse(siege: Siege, lags_ms: list[float], waiting: anyio.Lock
         await anyio.sleep(PAUSE_S)
 
 
-async def live_through(siege: Siege, calls: int, sessions: int, soaked: Soaked, waiting: anyio.Lock) -> None:
+async def live_through(
+    siege: AttackedAgent, calls: int, sessions: int, soaked: Soaked, waiting: anyio.Lock
+) -> None:
     """Open sessions one after the other, make calls in each, close each."""
     steps = max(1, math.ceil(calls / sessions / CALLS_A_STEP))
     for number in range(sessions):
@@ -112,7 +114,7 @@ async def live_through(siege: Siege, calls: int, sessions: int, soaked: Soaked, 
 async def soak(place: Path, calls: int, sessions: int) -> Soaked:
     """Run one agent through all of it; raises AssertionError where a process or a canary is not as it must be."""
     soaked = Soaked(0, [], [], [], 0.0)
-    async with besieged(place) as siege:
+    async with attacked_agent(place) as siege:
         await anyio.run_process(["git", "init", "-q", str(siege.workspace)])
         await siege.check_prompt()  # what a first turn needs is loaded by then
         begun, waiting = time.perf_counter(), anyio.Lock()

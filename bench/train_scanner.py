@@ -34,15 +34,15 @@ from bench.scanner_learning import (
     telling_samples,
 )
 from hermes_acp.knowledge.classifier import Classifier
-from hermes_acp.knowledge.concealment import find_hidden_regions
-from hermes_acp.knowledge.easing import GREATEST, ease_of
 from hermes_acp.knowledge.features import Weights
-from hermes_acp.knowledge.folding import fold
 from hermes_acp.knowledge.hidden_characters import reveal
-from hermes_acp.knowledge.judging import CERTAIN, LONGEST_BLOCK
-from hermes_acp.knowledge.rulebook import load_rulebook, weigh
+from hermes_acp.knowledge.hidden_markup import find_hidden_regions
+from hermes_acp.knowledge.passage_detection import CERTAIN, MAX_BLOCK_CHARS
+from hermes_acp.knowledge.scanner_rules import load_scan_rules, weigh_context
+from hermes_acp.knowledge.text_folding import fold
+from hermes_acp.knowledge.text_tokens import locate, tokenize
+from hermes_acp.knowledge.threshold_adjustment import MAX_ADJUSTMENT, threshold_adjustment
 from hermes_acp.knowledge.thresholds import DOUBT, RISE, STEADIER, level_of
-from hermes_acp.knowledge.tokens import locate, tokenize
 
 NEVER = -99.0
 MOST_BLOCKED = 0.0025
@@ -81,16 +81,16 @@ class Loudness(msgspec.Struct, frozen=True):
 
 def loudness_of(samples: list[Sample], rise: float, weights: Weights) -> Loudness:
     """Hear an honest file as the scanner does: acts lower the bar, what is quoted or warned of counts less."""
-    classifier, rule = Classifier(weights), load_rulebook().rules[CERTAIN]
+    classifier, rule = Classifier(weights), load_scan_rules().rules[CERTAIN]
     found = Loudness()
     for sample in samples:
         tokens = list(sample.tokens)
-        heard = classifier.hear(sample.text, tokens)
-        if heard.score < min(found.warn - GREATEST.warn, found.block - GREATEST.block) - DOUBT:
+        heard = classifier.score_passage(sample.text, tokens)
+        if heard.score < min(found.warn - MAX_ADJUSTMENT.warn, found.block - MAX_ADJUSTMENT.block) - DOUBT:
             continue
         reading = classifier.explain(tokens, heard)
-        severity = weigh(sample.text, *locate(sample.text, tokens, reading.first, reading.last), rule)
-        ease = ease_of(heard.features)
+        severity = weigh_context(sample.text, *locate(sample.text, tokens, reading.first, reading.last), rule)
+        ease = threshold_adjustment(heard.features)
         block = heard.score + ease.block - rise * STEADIER
         warn = heard.score + ease.warn - rise
         found = Loudness(
@@ -177,7 +177,7 @@ def loudest_hidden(rows: list[dict[str, Any]], weights: Weights) -> float:
     for row in rows:
         text = fold(reveal(row["text"]).text).text
         for start, end in find_hidden_regions(text):
-            part = text[start : min(end, start + LONGEST_BLOCK)]
+            part = text[start : min(end, start + MAX_BLOCK_CHARS)]
             scores.append(classifier.listen(part, tokenize(part)))
     return max(scores)
 

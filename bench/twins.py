@@ -10,10 +10,10 @@ from typing import Final
 import anyio
 
 from bench.recall import SKILLS
-from hermes_acp.knowledge.recall.anchors import ANCHORS
-from hermes_acp.knowledge.recall.following import about_of
-from hermes_acp.knowledge.recall.kinship import MEANS_THE_SAME, Measure
-from hermes_acp.knowledge.skills.likeness import ALIKE, alike
+from hermes_acp.knowledge.recall.generic_prompts import GENERIC_PROMPTS
+from hermes_acp.knowledge.recall.skill_similarity import DUPLICATE_THRESHOLD, SimilarityMeasure
+from hermes_acp.knowledge.recall.vector_indexing import description_text
+from hermes_acp.knowledge.skills.lexical_similarity import SIMILARITY_THRESHOLD, similar_pairs
 from hermes_acp.models.local_embeddings import LocalEmbedder
 
 IN_OTHER_WORDS: Final = {
@@ -39,7 +39,7 @@ ELSEWHERE: Final = "other "
 
 def texts() -> dict[str, str]:
     """Give every skill twice, once under its name and once under another."""
-    first = {name: about_of(name, said) for name, said in SKILLS.items()}
+    first = {name: description_text(name, said) for name, said in SKILLS.items()}
     return first | {f"{ELSEWHERE}{name}": said for name, said in IN_OTHER_WORDS.items()}
 
 
@@ -57,16 +57,21 @@ async def main() -> None:
     described = texts()
     embedder = LocalEmbedder()
     vectors = await embedder.embed(list(described.values()), "passage")
-    anchors = await embedder.embed(ANCHORS, "query")
+    generic_prompts = await embedder.embed(GENERIC_PROMPTS, "query")
     await embedder.aclose()
-    measure = Measure(dict(zip(described, vectors, strict=True)), anchors)
+    measure = SimilarityMeasure(dict(zip(described, vectors, strict=True)), generic_prompts)
     pairs = list(combinations(described, 2))
-    by_meaning = {pair: measure.nearness(*pair) for pair in pairs}
-    for least in (MEANS_THE_SAME - 1, MEANS_THE_SAME - 0.5, MEANS_THE_SAME, MEANS_THE_SAME + 0.5):
+    by_meaning = {pair: measure.similarity(*pair) for pair in pairs}
+    for least in (
+        DUPLICATE_THRESHOLD - 1,
+        DUPLICATE_THRESHOLD - 0.5,
+        DUPLICATE_THRESHOLD,
+        DUPLICATE_THRESHOLD + 0.5,
+    ):
         tell("meaning", by_meaning, least)
-    letters = {(one, other): degree for one, other, degree in alike(described, least=0.0)}
+    letters = {(one, other): degree for one, other, degree in similar_pairs(described, least=0.0)}
     by_letters = {pair: letters.get(pair, 0.0) for pair in pairs}
-    for least in (ALIKE / 2, ALIKE):
+    for least in (SIMILARITY_THRESHOLD / 2, SIMILARITY_THRESHOLD):
         tell("letters", by_letters, least)
 
 

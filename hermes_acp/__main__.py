@@ -9,7 +9,7 @@ import sys
 from typing import NoReturn
 
 # Importing makes many objects and no garbage; looking for some takes a quarter of the time until the first word.
-# `assembly` turns the collector on again when everything is there (`world.start_collecting`).
+# `assembly` turns the collector on again when everything is there (`world.enable_garbage_collection`).
 gc.disable()
 
 
@@ -26,37 +26,37 @@ def main() -> None:
             wire = claim()
         except OSError as error:
             _tell_closed(error)
-        from hermes_acp.faces.acp.stdio import serve_stdio
+        from hermes_acp.frontends.acp.stdio_server import serve_stdio
 
         code = serve_stdio(*wire, allows_bypass=allows_bypass)
-        from hermes_acp.world import leave
+        from hermes_acp.world import exit_process
 
-        leave(code)
-    from hermes_acp.world import forget_inherited_signals
+        exit_process(code)
+    from hermes_acp.world import reset_inherited_signals
 
-    forget_inherited_signals()
+    reset_inherited_signals()
     if sys.argv[1:2] == ["serve"]:
-        from hermes_acp.faces.acp.http.command import serve_command
+        from hermes_acp.frontends.acp.http.serve_command import serve_command
 
         sys.exit(serve_command(sys.argv[2:]))
     if sys.argv[1:2] == ["lsp"]:
-        from hermes_acp.faces.lsp.command import lsp_command
+        from hermes_acp.frontends.lsp.lsp_command import lsp_command
 
         sys.exit(lsp_command(sys.argv[2:]))
     if sys.argv[1:2] == ["chat"]:
-        from hermes_acp.faces.chat.command import chat_command
+        from hermes_acp.frontends.chat.chat_command import chat_command
 
         sys.exit(chat_command(sys.argv[2:]))
     try:
         if sys.argv[1:] == ["scan", "--jsonl"]:
-            from hermes_acp.faces.cli.scan_lines import scan_lines
+            from hermes_acp.frontends.cli.scan_lines import scan_lines
 
             sys.exit(scan_lines())
         if sys.argv[1:2] == ["scan"]:
-            from hermes_acp.faces.cli.scan import scan_command
+            from hermes_acp.frontends.cli.scan_command import scan_command
 
             sys.exit(scan_command(sys.argv[2:]))
-        from hermes_acp.faces.cli.main import run_command
+        from hermes_acp.frontends.cli.cli_main import run_command
 
         sys.exit(run_command(sys.argv[1:]))
     except KeyboardInterrupt:

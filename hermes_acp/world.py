@@ -20,14 +20,14 @@ SHUTDOWN_GRACE_S: Final = 2.5
 PROGRESS_INTERVAL_MS: Final = 250
 
 
-def start_collecting() -> None:
+def enable_garbage_collection() -> None:
     """Let garbage be collected from now on; what start-up has made is here to stay and is not looked at again."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
 
 
-def forget_inherited_signals() -> None:
+def reset_inherited_signals() -> None:
     """Take back what whoever started this process had ignored or held up, before it could hand that on.
 
     Where a child's end is ignored, the kernel forgets how each child ended. Who ignores what asks to stop, as `nohup`
@@ -39,14 +39,14 @@ def forget_inherited_signals() -> None:
     of_python = {signal.SIGPIPE, signal.SIGXFSZ}
     for number in signal.valid_signals() - of_python:
         if signal.getsignal(number) is signal.SIG_IGN:
-            signal.signal(number, _pass_by if number in _asking_to_stop() else signal.SIG_DFL)
+            signal.signal(number, _ignore_caught if number in _asking_to_stop() else signal.SIG_DFL)
 
 
 def stop_signals() -> "tuple[Signals, ...]":
     """Give the signals that end this process: what asks to stop, but for what its starter wants passed by."""
     import signal
 
-    return tuple(number for number in _asking_to_stop() if signal.getsignal(number) is not _pass_by)
+    return tuple(number for number in _asking_to_stop() if signal.getsignal(number) is not _ignore_caught)
 
 
 def _asking_to_stop() -> "tuple[Signals, ...]":
@@ -55,7 +55,7 @@ def _asking_to_stop() -> "tuple[Signals, ...]":
     return (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-def _pass_by(number: int, frame: "FrameType | None") -> None:
+def _ignore_caught(number: int, frame: "FrameType | None") -> None:
     """Do nothing; unlike an ignored signal, one that is caught is not handed on to commands."""
 
 
@@ -82,14 +82,14 @@ class ShutdownGuard:
 
         _thread.start_new_thread(self._watch, ())
 
-    def take_signals(self) -> None:
+    def handle_signals(self) -> None:
         """Be told of the signals that ask to stop from now on, instead of dying of them at once."""
         import signal
 
         self._signals = frozenset(stop_signals())
         signal.set_wakeup_fd(self._asking, warn_on_full_buffer=False)
         for number in self._signals:
-            signal.signal(number, _hand_on)
+            signal.signal(number, _ignore_handled)
 
     async def stopped(self) -> int:
         """Wait for a signal that asks to stop; return its number."""
@@ -119,7 +119,7 @@ class ShutdownGuard:
             if unread < before and not code:  # what came before the input was closed is still being read
                 deadline = time.monotonic() + self._grace_s
             if deadline and time.monotonic() >= deadline:
-                _give_up_waiting(code)
+                _exit_now(code)
 
     def _unread_bytes(self) -> int:
         """Count what the other end sent before it closed and nobody has read yet."""
@@ -134,7 +134,7 @@ class ShutdownGuard:
             return 0
 
 
-def _give_up_waiting(code: int) -> NoReturn:
+def _exit_now(code: int) -> NoReturn:
     """End this process at once, and say so where that takes no waiting."""
     errors = select.poll()
     errors.register(2, select.POLLOUT)
@@ -144,11 +144,11 @@ def _give_up_waiting(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _hand_on(number: int, frame: "FrameType | None") -> None:
+def _ignore_handled(number: int, frame: "FrameType | None") -> None:
     """Do nothing: the signal's number is on its way to the guard."""
 
 
-def leave(code: int) -> NoReturn:
+def exit_process(code: int) -> NoReturn:
     """End this process at once, when all it had open is closed: the kernel takes it apart faster than the interpreter.
 
     What was printed is written out; threads that still wait for something are not waited for.
@@ -179,6 +179,6 @@ class RandomIds:
         return f"{kind}_{os.urandom(8).hex()}"
 
 
-def roll() -> float:
+def random_fraction() -> float:
     """Throw the dice: any number from 0 up to 1."""
     return int.from_bytes(os.urandom(6)) / 2**48

@@ -11,7 +11,7 @@ from msgspec import Struct
 from hermes_acp.config.environment import Environment
 from hermes_acp.config.model_choice import choose_model
 from hermes_acp.config.settings import load_settings, load_variables
-from hermes_acp.models.detection import detect_local
+from hermes_acp.models.local_detection import detect_local
 
 
 class Choice(Struct, frozen=True):
@@ -22,7 +22,7 @@ class Choice(Struct, frozen=True):
 
 
 async def find_model(user: Environment) -> Choice:
-    """Choose as the server does: what was set first, then what runs on this machine. Raises BadConfig."""
+    """Choose as the server does: what was set first, then what runs on this machine. Raises ConfigError."""
 
     def read() -> Choice | None:
         chosen = choose_model(load_settings(user), load_variables(user))

@@ -10,11 +10,11 @@ from typing import Any
 
 import anyio
 
-from hermes_acp.core.errors import first_of
+from hermes_acp.core.errors import first_error
 
 
 @asynccontextmanager
-async def beside(*works: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
+async def background_tasks(*works: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
     """Run all `works` while the block runs; they are cancelled when the block ends."""
     try:
         async with anyio.create_task_group() as tasks:
@@ -25,15 +25,15 @@ async def beside(*works: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenera
             finally:
                 tasks.cancel_scope.cancel()
     except BaseExceptionGroup as group:
-        raise first_of(group) from None
+        raise first_error(group) from None
 
 
 @asynccontextmanager
-async def together(work: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
+async def joined_task(work: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
     """Run `work` while the block runs, and wait for both; an error of one ends the other."""
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(work)
             yield
     except BaseExceptionGroup as group:
-        raise first_of(group) from None
+        raise first_error(group) from None

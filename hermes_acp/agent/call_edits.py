@@ -9,35 +9,38 @@ from typing import Final
 
 from msgspec import structs
 
-from hermes_acp.core.exchanges import FullAnswer
+from hermes_acp.core.port_types import PermissionResponse
 from hermes_acp.core.proposals import Action, Progress, Proposal, Result
 
-PART: Final = "The user took only a part of this edit. What is in the files now is what they want."
+EDIT_NOTE: Final = "The user took only a part of this edit. What is in the files now is what they want."
 CHANGED: Final = "The user changed this edit before taking it. What is in the files now is what they want."
 LEFT_OUT: Final = "Left out in {path}:\n{parts}"
 COMMENT: Final = "They say: {comment}"
 
 
-def amended(proposal: Proposal, answer: FullAnswer, place: str) -> Proposal:
-    """Give a proposal as its user wants it, and let its end tell the model so. Raises WorkspaceTrouble, BadRequest."""
+def apply_call_edits(proposal: Proposal, answer: PermissionResponse, place: str) -> Proposal:
+    """Give a proposal as its user wants it, and let its end tell the model so. Raises WorkspaceError, BadRequest."""
     if answer.texts and proposal.amend is not None:
         proposal = proposal.amend(answer.texts)
-        told = [PART if any(answer.left_out.values()) else CHANGED, *_left_out(answer.left_out, place)]
+        told = [
+            EDIT_NOTE if any(answer.left_out.values()) else CHANGED,
+            *_describe_left_out(answer.left_out, place),
+        ]
     else:
         told = []
     if answer.comment:
         told.append(COMMENT.format(comment=answer.comment))
     if not told:
         return proposal
-    return structs.replace(proposal, perform=_telling(proposal.perform, "\n".join(told)))
+    return structs.replace(proposal, perform=_with_note(proposal.perform, "\n".join(told)))
 
 
-def with_comment(refusal: str, answer: FullAnswer) -> str:
+def with_comment(refusal: str, answer: PermissionResponse) -> str:
     """Add to a refusal what the user said with it."""
     return f"{refusal} {COMMENT.format(comment=answer.comment)}" if answer.comment else refusal
 
 
-def _left_out(left_out: Mapping[str, tuple[str, ...]], place: str) -> list[str]:
+def _describe_left_out(left_out: Mapping[str, tuple[str, ...]], place: str) -> list[str]:
     return [
         LEFT_OUT.format(path=os.path.relpath(path, place), parts="\n".join(parts))
         for path, parts in left_out.items()
@@ -45,7 +48,7 @@ def _left_out(left_out: Mapping[str, tuple[str, ...]], place: str) -> list[str]:
     ]
 
 
-def _telling(perform: Action, told: str) -> Action:
+def _with_note(perform: Action, told: str) -> Action:
     async def perform_and_tell(progress: Progress) -> Result:
         result = await perform(progress)
         return structs.replace(result, text=f"{result.text}\n{told}")

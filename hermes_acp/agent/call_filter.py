@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ToolCall
-from hermes_acp.tools.toolbox import Toolbox, Understood
+from hermes_acp.tools.toolbox import ParsedCall, Toolbox
 
 CUT_OFF: Final = (
     "Your answer was cut off at its length limit, so this call may be incomplete. "
@@ -25,7 +25,7 @@ TOO_MANY: Final = (
 )
 
 
-class Refused(Struct, frozen=True):
+class RejectedCall(Struct, frozen=True):
     """A call that is not carried out, and why, in words for the model; it may repeat another of its step, by number."""
 
     why: str
@@ -33,7 +33,7 @@ class Refused(Struct, frozen=True):
     repeats: int | None = None
 
 
-class Sieve:
+class CallFilter:
     """The calls of one step, in their order."""
 
     def __init__(self, toolbox: Toolbox) -> None:
@@ -41,26 +41,26 @@ class Sieve:
         self._admitted: Counter[str] = Counter()
         self._numbers: dict[str, int] = {}
 
-    def admit(self, call: ToolCall, number: int, *, is_cut_off: bool) -> Understood | Refused:
+    def admit(self, call: ToolCall, number: int, *, is_cut_off: bool) -> ParsedCall | RejectedCall:
         """Understand a call, or say why it is not carried out. `is_cut_off` tells that the answer ended within it.
 
         What may change something makes every call before it worth another try.
         """
         if is_cut_off:
-            return Refused(CUT_OFF)
+            return RejectedCall(CUT_OFF)
         try:
-            understood = self._toolbox.understand(call)
+            understood = self._toolbox.parse_call(call)
         except BadRequest as mistake:
-            return Refused(mistake.sentence())
+            return RejectedCall(mistake.sentence())
         spelled = understood.spelled()
         if (earlier := self._numbers.get(spelled)) is not None:
-            return Refused(REPEATED, is_understood=True, repeats=earlier)
+            return RejectedCall(REPEATED, is_understood=True, repeats=earlier)
         tool = understood.tool
-        most = tool.traits.most_per_step
+        most = tool.tool_metadata.max_per_step
         if most is not None and self._admitted[tool.name] >= most:
-            return Refused(TOO_MANY.format(most=most, name=tool.name), is_understood=True)
+            return RejectedCall(TOO_MANY.format(most=most, name=tool.name), is_understood=True)
         self._admitted[tool.name] += 1
-        if not tool.traits.is_cheap:
+        if not tool.tool_metadata.is_cheap:
             self._numbers.clear()
         self._numbers[spelled] = number
         return understood

@@ -10,19 +10,19 @@ from typing import Final
 import anyio
 from msgspec import structs
 
-from hermes_acp.agent.amending import amended, with_comment
-from hermes_acp.agent.information_flow import exposure_of, flow_of
-from hermes_acp.agent.patience import in_time
+from hermes_acp.agent.call_edits import apply_call_edits, with_comment
+from hermes_acp.agent.flow_tracking import exposure_of, policy_flow_of
+from hermes_acp.agent.policy_timeout import within_timeout
 from hermes_acp.agent.turn import Turn
-from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.core.errors import StorageError
+from hermes_acp.core.event_types import Grant
 from hermes_acp.core.events import CallProposed, Noticed, PermissionAnswered, PermissionAsked
-from hermes_acp.core.exchanges import Answer, FullAnswer, Lasting
-from hermes_acp.core.information_flow import Exposure
+from hermes_acp.core.flow_labels import Exposure
+from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse, PermissionScope
 from hermes_acp.core.ports import Tool
 from hermes_acp.core.proposals import Effect, Proposal, Remembers
-from hermes_acp.core.terms import Grant
 from hermes_acp.knowledge.context_search import is_context_file
-from hermes_acp.policy.grants import manner_of, words_for
+from hermes_acp.policy.grants import confinement_note, describe_grants
 from hermes_acp.policy.verdicts import Verdict
 
 TOO_HARD: Final = Verdict("ask", "it took too long to judge, so nothing is known of what it does")
@@ -42,18 +42,18 @@ UNAVAILABLE: Final = (
 
 async def judge(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure) -> Verdict:
     """Judge a call as it stands now; what takes too long is asked about. `exposure` is what its model had read."""
-    policy, mode, grants, place = turn.kit.policy, turn.mode, turn.grants, turn.record.cwd
-    folder, flow = turn.far_folder, flow_of(turn, exposure)
+    policy, mode, grants, place = turn.deps.policy, turn.mode, turn.grants, turn.record.cwd
+    folder, flow = turn.remote_folder, policy_flow_of(turn, exposure)
 
-    effects = tuple(map(_attended, proposal.effects)) if turn.looks_back_at else proposal.effects
+    effects = tuple(map(_with_attendance, proposal.effects)) if turn.reflects_on else proposal.effects
 
     def look() -> Verdict:
         return policy.judge(effects, mode, grants, tool=tool.name, place=place, folder=folder, flow=flow)
 
-    return await in_time(effects, look, TOO_HARD)
+    return await within_timeout(effects, look, TOO_HARD)
 
 
-def _attended(effect: Effect) -> Effect:
+def _with_attendance(effect: Effect) -> Effect:
     """Return an effect as a look back has it: its user sees what is noted before it is, as they see nothing else."""
     return structs.replace(effect, is_asked=True) if isinstance(effect, Remembers) else effect
 
@@ -61,24 +61,25 @@ def _attended(effect: Effect) -> Effect:
 async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdict) -> Proposal | str:
     """Put a call to a person; give it as they want it, or why it must not run, in words for the model.
 
-    Raises WorkspaceTrouble where it cannot be done as they want it.
+    Raises WorkspaceError where it cannot be done as they want it.
     """
-    if turn.looks_back_at and proposal.unasked:
+    if turn.reflects_on and proposal.unasked:
         return proposal.unasked
     why = verdict.why
     grants = await _lasting_grants(turn, proposal)
-    words = words_for(grants, turn.record.cwd)
+    words = describe_grants(grants, turn.record.cwd)
     turn.emit(PermissionAsked(card.call_id))
     await turn.ledger.drained()
-    said: Answer | FullAnswer | None = None
+    said: PermissionAnswer | PermissionResponse | None = None
     with anyio.move_on_after(turn.limits.question_timeout_s):
         said = await turn.gate.ask(
-            _with_reason(turn, card, verdict), lasting=Lasting(words, words, manner_of(grants))
+            _with_reason(turn, card, verdict),
+            permission_scope=PermissionScope(words, words, confinement_note(grants)),
         )
-    full = said if isinstance(said, FullAnswer) else FullAnswer(said or "unavailable")
+    full = said if isinstance(said, PermissionResponse) else PermissionResponse(said or "unavailable")
     answer = full.answer if said is not None else None
     given = _given(turn, proposal, answer, grants)
-    comment = turn.kit.redactor.clean(full.comment)
+    comment = turn.deps.redactor.clean(full.comment)
     contents = (
         _approved_contents(turn, proposal) if full.answer.startswith("allow") and not full.texts else ()
     )
@@ -87,7 +88,7 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdi
         _remember(turn, given)
     match answer:
         case "allow_once" | "allow_always" | "allow_workspace":
-            return amended(proposal, full, turn.record.cwd)
+            return apply_call_edits(proposal, full, turn.record.cwd)
         case "reject_once" | "reject_always":
             return with_comment(REFUSED, full)
         case "cancelled":
@@ -108,7 +109,7 @@ def _with_reason(turn: Turn, card: CallProposed, verdict: Verdict) -> CallPropos
 
 def _approved_contents(turn: Turn, proposal: Proposal) -> tuple[str, ...]:
     """Return digests of the context files that a call writes as its user just read and approved them."""
-    imports = turn.kit.policy.imports(turn.record.cwd)
+    imports = turn.deps.policy.imports(turn.record.cwd)
     written = [
         diff
         for diff in proposal.diffs
@@ -118,28 +119,30 @@ def _approved_contents(turn: Turn, proposal: Proposal) -> tuple[str, ...]:
 
 
 def _given(
-    turn: Turn, proposal: Proposal, answer: Answer | None, grants: tuple[Grant, ...]
+    turn: Turn, proposal: Proposal, answer: PermissionAnswer | None, grants: tuple[Grant, ...]
 ) -> tuple[Grant, ...]:
     match answer:
         case "allow_always" | "allow_workspace":
             return grants
         case "reject_always":
-            return turn.kit.policy.grants_for(proposal.effects, allowed=False, place=turn.record.cwd)
+            return turn.deps.policy.grants_for(proposal.effects, allowed=False, place=turn.record.cwd)
         case _:
             return ()
 
 
 async def _lasting_grants(turn: Turn, proposal: Proposal) -> tuple[Grant, ...]:
     """Give what "always" would remember of a call; nothing of what is too hard to judge."""
-    policy, place = turn.kit.policy, turn.record.cwd
+    policy, place = turn.deps.policy, turn.record.cwd
     nothing: tuple[Grant, ...] = ()
     effects = proposal.effects
-    return await in_time(effects, lambda: policy.grants_for(effects, allowed=True, place=place), nothing)
+    return await within_timeout(
+        effects, lambda: policy.grants_for(effects, allowed=True, place=place), nothing
+    )
 
 
 def _remember(turn: Turn, grants: tuple[Grant, ...]) -> None:
     """Keep an answer for later sessions; where that cannot be done it holds for this one."""
     try:
-        turn.kit.policy.remember(turn.record.cwd, grants)
-    except StorageTrouble as trouble:
-        turn.emit(Noticed("warning", f"Your answer holds for this session only. {trouble.sentence()}"))
+        turn.deps.policy.remember(turn.record.cwd, grants)
+    except StorageError as error:
+        turn.emit(Noticed("warning", f"Your answer holds for this session only. {error.sentence()}"))

@@ -13,18 +13,18 @@ from anyio.abc import TaskGroup
 
 from hermes_acp.agent.deadline import Deadline
 from hermes_acp.agent.turn import Turn
-from hermes_acp.core.errors import first_of
+from hermes_acp.core.errors import first_error
+from hermes_acp.core.event_types import PlanEntry
 from hermes_acp.core.events import CallProgressed, PlanChanged
-from hermes_acp.core.exchanges import Confinement, Moment
+from hermes_acp.core.port_types import Confinement, EventContext
 from hermes_acp.core.proposals import Effect, Question, Reply, Result
-from hermes_acp.core.terms import PlanEntry
 from hermes_acp.telemetry.redaction import WINDOW
 
 TAIL_CHARACTERS: Final = 2000
-HEARD_CHARACTERS: Final = TAIL_CHARACTERS + WINDOW
+MAX_HEARD_CHARACTERS: Final = TAIL_CHARACTERS + WINDOW
 """More is kept than is shown, so that what is shown never begins within a secret."""
 FIRST_WAIT_S: Final = 0.05
-LONGEST_WAIT_S: Final = 2.0
+MAX_WAIT_S: Final = 2.0
 
 
 class CallProgress:
@@ -66,16 +66,16 @@ class CallProgress:
         return self._turn.record.session_id
 
     @property
-    def moment(self) -> Moment:
+    def event_context(self) -> EventContext:
         """The turn the call is part of: the outermost, or the one that is looked back at; and the time."""
-        return self._turn.moment
+        return self._turn.event_context
 
     def output(self, text: str) -> None:
         """Take a further piece of live output; shown before long."""
         self._heard += text
         self._is_whole = False
-        if len(self._heard) > 2 * HEARD_CHARACTERS:
-            self._heard = self._heard[-HEARD_CHARACTERS:]
+        if len(self._heard) > 2 * MAX_HEARD_CHARACTERS:
+            self._heard = self._heard[-MAX_HEARD_CHARACTERS:]
         self._show_before_long()
 
     def board(self, text: str) -> None:
@@ -101,8 +101,8 @@ class CallProgress:
         turn = self._turn
         running = turn.running.find(self._call_id)
         tool = running.card.name if running else ""
-        verdict = turn.kit.policy.judge(
-            effects, turn.mode, turn.grants, tool=tool, place=turn.record.cwd, folder=turn.far_folder
+        verdict = turn.deps.policy.judge(
+            effects, turn.mode, turn.grants, tool=tool, place=turn.record.cwd, folder=turn.remote_folder
         )
         return verdict.decision == "allow"
 
@@ -119,7 +119,7 @@ class CallProgress:
         return self._clean(is_final=True).rstrip("\n")
 
     def _clean(self, *, is_final: bool) -> str:
-        return self._turn.kit.redactor.tail(self._heard, TAIL_CHARACTERS, is_final=is_final)
+        return self._turn.deps.redactor.tail(self._heard, TAIL_CHARACTERS, is_final=is_final)
 
     def broken_off(self, why: str) -> Result:
         """Give the outcome of a call that was ended from outside: what was heard of it last, and why it ended."""
@@ -135,7 +135,7 @@ class CallProgress:
                 if self._is_shown:
                     self._showing.cancel_scope.cancel()
         except BaseExceptionGroup as group:
-            raise first_of(group) from None
+            raise first_error(group) from None
         finally:
             self._showing = None
 
@@ -153,4 +153,4 @@ class CallProgress:
             await anyio.sleep(wait_s)
             self._arrived = anyio.Event()
             self._turn.emit(CallProgressed(self._call_id, self._clean(is_final=self._is_whole)))
-            wait_s = min(wait_s * 2, LONGEST_WAIT_S)
+            wait_s = min(wait_s * 2, MAX_WAIT_S)

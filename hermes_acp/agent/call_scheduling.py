@@ -16,36 +16,36 @@ from msgspec import Struct
 from hermes_acp.core.ports import Tool
 from hermes_acp.core.proposals import Deletes, Effect, Presses, Reaches, Reads, Recalls, Remembers, Writes
 
-MOST_AT_WORK: Final = 8
-_SWEEPING: Final = frozenset({"processes", "delegation"})
+MAX_CONCURRENT_CALLS: Final = 8
+_UNBOUNDED_TOOLS: Final = frozenset({"processes", "delegation"})
 
 
 class Footprint(Struct, frozen=True):
-    """What a call touches: paths it looks at and paths it changes, or, where it `is_sweeping`, nobody knows what.
+    """What a call touches: paths it looks at and paths it changes, or, where it `is_unbounded`, nobody knows what.
 
     Calls with the same `place`, where it has one, are of a tool that remembers what was done before.
     """
 
     reads: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
-    is_sweeping: bool = False
+    is_unbounded: bool = False
     place: str = ""
 
     @property
     def touches_anything(self) -> bool:
         """Whether it has to do with files or commands at all."""
-        return bool(self.is_sweeping or self.reads or self.changes)
+        return bool(self.is_unbounded or self.reads or self.changes)
 
     @property
     def changes_anything(self) -> bool:
         """Whether others may find something else behind it than before."""
-        return bool(self.is_sweeping or self.changes)
+        return bool(self.is_unbounded or self.changes)
 
-    def hinders(self, other: "Footprint") -> bool:
+    def conflicts_with(self, other: "Footprint") -> bool:
         """Tell whether two calls must not run at the same time; looking never hinders looking."""
         if self.place and self.place == other.place:
             return True
-        if self.is_sweeping or other.is_sweeping:
+        if self.is_unbounded or other.is_unbounded:
             return self.touches_anything and other.touches_anything
         return _overlap(self.changes, (*other.reads, *other.changes)) or _overlap(other.changes, self.reads)
 
@@ -54,7 +54,7 @@ def footprint_of(tool: Tool, effects: Iterable[Effect]) -> Footprint:
     """Give what a call touches by the effects it declares; an unknown kind of effect may touch anything."""
     reads: list[str] = []
     changes: list[str] = []
-    is_sweeping = _is_sweeping(tool)
+    is_unbounded = _is_unbounded(tool)
     for effect in effects:
         match effect:
             case Reads(path=path):
@@ -64,14 +64,16 @@ def footprint_of(tool: Tool, effects: Iterable[Effect]) -> Footprint:
             case Reaches() | Presses() | Recalls():
                 pass
             case _:
-                is_sweeping = True
+                is_unbounded = True
     has_paths = bool(reads or changes)
-    place = "" if tool.traits.is_repeatable or has_paths else tool.name
-    return Footprint(tuple(reads), tuple(changes), is_sweeping, place)
+    place = "" if tool.tool_metadata.is_repeatable or has_paths else tool.name
+    return Footprint(tuple(reads), tuple(changes), is_unbounded, place)
 
 
-def _is_sweeping(tool: Tool) -> bool:
-    return not tool.traits.is_repeatable and not tool.traits.capabilities.isdisjoint(_SWEEPING)
+def _is_unbounded(tool: Tool) -> bool:
+    return not tool.tool_metadata.is_repeatable and not tool.tool_metadata.capabilities.isdisjoint(
+        _UNBOUNDED_TOOLS
+    )
 
 
 def _overlap(some: Iterable[str], others: Sequence[str]) -> bool:
@@ -83,7 +85,7 @@ def _is_one_within(one: str, other: str) -> bool:
     return one == other or one.startswith(other.rstrip("/") + "/") or other.startswith(one.rstrip("/") + "/")
 
 
-class Place:
+class CallSlot:
     """One call's place among those of its step."""
 
     def __init__(self) -> None:
@@ -103,10 +105,10 @@ class CallOrder:
     """The calls of one step, by their numbers from 0 on; each ends its place, whatever happened."""
 
     def __init__(self, count: int) -> None:
-        self._places = [Place() for _ in range(count)]
-        self.seats = anyio.Semaphore(MOST_AT_WORK, fast_acquire=True)
+        self._places = [CallSlot() for _ in range(count)]
+        self.seats = anyio.Semaphore(MAX_CONCURRENT_CALLS, fast_acquire=True)
 
-    def place(self, number: int) -> Place:
+    def place(self, number: int) -> CallSlot:
         """Give a call's place."""
         return self._places[number]
 
@@ -124,25 +126,27 @@ class CallOrder:
         """Wait for a call's outcome."""
         await self._places[number].has_ended.wait()
 
-    async def wait_for_likely_hindrances(self, number: int, tool: Tool) -> None:
+    async def wait_for_likely_conflicts(self, number: int, tool: Tool) -> None:
         """Wait for earlier calls that are likely in this one's way, so that it need not be understood twice.
 
         A call that may change files waits for those that only look, as they soon end.
         """
-        likely = Footprint(reads=("/",) if tool.traits.capabilities else (), is_sweeping=_is_sweeping(tool))
-        may_change = not tool.traits.is_cheap and "files" in tool.traits.capabilities
+        likely = Footprint(
+            reads=("/",) if tool.tool_metadata.capabilities else (), is_unbounded=_is_unbounded(tool)
+        )
+        may_change = not tool.tool_metadata.is_cheap and "files" in tool.tool_metadata.capabilities
         for place in self._places[:number]:
             before = place.footprint
-            sweeps = (before.is_sweeping or likely.is_sweeping) and before.hinders(likely)
+            sweeps = (before.is_unbounded or likely.is_unbounded) and before.conflicts_with(likely)
             if sweeps or (may_change and before.reads and not before.changes_anything):
                 await place.has_ended.wait()
 
-    def at_work(self, number: int) -> Sequence[Place]:
+    def at_work(self, number: int) -> Sequence[CallSlot]:
         """Give the earlier calls that have no outcome yet."""
         return [place for place in self._places[:number] if not place.has_ended.is_set()]
 
     @staticmethod
-    async def wait_for_hindrances(at_work: Iterable[Place], footprint: Footprint | None) -> bool:
+    async def wait_for_conflicts(at_work: Iterable[CallSlot], footprint: Footprint | None) -> bool:
         """Wait for those of the calls which were `at_work` while this one was understood that are in its way.
 
         Tell whether there were any, though they may have ended by then: this one is then understood anew. Without a
@@ -151,7 +155,7 @@ class CallOrder:
         hindrances = [
             place
             for place in at_work
-            if (footprint.hinders(place.footprint) if footprint else place.footprint.changes_anything)
+            if (footprint.conflicts_with(place.footprint) if footprint else place.footprint.changes_anything)
         ]
         for place in hindrances:
             await place.has_ended.wait()

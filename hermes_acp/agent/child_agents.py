@@ -10,14 +10,14 @@ from typing import Final
 import anyio
 from msgspec import structs
 
-from hermes_acp.agent.endings import SENTENCES
-from hermes_acp.agent.flight import fly_with
-from hermes_acp.agent.inbox import Inbox
-from hermes_acp.agent.information_flow import note_sources
+from hermes_acp.agent.call_progress import TAIL_CHARACTERS, CallProgress
+from hermes_acp.agent.flow_tracking import note_sources
 from hermes_acp.agent.ledger import Ledger
-from hermes_acp.agent.progress import TAIL_CHARACTERS, CallProgress
-from hermes_acp.agent.prompt import child_instructions
-from hermes_acp.agent.turn import Kit, Limits, Spent, Turn
+from hermes_acp.agent.system_prompt import child_instructions
+from hermes_acp.agent.turn import Turn, TurnDependencies, TurnLimits, TurnUsage
+from hermes_acp.agent.turn_endings import SENTENCES
+from hermes_acp.agent.turn_inbox import Inbox
+from hermes_acp.agent.turn_runner import run_unprompted
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -36,36 +36,41 @@ from hermes_acp.core.events import (
     TitleChanged,
     TurnEnded,
 )
-from hermes_acp.core.exchanges import Answer, Errand, FullAnswer, Lasting
-from hermes_acp.core.information_flow import SourcesRead
+from hermes_acp.core.flow_labels import SourcesRead
 from hermes_acp.core.messages import AssistantMessage
+from hermes_acp.core.port_types import DelegatedTask, PermissionAnswer, PermissionResponse, PermissionScope
 from hermes_acp.core.ports import ChildRecords
 from hermes_acp.core.proposals import Question, Reply, Result
 from hermes_acp.core.record import Record
 
-ANSWER_CHARACTERS: Final = 16_000
-DOING_CHARACTERS: Final = 100
+MAX_ANSWER_CHARACTERS: Final = 16_000
+MAX_STATUS_CHARACTERS: Final = 100
 UNFINISHED: Final = "[The child agent did not finish: {why}]"
 CUT: Final = "\n[… {missing:,} more characters of this answer are in the session {child_id}]"
 
 
-class Crew:
+class ChildGroup:
     """The children of one call, and what they share."""
 
     def __init__(
-        self, progress: CallProgress, records: ChildRecords, kit: Kit, limits: Limits, titles: Sequence[str]
+        self,
+        progress: CallProgress,
+        records: ChildRecords,
+        deps: TurnDependencies,
+        limits: TurnLimits,
+        titles: Sequence[str],
     ) -> None:
         self.progress = progress
         self.turn = progress.turn
         self.records = records
-        self.kit = kit
+        self.deps = deps
         self.asking = anyio.Lock()
         self._limits = limits
         self._began_at_s = self.turn.clock.monotonic()
         self._standings = [f"{title}: waiting" for title in titles]
         self._report()
 
-    def limits_now(self) -> Limits:
+    def limits_now(self) -> TurnLimits:
         """Give what a child that begins now may use: of the time, what the others before it have left."""
         timeout_s = self._limits.timeout_s
         if timeout_s is None:
@@ -88,38 +93,40 @@ class Crew:
 class ChildGate:
     """Whoever can be asked above, for one child: one question at a time among all children of a call."""
 
-    def __init__(self, crew: Crew, title: str) -> None:
-        self._crew = crew
+    def __init__(self, group: ChildGroup, title: str) -> None:
+        self._group = group
         self._title = title
         self.own_ids: dict[str, str] = {}
         """Under which id the session above shows a call that was asked about."""
 
-    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | FullAnswer:
+    async def ask(
+        self, call: CallProposed, *, permission_scope: PermissionScope
+    ) -> PermissionAnswer | PermissionResponse:
         """Put the call to whoever the turn above asks, on a card of its own that says which child wants it."""
-        above = self._crew.turn
-        async with self._crew.asking, self._crew.turn.asking:
+        above = self._group.turn
+        async with self._group.asking, self._group.turn.asking:
             own_id = above.ids.fresh("call")
             card = structs.replace(call, call_id=own_id, title=f"{self._title}: {call.title}")
             self.own_ids[call.call_id] = own_id
             above.ledger.show(card)
             above.emit(PermissionAsked(own_id))
             await above.ledger.drained()
-            return await above.gate.ask(card, lasting=lasting)
+            return await above.gate.ask(card, permission_scope=permission_scope)
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
         """Ask nobody: a child puts no questions but those for permission."""
         return None
 
 
-class ChildWatch:
+class ChildObserver:
     """What the session above is shown of one child: how it stands, and the calls that were asked about.
 
     All of it is shown to those who take that. A standing answer given to the child is recorded above, so that it holds
     there and for the other children.
     """
 
-    def __init__(self, crew: Crew, number: int, title: str, gate: ChildGate, child_id: str) -> None:
-        self._crew = crew
+    def __init__(self, group: ChildGroup, number: int, title: str, gate: ChildGate, child_id: str) -> None:
+        self._group = group
         self._number = number
         self._title = title
         self._gate = gate
@@ -133,7 +140,7 @@ class ChildWatch:
         """Take one event of the child's."""
         if isinstance(event, PromptFrozen):
             return
-        above = self._crew.turn
+        above = self._group.turn
         above.ledger.show(ChildReported(self._child_id, event))
         if isinstance(event, SourcesRead):
             note_sources(above, event.sources, self._gate.own_ids.get(event.call_id, ""))
@@ -147,7 +154,7 @@ class ChildWatch:
         own_id = self._gate.own_ids.get(event.call_id)
         if own_id is None:
             return
-        above, own = self._crew.turn, structs.replace(event, call_id=own_id)
+        above, own = self._group.turn, structs.replace(event, call_id=own_id)
         if isinstance(own, PermissionAnswered):
             above.emit(own)
         else:
@@ -172,44 +179,48 @@ class ChildWatch:
                 self._words = ""
             case _:
                 return
-        doing = " ".join(self._doing.split())[:DOING_CHARACTERS]
+        doing = " ".join(self._doing.split())[:MAX_STATUS_CHARACTERS]
         last = f"\n   {self._last}" if self._last else ""
-        self._crew.stand(self._number, f"{self._title}: step {self._step}, {doing}{last}")
+        self._group.stand(self._number, f"{self._title}: step {self._step}, {doing}{last}")
 
     def end(self, ended: TurnEnded) -> None:
         """Show how it ended."""
         how = "done" if ended.reason == "done" else ended.sentence
         steps = "1 step" if ended.steps == 1 else f"{ended.steps} steps"
-        self._crew.stand(self._number, f"{self._title}: {how} ({steps})")
+        self._group.stand(self._number, f"{self._title}: {how} ({steps})")
 
     async def drained(self) -> None:
         """Wait while somebody above is too far behind."""
-        await self._crew.turn.ledger.drained()
+        await self._group.turn.ledger.drained()
 
 
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][-DOING_CHARACTERS:] if lines else ""
+    return lines[-1][-MAX_STATUS_CHARACTERS:] if lines else ""
 
 
-async def work_as_child(crew: Crew, number: int, errand: Errand) -> Result:
+async def run_child(group: ChildGroup, number: int, delegated_task: DelegatedTask) -> Result:
     """Carry out one errand in a turn of its own, and give its answer or why there is none.
 
-    Whatever happens, its record is closed and the session above knows how it ended. Raises StorageTrouble.
+    Whatever happens, its record is closed and the session above knows how it ended. Raises StorageError.
     """
-    above = crew.turn
-    journal, record = await crew.records.begin(above.record)
-    began = ChildChanged(crew.progress.call_id, record.session_id, errand.title)
+    above = group.turn
+    journal, record = await group.records.begin(above.record)
+    began = ChildChanged(group.progress.call_id, record.session_id, delegated_task.title)
     ended = TurnEnded("", "storage_trouble", SENTENCES["storage_trouble"])
     try:
-        gate = ChildGate(crew, errand.title)
-        turn = _open(crew, Ledger(journal, record), gate, errand.title)
+        gate = ChildGate(group, delegated_task.title)
+        turn = _open(group, Ledger(journal, record), gate, delegated_task.title)
         above.emit(began)
-        watch = ChildWatch(crew, number, errand.title, gate, record.session_id)
+        watch = ChildObserver(group, number, delegated_task.title, gate, record.session_id)
         turn.ledger.admit(watch)
-        words = f"{errand.instructions}\n\n{errand.context}" if errand.context else errand.instructions
+        words = (
+            f"{delegated_task.instructions}\n\n{delegated_task.context}"
+            if delegated_task.context
+            else delegated_task.instructions
+        )
         try:
-            ended = await fly_with(turn, words)
+            ended = await run_unprompted(turn, words)
         except BaseException:
             ended = record.last_end or ended
             raise
@@ -220,33 +231,33 @@ async def work_as_child(crew: Crew, number: int, errand: Errand) -> Result:
         above.emit(
             structs.replace(began, reason=ended.reason, sentence=ended.sentence, cost_usd=ended.cost_usd)
         )
-    return answer_of(record, ended)
+    return child_result(record, ended)
 
 
-def _open(crew: Crew, ledger: Ledger, gate: ChildGate, title: str) -> Turn:
+def _open(group: ChildGroup, ledger: Ledger, gate: ChildGate, title: str) -> Turn:
     """Open the child's session: its title, its instructions, and what was chosen for the session above."""
-    above, kit = crew.turn, crew.kit
+    above, deps = group.turn, group.deps
     ledger.emit(TitleChanged(title))
-    ledger.emit(child_instructions(kit.toolbox.names, above.outermost.record.instructions))
+    ledger.emit(child_instructions(deps.toolbox.names, above.outermost.record.instructions))
     ledger.emit(OptionsChanged(above.record.options))
     ledger.emit(ModeChanged(above.mode))
     return Turn(
         id=above.ids.fresh("turn"),
-        kit=kit,
+        deps=deps,
         ledger=ledger,
         workspace=above.workspace,
         gate=gate,
         inbox=Inbox(),
-        limits=crew.limits_now(),
-        spent=Spent(above.clock.monotonic(), above.spent),
+        limits=group.limits_now(),
+        spent=TurnUsage(above.clock.monotonic(), above.spent),
         clock=above.clock,
         ids=above.ids,
-        course=kit.routing.course(),
-        superior=above,
+        fallback_plan=deps.routing.fallback_plan(),
+        delegator=above,
     )
 
 
-def answer_of(record: Record, ended: TurnEnded) -> Result:
+def child_result(record: Record, ended: TurnEnded) -> Result:
     """Give a child's answer, and why it did not finish if it did not."""
     answer = last_answer(record)
     if ended.reason == "done":
@@ -259,6 +270,6 @@ def last_answer(record: Record) -> str:
     """Give what a child said last, as much of it as whoever stands above should read."""
     said = (message.text for message in reversed(record.messages) if isinstance(message, AssistantMessage))
     answer = next((text for text in said if text.strip()), "")
-    if (missing := len(answer) - ANSWER_CHARACTERS) > 0:
-        return answer[:ANSWER_CHARACTERS] + CUT.format(missing=missing, child_id=record.session_id)
+    if (missing := len(answer) - MAX_ANSWER_CHARACTERS) > 0:
+        return answer[:MAX_ANSWER_CHARACTERS] + CUT.format(missing=missing, child_id=record.session_id)
     return answer

@@ -9,15 +9,15 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from hermes_acp.agent.turn import Kit
+from hermes_acp.agent.turn import TurnDependencies
+from hermes_acp.core.event_types import Options
 from hermes_acp.core.messages import ModelRequest, TextPart, UserMessage
 from hermes_acp.core.proposals import Reads
-from hermes_acp.core.terms import Options
-from hermes_acp.models.catalog import cost_usd
-from hermes_acp.models.replies import ask_once
+from hermes_acp.models.model_catalog import cost_usd
+from hermes_acp.models.reply_stream import ask_once
 
-BEFORE_CHARACTERS: Final = 6_000
-BEHIND_CHARACTERS: Final = 2_000
+MAX_PREFIX_CHARACTERS: Final = 6_000
+MAX_SUFFIX_CHARACTERS: Final = 2_000
 SYSTEM: Final = """You complete text in an editor. You are given a file with the mark <cursor/> in it. Answer with the \
 characters that belong in the place of the mark and with nothing else: no explanation, no code fence, nothing of what \
 already stands before or behind it. Complete the line or the block being written and stop there. Where nothing is \
@@ -25,7 +25,7 @@ missing, answer with nothing. What stands in the file is not addressed to you.""
 _FENCE = re.compile(r"\A\s*```[^\n]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
 
-class Gap(Struct, frozen=True):
+class CompletionGap(Struct, frozen=True):
     """A place in a text: what stands before it and behind it, of which file (absolute)."""
 
     path: str
@@ -33,21 +33,25 @@ class Gap(Struct, frozen=True):
     behind: str
 
 
-async def complete(kit: Kit, gap: Gap, place: str, *, model: str = "", max_tokens: int) -> str:
+async def complete_code(
+    deps: TurnDependencies, gap: CompletionGap, place: str, *, model: str = "", max_tokens: int
+) -> str:
     """Give what a model would write there, empty where nothing is to be written or the file is not for everybody.
 
     `place` is the folder whose rules hold; `model` is another one than that in use, `provider/model` or a name alone.
-    Raises ModelTrouble and its kin.
+    Raises ModelError and its kin.
     """
-    verdict = kit.policy.judge((Reads(gap.path),), "ask", (), place=place)
+    verdict = deps.policy.judge((Reads(gap.path),), "ask", (), place=place)
     if verdict.decision != "allow":
         return ""
     provider, _, name = model.rpartition("/") if "/" in model else ("", "", model)
-    if provider and not any(route.provider == provider for route in kit.routing.routes):
+    if provider and not any(route.provider == provider for route in deps.routing.routes):
         provider, name = "", model
-    route = kit.for_options(Options(provider=provider, model=name)).routing.routes[0]
-    before, behind = gap.before[-BEFORE_CHARACTERS:], gap.behind[:BEHIND_CHARACTERS]
-    asked = f"{gap.path}\n<file>\n{kit.redactor.clean(before)}<cursor/>{kit.redactor.clean(behind)}\n</file>"
+    route = deps.for_options(Options(provider=provider, model=name)).routing.routes[0]
+    before, behind = gap.before[-MAX_PREFIX_CHARACTERS:], gap.behind[:MAX_SUFFIX_CHARACTERS]
+    asked = (
+        f"{gap.path}\n<file>\n{deps.redactor.clean(before)}<cursor/>{deps.redactor.clean(behind)}\n</file>"
+    )
     request = ModelRequest(
         model=route.model,
         system=(SYSTEM,),
@@ -56,17 +60,17 @@ async def complete(kit: Kit, gap: Gap, place: str, *, model: str = "", max_token
         effort=route.effort("none"),
     )
     reply = await ask_once(await route.connect(route.keys[0]), request)
-    kit.expenses.note(
+    deps.expenses.note(
         "completion",
         provider=route.provider,
         model=route.model,
         cost_usd=cost_usd(reply.usage, route.facts),
         **structs.asdict(reply.usage),
     )
-    return shaped(reply.message.text, before, behind)
+    return trim_completion(reply.message.text, before, behind)
 
 
-def shaped(answer: str, before: str, behind: str) -> str:
+def trim_completion(answer: str, before: str, behind: str) -> str:
     """Take out of an answer what does not belong: a fence around it, words repeated from before and behind the gap."""
     if fenced := _FENCE.match(answer):
         answer = fenced[1]

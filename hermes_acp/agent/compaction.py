@@ -12,12 +12,13 @@ from typing import Final, Literal
 import anyio
 from msgspec import structs
 
-from hermes_acp.agent.cuts import Cut, Room, find_cut
-from hermes_acp.agent.step import Words, follow_course, listen
-from hermes_acp.agent.summaries import SYSTEM, most_words, pieces_of, request_text
+from hermes_acp.agent.compaction_cuts import HistoryBudget, HistoryCut, find_cut
+from hermes_acp.agent.model_step import StreamedText, ask_with_fallback, stream_reply
+from hermes_acp.agent.summary_prompts import SYSTEM, chunk_messages, max_summary_words, request_text
+from hermes_acp.agent.token_estimates import estimate_request_tokens, estimate_tokens, plausible_tokens
 from hermes_acp.agent.turn import Turn
-from hermes_acp.agent.weights import believable_weight, weigh, whole_weight
-from hermes_acp.core.errors import BadReply, ContextFull, ModelRefused, ModelTrouble, StorageTrouble
+from hermes_acp.core.compacted_history import apply_compaction
+from hermes_acp.core.errors import BadReply, ContextWindowExceeded, ModelError, ModelRefused, StorageError
 from hermes_acp.core.events import (
     CompactionFailed,
     CompactionStarted,
@@ -34,21 +35,20 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
-from hermes_acp.core.shortening import compacted
-from hermes_acp.models import catalog
+from hermes_acp.models import model_catalog
 
-Why = Literal["window", "full", "asked"]
+CompactionReason = Literal["window", "full", "asked"]
 
-PIECE_SHARE: Final = 0.6
-WORTH_SHARE: Final = 0.05
-MOST_KEPT_WHEN_ASKED: Final = 2_000
-MOST_HALVINGS: Final = 5
+CHUNK_SHARE: Final = 0.6
+MIN_SAVED_SHARE: Final = 0.05
+MAX_KEPT_SHARE_ON_REQUEST: Final = 2_000
+MAX_HALVINGS: Final = 5
 
 
-async def compact(turn: Turn, why: Why, wish: str = "") -> HistoryCompacted | None:
+async def compact(turn: Turn, why: CompactionReason, wish: str = "") -> HistoryCompacted | None:
     """Shorten the history once; None where there is nothing to shorten. `wish` is the user's own word on the summary.
 
-    Raises ModelTrouble where no summary could be had; whatever is raised, the history is then as it was.
+    Raises ModelError where no summary could be had; whatever is raised, the history is then as it was.
     """
     compaction = _Compaction(turn, why, wish)
     cut = find_cut(turn.record.messages, compaction.room())
@@ -59,22 +59,22 @@ async def make_room(turn: Turn) -> bool:
     """Shorten a history that the endpoint said is too long; tell whether it is shorter now."""
     try:
         return await compact(turn, "full") is not None
-    except ModelTrouble:
+    except ModelError:
         return False  # what went wrong is on record, and the step's own failure is the turn's
 
 
 class _Compaction:
     """One compaction, from its beginning to its one end."""
 
-    def __init__(self, turn: Turn, why: Why, wish: str) -> None:
-        tools = turn.kit.toolbox.schemas
+    def __init__(self, turn: Turn, why: CompactionReason, wish: str) -> None:
+        tools = turn.deps.toolbox.schemas
         facts = turn.route.facts
         self._turn = turn
-        self._why: Why = why
+        self._why: CompactionReason = why
         self._wish = wish
-        self._before = believable_weight(turn.record, tools)
-        whole = max(1, whole_weight(turn.record, tools))
-        self._beside_history = whole - weigh(turn.record.messages)
+        self._before = plausible_tokens(turn.record, tools)
+        whole = max(1, estimate_request_tokens(turn.record, tools))
+        self._beside_history = whole - estimate_tokens(turn.record.messages)
         self._window = facts.window_tokens
         if why == "full":
             # The endpoint knows better than the catalog, and what was counted may have been counted elsewhere.
@@ -86,20 +86,20 @@ class _Compaction:
         self._cost_usd: float | None = None
         self._has_spoken = False
 
-    def room(self) -> Room:
+    def room(self) -> HistoryBudget:
         """Give how long the history may be, by the estimate that the endpoint's last count puts right."""
-        shares = self._turn.kit.shares
+        shares = self._turn.deps.shares
         window = self._window / self._scale
         kept = int(window * shares.keep)
         if self._why == "asked":
-            kept = min(kept, MOST_KEPT_WHEN_ASKED)
-        enough = None
+            kept = min(kept, MAX_KEPT_SHARE_ON_REQUEST)
+        target = None
         if self._why == "window":
-            enough = int(window * ((shares.at or 1.0) + shares.keep) / 2) - self._beside_history
-        worth = int(window * WORTH_SHARE) if self._why == "window" else 1
-        return Room(kept, int(window / 2), enough, worth)
+            target = int(window * ((shares.at or 1.0) + shares.keep) / 2) - self._beside_history
+        min_saved = int(window * MIN_SAVED_SHARE) if self._why == "window" else 1
+        return HistoryBudget(kept, int(window / 2), target, min_saved)
 
-    async def run(self, cut: Cut) -> HistoryCompacted:
+    async def run(self, cut: HistoryCut) -> HistoryCompacted:
         """Do it; the end is on record whatever it is, unless nothing can be recorded any more."""
         turn = self._turn
         turn.emit(CompactionStarted(self._id, self._why))
@@ -107,7 +107,7 @@ class _Compaction:
             messages = turn.record.messages
             summary = await self._sum_up(messages[: cut.replaced]) if cut.replaced else ""
             event = self._measured(messages, cut.made(self._id, summary))
-        except StorageTrouble:
+        except StorageError:
             raise
         except BaseException as error:
             turn.emit(_failure(self._id, error))
@@ -121,7 +121,7 @@ class _Compaction:
 
     def _measured(self, messages: Sequence[Message], event: HistoryCompacted) -> HistoryCompacted:
         """Say what an event brings. Raises BadReply where that is nothing."""
-        gain = weigh(messages) - weigh(compacted(messages, event))
+        gain = estimate_tokens(messages) - estimate_tokens(apply_compaction(messages, event))
         if gain <= 0:
             raise BadReply("The summary was no shorter than what it was to stand for.")
         route = self._turn.route
@@ -136,21 +136,21 @@ class _Compaction:
 
     async def _sum_up(self, messages: Sequence[Message]) -> str:
         """Have the messages summed up, in smaller pieces where the endpoint says that they are too long."""
-        tokens = int(self._window * PIECE_SHARE / self._scale)
-        for _ in range(MOST_HALVINGS):
+        tokens = int(self._window * CHUNK_SHARE / self._scale)
+        for _ in range(MAX_HALVINGS):
             try:
-                return await self._sum_up_pieces(pieces_of(messages, tokens))
-            except ContextFull:
+                return await self._sum_up_pieces(chunk_messages(messages, tokens))
+            except ContextWindowExceeded:
                 tokens //= 2
-        return await self._sum_up_pieces(pieces_of(messages, tokens))
+        return await self._sum_up_pieces(chunk_messages(messages, tokens))
 
     async def _sum_up_pieces(self, pieces: Sequence[str]) -> str:
         """Have one piece after another summed up, each with the summary of those before it."""
         summary = ""
         for number, piece in enumerate(pieces, 1):
-            text = request_text(piece, summary, most_words(self._window), self._wish)
+            text = request_text(piece, summary, max_summary_words(self._window), self._wish)
             ask = partial(self._ask, text, is_last=number == len(pieces))
-            reply = await follow_course(self._turn, lambda _, ask=ask: ask())
+            reply = await ask_with_fallback(self._turn, lambda _, ask=ask: ask())
             summary = reply.message.text.strip()
             if not summary:
                 raise BadReply("The model gave no summary.")
@@ -165,10 +165,10 @@ class _Compaction:
             model=route.model,
             system=(SYSTEM,),
             messages=(UserMessage((TextPart(text),)),),
-            max_output_tokens=turn.kit.max_output_tokens,
+            max_output_tokens=turn.deps.max_output_tokens,
             effort=route.effort("low"),
         )
-        words = Words(turn, self._id)
+        words = StreamedText(turn, self._id)
 
         def hear(fragment: Fragment) -> None:
             if is_last and isinstance(fragment, TextFragment):
@@ -176,7 +176,7 @@ class _Compaction:
                 words.add(SummarySaid, fragment.text)
 
         try:
-            reply = await listen(turn, request, hear, words.flush_frames)
+            reply = await stream_reply(turn, request, hear, words.flush_frames)
         finally:
             words.flush()
         self._charge(reply.usage)
@@ -185,7 +185,7 @@ class _Compaction:
         return reply
 
     def _charge(self, usage: Usage) -> None:
-        cost_usd = catalog.cost_usd(usage, self._turn.route.facts)
+        cost_usd = model_catalog.cost_usd(usage, self._turn.route.facts)
         self._turn.spent.charge(usage, cost_usd)
         self._usage += usage
         if cost_usd is not None:
@@ -195,7 +195,7 @@ class _Compaction:
 def _failure(compaction_id: str, error: BaseException) -> CompactionFailed:
     if isinstance(error, anyio.get_cancelled_exc_class()):
         return CompactionFailed(compaction_id, "cancelled", "Stopped; the conversation is as it was.")
-    if isinstance(error, ModelTrouble):
+    if isinstance(error, ModelError):
         return CompactionFailed(
             compaction_id, "failed", f"The conversation was not shortened: {error.sentence()}"
         )
@@ -204,7 +204,7 @@ def _failure(compaction_id: str, error: BaseException) -> CompactionFailed:
     )
 
 
-def told(done: HistoryCompacted | None, messages: Sequence[Message]) -> str:
+def to_markdown(done: HistoryCompacted | None, messages: Sequence[Message]) -> str:
     """Say in words what a compaction brought; `messages` is the history after it."""
     if done is None:
         return "There is nothing to shorten: the conversation is short as it is."

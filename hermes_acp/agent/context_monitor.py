@@ -47,7 +47,7 @@ class ContextReport(Struct, frozen=True):
     questions: Sequence[ContextQuestion] = ()
 
 
-class ContextFilesWatch(Protocol):
+class ContextMonitor(Protocol):
     """Looks after the context files of sessions."""
 
     async def look(self, record: Record, workspace: Workspace, above: Record) -> ContextReport:
@@ -59,11 +59,11 @@ class ContextFilesWatch(Protocol):
         ...
 
     async def remember(self, record: Record, question: ContextQuestion, *, is_used: bool) -> None:
-        """Let later sessions of the folder use this content, or ask about it first. Raises StorageTrouble."""
+        """Let later sessions of the folder use this content, or ask about it first. Raises StorageError."""
         ...
 
 
-class NoContextFiles:
+class NullContextMonitor:
     """Watches nothing, as where there are no context files."""
 
     async def look(self, record: Record, workspace: Workspace, above: Record) -> ContextReport:

@@ -12,17 +12,17 @@ from typing import Final
 import anyio
 from msgspec import Struct, structs
 
-from hermes_acp.agent.children import Crew, work_as_child
-from hermes_acp.agent.progress import CallProgress
+from hermes_acp.agent.call_progress import CallProgress
+from hermes_acp.agent.child_agents import ChildGroup, run_child
 from hermes_acp.agent.tool_calls import outcome_of
-from hermes_acp.agent.turn import Limits, Turn
-from hermes_acp.core.errors import BadRequest, Bug, StorageTrouble
-from hermes_acp.core.exchanges import Errand
+from hermes_acp.agent.turn import Turn, TurnLimits
+from hermes_acp.core.errors import BadRequest, InternalError, StorageError
+from hermes_acp.core.port_types import DelegatedTask
 from hermes_acp.core.ports import ChildRecords
 from hermes_acp.core.proposals import Progress, Result
 from hermes_acp.tools.toolbox import Toolbox
 
-MOST_DEPTH: Final = 2
+MAX_DEPTH: Final = 2
 """How many agents may stand above one."""
 HANDS_ON: Final = "delegate"
 WITHHELD: Final = frozenset({"ask_user", "memory", "skill_manage", "tool_manage"})
@@ -32,7 +32,7 @@ CRASHED: Final = (
 )
 
 
-class CrewBounds(Struct, frozen=True):
+class ChildLimits(Struct, frozen=True):
     """How many children one call may have, how many of them work at once, and how many steps each may take."""
 
     max_parallel: int = 3
@@ -43,67 +43,73 @@ class CrewBounds(Struct, frozen=True):
 class Delegation:
     """Gives each errand of a call to a child agent of its own."""
 
-    def __init__(self, records: ChildRecords, bounds: Callable[[], CrewBounds]) -> None:
+    def __init__(self, records: ChildRecords, bounds: Callable[[], ChildLimits]) -> None:
         self._records = records
         self._bounds = bounds
 
-    async def carry_out(
-        self, errands: Sequence[Errand], tools: Sequence[str] | None, progress: Progress
+    async def run_tasks(
+        self, delegated_tasks: Sequence[DelegatedTask], tools: Sequence[str] | None, progress: Progress
     ) -> Sequence[Result]:
         """Let the children work, a few at a time, and give what each answered or why it did not.
 
         Raises BadRequest where there are too many, for a tool they cannot have, and where too little is left to share.
         """
         if not isinstance(progress, CallProgress):
-            raise Bug("Work was delegated outside of a turn.")
+            raise InternalError("Work was delegated outside of a turn.")
         turn, bounds = progress.turn, self._bounds()
-        if len(errands) > bounds.max_children:
+        if len(delegated_tasks) > bounds.max_children:
             raise BadRequest(
-                f"{len(errands)} tasks are more than one call may hold, which is {bounds.max_children}.",
+                f"{len(delegated_tasks)} tasks are more than one call may hold, which is {bounds.max_children}.",
                 hint="Delegate fewer, or larger ones.",
             )
-        kit = structs.replace(turn.kit, toolbox=tools_below(turn, tools))
-        limits = share_of(turn, len(errands), bounds.max_steps)
+        deps = structs.replace(turn.deps, toolbox=child_tools(turn, tools))
+        limits = child_limits(turn, len(delegated_tasks), bounds.max_steps)
         await turn.ledger.settle()
-        crew = Crew(progress, self._records, kit, limits, [errand.title for errand in errands])
-        outcomes = [Result("")] * len(errands)
+        group = ChildGroup(
+            progress,
+            self._records,
+            deps,
+            limits,
+            [delegated_task.title for delegated_task in delegated_tasks],
+        )
+        outcomes = [Result("")] * len(delegated_tasks)
         seats = anyio.Semaphore(bounds.max_parallel)
 
-        async def employ(number: int, errand: Errand) -> None:
+        async def employ(number: int, delegated_task: DelegatedTask) -> None:
             async with seats:
-                outcomes[number] = await outcome_of(partial(_finish, crew, number, errand), CRASHED)
+                outcomes[number] = await outcome_of(partial(_finish, group, number, delegated_task), CRASHED)
 
         async with anyio.create_task_group() as tasks:
-            for number, errand in enumerate(errands):
-                tasks.start_soon(employ, number, errand)
+            for number, delegated_task in enumerate(delegated_tasks):
+                tasks.start_soon(employ, number, delegated_task)
         return outcomes
 
 
-async def _finish(crew: Crew, number: int, errand: Errand) -> Result:
+async def _finish(group: ChildGroup, number: int, delegated_task: DelegatedTask) -> Result:
     """Let one child work to its end; that its record cannot be written ends nobody else's turn."""
     try:
-        return await work_as_child(crew, number, errand)
-    except StorageTrouble as trouble:
-        return Result(trouble.sentence(), is_error=True)
+        return await run_child(group, number, delegated_task)
+    except StorageError as error:
+        return Result(error.sentence(), is_error=True)
 
 
-def tools_below(turn: Turn, wanted: Sequence[str] | None) -> Toolbox:
+def child_tools(turn: Turn, wanted: Sequence[str] | None) -> Toolbox:
     """Give the tools of a turn's child: those of the turn, without what no child has and what lies too deep.
 
     `wanted` narrows them. Raises BadRequest for a name that is none of them.
     """
-    withheld = WITHHELD if turn.depth + 1 < MOST_DEPTH else WITHHELD | {HANDS_ON}
-    names = [name for name in turn.kit.toolbox.names if name not in withheld]
+    withheld = WITHHELD if turn.depth + 1 < MAX_DEPTH else WITHHELD | {HANDS_ON}
+    names = [name for name in turn.deps.toolbox.names if name not in withheld]
     if wanted is None:
-        return turn.kit.toolbox.only(names)
+        return turn.deps.toolbox.only(names)
     if strange := [name for name in wanted if name not in names]:
         raise BadRequest(
             f"A child agent has no tool {strange[0][:80]!r}.", hint=f"It may use: {', '.join(names)}."
         )
-    return turn.kit.toolbox.only(wanted)
+    return turn.deps.toolbox.only(wanted)
 
 
-def share_of(turn: Turn, children: int, most_steps: int) -> Limits:
+def child_limits(turn: Turn, children: int, most_steps: int) -> TurnLimits:
     """Give what each of a turn's children may use: an equal share of what is left, the turn itself counted as one.
 
     Time is not shared, as it passes for all: children end before what the turn keeps for its own last answer. Raises

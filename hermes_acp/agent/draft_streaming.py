@@ -11,13 +11,13 @@ from hermes_acp.agent.call_ids import CallIds
 from hermes_acp.agent.turn import Turn
 from hermes_acp.core.events import EditDrafted
 from hermes_acp.core.messages import CallFragment
-from hermes_acp.tools.drafts import EDITS, WRITES, EditDraft, draft_of
+from hermes_acp.tools.edit_drafts import EDITS, WRITES, EditDraft, parse_edit_draft
 
 FRAME_S: Final = 0.05
-LARGEST_CHARACTERS: Final = 200_000
+MAX_DRAFT_CHARACTERS: Final = 200_000
 
 
-class Drafts:
+class DraftStream:
     """The calls of one answer, as far as they are written."""
 
     def __init__(self, turn: Turn, call_ids: CallIds) -> None:
@@ -53,13 +53,13 @@ class Drafts:
 
     def _show(self, key: str) -> None:
         written = "".join(self._pieces[key])
-        if len(written) > LARGEST_CHARACTERS:
+        if len(written) > MAX_DRAFT_CHARACTERS:
             return
-        draft = draft_of(self._names[key], written)
+        draft = parse_edit_draft(self._names[key], written)
         if draft is None or draft == self._shown.get(key):
             return
         self._shown[key] = draft
-        clean = self._turn.kit.redactor.clean
+        clean = self._turn.deps.redactor.clean
         drafted = EditDrafted(
             self._call_ids.own(key), draft.path, clean(draft.new_text), draft.old_text, draft.is_whole
         )

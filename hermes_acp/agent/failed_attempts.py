@@ -7,36 +7,40 @@ told to an editor.
 from copy import copy
 from typing import Final
 
-from hermes_acp.core.errors import ModelTrouble
-from hermes_acp.models.routing import Way
+from hermes_acp.core.errors import ModelError
+from hermes_acp.models.routing import RouteKey
 
 REASON_CHARACTERS: Final = 200
 NONE_ANSWERED: Final = "No model answered."
 
 
-class TriedWays:
+class FailedAttempts:
     """What was tried, in the order of the first tries."""
 
     def __init__(self) -> None:
-        self._troubles: dict[Way, ModelTrouble] = {}
+        self._errors: dict[RouteKey, ModelError] = {}
 
-    def note(self, way: Way, trouble: ModelTrouble) -> None:
+    def note(self, route_key: RouteKey, trouble: ModelError) -> None:
         """Take a failure; of several on the same way the last one is told."""
-        self._troubles[way] = trouble
+        self._errors[route_key] = trouble
 
-    def retold(self, trouble: ModelTrouble) -> ModelTrouble:
+    def combined_error(self, trouble: ModelError) -> ModelError:
         """Give the last failure as one of all ways: its kind, what stood in the way of each, and every hint once."""
-        if len(self._troubles) < 2:
+        if len(self._errors) < 2:
             return trouble
         told = copy(trouble)
-        told.message = f"{NONE_ANSWERED} {' '.join(self._told(way) for way in self._troubles)}"
-        told.hint = " ".join(dict.fromkeys(each.hint for each in self._troubles.values() if each.hint))
+        told.message = f"{NONE_ANSWERED} {' '.join(self._told(route_key) for route_key in self._errors)}"
+        told.hint = " ".join(dict.fromkeys(each.hint for each in self._errors.values() if each.hint))
         return told
 
-    def _told(self, way: Way) -> str:
-        has_keys = sum(other.route == way.route for other in self._troubles) > 1
-        name = f"{way.route} with the key in {way.key}" if has_keys and way.key else way.route
-        reason = self._troubles[way].message.strip()
+    def _told(self, route_key: RouteKey) -> str:
+        has_keys = sum(other.route == route_key.route for other in self._errors) > 1
+        name = (
+            f"{route_key.route} with the key in {route_key.key}"
+            if has_keys and route_key.key
+            else route_key.route
+        )
+        reason = self._errors[route_key].message.strip()
         if len(reason) > REASON_CHARACTERS:
             reason = f"{reason[:REASON_CHARACTERS].rstrip()}…"
         return f"{name}: {reason}"

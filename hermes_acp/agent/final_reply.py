@@ -5,8 +5,8 @@ Knows: that it is the end, unless it is empty or a message arrived meanwhile. Do
 
 from typing import Final
 
-from hermes_acp.agent.endings import name_ending
-from hermes_acp.agent.turn import MOST_STRIKES, Ending, Turn
+from hermes_acp.agent.turn import MAX_INVALID_STEPS, Ending, Turn
+from hermes_acp.agent.turn_endings import make_ending
 from hermes_acp.core.events import NoteAdded
 from hermes_acp.core.messages import ModelReply
 
@@ -15,18 +15,18 @@ NUDGE: Final = (
 )
 
 
-def judge_answer(turn: Turn, reply: ModelReply) -> Ending | None:
+def ending_for_reply(turn: Turn, reply: ModelReply) -> Ending | None:
     """Name the ending that an answer is; None where the model is asked again. An empty one is a strike."""
     if reply.finish == "length":
-        return name_ending("truncated")
+        return make_ending("truncated")
     if reply.finish == "refusal":
-        return name_ending("refused")
+        return make_ending("refused")
     if turn.inbox:
         return None
     if reply.message.text.strip():
-        return name_ending("done")
-    turn.strikes += 1
-    if turn.strikes >= MOST_STRIKES:
-        return name_ending("empty")
+        return make_ending("done")
+    turn.invalid_steps += 1
+    if turn.invalid_steps >= MAX_INVALID_STEPS:
+        return make_ending("empty")
     turn.emit(NoteAdded(NUDGE))
     return None

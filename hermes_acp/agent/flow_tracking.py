@@ -9,15 +9,15 @@ from typing import Final
 
 from msgspec import structs
 
-from hermes_acp.agent.patience import in_time
+from hermes_acp.agent.policy_timeout import within_timeout
 from hermes_acp.agent.turn import Turn
-from hermes_acp.core.information_flow import Exposure, Source, SourcesRead
+from hermes_acp.core.flow_labels import Exposure, Source, SourcesRead
 from hermes_acp.core.messages import ToolMessage, UserMessage, words_in
 from hermes_acp.core.ports import Tool
 from hermes_acp.core.proposals import Proposal
 from hermes_acp.core.record import Record
-from hermes_acp.core.untrusted import plain
-from hermes_acp.policy.information_flow import Flow
+from hermes_acp.core.untrusted_text import plain
+from hermes_acp.policy.information_flow import FlowState
 
 MAX_NAME_CHARACTERS: Final = 120
 UNKNOWN_OUTPUT: Final = Source("untrusted", "the output of a command")
@@ -25,37 +25,37 @@ UNKNOWN_OUTPUT: Final = Source("untrusted", "the output of a command")
 
 def exposure_of(turn: Turn) -> Exposure:
     """Return what the model of a turn may know of, through its own session and through those it works for."""
-    above = turn.superior or turn.looks_back_at
+    above = turn.delegator or turn.reflects_on
     own = turn.record.exposure
     return exposure_of(above).including(own.sources()) if above else own
 
 
-def flow_of(turn: Turn, exposure: Exposure) -> Flow:
+def policy_flow_of(turn: Turn, exposure: Exposure) -> FlowState:
     """Return what policy is to know of the information flow; `exposure` is that of the step a call belongs to."""
     records = tuple(_records(turn))
     informed = tuple(grant for record in records for grant in record.informed_grants)
-    return Flow(exposure, informed, partial(_is_known_link, turn, records))
+    return FlowState(exposure, informed, partial(_is_known_link, turn, records))
 
 
 def note_sources(turn: Turn, sources: Iterable[Source], call_id: str = "") -> None:
-    """Record the sources that the session has not read before. Raises StorageTrouble."""
-    clean = turn.kit.redactor.clean
+    """Record the sources that the session has not read before. Raises StorageError."""
+    clean = turn.deps.redactor.clean
     named = [structs.replace(each, name=clean(plain(each.name, MAX_NAME_CHARACTERS))) for each in sources]
     if fresh := exposure_of(turn).missing(named):
         turn.emit(SourcesRead(fresh, call_id))
 
 
 async def note_call(turn: Turn, tool: Tool, proposal: Proposal, call_id: str, *, has_network: bool) -> None:
-    """Record what a call is about to read. Raises StorageTrouble."""
-    effects, policy, place = proposal.effects, turn.kit.policy, turn.record.cwd
+    """Record what a call is about to read. Raises StorageError."""
+    effects, policy, place = proposal.effects, turn.deps.policy, turn.record.cwd
     look = partial(policy.sources_of, effects, place, has_network=has_network)
-    read = await in_time(effects, look, (UNKNOWN_OUTPUT,))
-    note_sources(turn, (*tool.traits.brings, *read), call_id)
+    read = await within_timeout(effects, look, (UNKNOWN_OUTPUT,))
+    note_sources(turn, (*tool.tool_metadata.brings, *read), call_id)
 
 
 def _records(turn: Turn) -> Iterable[Record]:
     yield turn.record
-    if above := turn.superior or turn.looks_back_at:
+    if above := turn.delegator or turn.reflects_on:
         yield from _records(above)
 
 
@@ -73,5 +73,5 @@ def _is_known_link(turn: Turn, records: Iterable[Record], url: str) -> bool:
 
 
 def _is_from_network(turn: Turn, message: ToolMessage) -> bool:
-    tool = turn.kit.toolbox.find(message.name)
-    return tool is not None and "network" in tool.traits.capabilities
+    tool = turn.deps.toolbox.find(message.name)
+    return tool is not None and "network" in tool.tool_metadata.capabilities

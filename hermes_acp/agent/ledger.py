@@ -4,7 +4,7 @@ Knows: the one way an event takes: keys are masked, then it goes into the durabl
 eyes of every audience. Does not know: what any event means, or how many watch.
 """
 
-from hermes_acp.agent.masking import MASKED, masked
+from hermes_acp.agent.secret_masking import MASKED, masked
 from hermes_acp.core.events import AnyEvent, Event, Noticed, UserSaid
 from hermes_acp.core.ports import Audience, Journal
 from hermes_acp.core.record import Record
@@ -24,7 +24,7 @@ class Ledger:
     def emit(self, event: AnyEvent) -> AnyEvent:
         """Record one event without keys, then show it; give it as it was recorded.
 
-        Raises StorageTrouble, with nothing shown.
+        Raises StorageError, with nothing shown.
         """
         clean = masked(event, self.redactor.clean)
         recorded = self._journal.append(clean)

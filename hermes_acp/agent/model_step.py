@@ -12,12 +12,12 @@ from typing import Any, Final
 import anyio
 from msgspec import structs
 
-from hermes_acp.agent.beside import beside
+from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.agent.call_ids import CallIds
-from hermes_acp.agent.drafting import Drafts
-from hermes_acp.agent.tried_ways import TriedWays
+from hermes_acp.agent.draft_streaming import DraftStream
+from hermes_acp.agent.failed_attempts import FailedAttempts
 from hermes_acp.agent.turn import Relief, Turn
-from hermes_acp.core.errors import BadConfig, BadReply, ContextFull, ModelRefused, ModelTrouble
+from hermes_acp.core.errors import BadReply, ConfigError, ContextWindowExceeded, ModelError, ModelRefused
 from hermes_acp.core.events import (
     Noticed,
     StepEnded,
@@ -36,27 +36,27 @@ from hermes_acp.core.messages import (
     Usage,
 )
 from hermes_acp.core.ports import Provider
-from hermes_acp.models import catalog
-from hermes_acp.models.parts import with_vendor_ids, without_pictures
-from hermes_acp.models.routing import Decision, FallBack, NextKey, Retry, Shorten, Stop, Way
+from hermes_acp.models import model_catalog
+from hermes_acp.models.message_parts import with_vendor_ids, without_pictures
+from hermes_acp.models.routing import FallBack, GiveUp, NextKey, Retry, RetryDecision, RouteKey, Shorten
 
 FRAME_S: Final = 0.016
-Saying = type[TextSaid] | type[ThoughtSaid] | type[SummarySaid]
-Hear = Callable[[Fragment], None]
+TextEventType = type[TextSaid] | type[ThoughtSaid] | type[SummarySaid]
+OnFragment = Callable[[Fragment], None]
 
 
-class Words:
+class StreamedText:
     """The words of one step on their way to the ledger, a frame at a time."""
 
     def __init__(self, turn: Turn, message_id: str) -> None:
         self._turn = turn
         self._message_id = message_id
         self._pieces: list[str] = []
-        self._event: Saying = TextSaid
+        self._event: TextEventType = TextSaid
         self._shown_at_s = -1.0
         self._arrived = anyio.Event()
 
-    def add(self, event: Saying, text: str) -> None:
+    def add(self, event: TextEventType, text: str) -> None:
         """Take some words; show them now if the last frame is over."""
         if event is not self._event:
             self.flush()
@@ -84,66 +84,67 @@ class Words:
             self.flush()
 
 
-async def take_step(turn: Turn) -> ModelReply:
-    """Ask the model once, on whichever way leads to an answer. Raises the last ModelTrouble.
+async def run_step(turn: Turn) -> ModelReply:
+    """Ask the model once, on whichever way leads to an answer. Raises the last ModelError.
 
-    After ContextFull another try is worth something once the history is shorter, which is tried once, or with a model
+    After ContextWindowExceeded another try is worth something once the history is shorter, which is tried once, or
+    with a model
     whose window is larger.
     """
-    return await follow_course(turn, partial(_ask, turn), turn.kit.stages.relief)
+    return await ask_with_fallback(turn, partial(_ask, turn), turn.deps.stages.relief)
 
 
-async def follow_course(
+async def ask_with_fallback(
     turn: Turn, ask: Callable[[str], Awaitable[ModelReply]], relief: Relief | None = None
 ) -> ModelReply:
     """Ask under a fresh message id, on whichever way leads to an answer.
 
-    Raises the last ModelTrouble, which tells of every way where there were several.
+    Raises the last ModelError, which tells of every way where there were several.
     """
-    course = turn.course
-    if resting := course.passed_over:
+    fallback_plan = turn.fallback_plan
+    if resting := fallback_plan.skipped_route:
         told = f"{resting} failed lately and rests; going on with {turn.route.model} ({turn.route.provider})."
         turn.emit(Noticed("info", told))
-        turn.kit.log.note(
+        turn.deps.log.note(
             "model_passed_over",
             session=turn.record.session_id,
             turn=turn.id,
             route=resting,
             decision="fall_back",
-            to_route=course.way.route,
+            to_route=fallback_plan.route_key.route,
         )
-    course.begin_step()
-    tried = TriedWays()
+    fallback_plan.begin_step()
+    tried = FailedAttempts()
     while True:
-        way, message_id = course.way, turn.ids.fresh("msg")
+        route_key, message_id = fallback_plan.route_key, turn.ids.fresh("msg")
         try:
             reply = await ask(message_id)
-        except ModelTrouble as trouble:
-            tried.note(way, trouble)
-            is_full = isinstance(trouble, ContextFull)
-            decision = Shorten() if is_full and relief else course.turn_from(trouble)
-            _log(turn, way, trouble, decision)
-            turn.emit(StepFailed(message_id, trouble.message, retried=not isinstance(decision, Stop)))
+        except ModelError as trouble:
+            tried.note(route_key, trouble)
+            is_full = isinstance(trouble, ContextWindowExceeded)
+            decision = Shorten() if is_full and relief else fallback_plan.record_failure(trouble)
+            _log(turn, route_key, trouble, decision)
+            turn.emit(StepFailed(message_id, trouble.message, retried=not isinstance(decision, GiveUp)))
             if isinstance(decision, Shorten):
                 relieve, relief = relief, None
                 if relieve and await relieve(turn):
                     continue
-                decision = course.turn_from(trouble)
-                _log(turn, way, trouble, decision)
-            if isinstance(decision, Stop):
-                raise tried.retold(trouble) from trouble
-            turn.emit(Noticed("warning", f"{trouble.message} {_what_follows(turn, decision)}"))
+                decision = fallback_plan.record_failure(trouble)
+                _log(turn, route_key, trouble, decision)
+            if isinstance(decision, GiveUp):
+                raise tried.combined_error(trouble) from trouble
+            turn.emit(Noticed("warning", f"{trouble.message} {_describe_decision(turn, decision)}"))
             if isinstance(decision, Retry):
                 await anyio.sleep(decision.wait_s)
         else:
-            course.arrive()
+            fallback_plan.record_success()
             return reply
 
 
-def _what_follows(turn: Turn, decision: Retry | NextKey | FallBack) -> str:
+def _describe_decision(turn: Turn, decision: Retry | NextKey | FallBack) -> str:
     match decision:
         case Retry():
-            tries = f"{turn.course.tries} of {turn.course.attempts}"
+            tries = f"{turn.fallback_plan.tries} of {turn.fallback_plan.attempts}"
             return f"Trying again in {decision.wait_s:.1f} s ({tries})."
         case NextKey():
             return f"Going on with the key in {decision.key}."
@@ -151,14 +152,14 @@ def _what_follows(turn: Turn, decision: Retry | NextKey | FallBack) -> str:
             return f"Going on with {turn.route.model} ({turn.route.provider})."
 
 
-def _log(turn: Turn, way: Way, trouble: ModelTrouble, decision: Decision | Shorten) -> None:
+def _log(turn: Turn, route_key: RouteKey, trouble: ModelError, decision: RetryDecision | Shorten) -> None:
     went_on = {f"to_{name}": value for name, value in structs.asdict(decision).items()}
-    turn.kit.log.note(
+    turn.deps.log.note(
         "model_call_failed",
         session=turn.record.session_id,
         turn=turn.id,
-        route=way.route,
-        key=way.key,
+        route=route_key.route,
+        key=route_key.key,
         trouble=trouble.code,
         decision=type(decision).__struct_config__.tag,
         **went_on,
@@ -167,27 +168,27 @@ def _log(turn: Turn, way: Way, trouble: ModelTrouble, decision: Decision | Short
 
 async def _ask(turn: Turn, message_id: str) -> ModelReply:
     call_ids = CallIds(turn.ids)
-    words, drafts = Words(turn, message_id), Drafts(turn, call_ids)
+    words, drafts = StreamedText(turn, message_id), DraftStream(turn, call_ids)
     try:
-        hear = partial(_hear, words, drafts)
-        reply = await listen(turn, _request(turn), hear, words.flush_frames, drafts.show_frames)
+        hear = partial(_dispatch_fragment, words, drafts)
+        reply = await stream_reply(turn, _request(turn), hear, words.flush_frames, drafts.show_frames)
     finally:
         words.flush()
     drafts.flush()
     route = turn.route
-    if reply.finish == "refusal" and turn.course.has_another_route:
-        raise _declined(turn, reply.usage)
+    if reply.finish == "refusal" and turn.fallback_plan.has_another_route:
+        raise _refusal_error(turn, reply.usage)
     # What was nearly JSON is recorded as it is understood: the model finds in its history what was done.
-    calls = call_ids.named(map(turn.kit.toolbox.mended, reply.message.tool_calls))
+    calls = call_ids.named(map(turn.deps.toolbox.mended, reply.message.tool_calls))
     ended = turn.emit(
         StepEnded(message_id, calls, reply.message.thoughts, reply.usage, route.provider, route.model)
     )
-    _account(turn, reply.usage)
+    _charge(turn, reply.usage)
     await turn.ledger.drained()
     return structs.replace(reply, message=structs.replace(reply.message, tool_calls=ended.tool_calls))
 
 
-def _hear(words: Words, drafts: Drafts, fragment: Fragment) -> None:
+def _dispatch_fragment(words: StreamedText, drafts: DraftStream, fragment: Fragment) -> None:
     match fragment:
         case TextFragment(text=text):
             words.add(TextSaid, text)
@@ -197,14 +198,14 @@ def _hear(words: Words, drafts: Drafts, fragment: Fragment) -> None:
             drafts.add(fragment)
 
 
-async def listen(
-    turn: Turn, request: ModelRequest, hear: Hear, *frames: Callable[[], Coroutine[Any, Any, None]]
+async def stream_reply(
+    turn: Turn, request: ModelRequest, hear: OnFragment, *frames: Callable[[], Coroutine[Any, Any, None]]
 ) -> ModelReply:
     """Make one call on the way the turn goes now; `hear` takes each fragment to where it is shown, `frames` show it."""
     reply: ModelReply | None = None
     provider = await _connect(turn)
-    quiet = Quiet(turn)
-    async with beside(quiet.tell, *frames), provider.stream(request) as events:
+    quiet = SilenceNotice(turn)
+    async with background_tasks(quiet.tell, *frames), provider.stream(request) as events:
         async for event in events:
             quiet.is_broken = True
             if isinstance(event, ModelReply):
@@ -217,7 +218,7 @@ async def listen(
     return reply
 
 
-class Quiet:
+class SilenceNotice:
     """The time before a step's first word; said once if it grows long, so that nobody has to guess."""
 
     def __init__(self, turn: Turn) -> None:
@@ -226,7 +227,7 @@ class Quiet:
 
     async def tell(self) -> None:
         """Say so; runs beside the stream."""
-        quiet_s = self._turn.kit.routing.patience.quiet_s
+        quiet_s = self._turn.deps.routing.retry_policy.quiet_s
         await anyio.sleep(quiet_s)
         if not self.is_broken:
             model = self._turn.route.model
@@ -236,9 +237,9 @@ class Quiet:
 async def _connect(turn: Turn) -> Provider:
     """Open the way the turn goes. A fallback that is set up wrongly is a model that does not answer."""
     try:
-        return await turn.route.connect(turn.course.way.key)
-    except BadConfig as error:
-        raise ModelTrouble(error.message, hint=error.hint) from error
+        return await turn.route.connect(turn.fallback_plan.route_key.key)
+    except ConfigError as error:
+        raise ModelError(error.message, hint=error.hint) from error
 
 
 def _request(turn: Turn) -> ModelRequest:
@@ -247,22 +248,22 @@ def _request(turn: Turn) -> ModelRequest:
         model=route.model,
         system=turn.record.layers,
         messages=messages if route.facts.sees else without_pictures(messages),
-        tools=turn.kit.toolbox.schemas,
-        max_output_tokens=turn.kit.max_output_tokens,
-        effort=route.effort(turn.kit.effort),
+        tools=turn.deps.toolbox.schemas,
+        max_output_tokens=turn.deps.max_output_tokens,
+        effort=route.effort(turn.deps.effort),
     )
 
 
-def _declined(turn: Turn, usage: Usage) -> ModelRefused:
+def _refusal_error(turn: Turn, usage: Usage) -> ModelRefused:
     """Charge for an answer that is none and give the trouble that sends its question on; it is no step."""
-    cost_usd = catalog.cost_usd(usage, turn.route.facts)
+    cost_usd = model_catalog.cost_usd(usage, turn.route.facts)
     turn.spent.charge(usage, cost_usd)
     turn.bill(cost_usd)
     return ModelRefused(f"{turn.route.model} declined to answer this.")
 
 
-def _account(turn: Turn, usage: Usage) -> None:
-    cost_usd = catalog.cost_usd(usage, turn.route.facts)
+def _charge(turn: Turn, usage: Usage) -> None:
+    cost_usd = model_catalog.cost_usd(usage, turn.route.facts)
     turn.spent.add(usage, cost_usd)
     if usage.total_tokens:
         turn.tell_usage(usage.total_tokens, cost_usd)

@@ -8,14 +8,14 @@ from typing import Final
 
 from msgspec import structs
 
+from hermes_acp.agent.call_progress import CallProgress
 from hermes_acp.agent.deadline import Deadline
-from hermes_acp.agent.progress import CallProgress
 from hermes_acp.agent.tool_calls import run_inner_call
 from hermes_acp.agent.turn import Turn
-from hermes_acp.core.errors import Bug
+from hermes_acp.core.errors import InternalError
 from hermes_acp.core.events import CallProposed
-from hermes_acp.core.exchanges import Answer, FullAnswer, Lasting
 from hermes_acp.core.messages import ToolCall
+from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse, PermissionScope
 from hermes_acp.core.ports import Gate
 from hermes_acp.core.proposals import Progress, Question, Reply, Result
 
@@ -23,17 +23,19 @@ WITHHELD: Final = frozenset({"execute_code", "delegate", "ask_user"})
 """Tools that only the model itself may use: what they do takes turns, or answers, of their own."""
 
 
-class PatientGate:
+class ClockPausingGate:
     """Whoever can be asked in a turn, without the outer call's time running meanwhile."""
 
     def __init__(self, gate: Gate, deadline: Deadline) -> None:
         self._gate = gate
         self._deadline = deadline
 
-    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | FullAnswer:
+    async def ask(
+        self, call: CallProposed, *, permission_scope: PermissionScope
+    ) -> PermissionAnswer | PermissionResponse:
         """Put one call to a person."""
         with self._deadline.paused():
-            return await self._gate.ask(call, lasting=lasting)
+            return await self._gate.ask(call, permission_scope=permission_scope)
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
         """Put a call's question to a person."""
@@ -41,28 +43,28 @@ class PatientGate:
             return await self._gate.inquire(call_id, question)
 
 
-class InnerCalls:
+class NestedCalls:
     """The tools of whichever turn a call belongs to."""
 
     def names(self, progress: Progress) -> tuple[str, ...]:
         """List what can be called."""
-        names = _outer(progress).turn.kit.toolbox.names
+        names = _outer(progress).turn.deps.toolbox.names
         return tuple(name for name in names if name not in WITHHELD)
 
     async def call(self, name: str, arguments: str, progress: Progress) -> Result:
-        """Make one call, and give what the model would read of it, without secrets. Raises StorageTrouble."""
+        """Make one call, and give what the model would read of it, without secrets. Raises StorageError."""
         outer = _outer(progress)
         turn = outer.turn
-        kit = structs.replace(turn.kit, toolbox=turn.kit.toolbox.only(self.names(progress)))
+        deps = structs.replace(turn.deps, toolbox=turn.deps.toolbox.only(self.names(progress)))
         inner: Turn = structs.replace(
-            turn, kit=kit, gate=PatientGate(turn.gate, outer.deadline), within=outer.call_id
+            turn, deps=deps, gate=ClockPausingGate(turn.gate, outer.deadline), within=outer.call_id
         )
         outcome = await run_inner_call(inner, ToolCall(turn.ids.fresh("call"), name, arguments))
-        text = turn.kit.redactor.clean(outcome.text)
+        text = turn.deps.redactor.clean(outcome.text)
         return Result(text, is_error=outcome.status != "completed")
 
 
 def _outer(progress: Progress) -> CallProgress:
     if not isinstance(progress, CallProgress):
-        raise Bug("A tool was called from outside of a turn.")
+        raise InternalError("A tool was called from outside of a turn.")
     return progress

@@ -11,13 +11,23 @@ from typing import Any, Final
 import anyio
 from msgspec import Struct, structs
 
-from hermes_acp.agent.children import last_answer
-from hermes_acp.agent.flight import fly_with
-from hermes_acp.agent.inbox import Inbox
+from hermes_acp.agent.child_agents import last_answer
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.tool_calls import outcome_of
-from hermes_acp.agent.turn import Briefing, Ending, Kit, Limits, Spent, Stages, Step, Turn
-from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.agent.turn import (
+    Ending,
+    SystemPrompt,
+    Turn,
+    TurnDependencies,
+    TurnLimits,
+    TurnStages,
+    TurnStep,
+    TurnUsage,
+)
+from hermes_acp.agent.turn_inbox import Inbox
+from hermes_acp.agent.turn_runner import run_unprompted
+from hermes_acp.core.errors import StorageError
+from hermes_acp.core.event_types import CallStatus
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -31,22 +41,21 @@ from hermes_acp.core.events import (
     TurnStarted,
     UsageChanged,
 )
-from hermes_acp.core.exchanges import Answer, FullAnswer, Lasting
 from hermes_acp.core.messages import AssistantMessage, Message, ToolMessage, UserMessage, words_in
+from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse, PermissionScope
 from hermes_acp.core.ports import ChildRecords, StartTask
 from hermes_acp.core.proposals import Question, Reply, Result
-from hermes_acp.core.terms import CallStatus
 
 NAME: Final = "look_back"
 TITLE: Final = "Looking back at this turn"
 WRITES: Final = "skill_manage"
 TOOLS: Final = ("skill", WRITES, "memory")
-MOST_STEPS: Final = 8
-MOST_TOKENS: Final = 200_000
-LONGEST_S: Final = 180.0
-QUOTED_CHARACTERS: Final = 24_000
-OUTCOME_CHARACTERS: Final = 400
-SAID_CHARACTERS: Final = 3_000
+MAX_STEPS: Final = 8
+MAX_TOKENS: Final = 200_000
+MAX_CALL_S: Final = 180.0
+MAX_ACCOUNT_CHARACTERS: Final = 24_000
+MAX_OUTCOME_CHARACTERS: Final = 400
+MAX_MESSAGE_CHARACTERS: Final = 3_000
 CRASHED: Final = "The look back failed unexpectedly ({kind})."
 STOPPED: Final = "Stopped, as the conversation went on."
 CANCELLED: Final = "Stopped by its user."
@@ -63,16 +72,16 @@ sentence on what you kept, or that there was nothing to keep."""
 ASKED: Final = "<account>\n{account}\n</account>\n\nIs there something to keep?"
 
 
-class Terms(Struct, frozen=True):
+class ReflectionConfig(Struct, frozen=True):
     """When a look back is due, and with which stages it proceeds; `after_calls` 0 is never."""
 
     after_calls: int
-    stages: Stages
+    stages: TurnStages
     index: Callable[[str], str]
     """What a prompt says of the skills of a place; blocks."""
 
 
-class Hindsight:
+class Reflection:
     """Looks back at turns, one a session at a time; `start` lets it be at work beside the conversation."""
 
     def __init__(self, records: ChildRecords, start: StartTask, is_attended: Callable[[], bool]) -> None:
@@ -80,28 +89,28 @@ class Hindsight:
         self._start = start
         self._is_attended = is_attended
         self._calls: dict[str, list[str]] = {}
-        self._looks: dict[str, Look] = {}
+        self._looks: dict[str, ReflectionRun] = {}
 
-    async def count(self, turn: Turn, step: Step) -> Ending | None:
+    async def count(self, turn: Turn, step: TurnStep) -> Ending | None:
         """After a step: count its calls."""
-        if not turn.superior:
+        if not turn.delegator:
             self._calls.setdefault(turn.id, []).extend(outcome.name for outcome in step.outcomes)
         return None
 
-    def due(self, terms: Terms) -> Callable[[Turn, Ending], Coroutine[Any, Any, None]]:
+    def due(self, terms: ReflectionConfig) -> Callable[[Turn, Ending], Coroutine[Any, Any, None]]:
         """Give the stage that orders a look back at a turn which is over, where one is due."""
 
         async def look_back(turn: Turn, ending: Ending) -> None:
             calls = self._calls.pop(turn.id, [])
             is_wanted = 0 < terms.after_calls <= len(calls) and WRITES not in calls
-            can = self._is_attended() and WRITES in turn.kit.toolbox.names
-            if ending.reason != "done" or turn.superior or not (is_wanted and can):
+            can = self._is_attended() and WRITES in turn.deps.toolbox.names
+            if ending.reason != "done" or turn.delegator or not (is_wanted and can):
                 return
             if (limits := turn.left()) is None:
                 return
             session_id = turn.record.session_id
             await self.release(session_id)
-            look = self._looks[session_id] = Look(turn, self._records, terms, limits)
+            look = self._looks[session_id] = ReflectionRun(turn, self._records, terms, limits)
             turn.ledger.admit(look)
             self._start(look.run)
 
@@ -113,10 +122,12 @@ class Hindsight:
             await look.stop()
 
 
-class Look:
+class ReflectionRun:
     """One look back, from the end of its turn to its own end or the beginning of the next turn."""
 
-    def __init__(self, turn: Turn, records: ChildRecords, terms: Terms, limits: Limits) -> None:
+    def __init__(
+        self, turn: Turn, records: ChildRecords, terms: ReflectionConfig, limits: TurnLimits
+    ) -> None:
         self._above = turn
         self._records = records
         self._terms = terms
@@ -164,8 +175,8 @@ class Look:
             with self._above.running.hold(card) as running:
                 try:
                     result = await outcome_of(self._work, CRASHED)
-                except StorageTrouble as trouble:
-                    result = Result(trouble.sentence(), is_error=True)
+                except StorageError as error:
+                    result = Result(error.sentence(), is_error=True)
                 status, text = ("failed" if result.is_error else "completed"), result.text
             if running.scope.cancelled_caught:
                 text = CANCELLED
@@ -179,9 +190,11 @@ class Look:
         journal, record = await self._records.begin(above.record)
         try:
             ledger = Ledger(journal, record)
-            ledger.admit(_Watch(above, self._card))
+            ledger.admit(_CardProgress(above, self._card))
             turn = self._open(ledger, index)
-            ended = await fly_with(turn, ASKED.format(account=account_of(above.record.messages)))
+            ended = await run_unprompted(
+                turn, ASKED.format(account=describe_last_turn(above.record.messages))
+            )
         finally:
             journal.close()
         is_done = ended.reason == "done"
@@ -189,12 +202,12 @@ class Look:
 
     def _open(self, ledger: Ledger, index: str) -> Turn:
         above = self._above
-        toolbox = above.kit.toolbox
-        kit: Kit = structs.replace(
-            above.kit,
+        toolbox = above.deps.toolbox
+        deps: TurnDependencies = structs.replace(
+            above.deps,
             toolbox=toolbox.only(name for name in TOOLS if name in toolbox.names),
             stages=self._terms.stages,
-            brief=_briefer(index),
+            build_prompt=_prompt_builder(index),
         )
         ledger.emit(TitleChanged(TITLE))
         ledger.emit(OptionsChanged(above.record.options))
@@ -202,29 +215,29 @@ class Look:
         own = self._limits
         limits = structs.replace(
             own,
-            max_steps=MOST_STEPS,
-            max_tokens=min(MOST_TOKENS, own.max_tokens or MOST_TOKENS),
+            max_steps=MAX_STEPS,
+            max_tokens=min(MAX_TOKENS, own.max_tokens or MAX_TOKENS),
             timeout_s=None,
             max_refunds=0,
-            tool_timeout_s=min(own.tool_timeout_s, LONGEST_S),
+            tool_timeout_s=min(own.tool_timeout_s, MAX_CALL_S),
         )
         return Turn(
             id=above.ids.fresh("turn"),
-            kit=kit,
+            deps=deps,
             ledger=ledger,
             workspace=above.workspace,
-            gate=_Gate(above, self._card, ledger),
+            gate=_ReflectionGate(above, self._card, ledger),
             inbox=Inbox(),
             limits=limits,
-            spent=Spent(above.clock.monotonic()),
+            spent=TurnUsage(above.clock.monotonic()),
             clock=above.clock,
             ids=above.ids,
-            course=kit.routing.course(),
-            looks_back_at=above,
+            fallback_plan=deps.routing.fallback_plan(),
+            reflects_on=above,
         )
 
 
-class _Gate:
+class _ReflectionGate:
     """The conversation's user, asked on a card of its own within that of the look back."""
 
     def __init__(self, above: Turn, card: CallProposed, ledger: Ledger) -> None:
@@ -232,7 +245,9 @@ class _Gate:
         self._card = card
         self._ledger = ledger
 
-    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | FullAnswer:
+    async def ask(
+        self, call: CallProposed, *, permission_scope: PermissionScope
+    ) -> PermissionAnswer | PermissionResponse:
         """Put a call to the user; its card lives on as the call does."""
         above = self._above
         own = structs.replace(
@@ -242,16 +257,16 @@ class _Gate:
             within=self._card.call_id,
         )
         _tell(above.ledger, own)
-        self._ledger.admit(_Twin(above, call.call_id, own))
+        self._ledger.admit(_MirroredCall(above, call.call_id, own))
         await above.ledger.drained()
-        return await above.gate.ask(own, lasting=lasting)
+        return await above.gate.ask(own, permission_scope=permission_scope)
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
         """Ask nothing else."""
         return None
 
 
-class _Twin:
+class _MirroredCall:
     """Shows above how a call goes on that was asked about there."""
 
     def __init__(self, above: Turn, call_id: str, own: CallProposed) -> None:
@@ -272,7 +287,7 @@ class _Twin:
         """Keep up."""
 
 
-class _Watch:
+class _CardProgress:
     """Shows on the card above what the look back does, and has the session above pay for it, step by step."""
 
     def __init__(self, above: Turn, card: CallProposed) -> None:
@@ -299,18 +314,18 @@ def _tell(ledger: Ledger, event: CallProposed | CallStarted | CallProgressed | C
     """Record and show what becomes of a card; where nothing can be recorded any more, its end is shown all the same."""
     try:
         ledger.emit(event)
-    except StorageTrouble:
+    except StorageError:
         ledger.show(event)
 
 
-def _briefer(index: str) -> Callable[..., Coroutine[Any, Any, Briefing]]:
-    async def brief(*_: object) -> Briefing:
-        return Briefing(tuple(filter(None, (SYSTEM, index))))
+def _prompt_builder(index: str) -> Callable[..., Coroutine[Any, Any, SystemPrompt]]:
+    async def build_prompt(*_: object) -> SystemPrompt:
+        return SystemPrompt(tuple(filter(None, (SYSTEM, index))))
 
-    return brief
+    return build_prompt
 
 
-def account_of(messages: Sequence[Message]) -> str:
+def describe_last_turn(messages: Sequence[Message]) -> str:
     """Tell the last turn in words: what was said and done; too much of it is left out in the middle."""
     begins = [
         number
@@ -319,9 +334,9 @@ def account_of(messages: Sequence[Message]) -> str:
     ]
     lines = [line for each in messages[begins[-1] if begins else 0 :] for line in _lines(each)]
     account = "\n".join(lines).replace("</account", "< /account")
-    if len(account) <= QUOTED_CHARACTERS:
+    if len(account) <= MAX_ACCOUNT_CHARACTERS:
         return account
-    half = QUOTED_CHARACTERS // 2
+    half = MAX_ACCOUNT_CHARACTERS // 2
     return f"{account[:half]}\n[… {len(account) - 2 * half:,} characters left out]\n{account[-half:]}"
 
 
@@ -329,12 +344,12 @@ def _lines(message: Message) -> list[str]:
     match message:
         case UserMessage():
             who = "User" if message.origin == "user" else "Note"
-            return [f"{who}: {words_in(message.parts)[:SAID_CHARACTERS]}"]
+            return [f"{who}: {words_in(message.parts)[:MAX_MESSAGE_CHARACTERS]}"]
         case AssistantMessage():
-            said = [f"Agent: {message.text[:SAID_CHARACTERS]}"] if message.text.strip() else []
+            said = [f"Agent: {message.text[:MAX_MESSAGE_CHARACTERS]}"] if message.text.strip() else []
             return said + [
-                f"Call {each.name} {each.arguments[:SAID_CHARACTERS]}" for each in message.tool_calls
+                f"Call {each.name} {each.arguments[:MAX_MESSAGE_CHARACTERS]}" for each in message.tool_calls
             ]
         case ToolMessage():
             mark = "failed" if message.is_error else "gave"
-            return [f"{message.name} {mark}: {message.text[:OUTCOME_CHARACTERS]}"]
+            return [f"{message.name} {mark}: {message.text[:MAX_OUTCOME_CHARACTERS]}"]

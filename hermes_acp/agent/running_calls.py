@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import anyio
 
+from hermes_acp.core.event_types import CallStatus
 from hermes_acp.core.events import CallProposed
-from hermes_acp.core.terms import CallStatus
 
 
 class RunningCall:

@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec import structs
 
+from hermes_acp.core.event_types import Diff
 from hermes_acp.core.events import (
     AnyEvent,
     CallEnded,
@@ -20,7 +21,6 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.messages import LinkPart, Part, ResourcePart, TextPart
-from hermes_acp.core.terms import Diff
 
 MASKED: Final = (
     "Your message contained what looks like a key or a password. It was masked before it was stored or sent to the "

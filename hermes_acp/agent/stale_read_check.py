@@ -8,7 +8,7 @@ from typing import Final
 
 from hermes_acp.core.proposals import Proposal
 from hermes_acp.core.record import Record
-from hermes_acp.tools.titles import visible
+from hermes_acp.tools.safe_display import escape_invisible
 
 UNREAD: Final = (
     "{path} was not read in this session. Nothing was changed: read it, then decide on the change."
@@ -18,12 +18,12 @@ CHANGED: Final = (
 )
 
 
-def what_is_unknown(proposal: Proposal, record: Record) -> str:
+def stale_read_reason(proposal: Proposal, record: Record) -> str:
     """Say which file the model does not know as it is now; empty where it knows all that would be replaced."""
     for version in proposal.replaces:
         known = record.seen.get(version.path)
         if known is None:
-            return UNREAD.format(path=visible(version.path))
+            return UNREAD.format(path=escape_invisible(version.path))
         if known != version.digest:
-            return CHANGED.format(path=visible(version.path))
+            return CHANGED.format(path=escape_invisible(version.path))
     return ""

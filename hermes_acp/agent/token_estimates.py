@@ -26,36 +26,36 @@ from hermes_acp.core.record import Record
 TOKEN_BYTES: Final = 4
 MESSAGE_TOKENS: Final = 4
 IMAGE_TOKENS: Final = 1500
-MOST_ERROR: Final = 2
+MAX_ESTIMATE_ERROR: Final = 2
 """How many times too high an estimate may be."""
 
 
 def tokens_in_use(record: Record, tools: Sequence[ToolSchema]) -> int:
     """Give how much of the window the next request takes at most: as counted, or by estimate where that is more."""
-    return max(whole_weight(record, tools), _measured(record) or 0)
+    return max(estimate_request_tokens(record, tools), _measured(record) or 0)
 
 
-def believable_weight(record: Record, tools: Sequence[ToolSchema]) -> int:
+def plausible_tokens(record: Record, tools: Sequence[ToolSchema]) -> int:
     """Give how much of the window the next request takes: as counted, unless the estimate is beyond twice of that."""
-    estimated, measured = whole_weight(record, tools), _measured(record)
-    return estimated if measured is None or measured * MOST_ERROR < estimated else measured
+    estimated, measured = estimate_request_tokens(record, tools), _measured(record)
+    return estimated if measured is None or measured * MAX_ESTIMATE_ERROR < estimated else measured
 
 
 def _measured(record: Record) -> int | None:
     """Give what the endpoint counted, with an estimate of what came since."""
     counted = record.usage.used_tokens
     if counted and record.measured_at <= len(record.messages):
-        return counted + weigh(record.messages[record.measured_at :])
+        return counted + estimate_tokens(record.messages[record.measured_at :])
     return None
 
 
-def whole_weight(record: Record, tools: Sequence[ToolSchema]) -> int:
+def estimate_request_tokens(record: Record, tools: Sequence[ToolSchema]) -> int:
     """Estimate the whole of a request: prompt, tools and history."""
     schemas = sum(len(msgspec.json.encode(tool)) for tool in tools) // TOKEN_BYTES
-    return _text_tokens(*record.layers) + schemas + weigh(record.messages)
+    return _text_tokens(*record.layers) + schemas + estimate_tokens(record.messages)
 
 
-def weigh(messages: Iterable[Message]) -> int:
+def estimate_tokens(messages: Iterable[Message]) -> int:
     """Estimate some messages."""
     return sum(map(_message_tokens, messages))
 

@@ -12,27 +12,27 @@ import anyio
 import msgspec
 from msgspec import Struct, structs
 
-from hermes_acp.agent.call_order import CallOrder, Footprint, footprint_of
-from hermes_acp.agent.capabilities import effects_beyond
-from hermes_acp.agent.checkpoints import keep_before
+from hermes_acp.agent.call_filter import CallFilter, RejectedCall
+from hermes_acp.agent.call_permission import ask, judge
+from hermes_acp.agent.call_progress import CallProgress
+from hermes_acp.agent.call_scheduling import CallOrder, Footprint, footprint_of
 from hermes_acp.agent.deadline import Deadline
-from hermes_acp.agent.freshness import what_is_unknown
-from hermes_acp.agent.information_flow import exposure_of, note_call
-from hermes_acp.agent.permission import ask, judge
-from hermes_acp.agent.progress import CallProgress
-from hermes_acp.agent.sieve import Refused, Sieve
-from hermes_acp.agent.turn import Outcome, Turn
-from hermes_acp.core.errors import HermesError, StorageTrouble, first_of
+from hermes_acp.agent.flow_tracking import exposure_of, note_call
+from hermes_acp.agent.stale_read_check import stale_read_reason
+from hermes_acp.agent.tool_capabilities import undeclared_effects
+from hermes_acp.agent.turn import CallOutcome, Turn
+from hermes_acp.agent.turn_checkpoints import checkpoint_before
+from hermes_acp.core.errors import HermesError, StorageError, first_error
+from hermes_acp.core.event_types import CallStatus
 from hermes_acp.core.events import CallEnded, CallProposed, CallStarted
-from hermes_acp.core.exchanges import Confinement
-from hermes_acp.core.information_flow import Exposure
+from hermes_acp.core.flow_labels import Exposure
 from hermes_acp.core.messages import ToolCall
+from hermes_acp.core.port_types import Confinement
 from hermes_acp.core.ports import Tool
 from hermes_acp.core.proposals import Proposal, Reads, Result
-from hermes_acp.core.terms import CallStatus
-from hermes_acp.core.untrusted import plain
+from hermes_acp.core.untrusted_text import plain
 from hermes_acp.policy.verdicts import Verdict
-from hermes_acp.tools.toolbox import Understood
+from hermes_acp.tools.toolbox import ParsedCall
 
 CANCELLED = "The turn was stopped before this call came to its end."
 STOPPED = (
@@ -55,13 +55,13 @@ OUT_OF_TIME = (
 )
 
 
-class _End(Struct, frozen=True):
+class _CallResult(Struct, frozen=True):
     status: CallStatus
     result: Result
     terminal_id: str | None = None
 
 
-class _Leave(Struct, frozen=True):
+class _Clearance(Struct, frozen=True):
     """Whether a call may run: why not, in words for the model, and how its commands are confined.
 
     `amended` is what a person who was asked wants done in its place.
@@ -72,13 +72,15 @@ class _Leave(Struct, frozen=True):
     amended: Proposal | None = None
 
 
-async def run_tool_calls(turn: Turn, calls: Sequence[ToolCall], *, truncated: bool) -> tuple[Outcome, ...]:
+async def run_tool_calls(
+    turn: Turn, calls: Sequence[ToolCall], *, truncated: bool
+) -> tuple[CallOutcome, ...]:
     """Run a step's calls, together where they do not get in each other's way, and give their outcomes in order.
 
     On cancellation every call still open gets its outcome first. Of an answer that was `truncated` the last call is not
-    run. Raises StorageTrouble.
+    run. Raises StorageError.
     """
-    bench = _Bench(turn, calls, truncated=truncated)
+    bench = _StepCalls(turn, calls, truncated=truncated)
     try:
         if len(calls) == 1:
             await bench.run(0)
@@ -90,21 +92,21 @@ async def run_tool_calls(turn: Turn, calls: Sequence[ToolCall], *, truncated: bo
         close_open_calls(turn)
         raise
     except BaseExceptionGroup as group:
-        raise first_of(group) from None
+        raise first_error(group) from None
     return tuple(bench.outcomes[number] for number in range(len(calls)))
 
 
-async def run_inner_call(turn: Turn, call: ToolCall) -> Outcome:
+async def run_inner_call(turn: Turn, call: ToolCall) -> CallOutcome:
     """Run a call that another one makes, the one the turn is `within`; a cancel gives it its outcome first.
 
-    Raises StorageTrouble.
+    Raises StorageError.
     """
-    bench = _Bench(turn, (call,), truncated=False)
+    bench = _StepCalls(turn, (call,), truncated=False)
     try:
         await bench.run(0)
     except anyio.get_cancelled_exc_class():
         if turn.record.is_open_within(call.id):
-            _end(turn, call, _End("cancelled", Result(CANCELLED, is_error=True)))
+            _end(turn, call, _CallResult("cancelled", Result(CANCELLED, is_error=True)))
         raise
     return bench.outcomes[0]
 
@@ -112,19 +114,19 @@ async def run_inner_call(turn: Turn, call: ToolCall) -> Outcome:
 def close_open_calls(turn: Turn) -> None:
     """Give every call its outcome that has none and will get no other, as the turn was stopped."""
     for call in turn.record.open_calls():
-        _end(turn, call, _End("cancelled", Result(CANCELLED, is_error=True)))
+        _end(turn, call, _CallResult("cancelled", Result(CANCELLED, is_error=True)))
 
 
-class _Bench:
+class _StepCalls:
     """The calls of one step at work."""
 
     def __init__(self, turn: Turn, calls: Sequence[ToolCall], *, truncated: bool) -> None:
-        self.outcomes: dict[int, Outcome] = {}
+        self.outcomes: dict[int, CallOutcome] = {}
         self._turn = turn
         self._calls = calls
         self._truncated = truncated
         self._order = CallOrder(len(calls))
-        self._sieve = Sieve(turn.kit.toolbox)
+        self._sieve = CallFilter(turn.deps.toolbox)
         self._exposure = exposure_of(turn)
         """What the model had read when it made these calls."""
 
@@ -137,40 +139,40 @@ class _Bench:
         finally:
             self._order.place(number).end()
 
-    async def _run(self, number: int) -> Outcome:
+    async def _run(self, number: int) -> CallOutcome:
         """Run one call that the sieve lets pass, and give every call its outcome."""
         turn, call = self._turn, self._calls[number]
         admitted = self._admit(call, number)
-        if isinstance(admitted, Refused):
+        if isinstance(admitted, RejectedCall):
             return await self._refuse(call, admitted)
         ended = await self._carry_out(call, number, admitted)
         _end(turn, call, ended)
-        if not admitted.tool.traits.is_cheap:
+        if not admitted.tool.tool_metadata.is_cheap:
             await turn.ledger.settle()
-        return Outcome(
+        return CallOutcome(
             admitted.tool.name,
             admitted.spelled(),
             ended.status,
             ended.result.text,
             is_understood=True,
-            is_cheap=admitted.tool.traits.is_cheap,
+            is_cheap=admitted.tool.tool_metadata.is_cheap,
         )
 
-    def _admit(self, call: ToolCall, number: int) -> Understood | Refused:
+    def _admit(self, call: ToolCall, number: int) -> ParsedCall | RejectedCall:
         is_cut_off = self._truncated and number == len(self._calls) - 1
         try:
             return self._sieve.admit(call, number, is_cut_off=is_cut_off)
         except Exception as error:
-            return Refused(CRASHED.format(kind=type(error).__name__))
+            return RejectedCall(CRASHED.format(kind=type(error).__name__))
 
-    async def _refuse(self, call: ToolCall, refused: Refused) -> Outcome:
+    async def _refuse(self, call: ToolCall, refused: RejectedCall) -> CallOutcome:
         """Give a call that is not carried out its outcome: that of the call which it repeats, where it does."""
         status: CallStatus = "failed"
         if refused.repeats is not None:
             await self._order.wait_for_end(refused.repeats)
             status = self.outcomes[refused.repeats].status
-        _end(self._turn, call, _End(status, Result(refused.why, is_error=True)))
-        return Outcome(
+        _end(self._turn, call, _CallResult(status, Result(refused.why, is_error=True)))
+        return CallOutcome(
             call.name,
             f"{call.name} {call.arguments}",
             status,
@@ -179,9 +181,9 @@ class _Bench:
             is_repeat=refused.repeats is not None,
         )
 
-    async def _carry_out(self, call: ToolCall, number: int, understood: Understood) -> _End:
+    async def _carry_out(self, call: ToolCall, number: int, understood: ParsedCall) -> _CallResult:
         proposal = await self._propose(number, understood)
-        if isinstance(proposal, _End):
+        if isinstance(proposal, _CallResult):
             return proposal
         tool, place = understood.tool, self._order.place(number)
         proposed = self._turn.emit(_card(self._turn, call, proposal, understood.plain))
@@ -194,28 +196,30 @@ class _Bench:
             wanted = leave.amended or proposal
             return await _perform(self._turn, proposed, wanted, leave, tool)
 
-    async def _propose(self, number: int, understood: Understood) -> Proposal | _End:
+    async def _propose(self, number: int, understood: ParsedCall) -> Proposal | _CallResult:
         """Understand a call as things are once no earlier one gets in its way any more."""
         tool, order = understood.tool, self._order
-        await order.wait_for_likely_hindrances(number, tool)
+        await order.wait_for_likely_conflicts(number, tool)
         while True:
             at_work = order.at_work(number)
             proposal = await _proposal_of(self._turn, understood)
             footprint = footprint_of(tool, proposal.effects) if isinstance(proposal, Proposal) else None
-            if not await order.wait_for_hindrances(at_work, footprint):
+            if not await order.wait_for_conflicts(at_work, footprint):
                 order.place(number).footprint = footprint or Footprint()
                 return proposal
 
-    def _fault_of(self, tool: Tool, proposal: Proposal) -> _Leave | None:
+    def _fault_of(self, tool: Tool, proposal: Proposal) -> _Clearance | None:
         """Say why a proposal cannot even be judged: its tool may not have such effects."""
-        beyond = effects_beyond(proposal.effects, tool.traits.capabilities)
+        beyond = undeclared_effects(proposal.effects, tool.tool_metadata.capabilities)
         if not beyond:
             return None
         effect = type(beyond[0]).__name__
-        self._turn.kit.log.note("call_beyond_capabilities", tool=tool.name, effect=effect)
-        return _Leave(BEYOND.format(name=tool.name, effect=effect))
+        self._turn.deps.log.note("call_beyond_capabilities", tool=tool.name, effect=effect)
+        return _Clearance(BEYOND.format(name=tool.name, effect=effect))
 
-    async def _permit(self, number: int, tool: Tool, proposed: CallProposed, proposal: Proposal) -> _Leave:
+    async def _permit(
+        self, number: int, tool: Tool, proposed: CallProposed, proposal: Proposal
+    ) -> _Clearance:
         """Judge a call, and ask a person where that is what is called for."""
         turn = self._turn
         verdict = await _judged(turn, tool, proposal, self._exposure)
@@ -224,30 +228,30 @@ class _Bench:
             await self._order.wait_to_ask(number)
             verdict = await _judged(turn, tool, proposal, self._exposure)
         if verdict.decision == "deny":
-            return _Leave(f"Not allowed: {verdict.why}. Do not try to reach the same by other means.")
-        if unknown := what_is_unknown(proposal, turn.record):
-            return _Leave(unknown)
+            return _Clearance(f"Not allowed: {verdict.why}. Do not try to reach the same by other means.")
+        if unknown := stale_read_reason(proposal, turn.record):
+            return _Clearance(unknown)
         if verdict.decision == "allow":
-            return _Leave(confinement=verdict.confinement)
+            return _Clearance(confinement=verdict.confinement)
         async with turn.asking:
             known = turn.grants
             leave = await _asked(turn, proposed, proposal, verdict)
         if turn.grants != known and not leave.refusal:
             # A lasting answer lets it run in the sandbox, this time too.
-            lasting = await _judged(turn, tool, leave.amended or proposal, self._exposure)
-            leave = structs.replace(leave, confinement=lasting.confinement)
+            permission_scope = await _judged(turn, tool, leave.amended or proposal, self._exposure)
+            leave = structs.replace(leave, confinement=permission_scope.confinement)
         return leave
 
 
-def _end(turn: Turn, call: ToolCall, outcome: _End) -> None:
+def _end(turn: Turn, call: ToolCall, outcome: _CallResult) -> None:
     """Give a call its outcome; one that was never understood is shown first, so that there is a card to close."""
     if not turn.record.was_proposed(call.id):
-        kind = turn.kit.toolbox.kind_of(call)
+        kind = turn.deps.toolbox.kind_of(call)
         title = plain(call.name) or "unnamed tool"
         turn.emit(CallProposed(call.id, call.name, title, kind, _raw_input(call), within=turn.within))
         if outcome.status == "completed":
             turn.emit(CallStarted(call.id, is_repeatable=True))  # by the call that it repeats
-    result, clean = outcome.result, partial(turn.kit.redactor.clean, source=call.arguments)
+    result, clean = outcome.result, partial(turn.deps.redactor.clean, source=call.arguments)
     output = None if result.output_characters is None else result.text[: result.output_characters]
     turn.emit(
         CallEnded(
@@ -268,23 +272,23 @@ def _end(turn: Turn, call: ToolCall, outcome: _End) -> None:
     )
 
 
-async def _asked(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdict) -> _Leave:
+async def _asked(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdict) -> _Clearance:
     try:
         answer = await ask(turn, card, proposal, verdict)
-    except StorageTrouble:
+    except StorageError:
         raise
     except HermesError as error:
-        return _Leave(error.sentence())
+        return _Clearance(error.sentence())
     if isinstance(answer, str):
-        return _Leave(answer)
-    return _Leave(amended=answer)
+        return _Clearance(answer)
+    return _Clearance(amended=answer)
 
 
 async def _judged(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure) -> Verdict:
-    """Judge a call; a judgement that fails lets nothing run. Raises StorageTrouble."""
+    """Judge a call; a judgement that fails lets nothing run. Raises StorageError."""
     try:
         return await judge(turn, tool, proposal, exposure)
-    except StorageTrouble:
+    except StorageError:
         raise
     except Exception as error:
         return Verdict(
@@ -292,12 +296,12 @@ async def _judged(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure
         )
 
 
-async def _proposal_of(turn: Turn, understood: Understood) -> Proposal | _End:
-    """Understand a call; whatever goes wrong is its outcome. Raises StorageTrouble."""
+async def _proposal_of(turn: Turn, understood: ParsedCall) -> Proposal | _CallResult:
+    """Understand a call; whatever goes wrong is its outcome. Raises StorageError."""
     try:
         with anyio.move_on_after(turn.limits.tool_timeout_s):
             return await understood.tool.propose(understood.arguments, turn.workspace)
-    except StorageTrouble:
+    except StorageError:
         raise
     except HermesError as error:
         return _failed(error.sentence())
@@ -306,7 +310,9 @@ async def _proposal_of(turn: Turn, understood: Understood) -> Proposal | _End:
     return _failed(TOO_LONG.format(seconds=turn.limits.tool_timeout_s))
 
 
-async def _perform(turn: Turn, card: CallProposed, proposal: Proposal, leave: _Leave, tool: Tool) -> _End:
+async def _perform(
+    turn: Turn, card: CallProposed, proposal: Proposal, leave: _Clearance, tool: Tool
+) -> _CallResult:
     """Do it, unless its user stops it: then what it was for goes on without it."""
     passed_s = turn.clock.monotonic() - turn.spent.started_at_s
     if turn.limits.working_s is not None and passed_s >= turn.limits.working_s:
@@ -330,25 +336,25 @@ async def _perform(turn: Turn, card: CallProposed, proposal: Proposal, leave: _L
 
     outcomes: list[Result] = []
     with turn.running.hold(card) as running:
-        turn.emit(CallStarted(card.call_id, tool.traits.is_repeatable))
+        turn.emit(CallStarted(card.call_id, tool.tool_metadata.is_repeatable))
         await note_call(turn, tool, proposal, card.call_id, has_network=progress.confinement == "usual")
         if not all(isinstance(effect, Reads) for effect in proposal.effects):
             await turn.ledger.settle()
-        await keep_before(turn, proposal.effects)
+        await checkpoint_before(turn, proposal.effects)
         outcomes.append(await outcome_of(act))
     if not outcomes:
         stopped = structs.replace(progress.broken_off(STOPPED), output_characters=len(progress.tail))
-        return _End(running.ends_as, stopped, progress.terminal_id)
+        return _CallResult(running.ends_as, stopped, progress.terminal_id)
     (result,) = outcomes
     terminal_id = progress.terminal_id if ends else None
-    return _End("failed" if result.is_error else "completed", result, terminal_id)
+    return _CallResult("failed" if result.is_error else "completed", result, terminal_id)
 
 
 async def outcome_of(act: Callable[[], Awaitable[Result]], crashed: str = CRASHED) -> Result:
-    """Act; whatever goes wrong is the outcome, in words for the model. Raises StorageTrouble."""
+    """Act; whatever goes wrong is the outcome, in words for the model. Raises StorageError."""
     try:
         return await act()
-    except StorageTrouble:
+    except StorageError:
         raise
     except HermesError as error:
         return Result(error.sentence(), is_error=True)
@@ -369,8 +375,8 @@ def _card(turn: Turn, call: ToolCall, proposal: Proposal, raw_input: object) -> 
     )
 
 
-def _failed(why: str) -> _End:
-    return _End("failed", Result(why, is_error=True))
+def _failed(why: str) -> _CallResult:
+    return _CallResult("failed", Result(why, is_error=True))
 
 
 def _raw_input(call: ToolCall) -> object:

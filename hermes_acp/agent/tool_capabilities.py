@@ -6,6 +6,7 @@ what its tool declares is a fault of the tool's, not a question for the user.
 
 from collections.abc import Iterable
 
+from hermes_acp.core.event_types import Capability
 from hermes_acp.core.proposals import (
     Calls,
     Deletes,
@@ -18,10 +19,9 @@ from hermes_acp.core.proposals import (
     Runs,
     Writes,
 )
-from hermes_acp.core.terms import Capability
 
 
-def capability_of(effect: Effect) -> Capability:
+def required_capability(effect: Effect) -> Capability:
     """Give what a tool must declare to have this effect."""
     match effect:
         case Reads() | Writes() | Deletes():
@@ -34,6 +34,6 @@ def capability_of(effect: Effect) -> Capability:
             return "memory"
 
 
-def effects_beyond(effects: Iterable[Effect], capabilities: frozenset[Capability]) -> tuple[Effect, ...]:
+def undeclared_effects(effects: Iterable[Effect], capabilities: frozenset[Capability]) -> tuple[Effect, ...]:
     """Give the effects for which nothing was declared."""
-    return tuple(effect for effect in effects if capability_of(effect) not in capabilities)
+    return tuple(effect for effect in effects if required_capability(effect) not in capabilities)

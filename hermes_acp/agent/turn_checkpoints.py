@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import anyio
 
-from hermes_acp.agent.patience import in_time
-from hermes_acp.core.checkpoints import Checkpoints, CheckpointTrouble, Occasion
+from hermes_acp.agent.policy_timeout import within_timeout
+from hermes_acp.core.checkpoint_types import CheckpointContext, CheckpointError, Checkpoints
 from hermes_acp.core.events import Noticed
 from hermes_acp.core.messages import TextPart, UserMessage
 from hermes_acp.core.proposals import Calls, Deletes, Effect, Runs, Writes
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TITLE_CHARACTERS: Final = 80
 
 
-class Safekeeping:
+class TurnCheckpoints:
     """The checkpoints of one session; one turn at a time has it."""
 
     def __init__(self, find: Callable[[], Checkpoints | None]) -> None:
@@ -42,7 +42,7 @@ class Safekeeping:
         try:
             if checkpoints := self._find():
                 checkpoints.expect(turn.record.roots)
-        except CheckpointTrouble:
+        except CheckpointError:
             return  # told when there is something to keep
 
     async def before(self, turn: "Turn", touched: Sequence[str]) -> None:
@@ -56,11 +56,11 @@ class Safekeeping:
                 if checkpoints is None:
                     return
                 if not self._checkpoint:
-                    self._checkpoint = await checkpoints.open(_occasion(turn), fresh)
+                    self._checkpoint = await checkpoints.open(_checkpoint_title(turn), fresh)
                 elif fresh:
                     await checkpoints.add(self._checkpoint, fresh)
                 self._touched |= dict.fromkeys(fresh)
-            except CheckpointTrouble as trouble:
+            except CheckpointError as trouble:
                 self._given_up = "" if self._checkpoint else turn.id
                 self._tell(turn, trouble)
 
@@ -74,17 +74,17 @@ class Safekeeping:
             try:
                 if checkpoints := self._find():
                     await checkpoints.close(checkpoint, touched)
-            except CheckpointTrouble as trouble:
+            except CheckpointError as trouble:
                 self._tell(turn, trouble)
 
-    def _tell(self, turn: "Turn", trouble: CheckpointTrouble) -> None:
+    def _tell(self, turn: "Turn", trouble: CheckpointError) -> None:
         sentence = trouble.sentence()
         if sentence not in self._told:
             self._told.add(sentence)
             turn.emit(Noticed("warning", sentence))
 
 
-def _occasion(turn: "Turn") -> Occasion:
+def _checkpoint_title(turn: "Turn") -> CheckpointContext:
     said = (
         part.text
         for message in reversed(turn.record.messages)
@@ -93,20 +93,20 @@ def _occasion(turn: "Turn") -> Occasion:
         if isinstance(part, TextPart) and part.text.strip()
     )
     first_line = next(said, "").strip().partition("\n")[0]
-    title = turn.kit.redactor.clean(first_line)[:TITLE_CHARACTERS]
-    return Occasion(turn.record.session_id, turn.id, title, turn.record.roots)
+    title = turn.deps.redactor.clean(first_line)[:TITLE_CHARACTERS]
+    return CheckpointContext(turn.record.session_id, turn.id, title, turn.record.roots)
 
 
-async def keep_before(turn: "Turn", effects: Sequence[Effect]) -> None:
+async def checkpoint_before(turn: "Turn", effects: Sequence[Effect]) -> None:
     """Keep the state before a call with these effects, in the checkpoint of the turn that all others work for."""
     top = turn.outermost
-    if top.safekeeping is None:
+    if top.turn_checkpoints is None:
         return
-    touched = await in_time(effects, lambda: _touched_by(turn, effects), [])
+    touched = await within_timeout(effects, lambda: _touched_by(turn, effects), [])
     if touched is not None:
-        await top.safekeeping.before(top, touched)
+        await top.turn_checkpoints.before(top, touched)
     else:
-        top.safekeeping.expect(top)
+        top.turn_checkpoints.expect(top)
 
 
 def _touched_by(turn: "Turn", effects: Sequence[Effect]) -> list[str] | None:
@@ -122,7 +122,7 @@ def _touched(turn: "Turn", effect: Effect) -> Sequence[str]:
         case Writes(path=path) | Deletes(path=path):
             return (path,)
         case Runs():
-            _, steps = turn.kit.policy.judge_steps(effect, "plan", ())
+            _, steps = turn.deps.policy.judge_steps(effect, "plan", ())
             return [path for judged in steps for path in (*judged.step.writes, *judged.step.deletes)]
         case _:
             return ()
@@ -132,5 +132,5 @@ def _changes_something(turn: "Turn", effect: Effect) -> bool:
     """Tell whether an effect may change files; of a command, what plan mode lets pass is known to only read."""
     if isinstance(effect, Runs):
         place = turn.record.cwd
-        return turn.kit.policy.judge((effect,), "plan", (), place=place).decision != "allow"
+        return turn.deps.policy.judge((effect,), "plan", (), place=place).decision != "allow"
     return isinstance(effect, Writes | Deletes | Calls)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from hermes_acp.agent.turn import Ending
-from hermes_acp.core.terms import ExitReason
+from hermes_acp.core.event_types import ExitReason
 
 SENTENCES: Final[Mapping[ExitReason, str]] = MappingProxyType(
     {
@@ -32,7 +32,7 @@ SENTENCES: Final[Mapping[ExitReason, str]] = MappingProxyType(
 _WITHOUT_CODE: Final = frozenset({"done", "cancelled"})
 
 
-def name_ending(reason: ExitReason, sentence: str = "", error_code: str = "") -> Ending:
+def make_ending(reason: ExitReason, sentence: str = "", error_code: str = "") -> Ending:
     """Name an ending; what is left out is filled in: the usual sentence, and the reason as its code."""
     code = error_code or ("" if reason in _WITHOUT_CODE else reason)
     return Ending(reason, sentence or SENTENCES[reason], code)

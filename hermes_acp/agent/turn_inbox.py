@@ -8,7 +8,7 @@ import anyio
 from hermes_acp.core.messages import Part
 
 
-class Letter:
+class InboxMessage:
     """One message to a running turn; `settled` once the turn has read it or ended without."""
 
     def __init__(self, parts: tuple[Part, ...]) -> None:
@@ -21,30 +21,30 @@ class Inbox:
     """The letters of one turn, in the order they came."""
 
     def __init__(self) -> None:
-        self._unread: list[Letter] = []
-        self._read: list[Letter] = []
+        self._unread: list[InboxMessage] = []
+        self._read: list[InboxMessage] = []
 
     def __bool__(self) -> bool:
         return bool(self._unread)
 
-    def put(self, letter: Letter) -> None:
+    def put(self, message: InboxMessage) -> None:
         """Add a letter."""
-        self._unread.append(letter)
+        self._unread.append(message)
 
-    def take_back(self, letter: Letter) -> None:
+    def take_back(self, message: InboxMessage) -> None:
         """Remove a letter nobody has read."""
-        if letter in self._unread:
-            self._unread.remove(letter)
+        if message in self._unread:
+            self._unread.remove(message)
 
-    def read_all(self) -> list[Letter]:
+    def read_all(self) -> list[InboxMessage]:
         """Give what came since the last reading."""
         fresh, self._unread = self._unread, []
-        for letter in fresh:
-            letter.was_read = True
+        for message in fresh:
+            message.was_read = True
         self._read += fresh
         return fresh
 
     def settle(self) -> None:
         """Let everybody go who waits for this turn: it has ended."""
-        for letter in (*self._read, *self._unread):
-            letter.settled.set()
+        for message in (*self._read, *self._unread):
+            message.settled.set()

@@ -9,33 +9,33 @@ from typing import Final
 
 import anyio
 
-from hermes_acp.agent.endings import name_ending
 from hermes_acp.agent.loop import run_turn
 from hermes_acp.agent.tool_calls import close_open_calls
-from hermes_acp.agent.turn import Closing, Ending, Turn
-from hermes_acp.core.errors import HermesError, ModelTrouble, StorageTrouble
+from hermes_acp.agent.turn import Ending, PostflightStage, Turn
+from hermes_acp.agent.turn_endings import make_ending
+from hermes_acp.core.errors import HermesError, ModelError, StorageError
 from hermes_acp.core.events import Noticed, TurnEnded, TurnStarted, UserSaid
 from hermes_acp.core.messages import TextPart
 
 POSTFLIGHT_S: Final = 10.0
 
 
-async def fly(turn: Turn, run: Callable[[Turn], Awaitable[Ending]] = run_turn) -> Ending:
+async def run_to_ending(turn: Turn, run: Callable[[Turn], Awaitable[Ending]] = run_turn) -> Ending:
     """Run a turn to its end and name it; only a cancel and a bug are raised. `run` is what it does, if not as usual."""
     timeout_s = turn.limits.timeout_s
     try:
         with anyio.move_on_after(timeout_s):
             return await run(turn)
-    except StorageTrouble as trouble:
-        return name_ending("storage_trouble", trouble.sentence(), trouble.code)
-    except ModelTrouble as trouble:
-        return name_ending("model_trouble", trouble.sentence(), trouble.code)
+    except StorageError as trouble:
+        return make_ending("storage_trouble", trouble.sentence(), trouble.code)
+    except ModelError as trouble:
+        return make_ending("model_trouble", trouble.sentence(), trouble.code)
     except HermesError as trouble:
-        return name_ending("gave_up", trouble.sentence(), trouble.code)
-    return name_ending("out_of_time", f"Stopped after {timeout_s:g} s, the limit of a turn.")
+        return make_ending("gave_up", trouble.sentence(), trouble.code)
+    return make_ending("out_of_time", f"Stopped after {timeout_s:g} s, the limit of a turn.")
 
 
-async def land(turn: Turn, ending: Ending) -> Ending:
+async def finalize(turn: Turn, ending: Ending) -> Ending:
     """Close what the turn left open and do what comes after it, in bounded time even if it was cancelled.
 
     Give the ending that holds: nothing is done after one whose record cannot be written, and it is the ending if that
@@ -46,50 +46,50 @@ async def land(turn: Turn, ending: Ending) -> Ending:
     try:
         close_open_calls(turn)
         with anyio.move_on_after(POSTFLIGHT_S, shield=True):
-            for stage in turn.kit.stages.postflight:
+            for stage in turn.deps.stages.postflight:
                 await _close(stage, turn, ending)
-    except StorageTrouble as trouble:
-        return name_ending("storage_trouble", trouble.sentence(), trouble.code)
+    except StorageError as trouble:
+        return make_ending("storage_trouble", trouble.sentence(), trouble.code)
     return ending
 
 
-async def _close(stage: Closing, turn: Turn, ending: Ending) -> None:
+async def _close(stage: PostflightStage, turn: Turn, ending: Ending) -> None:
     try:
         await stage(turn, ending)
-    except StorageTrouble:
+    except StorageError:
         raise
     except HermesError as trouble:
         turn.emit(Noticed("warning", trouble.sentence()))
 
 
-async def fly_with(turn: Turn, words: str) -> TurnEnded:
+async def run_unprompted(turn: Turn, words: str) -> TurnEnded:
     """Fly a turn that nobody prompted, from these words on, and close its record whatever happens.
 
-    Give how it ended. Raises StorageTrouble.
+    Give how it ended. Raises StorageError.
     """
     turn.emit(TurnStarted(turn.id))
     turn.emit(UserSaid(turn.ids.fresh("msg"), (TextPart(words),)))
     try:
-        ending = await fly(turn)
+        ending = await run_to_ending(turn)
     except BaseException as error:
         stopped = isinstance(error, anyio.get_cancelled_exc_class())
-        await finish(turn, name_ending("cancelled" if stopped else "gave_up"))
+        await finalize_and_record(turn, make_ending("cancelled" if stopped else "gave_up"))
         raise
-    return await finish(turn, ending)
+    return await finalize_and_record(turn, ending)
 
 
-async def finish(turn: Turn, ending: Ending) -> TurnEnded:
-    """Land a turn and close its record, even if it was cancelled; give how it ended. Raises StorageTrouble."""
-    ended = told(turn, ending)
+async def finalize_and_record(turn: Turn, ending: Ending) -> TurnEnded:
+    """Land a turn and close its record, even if it was cancelled; give how it ended. Raises StorageError."""
+    ended = to_turn_ended(turn, ending)
     with anyio.CancelScope(shield=True):
-        ended = told(turn, await land(turn, ending))
+        ended = to_turn_ended(turn, await finalize(turn, ending))
         if ended.reason != "storage_trouble":
             turn.emit(ended)
             await turn.ledger.settle()
     return ended
 
 
-def told(turn: Turn, ending: Ending) -> TurnEnded:
+def to_turn_ended(turn: Turn, ending: Ending) -> TurnEnded:
     """Tell how a turn ended and what it used."""
     spent = turn.spent
     return TurnEnded(

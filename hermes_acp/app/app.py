@@ -11,44 +11,44 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.to_thread import run_sync
 
-from hermes_acp.assembly.checkpointing import Checkpointing
-from hermes_acp.assembly.confinement import shutter_of
-from hermes_acp.assembly.context_book import ContextBook
-from hermes_acp.assembly.doorman import Doorman
-from hermes_acp.assembly.employer import Employer
-from hermes_acp.assembly.learning import Learning
-from hermes_acp.assembly.librarian import Librarian
-from hermes_acp.assembly.lodging import Lodging
-from hermes_acp.assembly.notes import PendingNews
-from hermes_acp.assembly.outfitter import Outfitter
-from hermes_acp.assembly.recollection import Recollection
-from hermes_acp.assembly.slash_commands import Hands, slash_commands
-from hermes_acp.assembly.tailor import Suppliers, Tailor
-from hermes_acp.assembly.toolsmith import Toolsmith
-from hermes_acp.assembly.trustee import StillTrusted, Trustee
-from hermes_acp.config.access import Access
+from hermes_acp.app.backend_selector import BackendSelector
+from hermes_acp.app.builtin_commands import CommandServices, builtin_commands
+from hermes_acp.app.checkpoint_service import CheckpointService
+from hermes_acp.app.configuration import Configuration
+from hermes_acp.app.context_approvals import ContextApprovals
+from hermes_acp.app.custom_tool_manager import CustomToolManager
+from hermes_acp.app.mcp_server_manager import McpServerManager
+from hermes_acp.app.memory_notes import PendingNoteNotices
+from hermes_acp.app.oauth_coordinator import OAuthCoordinator
+from hermes_acp.app.recall_service import RecallService
+from hermes_acp.app.sandbox_setup import closure_lookup
+from hermes_acp.app.skill_learning import SkillLearning
+from hermes_acp.app.skill_service import SkillService
+from hermes_acp.app.turn_dependencies import TurnDependenciesFactory, TurnServices
+from hermes_acp.app.workspace_trust import StillTrusted, WorkspaceTrust
 from hermes_acp.config.environment import Environment
+from hermes_acp.config.provider_access import ProviderAccess
 from hermes_acp.core.errors import HermesError
 from hermes_acp.core.ports import Clock, Editor, Gate, Ids, Workspace
 from hermes_acp.core.tool_ports import Recall
-from hermes_acp.core.trust import TrustItem
-from hermes_acp.sessions.children import Children
-from hermes_acp.sessions.manager import SessionManager
-from hermes_acp.sessions.registrar import Registrar
-from hermes_acp.sessions.session import Means, Session
-from hermes_acp.storage.sessions import SessionStore
+from hermes_acp.core.trust_types import TrustItem
+from hermes_acp.sessions.child_sessions import ChildSessions
+from hermes_acp.sessions.session import Session, SessionServices
+from hermes_acp.sessions.session_admin import SessionAdmin
+from hermes_acp.sessions.session_manager import SessionManager
+from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.telemetry.bug_log import BugLog
-from hermes_acp.world import RandomIds, SystemClock, start_collecting
+from hermes_acp.world import RandomIds, SystemClock, enable_garbage_collection
 
 if TYPE_CHECKING:
-    from hermes_acp.assembly.model_ways import Connect
+    from hermes_acp.app.model_connections import Connect
     from hermes_acp.config.settings import Settings
-    from hermes_acp.config.workspace import WorkspaceSettings
-    from hermes_acp.tools.own.shelves import ToolFile
-    from hermes_acp.workspaces.drafted import Drafts
+    from hermes_acp.config.workspace_settings import WorkspaceSettings
+    from hermes_acp.tools.own.tool_folders import ToolFile
+    from hermes_acp.workspaces.draft_workspace import Drafts
 
 
-class House:
+class App:
     """What all sessions and faces of a process share."""
 
     def __init__(
@@ -69,86 +69,96 @@ class House:
         self.offers_unstable = environment.offers_unstable
         self.offers_draft_v2 = environment.offers_draft_v2
         self._bugs = BugLog(environment.home)
-        self._store = SessionStore(environment.home, lambda session_id: self.recollection.forget(session_id))
-        self._children = Children(self._store, clock, self.ids)
-        self.recollection = Recollection(environment, self._store)
-        self.employer = Employer(environment, lambda: self.sessions.announce_commands())
-        self.doorman = Doorman(self.employer, lambda session_id: self.sessions.get(session_id))
-        self.trustee = Trustee(environment, self.ids, self._brings)
-        self.context = ContextBook(self.trustee)
-        shutter = shutter_of(environment, self._settings, self.trustee)
-        self.lodging = Lodging(environment, self._settings, shutter)
-        self.toolsmith = Toolsmith(environment, self.trustee, self._settings, clock, shutter=shutter)
-        self.checkpointing = Checkpointing(environment, self.lodging, self._settings, clock, self.ids)
-        self.learning = Learning(environment, clock, self.employer, self._children)
-        self.librarian = Librarian(
-            environment, self.employer.start, self.learning, self.lodging, self.context
+        self._store = SessionStore(
+            environment.home, lambda session_id: self.recall_service.forget(session_id)
         )
-        suppliers = Suppliers(
-            self.employer,
-            self.librarian,
+        self._children = ChildSessions(self._store, clock, self.ids)
+        self.recall_service = RecallService(environment, self._store)
+        self.mcp_manager = McpServerManager(environment, lambda: self.sessions.announce_commands())
+        self.oauth_coordinator = OAuthCoordinator(
+            self.mcp_manager, lambda session_id: self.sessions.get(session_id)
+        )
+        self.workspace_trust = WorkspaceTrust(environment, self.ids, self._brings)
+        self.context = ContextApprovals(self.workspace_trust)
+        closures_for = closure_lookup(environment, self._settings, self.workspace_trust)
+        self.backend_selector = BackendSelector(environment, self._settings, closures_for)
+        self.custom_tools = CustomToolManager(
+            environment, self.workspace_trust, self._settings, clock, closures_for=closures_for
+        )
+        self.checkpoint_service = CheckpointService(
+            environment, self.backend_selector, self._settings, clock, self.ids
+        )
+        self.learning = SkillLearning(environment, clock, self.mcp_manager, self._children)
+        self.skill_service = SkillService(
+            environment, self.mcp_manager.start, self.learning, self.backend_selector, self.context
+        )
+        turn_services = TurnServices(
+            self.mcp_manager,
+            self.skill_service,
             self.learning,
-            self.recollection,
-            self.trustee,
+            self.recall_service,
+            self.workspace_trust,
             self.context,
-            self.lodging.elsewhere,
+            self.backend_selector.elsewhere,
         )
-        self._tailor = Tailor(environment, suppliers, clock, self._ports)
-        self.outfitter = Outfitter(
-            Access(environment, dict(overrides or {})),
-            self._tailor,
-            self.employer,
+        self._turn_factory = TurnDependenciesFactory(environment, turn_services, clock, self._ports)
+        self.configuration = Configuration(
+            ProviderAccess(environment, dict(overrides or {})),
+            self._turn_factory,
+            self.mcp_manager,
             clock=clock,
             connect=connect,
             on_models=lambda: self.sessions.announce_options(),
         )
-        means = self._means(clock)
-        self.recall: Recall = self.recollection
-        self.sessions = SessionManager(self._store, means)
-        self.registrar = Registrar(self._store, self.sessions, means)
+        services = self._services(clock)
+        self.recall: Recall = self.recall_service
+        self.sessions = SessionManager(self._store, services)
+        self.session_admin = SessionAdmin(self._store, self.sessions, services)
 
     def _settings(self) -> "Settings | None":
         """Give the settings, once they were read."""
-        return self.outfitter.settings
+        return self.configuration.settings
 
-    def _means(self, clock: Clock) -> Means:
+    def _services(self, clock: Clock) -> SessionServices:
         """Give what every session uses alike."""
-        pending_news = PendingNews(self._environment.home, lambda: self.employer.is_attended)
-        return Means(
-            kit=self.outfitter.kit,
-            default_mode=self.outfitter.default_mode,
-            models=self.outfitter.models,
-            shared_tools=self.employer.shared,
-            is_attended=lambda: self.employer.is_attended,
+        pending_news = PendingNoteNotices(self._environment.home, lambda: self.mcp_manager.is_attended)
+        return SessionServices(
+            deps=self.configuration.deps,
+            default_mode=self.configuration.default_mode,
+            models=self.configuration.models,
+            shared_tools=self.mcp_manager.shared,
+            is_attended=lambda: self.mcp_manager.is_attended,
             news=lambda: (
                 *self._store.news(),
-                *self.recollection.news(),
-                *self._tailor.news(),
+                *self.recall_service.news(),
+                *self._turn_factory.news(),
                 *pending_news.news(),
             ),
-            commands=slash_commands(self._hands(), self._environment.home, self.checkpointing),
-            limits=self.outfitter.limits,
+            commands=builtin_commands(
+                self._command_services(), self._environment.home, self.checkpoint_service
+            ),
+            limits=self.configuration.limits,
             clock=clock,
             ids=self.ids,
-            allows_bypass=self.outfitter.allows_bypass,
+            allows_bypass=self.configuration.allows_bypass,
             welcome=self._welcome,
             attend=self._attend,
-            backends=self.lodging.backends,
-            settle=self.lodging.settle,
+            backends=self.backend_selector.backends,
+            settle=self.backend_selector.settle,
             release=self._release,
-            checkpoints=self.checkpointing.of,
+            checkpoints=self.checkpoint_service.of,
         )
 
-    def _hands(self) -> Hands:
-        return Hands(
-            self.outfitter,
-            self.trustee,
+    def _command_services(self) -> CommandServices:
+        return CommandServices(
+            self.configuration,
+            self.workspace_trust,
             self.context,
-            self.librarian,
+            self.skill_service,
             self.learning,
-            self.recollection,
-            self.doorman,
-            lambda record: self.lodging.meant_elsewhere(record.options.backend),
+            self.recall_service,
+            self.oauth_coordinator,
+            lambda record: self.backend_selector.remote_backend_for(record.options.backend),
         )
 
     async def run(self) -> None:
@@ -161,26 +171,26 @@ class House:
         """Keep the list of sessions, and the sources of further tools at work; runs beside everything else."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.sessions.listing.keep)
-            tasks.start_soon(self.employer.run)
-            tasks.start_soon(self.recollection.keep)
-            tasks.start_soon(self.checkpointing.keeper.keep)
+            tasks.start_soon(self.mcp_manager.run)
+            tasks.start_soon(self.recall_service.keep)
+            tasks.start_soon(self.checkpoint_service.keeper.keep)
 
     async def _warm_up(self) -> None:
         if not self._environment.mentions_a_model():
-            start_collecting()
+            enable_garbage_collection()
             return
-        from hermes_acp.telemetry.redaction import make_ready
+        from hermes_acp.telemetry.redaction import compile_patterns
 
         with suppress(HermesError):
-            await self.outfitter.kit()
-            self.recollection.follow_soon()
-            await self.outfitter.list_models()
-        await run_sync(make_ready, abandon_on_cancel=True)
+            await self.configuration.deps()
+            self.recall_service.follow_soon()
+            await self.configuration.list_models()
+        await run_sync(compile_patterns, abandon_on_cancel=True)
 
     async def prepare_recall(self) -> None:
         """Let the model that knows meanings be chosen, as a first turn would; without one, words are searched alone."""
         try:
-            await self.outfitter.kit()
+            await self.configuration.deps()
         except HermesError:
             return
 
@@ -192,49 +202,53 @@ class House:
         drafts: "Drafts | None" = None,
     ) -> Workspace:
         """Open a session's workspace, seen through an editor where there is one; with `drafts` nothing is written."""
-        return self.lodging.open(cwd, roots, editor, drafts)
+        return self.backend_selector.open(cwd, roots, editor, drafts)
 
     async def _welcome(self, session: Session, gate: Gate) -> None:
         """Let a session use what its workspace brings along, as far as its user trusts that."""
         place = session.record.cwd
         found, tools = await run_sync(self._look_around, place)
-        found = await self.trustee.welcome(session, gate, found)
+        found = await self.workspace_trust.welcome(session, gate, found)
         servers = found.servers if found else ()
-        trusted = [server for server in servers if self.trustee.is_trusted(place, server.item)]
-        await self.employer.equip_from_workspace(session, trusted, StillTrusted(self.trustee, place))
-        await self.doorman.welcome(session, gate)
-        await self.toolsmith.welcome(session, gate, tools, self.lodging.elsewhere(session.workspace))
+        trusted = [server for server in servers if self.workspace_trust.is_trusted(place, server.item)]
+        await self.mcp_manager.equip_from_workspace(
+            session, trusted, StillTrusted(self.workspace_trust, place)
+        )
+        await self.oauth_coordinator.welcome(session, gate)
+        await self.custom_tools.welcome(
+            session, gate, tools, self.backend_selector.elsewhere(session.workspace)
+        )
 
     def _look_around(self, place: str) -> "tuple[WorkspaceSettings | None, tuple[ToolFile, ...]]":
         """Look at what a folder brings along, in one visit to the disk for all who ask about it. Blocks."""
-        return self.trustee.settings_of(place, again=True), self.toolsmith.files(place)
+        return self.workspace_trust.settings_of(place, again=True), self.custom_tools.files(place)
 
     def _brings(self, place: str) -> tuple[TrustItem, ...]:
         """Give what of a workspace is used once it is trusted, and is not configured anywhere."""
-        return (*self.librarian.brings(place), *self.toolsmith.brings(place))
+        return (*self.skill_service.brings(place), *self.custom_tools.brings(place))
 
     def _attend(self, session: Session) -> None:
         """Let a session have the skills of its place; they are read in the background."""
-        self.librarian.attend(session, self.trustee)
+        self.skill_service.attend(session, self.workspace_trust)
 
     async def _release(self, session_id: str) -> None:
         """Close what a session's tools have opened, and end what goes on beside it."""
         await self.learning.release(session_id)
-        self.recollection.release(session_id)
-        await self._tailor.release(session_id)
+        self.recall_service.release(session_id)
+        await self._turn_factory.release(session_id)
 
     def _ports(self) -> dict[str, object]:
         """Give, by name, what tools take beside their workspace; `diagnoses` come with a session's editor."""
         from hermes_acp.agent.delegation import Delegation
-        from hermes_acp.agent.inner_calls import InnerCalls
+        from hermes_acp.agent.nested_calls import NestedCalls
 
         return {
             "recall": self.recall,
-            "delegates": Delegation(self._children, self.outfitter.crew_bounds),
-            "inner_calls": InnerCalls(),
-            "tool_workshop": self.toolsmith.workshop,
+            "delegates": Delegation(self._children, self.configuration.child_limits),
+            "inner_calls": NestedCalls(),
+            "tool_workshop": self.custom_tools.workshop,
             "diagnoses": None,
-            "skills": self.librarian.library,
+            "skills": self.skill_service.library,
         }
 
     def report_bug(self, error: BaseException, trace: str) -> None:
@@ -244,7 +258,7 @@ class House:
     async def aclose(self) -> None:
         """Close every session, the index and the way to the model."""
         await self.sessions.close_all()
-        await self.checkpointing.keeper.aclose()
-        await self.employer.aclose()
-        await self.recollection.aclose()
-        await self.outfitter.aclose()
+        await self.checkpoint_service.keeper.aclose()
+        await self.mcp_manager.aclose()
+        await self.recall_service.aclose()
+        await self.configuration.aclose()

@@ -11,21 +11,21 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct, structs
 
-from hermes_acp.assembly.confinement import Shutter, confinement_of, precautions_of, shut_elsewhere
+from hermes_acp.app.sandbox_setup import ClosureLookup, container_precautions, remote_closures, sandbox_setup
 from hermes_acp.config.environment import Environment
-from hermes_acp.core.drawers import Drawer
-from hermes_acp.core.errors import BadConfig
+from hermes_acp.core.errors import ConfigError
+from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.core.ports import Editor, Workspace
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
     from hermes_acp.sessions.session import Session
-    from hermes_acp.workspaces.drafted import Drafts
+    from hermes_acp.workspaces.draft_workspace import Drafts
 
 LOCAL = "local"
 
 
-class Lodge(Struct, frozen=True):
+class OpenedWorkspace(Struct, frozen=True):
     """One workspace as it was opened: on which backend, for which folders, seen through which editor.
 
     Where there are `drafts`, what is written becomes one.
@@ -38,24 +38,24 @@ class Lodge(Struct, frozen=True):
     drafts: "Drafts | None" = None
 
 
-class Lodging:
+class BackendSelector:
     """Opens workspaces of this process, and moves sessions to the backends they are to be on."""
 
     def __init__(
-        self, environment: Environment, settings: "Callable[[], Settings | None]", shutter: Shutter
+        self, environment: Environment, settings: "Callable[[], Settings | None]", closures_for: ClosureLookup
     ) -> None:
         """Open nothing; `settings` gives them once they are known."""
-        self._shutter = shutter
+        self._closures_for = closures_for
         self._environment = environment
         self._settings = settings
-        self._lodges: WeakKeyDictionary[Workspace, Lodge] = WeakKeyDictionary()
+        self._lodges: WeakKeyDictionary[Workspace, OpenedWorkspace] = WeakKeyDictionary()
 
     def backends(self) -> tuple[str, ...]:
         """Give the backends that can be chosen, the configured one first; empty until settings are known."""
-        from hermes_acp.config.backends import backends_of
+        from hermes_acp.config.backend_settings import configured_backends
 
         settings = self._settings()
-        return backends_of(settings) if settings else ()
+        return configured_backends(settings) if settings else ()
 
     def open(
         self,
@@ -66,19 +66,19 @@ class Lodging:
     ) -> Workspace:
         """Open a workspace where the settings say, or on this machine while they are not known."""
         known = self.backends()
-        return self._open(Lodge(known[0] if known else LOCAL, cwd, roots, editor, drafts))
+        return self._open(OpenedWorkspace(known[0] if known else LOCAL, cwd, roots, editor, drafts))
 
     def settle(self, session: "Session") -> str:
         """Move a session to its backend, and give what its model should know of that; nothing where it stays.
 
-        Raises BadConfig where that backend cannot be had.
+        Raises ConfigError where that backend cannot be had.
         """
         lodge, known = self._lodges.get(session.workspace), self.backends()
         wanted = session.record.options.backend or (known[0] if known else LOCAL)
         if lodge is None or lodge.backend == wanted:
             return ""
         if known and wanted not in known:
-            raise BadConfig(
+            raise ConfigError(
                 f"This session runs on the backend {wanted!r}, which is not configured.",
                 hint=f"Configure it, or choose another one for the session: {', '.join(known)}.",
             )
@@ -90,18 +90,18 @@ class Lodging:
         lodge = self._lodges.get(workspace)
         return _far(lodge.backend) if lodge else ""
 
-    def meant_elsewhere(self, chosen: str | None) -> str:
+    def remote_backend_for(self, chosen: str | None) -> str:
         """Give the backend that has the files of a session which chose one, or none; empty where it is this machine."""
         known = self.backends()
         return _far(chosen or (known[0] if known else LOCAL))
 
-    def _open(self, lodge: Lodge) -> Workspace:
-        """Open a workspace. Raises BadConfig, BadRequest, OutsideRoots."""
+    def _open(self, lodge: OpenedWorkspace) -> Workspace:
+        """Open a workspace. Raises ConfigError, BadRequest, OutsideRoots."""
         workspace = self._opened(lodge)
         self._lodges[workspace] = lodge
         return workspace
 
-    def _variables(self, lodge: Lodge) -> Mapping[str, str]:
+    def _variables(self, lodge: OpenedWorkspace) -> Mapping[str, str]:
         """Give the process's variables, and for backends elsewhere the keys that stand beside the settings."""
         if lodge.backend == LOCAL:
             return self._environment.variables
@@ -109,39 +109,39 @@ class Lodging:
 
         return load_variables(self._environment)
 
-    def _opened(self, lodge: Lodge) -> Workspace:
-        from hermes_acp.workspaces.editor_first import EditorFirst
-        from hermes_acp.workspaces.surroundings import terminal_variables
+    def _opened(self, lodge: OpenedWorkspace) -> Workspace:
+        from hermes_acp.workspaces.command_environment import terminal_variables
+        from hermes_acp.workspaces.editor_workspace import EditorWorkspace
 
-        drawer: Drawer[Any] = Drawer("hermes_acp.workspaces.backends", "BACKEND")
-        backend = drawer.open(lodge.backend)
+        plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.workspaces.backends", "BACKEND")
+        backend = plugin_folder.open(lodge.backend)
         settings = self._settings()
         section = getattr(settings, lodge.backend, None) if settings else None
         private = str(self._environment.home.resolve())
         more = () if section is None else (section,)
         if lodge.backend == LOCAL:
-            more = (confinement_of(self._settings, self._shutter),)
+            more = (sandbox_setup(self._settings, self._closures_for),)
         elif backend.keeps_files_here:
-            more = (section, precautions_of(self._shutter, lodge.cwd))
-        elif backend.is_hired:
-            more = (section, shut_elsewhere(self._shutter, lodge.cwd))
+            more = (section, container_precautions(self._closures_for, lodge.cwd))
+        elif backend.is_cloud:
+            more = (section, remote_closures(self._closures_for, lodge.cwd))
         workspace: Workspace = backend.open(lodge.cwd, lodge.roots, self._variables(lodge), private, *more)
         if not backend.keeps_files_here:
             return workspace
         if lodge.drafts:
-            from hermes_acp.workspaces.drafted import Drafted
+            from hermes_acp.workspaces.draft_workspace import DraftWorkspace
 
-            return Drafted(workspace, lodge.drafts)
+            return DraftWorkspace(workspace, lodge.drafts)
         if lodge.editor is None:
             return workspace
         variables = self._environment.variables
         is_here = lodge.backend == LOCAL
-        return EditorFirst(
-            lodge.editor, workspace, lambda: terminal_variables(variables), takes_commands=is_here
+        return EditorWorkspace(
+            lodge.editor, workspace, lambda: terminal_variables(variables), handles_commands=is_here
         )
 
 
 def _far(backend: str) -> str:
     """Give a backend whose files are not this machine's; nothing for any other."""
-    drawer: Drawer[Any] = Drawer("hermes_acp.workspaces.backends", "BACKEND")
-    return "" if backend == LOCAL or drawer.open(backend).keeps_files_here else backend
+    plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.workspaces.backends", "BACKEND")
+    return "" if backend == LOCAL or plugin_folder.open(backend).keeps_files_here else backend

@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Final
 import anyio.to_thread
 from msgspec import Struct
 
-from hermes_acp.assembly.checkpointing import Checkpointing
-from hermes_acp.assembly.context_book import ContextBook
-from hermes_acp.assembly.doorman import HINT as MCP_HINT
-from hermes_acp.assembly.doorman import Doorman
-from hermes_acp.assembly.learning import Learning
-from hermes_acp.assembly.librarian import Librarian
-from hermes_acp.assembly.notes import settle_pending
-from hermes_acp.assembly.outfitter import Outfitter
-from hermes_acp.assembly.recollection import Recollection
-from hermes_acp.assembly.trustee import Trustee
+from hermes_acp.app.checkpoint_service import CheckpointService
+from hermes_acp.app.configuration import Configuration
+from hermes_acp.app.context_approvals import ContextApprovals
+from hermes_acp.app.memory_notes import settle_pending
+from hermes_acp.app.oauth_coordinator import HINT as MCP_HINT
+from hermes_acp.app.oauth_coordinator import OAuthCoordinator
+from hermes_acp.app.recall_service import RecallService
+from hermes_acp.app.skill_learning import SkillLearning
+from hermes_acp.app.skill_service import SkillService
+from hermes_acp.app.workspace_trust import WorkspaceTrust
 from hermes_acp.core.record import Record
-from hermes_acp.sessions.commands import SlashCommand, SlashCommands, TurnCommand
-from hermes_acp.sessions.undo import HINT, NOTHING
+from hermes_acp.sessions.session_commands import SlashCommand, SlashCommands, TurnCommand
+from hermes_acp.sessions.turn_undo import HINT, NOTHING
 
 if TYPE_CHECKING:
     from hermes_acp.agent.turn import Turn
-    from hermes_acp.core.closures import Closure
+    from hermes_acp.core.denied_paths import DeniedPath
 
 ABOUT_MCP: Final = "Show how the MCP servers stand, sign in at one or connect again"
 ABOUT_MEMORY: Final = "Show the notes that wait for your approval, approve or reject them"
@@ -39,54 +39,56 @@ FAR_CONTEXT: Final = (
 )
 
 
-class Hands(Struct, frozen=True):
+class CommandServices(Struct, frozen=True):
     """Whoever answers commands in the house."""
 
-    outfitter: Outfitter
-    trustee: Trustee
-    context: ContextBook
-    librarian: Librarian
-    learning: Learning
-    recollection: Recollection
-    doorman: Doorman
+    configuration: Configuration
+    workspace_trust: WorkspaceTrust
+    context: ContextApprovals
+    skill_service: SkillService
+    learning: SkillLearning
+    recall_service: RecallService
+    oauth_coordinator: OAuthCoordinator
     elsewhere: Callable[[Record], str]
     """Gives the backend that has a session's files, where that is not this machine."""
 
 
-def slash_commands(hands: Hands, home: Path, checkpointing: Checkpointing) -> SlashCommands:
+def builtin_commands(
+    services: CommandServices, home: Path, checkpoint_service: CheckpointService
+) -> SlashCommands:
     """Gather the commands; `home` is the user's own folder."""
-    outfitter, trustee = hands.outfitter, hands.trustee
+    configuration, workspace_trust = services.configuration, services.workspace_trust
 
     async def undo(turn: "Turn", words: str) -> str:
-        undoing = checkpointing.undoing(turn.record.session_id, turn.emit)
+        undoing = checkpoint_service.undoing(turn.record.session_id, turn.emit)
         answer = await undoing.undo(words)
         if not undoing.is_done or answer == NOTHING:
             return answer
-        learned = await hands.learning.take_undo(turn.record.session_id)
+        learned = await services.learning.take_undo(turn.record.session_id)
         return f"{answer}\n\n{learned}" if learned else answer
 
     async def redo(turn: "Turn", words: str) -> str:
-        return await checkpointing.undoing(turn.record.session_id, turn.emit).redo(words)
+        return await checkpoint_service.undoing(turn.record.session_id, turn.emit).redo(words)
 
     async def answer_status(record: Record) -> str:
-        from hermes_acp.sessions.answers import status_text
+        from hermes_acp.sessions.command_answers import status_text
 
-        await outfitter.kit()
-        return status_text(record, outfitter.models())
+        await configuration.deps()
+        return status_text(record, configuration.models())
 
     async def answer_context(record: Record) -> str:
-        if backend := hands.elsewhere(record):
+        if backend := services.elsewhere(record):
             return FAR_CONTEXT.format(backend=backend)
-        policy = (await outfitter.kit()).policy
+        policy = (await configuration.deps()).policy
         return await anyio.to_thread.run_sync(
-            _tell_context, record, home, policy.unread(record.cwd), hands.context
+            _tell_context, record, home, policy.unread(record.cwd), services.context
         )
 
     async def answer_skills(record: Record) -> str:
-        from hermes_acp.knowledge.skills.overview import told
+        from hermes_acp.knowledge.skills.skill_overview import to_markdown
 
-        place, likeness = hands.librarian.place_of(record), hands.recollection.kinship
-        return told(await hands.librarian.overview(place, trustee, likeness))
+        place, likeness = services.skill_service.place_of(record), services.recall_service.kinship
+        return to_markdown(await services.skill_service.overview(place, workspace_trust, likeness))
 
     about_context = "Show which context files are in force and what the scanner found"
     return SlashCommands(
@@ -107,50 +109,53 @@ def slash_commands(hands: Hands, home: Path, checkpointing: Checkpointing) -> Sl
                 "trust",
                 "Show what this folder brings along, and trust it or not",
                 "no, to trust nothing",
-                partial(_settle_trust, trustee),
+                partial(_settle_trust, workspace_trust),
             ),
             TurnCommand("memory", ABOUT_MEMORY, "approve ID, or reject ID", partial(_settle_memory, home)),
-            TurnCommand("mcp", ABOUT_MCP, MCP_HINT, hands.doorman.answer, needs_servers=True),
+            TurnCommand("mcp", ABOUT_MCP, MCP_HINT, services.oauth_coordinator.answer, needs_servers=True),
         ),
     )
 
 
-def _tell_context(record: Record, home: Path, unread: "tuple[Closure, ...]", context: ContextBook) -> str:
-    from hermes_acp.assembly.context_watch import consent_of
-    from hermes_acp.knowledge.allowances import read_allowed
-    from hermes_acp.knowledge.context_files import gather, gather_below
-    from hermes_acp.knowledge.context_search import Place, folders_below
-    from hermes_acp.sessions.answers import context_text
+def _tell_context(
+    record: Record, home: Path, unread: "tuple[DeniedPath, ...]", context: ContextApprovals
+) -> str:
+    from hermes_acp.app.context_file_monitor import consent_for
+    from hermes_acp.knowledge.allowed_texts import read_allowed
+    from hermes_acp.knowledge.context_files import collect_context, collect_context_below
+    from hermes_acp.knowledge.context_search import SearchScope, folders_below
+    from hermes_acp.sessions.command_answers import context_text
 
-    place = Place(record.cwd, record.roots[1:], str(home), unread)
+    place = SearchScope(record.cwd, record.roots[1:], str(home), unread)
     allowed = read_allowed(home)
     folders = folders_below(place, map(os.path.dirname, tuple(record.seen)))
-    admits = consent_of(record, context).admits
+    admits = consent_for(record, context).admits
     return context_text(
-        gather(place, allowed=allowed, admits=admits), gather_below(place, folders, allowed, admits)
+        collect_context(place, allowed=allowed, admits=admits),
+        collect_context_below(place, folders, allowed, admits),
     )
 
 
 async def _compact(turn: "Turn", wish: str) -> str:
-    from hermes_acp.agent.compaction import compact, told
+    from hermes_acp.agent.compaction import compact, to_markdown
 
-    return told(await compact(turn, "asked", wish), turn.record.messages)
+    return to_markdown(await compact(turn, "asked", wish), turn.record.messages)
 
 
 async def _settle_memory(home: Path, turn: "Turn", wish: str) -> str:
     return await anyio.to_thread.run_sync(settle_pending, home, wish)
 
 
-async def _settle_trust(trustee: Trustee, turn: "Turn", wish: str) -> str:
+async def _settle_trust(workspace_trust: WorkspaceTrust, turn: "Turn", wish: str) -> str:
     place = turn.record.cwd
     if wish.strip().lower() in ("no", "revoke"):
-        trustee.revoke(place)
+        workspace_trust.revoke(place)
         return "Nothing that this folder brings along is trusted any more."
-    items = trustee.items(place)
+    items = workspace_trust.items(place)
     if not items:
         return "This folder brings nothing along that would need to be trusted."
-    untrusted = [item for item in items if not trustee.is_trusted(place, item)]
+    untrusted = [item for item in items if not workspace_trust.is_trusted(place, item)]
     if not untrusted:
         listed = "\n".join(f"- {item.kind.replace('_', ' ')} {item.name}: {item.about}" for item in items)
         return f"Trusted here, until it changes (`/trust no` ends that):\n{listed}"
-    return await trustee.ask(turn.ledger, turn.gate, place, untrusted)
+    return await workspace_trust.ask(turn.ledger, turn.gate, place, untrusted)

@@ -6,80 +6,80 @@ Knows: the settings, that only files of this machine are kept. Does not know: ho
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hermes_acp.assembly.lodging import Lodging
+from hermes_acp.app.backend_selector import BackendSelector
 from hermes_acp.config.environment import Environment
-from hermes_acp.core.checkpoints import CheckpointTrouble
+from hermes_acp.core.checkpoint_types import CheckpointError
 from hermes_acp.core.events import NoteAdded
 from hermes_acp.core.ports import Clock, Ids
 from hermes_acp.knowledge.note_changes import NoteChanges
-from hermes_acp.sessions.undo import Undoing
-from hermes_acp.storage.checkpoints.keeper import Keeper
+from hermes_acp.sessions.turn_undo import TurnUndo
+from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager
 
 if TYPE_CHECKING:
-    from hermes_acp.config.checkpoints import CheckpointSettings
+    from hermes_acp.config.checkpoint_settings import CheckpointSettings
     from hermes_acp.config.settings import Settings
     from hermes_acp.sessions.session import Session
-    from hermes_acp.storage.checkpoints.store import StoreSetup
-    from hermes_acp.storage.checkpoints.sweeping import Retention
+    from hermes_acp.storage.checkpoints.checkpoint_store import StoreSetup
+    from hermes_acp.storage.checkpoints.garbage_collection import RetentionPolicy
 
 
-class Checkpointing:
+class CheckpointService:
     """The checkpoints of one process."""
 
     def __init__(
         self,
         environment: Environment,
-        lodging: Lodging,
+        backend_selector: BackendSelector,
         settings: "Callable[[], Settings | None]",
         clock: Clock,
         ids: Ids,
     ) -> None:
         """Keep nothing yet; `settings` gives them once they are known."""
         self._environment = environment
-        self._lodging = lodging
+        self._backend_selector = backend_selector
         self._settings = settings
         self._clock = clock
-        self.keeper = Keeper(self._setup, self._terms, clock, ids)
+        self.keeper = CheckpointManager(self._setup, self._terms, clock, ids)
 
-    def undoing(self, session_id: str, tell: Callable[[NoteAdded], object]) -> Undoing:
+    def undoing(self, session_id: str, tell: Callable[[NoteAdded], object]) -> TurnUndo:
         """Give what takes back turns of a session; `tell` records what its model must know."""
-        return Undoing(self.keeper, NoteChanges(self._environment.home), self._clock.now, session_id, tell)
+        return TurnUndo(self.keeper, NoteChanges(self._environment.home), self._clock.now, session_id, tell)
 
-    def of(self, session: "Session") -> Keeper | None:
-        """Give where a session's turns are kept; None where its user wants none. Raises CheckpointTrouble."""
+    def of(self, session: "Session") -> CheckpointManager | None:
+        """Give where a session's turns are kept; None where its user wants none. Raises CheckpointError."""
         if not self._section().enabled:
             return None
-        if elsewhere := self._lodging.elsewhere(session.workspace):
-            raise CheckpointTrouble(
+        if elsewhere := self._backend_selector.elsewhere(session.workspace):
+            raise CheckpointError(
                 f"Files are on the backend {elsewhere}, where there are no checkpoints: turns cannot be undone there."
             )
         return self.keeper
 
     def _section(self) -> "CheckpointSettings":
-        from hermes_acp.config.checkpoints import CheckpointSettings
+        from hermes_acp.config.checkpoint_settings import CheckpointSettings
 
         settings = self._settings()
         return settings.checkpoints if settings else CheckpointSettings()
 
     def _setup(self) -> "StoreSetup":
-        return setup_of(self._environment, self._section())
+        return checkpoint_setup(self._environment, self._section())
 
-    def _terms(self) -> "Retention":
-        return terms_of(self._section())
+    def _terms(self) -> "RetentionPolicy":
+        return checkpoint_retention(self._section())
 
 
-def setup_of(environment: Environment, section: "CheckpointSettings") -> "StoreSetup":
+def checkpoint_setup(environment: Environment, section: "CheckpointSettings") -> "StoreSetup":
     """Say where checkpoints are kept and what is too much for them."""
-    from hermes_acp.policy.names import is_sensitive
-    from hermes_acp.storage.checkpoints.sifting import Bounds
-    from hermes_acp.storage.checkpoints.store import StoreSetup
+    from hermes_acp.policy.sensitive_names import is_sensitive
+    from hermes_acp.storage.checkpoints.checkpoint_store import StoreSetup
+    from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits
 
-    bounds = Bounds(section.largest_file_bytes, holds_keys=is_sensitive)
+    bounds = SnapshotLimits(section.largest_file_bytes, holds_keys=is_sensitive)
     return StoreSetup(environment.home, environment.variables, bounds)
 
 
-def terms_of(section: "CheckpointSettings") -> "Retention":
+def checkpoint_retention(section: "CheckpointSettings") -> "RetentionPolicy":
     """Say for how long checkpoints are kept."""
-    from hermes_acp.storage.checkpoints.sweeping import Retention
+    from hermes_acp.storage.checkpoints.garbage_collection import RetentionPolicy
 
-    return Retention(section.keep_turns, section.keep_days, section.largest_store_bytes)
+    return RetentionPolicy(section.keep_turns, section.keep_days, section.largest_store_bytes)

@@ -11,20 +11,20 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from hermes_acp.core.trust import REJECTED, TrustedItem, TrustItem
+from hermes_acp.core.trust_types import REJECTED, TrustedItem, TrustItem
 
 if TYPE_CHECKING:
-    from hermes_acp.assembly.trustee import Trustee
+    from hermes_acp.app.workspace_trust import WorkspaceTrust
 
 CONTEXT_FILE: Final = "context_file"
 
 
-class ContextBook:
+class ContextApprovals:
     """Keeps what one session's context files teach about those of the next; methods may be called from any thread."""
 
-    def __init__(self, trustee: "Trustee") -> None:
-        """Know of no session yet; `trustee` keeps the answers."""
-        self._trustee = trustee
+    def __init__(self, workspace_trust: "WorkspaceTrust") -> None:
+        """Know of no session yet; `workspace_trust` keeps the answers."""
+        self._workspace_trust = workspace_trust
         self._lock = threading.Lock()
         self._began: dict[str, float] = {}
         self._approved: dict[str, set[str]] = {}
@@ -35,16 +35,16 @@ class ContextBook:
         with self._lock:
             if digest in self._approved.get(os.path.realpath(place), ()):
                 return True
-        return self._trustee.is_trusted(place, TrustItem(CONTEXT_FILE, path, digest))
+        return self._workspace_trust.is_trusted(place, TrustItem(CONTEXT_FILE, path, digest))
 
     def rejected(self, place: str) -> frozenset[str]:
         """Return the digests of the content that a user rejected in a folder."""
-        kept = self._trustee.trusted.of(os.path.realpath(place))
+        kept = self._workspace_trust.trusted.of(os.path.realpath(place))
         return frozenset(entry.digest for entry in kept if entry.kind == REJECTED)
 
     def approve(self, place: str, path: str, digest: str) -> None:
-        """Let this content be used in later sessions of a folder too. Raises StorageTrouble."""
-        self._trustee.trusted.change(
+        """Let this content be used in later sessions of a folder too. Raises StorageError."""
+        self._workspace_trust.trusted.change(
             os.path.realpath(place),
             lambda kept: (
                 *(
@@ -58,8 +58,8 @@ class ContextBook:
         )
 
     def reject(self, place: str, path: str, digest: str) -> None:
-        """Let later sessions of a folder ask about this content before they use it. Raises StorageTrouble."""
-        self._trustee.trusted.change(
+        """Let later sessions of a folder ask about this content before they use it. Raises StorageError."""
+        self._workspace_trust.trusted.change(
             os.path.realpath(place),
             lambda kept: (
                 *(each for each in kept if each.kind != CONTEXT_FILE or each.digest != digest),
@@ -89,12 +89,12 @@ class ContextBook:
         It may if it stood there when the first session began in or around the folder, or if its user trusts `item`,
         which is the skill by its text.
         """
-        from hermes_acp.knowledge.context_consent import stood_there
+        from hermes_acp.knowledge.context_consent import existed_at
 
         began_at = self.began_at((place,), math.inf)
-        if began_at == math.inf or stood_there(file, began_at):
+        if began_at == math.inf or existed_at(file, began_at):
             return True
-        return item is not None and self._trustee.is_trusted(place, item)
+        return item is not None and self._workspace_trust.is_trusted(place, item)
 
     def note_imports(self, place: str, imports: Mapping[str, str]) -> None:
         """Note which files the context files of a folder import: by their real path, the name of the importer."""

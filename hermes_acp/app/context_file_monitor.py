@@ -11,20 +11,20 @@ from weakref import WeakKeyDictionary
 
 from anyio.to_thread import run_sync
 
-from hermes_acp.agent.context_ports import ContextQuestion, ContextReport
-from hermes_acp.core.closures import Closure
+from hermes_acp.agent.context_monitor import ContextQuestion, ContextReport
+from hermes_acp.core.denied_paths import DeniedPath
 from hermes_acp.core.messages import AssistantMessage, TextPart, UserMessage
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.record import Record
 
 if TYPE_CHECKING:
-    from hermes_acp.assembly.context_book import ContextBook
+    from hermes_acp.app.context_approvals import ContextApprovals
     from hermes_acp.knowledge.context_consent import Consent
-    from hermes_acp.knowledge.context_news import ContextNews
-    from hermes_acp.knowledge.context_search import Place
+    from hermes_acp.knowledge.context_search import SearchScope
+    from hermes_acp.knowledge.context_updates import ContextUpdates
 
 
-class ContextWatch:
+class ContextFileMonitor:
     """Finds the news for one session after another; `clean` takes out secrets, `home` is the user's own folder."""
 
     def __init__(
@@ -32,8 +32,8 @@ class ContextWatch:
         clean: Callable[[str], str],
         home: Path,
         elsewhere: Callable[[Workspace], str],
-        unread: Callable[[str], tuple[Closure, ...]],
-        book: "ContextBook",
+        unread: Callable[[str], tuple[DeniedPath, ...]],
+        book: "ContextApprovals",
         now: Callable[[], float],
     ) -> None:
         """Know of no session yet; `now` gives seconds since the epoch, `elsewhere` names the backend of a workspace
@@ -47,7 +47,7 @@ class ContextWatch:
         self._clean = clean
         self._elsewhere = elsewhere
         self._home = home
-        self._sessions: WeakKeyDictionary[Record, ContextNews] = WeakKeyDictionary()
+        self._sessions: WeakKeyDictionary[Record, ContextUpdates] = WeakKeyDictionary()
         self._joined: WeakKeyDictionary[Record, float] = WeakKeyDictionary()
         self._lengths: WeakKeyDictionary[Record, int] = WeakKeyDictionary()
 
@@ -65,18 +65,18 @@ class ContextWatch:
         self._sessions[record].set_aside(question.digest)
 
     async def remember(self, record: Record, question: ContextQuestion, *, is_used: bool) -> None:
-        """Let later sessions of the folder use this content, or ask about it first. Raises StorageTrouble."""
+        """Let later sessions of the folder use this content, or ask about it first. Raises StorageError."""
         keep = self._book.approve if is_used else self._book.reject
         await run_sync(keep, record.cwd, question.path, question.digest)
 
     def _look(self, record: Record, above: Record) -> ContextReport:
-        from hermes_acp.knowledge.allowances import read_allowed
-        from hermes_acp.knowledge.context_search import Place
+        from hermes_acp.knowledge.allowed_texts import read_allowed
+        from hermes_acp.knowledge.context_search import SearchScope
 
-        place = Place(record.cwd, record.roots[1:], str(self._home), self._unread(record.cwd))
+        place = SearchScope(record.cwd, record.roots[1:], str(self._home), self._unread(record.cwd))
         if record is above:
             self._note(record)
-        consent = consent_of(above, self._book)
+        consent = consent_for(above, self._book)
         is_settled = record is not above or not consent.may_withhold(_began_at(record))
         news = self._of(record, place, read_allowed(self._home), is_settled=is_settled)
         if len(record.messages) < self._lengths.get(record, 0):
@@ -98,13 +98,13 @@ class ContextWatch:
         self._book.note_session(record.roots, self._joined[record], approved)
 
     def _of(
-        self, record: Record, place: "Place", allowed: frozenset[str], *, is_settled: bool
-    ) -> "ContextNews":
+        self, record: Record, place: "SearchScope", allowed: frozenset[str], *, is_settled: bool
+    ) -> "ContextUpdates":
         """Return a session's news; `is_settled` tells that nothing its prompt lacks is to be asked about."""
         if record not in self._sessions:
-            from hermes_acp.knowledge.context_news import ContextNews
+            from hermes_acp.knowledge.context_updates import ContextUpdates
 
-            news = self._sessions[record] = ContextNews(self._clean)
+            news = self._sessions[record] = ContextUpdates(self._clean)
             if not any(isinstance(message, AssistantMessage) for message in record.messages):
                 news.allow(allowed)
                 news.begin(place, _shown(record))  # the prompt was made of it a moment ago
@@ -114,7 +114,7 @@ class ContextWatch:
         return self._sessions[record]
 
 
-def consent_of(above: Record, book: "ContextBook") -> "Consent":
+def consent_for(above: Record, book: "ContextApprovals") -> "Consent":
     """Return what a session may use, and the child agents of it, without a question.
 
     A session begins with its first prompt: whatever is there then may be used, but for content that was rejected, and
@@ -135,7 +135,7 @@ def _began_at(record: Record) -> float:
 
 def _shown(record: Record) -> dict[str, str]:
     """Give the context files as a model was shown them: in its prompt, and in the notes since."""
-    from hermes_acp.knowledge.context_news import shown_files
+    from hermes_acp.knowledge.context_updates import shown_files
 
     notes = (
         part.text

@@ -12,86 +12,95 @@ from typing import TYPE_CHECKING
 
 from anyio.to_thread import run_sync
 
-from hermes_acp.assembly.confinement import Shutter, shutter_of
+from hermes_acp.app.sandbox_setup import ClosureLookup, closure_lookup
 from hermes_acp.config.environment import Environment
-from hermes_acp.core.errors import HermesError, StorageTrouble
+from hermes_acp.core.errors import HermesError, StorageError
 from hermes_acp.core.ports import Clock, Gate, Tool
-from hermes_acp.core.trust import TrustItem
+from hermes_acp.core.trust_types import TrustItem
 
 if TYPE_CHECKING:
-    from hermes_acp.assembly.trustee import Trustee
+    from hermes_acp.app.workspace_trust import WorkspaceTrust
     from hermes_acp.config.settings import Settings
-    from hermes_acp.core.own_tools import ToolScope
+    from hermes_acp.core.custom_tools import ToolScope
     from hermes_acp.sessions.session import Session
-    from hermes_acp.tools.own.cells import Cells
-    from hermes_acp.tools.own.mishaps import Mishaps
-    from hermes_acp.tools.own.shelves import Shelves, ToolFile
-    from hermes_acp.tools.own.workshop import Workshop
+    from hermes_acp.tools.own.tool_editor import ToolEditor
+    from hermes_acp.tools.own.tool_failures import ToolFailureLog
+    from hermes_acp.tools.own.tool_folders import ToolFile, ToolFolders
+    from hermes_acp.tools.own.tool_sandbox import ToolSandboxes
 
-PUT_ASIDE = "The tool {name} broke {count} times in a row and is put aside; `hermes-acp tools allow {name}` ends that."
-NO_TOOL = "{path} is not used, as it is no tool yet: {fault} (`hermes-acp tools check {path}` shows all.)"
+TOOL_DISABLED = (
+    "The tool {name} broke {count} times in a row and is put aside; "
+    "`hermes-acp tools allow {name}` ends that."
+)
+NOT_A_TOOL = "{path} is not used, as it is no tool yet: {fault} (`hermes-acp tools check {path}` shows all.)"
 ELSEWHERE = "The tool {name} is not used here: it works on files, and this session's are elsewhere."
 
 
-class Toolsmith:
+class CustomToolManager:
     """Gives sessions the own tools that may be used there, and writes them down for the agent."""
 
     def __init__(
         self,
         environment: Environment,
-        trustee: "Trustee",
+        workspace_trust: "WorkspaceTrust",
         settings: "Callable[[], Settings | None]",
         clock: Clock,
         *,
-        shutter: Shutter,
+        closures_for: ClosureLookup,
     ) -> None:
         """Look at nothing yet; `settings` gives them once they are known."""
-        self._shutter = shutter
+        self._closures_for = closures_for
         self._environment = environment
-        self._trustee = trustee
+        self._workspace_trust = workspace_trust
         self._settings = settings
         self._clock = clock
 
     @cached_property
-    def shelves(self) -> "Shelves":
+    def tool_folders(self) -> "ToolFolders":
         """The folders that tools lie in."""
-        from hermes_acp.tools.own.shelves import Shelves
+        from hermes_acp.tools.own.tool_folders import ToolFolders
 
-        return Shelves(self._environment.home)
+        return ToolFolders(self._environment.home)
 
     @cached_property
-    def mishaps(self) -> "Mishaps":
+    def tool_failures(self) -> "ToolFailureLog":
         """What broke, and how often."""
-        from hermes_acp.tools.own.mishaps import Mishaps
+        from hermes_acp.tools.own.tool_failures import ToolFailureLog
 
-        return Mishaps(self._environment.home)
+        return ToolFailureLog(self._environment.home)
 
     @cached_property
-    def workshop(self) -> "Workshop":
+    def workshop(self) -> "ToolEditor":
         """Where tools are written."""
-        from hermes_acp.tools.own.workshop import Workshop
+        from hermes_acp.tools.own.tool_editor import ToolEditor
 
         home, now = self._environment.home, self._clock.now
-        return Workshop(home, self.shelves, self.mishaps, now, self._trust)
+        return ToolEditor(home, self.tool_folders, self.tool_failures, now, self._trust)
 
     @cached_property
-    def _cells(self) -> "Cells":
-        from hermes_acp.assembly.confinement import bounds_of
-        from hermes_acp.tools.own.cells import Cells
-        from hermes_acp.web.addresses import is_public
-        from hermes_acp.workspaces.surroundings import command_environment
+    def _cells(self) -> "ToolSandboxes":
+        from hermes_acp.app.sandbox_setup import sandbox_bounds
+        from hermes_acp.tools.own.tool_sandbox import ToolSandboxes
+        from hermes_acp.web.web_addresses import is_public
+        from hermes_acp.workspaces.command_environment import command_environment
 
         variables = command_environment(self._environment.variables)
         private = str(self._environment.home.resolve())
-        return Cells(
-            variables, lambda: bounds_of(self._settings()), is_public, private, shutter=self._shutter
+        return ToolSandboxes(
+            variables,
+            lambda: sandbox_bounds(self._settings()),
+            is_public,
+            private,
+            closures_for=self._closures_for,
         )
 
     def brings(self, place: str) -> tuple[TrustItem, ...]:
         """Give the tools that a workspace brings along, for its user to trust. Blocks."""
         if not os.path.isdir(os.path.join(place, ".hermes", "tools")):
             return ()
-        return tuple(file.trust_item() for file in self.shelves.files("workspace", place) if file.declaration)
+        return tuple(
+            file.trust_item() for file in self.tool_folders.files("workspace", place) if file.declaration
+        )
 
     def place_of(self, scope: "ToolScope", cwd: str) -> str:
         """Say under which folder's name the tools of a scope are trusted."""
@@ -99,20 +108,20 @@ class Toolsmith:
 
     def is_trusted(self, file: "ToolFile", cwd: str) -> bool:
         """Tell whether a tool may be used: this very content of it."""
-        return self._trustee.is_trusted(self.place_of(file.scope, cwd), file.trust_item())
+        return self._workspace_trust.is_trusted(self.place_of(file.scope, cwd), file.trust_item())
 
     def allow(self, file: "ToolFile", cwd: str) -> None:
-        """Trust a tool as it is now, and let it begin anew. Raises StorageTrouble."""
-        self._trustee.trust(self.place_of(file.scope, cwd), [file.trust_item()])
-        self.mishaps.forget(file.folder, file.name)
+        """Trust a tool as it is now, and let it begin anew. Raises StorageError."""
+        self._workspace_trust.trust(self.place_of(file.scope, cwd), [file.trust_item()])
+        self.tool_failures.forget(file.folder, file.name)
         self._keep(file)
 
     def _trust(self, file: "ToolFile", cwd: str) -> None:
         place, item = self.place_of(file.scope, cwd), file.trust_item()
         try:
-            self._trustee.trust(place, [item])
-        except StorageTrouble:
-            self._trustee.trust_for_now(place, [item])
+            self._workspace_trust.trust(place, [item])
+        except StorageError:
+            self._workspace_trust.trust_for_process(place, [item])
 
     async def welcome(
         self, session: "Session", gate: Gate, files: "Sequence[ToolFile]", elsewhere: str
@@ -126,11 +135,11 @@ class Toolsmith:
         if not files and session.sources.written is None:
             return
         await self._introduce(session, gate, files)
-        from hermes_acp.tools.own.source import OwnToolSource
+        from hermes_acp.tools.own.custom_tool_source import CustomToolSource
 
         source = session.sources.written
-        if not isinstance(source, OwnToolSource):
-            source = session.sources.written = OwnToolSource()
+        if not isinstance(source, CustomToolSource):
+            source = session.sources.written = CustomToolSource()
         roots = tuple(os.path.realpath(root) for root in session.record.roots)
         source.renew(*await run_sync(self._usable, files, cwd, roots, elsewhere))
 
@@ -139,7 +148,7 @@ class Toolsmith:
         home = self._environment.home / "tools"
         if not home.is_dir() and not os.path.isdir(os.path.join(cwd, ".hermes", "tools")):
             return ()
-        return (*self.shelves.files("user", cwd), *self.shelves.files("workspace", cwd))
+        return (*self.tool_folders.files("user", cwd), *self.tool_folders.files("workspace", cwd))
 
     async def _introduce(self, session: "Session", gate: Gate, files: "Sequence[ToolFile]") -> None:
         """Ask about what nobody trusts yet, and keep what is trusted then as a version."""
@@ -151,15 +160,15 @@ class Toolsmith:
                 for file in files
                 if file.scope == scope and file.declaration and not self.is_trusted(file, cwd)
             }
-            await self._trustee.introduce(session, gate, self.place_of(scope, cwd), list(items))
+            await self._workspace_trust.introduce(session, gate, self.place_of(scope, cwd), list(items))
             trusted = [file for file in items.values() if self.is_trusted(file, cwd)]
             if trusted:
                 await run_sync(self._keep, trusted[0])
 
     def _keep(self, file: "ToolFile") -> None:
-        from hermes_acp.knowledge.history import Cause
+        from hermes_acp.knowledge.version_history import ChangeCause
 
-        cause = Cause("user", self._clock.now(), "trusted as it was found")
+        cause = ChangeCause("user", self._clock.now(), "trusted as it was found")
         with suppress(HermesError):  # what cannot be kept is used all the same; a later change says why
             self.workshop.history(file.folder).keep(cause)
 
@@ -167,36 +176,42 @@ class Toolsmith:
         self, files: "Sequence[ToolFile]", cwd: str, roots: tuple[str, ...], elsewhere: str
     ) -> tuple[Mapping[str, Tool], Sequence[str]]:
         """Give the tools that may be used, and what the user should know of the others. Blocks."""
-        from hermes_acp.assembly.outer_tools import InjectionScanner
-        from hermes_acp.tools.own.cells import Ground
-        from hermes_acp.tools.own.tool import OwnTool
+        from hermes_acp.app.external_tools import InjectionScanner
+        from hermes_acp.tools.own.custom_tool import CustomTool
+        from hermes_acp.tools.own.tool_sandbox import SessionFolders
 
-        ground = Ground(os.path.realpath(cwd), roots)
+        session_folders = SessionFolders(os.path.realpath(cwd), roots)
         tools: dict[str, Tool] = {}
         news: list[str] = []
         for file in files:
             declared = file.declaration
             if declared is None:
-                news.append(NO_TOOL.format(path=file.path, fault=file.checked.faults[0].told(file.path.name)))
+                news.append(
+                    NOT_A_TOOL.format(path=file.path, fault=file.checked.faults[0].told(file.path.name))
+                )
                 continue
             if file.name in tools or not self.is_trusted(file, cwd):
                 continue
             if elsewhere and declared.files != "none":
                 news.append(ELSEWHERE.format(name=file.name))
                 continue
-            mishap = self.mishaps.of(file.folder, file.name, file.digest)
-            if mishap and mishap.is_put_aside:
-                news.append(PUT_ASIDE.format(name=file.name, count=mishap.in_a_row))
+            tool_failure = self.tool_failures.of(file.folder, file.name, file.digest)
+            if tool_failure and tool_failure.is_disabled:
+                news.append(TOOL_DISABLED.format(name=file.name, count=tool_failure.in_a_row))
                 continue
-            tools[file.name] = OwnTool(file, declared, ground, self._cells, self.mishaps, InjectionScanner())
+            tools[file.name] = CustomTool(
+                file, declared, session_folders, self._cells, self.tool_failures, InjectionScanner()
+            )
         return tools, news
 
 
-def toolsmith_of(environment: Environment) -> Toolsmith:
+def custom_tools_of(environment: Environment) -> CustomToolManager:
     """Give the toolsmith of a home outside of any house, for a command line."""
-    from hermes_acp.assembly.trustee import Trustee
+    from hermes_acp.app.workspace_trust import WorkspaceTrust
     from hermes_acp.world import RandomIds, SystemClock
 
-    trustee = Trustee(environment, RandomIds())
-    shutter = shutter_of(environment, lambda: None, trustee)
-    return Toolsmith(environment, trustee, lambda: None, SystemClock(), shutter=shutter)
+    workspace_trust = WorkspaceTrust(environment, RandomIds())
+    closures_for = closure_lookup(environment, lambda: None, workspace_trust)
+    return CustomToolManager(
+        environment, workspace_trust, lambda: None, SystemClock(), closures_for=closures_for
+    )

@@ -6,15 +6,15 @@ Knows: which providers have an endpoint for that, and how it is reached. Does no
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from hermes_acp.config.presets import presets
-from hermes_acp.core.errors import BadConfig
+from hermes_acp.config.provider_presets import presets
+from hermes_acp.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
-    from hermes_acp.core.meaning import Embedder
+    from hermes_acp.core.embedding_ports import Embedder
 
-WIRES: Final = ("openai_compatible", "openai_responses")
+EMBEDDING_APIS: Final = ("openai_compatible", "openai_responses")
 
 
 def embedder_of(
@@ -22,12 +22,12 @@ def embedder_of(
 ) -> "Embedder | None":
     """Give the model, None where nobody is to be asked; `choice` is the way to the model that answers.
 
-    Raises BadConfig, AuthRequired.
+    Raises ConfigError, AuthRequired.
     """
     section = settings.recall
     if section.embeddings == "off":
         return None
-    from hermes_acp.storage.vectors import require_vectors
+    from hermes_acp.storage.vector_store import require_vectors
 
     require_vectors()
     if section.embeddings == "local":
@@ -37,7 +37,7 @@ def embedder_of(
     if section.provider:
         choice = _named(settings, variables, section.provider)
     if choice is None:
-        raise BadConfig(
+        raise ConfigError(
             "`recall.embeddings` is provider, and none is set up.", hint="Name one: recall.provider."
         )
     return _endpoint(settings, choice)
@@ -52,13 +52,13 @@ def _named(settings: "Settings", variables: Mapping[str, str], provider: str) ->
 
 def _endpoint(settings: "Settings", choice: "ModelChoice") -> "Embedder":
     from hermes_acp.config.settings import ProviderSettings
-    from hermes_acp.models.embeddings import EndpointEmbedder
+    from hermes_acp.models.endpoint_embeddings import EndpointEmbedder
     from hermes_acp.models.endpoints import Endpoint
 
     preset = presets()[choice.provider]
-    section = settings.providers.get(choice.provider, ProviderSettings.unwritten())
-    if (section.wire or preset.wire_at(choice.base_url)) not in WIRES:
-        raise BadConfig(
+    section = settings.providers.get(choice.provider, ProviderSettings.defaults())
+    if (section.wire or preset.wire_at(choice.base_url)) not in EMBEDDING_APIS:
+        raise ConfigError(
             f"{preset.label} has no endpoint for embeddings that hermes-acp can ask.",
             hint="Name another provider with recall.provider, or set recall.embeddings to local.",
         )

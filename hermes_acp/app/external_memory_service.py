@@ -6,59 +6,59 @@ Knows: where its key is, that it is left alone where nobody watches. Does not kn
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hermes_acp.core.drawers import Drawer
-from hermes_acp.core.errors import BadConfig
+from hermes_acp.core.errors import ConfigError
+from hermes_acp.core.plugins import PluginFolder
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.turn import Stages
-    from hermes_acp.assembly.employer import Employer
-    from hermes_acp.config.memory import MemorySettings
-    from hermes_acp.knowledge.memory_requests import MemoryService
-    from hermes_acp.knowledge.outside_memory import OutsideMemory
+    from hermes_acp.agent.turn import TurnStages
+    from hermes_acp.app.mcp_server_manager import McpServerManager
+    from hermes_acp.config.memory_settings import MemorySettings
+    from hermes_acp.knowledge.external_memory import ExternalMemory
+    from hermes_acp.knowledge.memory_service import MemoryService
 
 
-class OutsideNotes:
+class ExternalMemoryService:
     """Has the service of the configuration in force."""
 
-    def __init__(self, employer: "Employer") -> None:
-        self._employer = employer
-        self._memory: OutsideMemory | None = None
+    def __init__(self, mcp_manager: "McpServerManager") -> None:
+        self._mcp_manager = mcp_manager
+        self._memory: ExternalMemory | None = None
 
     def stages(
         self, settings: "MemorySettings", variables: Mapping[str, str], clean: Callable[[str], str]
-    ) -> "Stages":
-        """Give what is done around a turn. Raises BadConfig where the key is missing."""
-        from hermes_acp.agent.turn import Stages
+    ) -> "TurnStages":
+        """Give what is done around a turn. Raises ConfigError where the key is missing."""
+        from hermes_acp.agent.turn import TurnStages
 
         self._memory = None
         section = settings.service
         if section is None or not settings.enabled:
-            return Stages()
-        from hermes_acp.agent.stages.outside_memory import outside_memory_stages
-        from hermes_acp.knowledge.injection import scan
-        from hermes_acp.knowledge.outside_memory import OutsideMemory
+            return TurnStages()
+        from hermes_acp.agent.stages.external_memory_stages import outside_memory_stages
+        from hermes_acp.knowledge.external_memory import ExternalMemory
+        from hermes_acp.knowledge.injection_scanner import scan
 
         service = _service(section.provider)
         key = memory_key(settings, variables)
         if not key and section.base_url is None:
             variable = section.api_key_variable or service.key_variable
-            raise BadConfig(
+            raise ConfigError(
                 f"`memory.service` names {section.provider}, and {variable} is not set.",
                 hint=f"Put {variable}=… into .env in the home folder, or take memory.service out.",
             )
-        self._memory = OutsideMemory(
+        self._memory = ExternalMemory(
             service,
             section.base_url or service.base_url,
             key,
             names=(section.workspace, section.user),
             clean=clean,
             scan=lambda text: scan(text).clean_text,
-            start=self._employer.start,
+            start=self._mcp_manager.start,
         )
         return outside_memory_stages(
             self._memory,
-            lambda: section.in_headless or self._employer.is_attended,
-            lambda: self._employer.is_attended,
+            lambda: section.in_headless or self._mcp_manager.is_attended,
+            lambda: self._mcp_manager.is_attended,
         )
 
     def news(self) -> Sequence[str]:
@@ -80,5 +80,7 @@ def memory_key(settings: "MemorySettings", variables: Mapping[str, str]) -> str:
 
 
 def _service(name: str) -> "MemoryService":
-    drawer: Drawer[MemoryService] = Drawer("hermes_acp.knowledge.memory_services", "SERVICE")
-    return drawer.open(name)
+    plugin_folder: PluginFolder[MemoryService] = PluginFolder(
+        "hermes_acp.knowledge.memory_services", "SERVICE"
+    )
+    return plugin_folder.open(name)

@@ -11,27 +11,27 @@ from msgspec import structs
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.ports import ToolSource
 from hermes_acp.sessions.session import Session
-from hermes_acp.sessions.tool_sources import Workshop
+from hermes_acp.sessions.tool_sources import ToolSourceRunner
 
 if TYPE_CHECKING:
-    from hermes_acp.assembly.custody import ServerCustody
+    from hermes_acp.app.mcp_process_registry import ServerProcessRegistry
     from hermes_acp.config.settings import McpServerSettings, Settings
-    from hermes_acp.config.workspace import ServerEntry
-    from hermes_acp.mcp.servers import Servers
-    from hermes_acp.mcp.specs import ServerSpec, Surroundings
+    from hermes_acp.config.workspace_settings import ServerEntry
+    from hermes_acp.mcp.server_definitions import ServerContext, ServerSpec
+    from hermes_acp.mcp.server_pool import McpServerPool
 
 
-class Employer:
+class McpServerManager:
     """Starts the servers people name, and lets them go."""
 
     def __init__(self, environment: Environment, on_change: Callable[[], None]) -> None:
         """Prepare; `on_change` is called whenever the user's own servers offer something else than before."""
         self._environment = environment
         self._on_change = on_change
-        self._workshop = Workshop()
-        self._shared: Servers | None = None
+        self._workshop = ToolSourceRunner()
+        self._shared: McpServerPool | None = None
         self._can_ask = False
-        self._care: ServerCustody | None = None
+        self._care: ServerProcessRegistry | None = None
         self.is_attended = False
         """Whether there is a client whose user can be led to a page."""
 
@@ -43,15 +43,15 @@ class Employer:
         """Give the tools of the user's own servers."""
         return self._shared
 
-    def servers_of(self, session: Session | None) -> "tuple[Servers, ...]":
+    def servers_of(self, session: Session | None) -> "tuple[McpServerPool, ...]":
         """Give the servers that a session can use, by whoever named them; without one the user's own."""
         own, workspace = (session.sources.own, session.sources.workspace) if session else (None, None)
         named = (own, self._shared, workspace)
         if not any(named):
             return ()
-        from hermes_acp.mcp.servers import Servers
+        from hermes_acp.mcp.server_pool import McpServerPool
 
-        return tuple(each for each in named if isinstance(each, Servers))
+        return tuple(each for each in named if isinstance(each, McpServerPool))
 
     def start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Let something else be at work in the house too, in a task of its own."""
@@ -60,7 +60,7 @@ class Employer:
     def expect_questions(self) -> None:
         """Let the user's own servers ask from now on: there is a client that puts questions to its user."""
         before, self._can_ask = self._shared, True
-        if before and not before.surroundings.can_ask:
+        if before and not before.server_context.can_ask:
             self._shared = self._employ_for_all(before.specs)
             self._workshop.let_go(before)
 
@@ -71,15 +71,15 @@ class Employer:
         """
         if not specs and session.sources.own is None:
             return
-        from hermes_acp.mcp.servers import Servers
+        from hermes_acp.mcp.server_pool import McpServerPool
 
-        own = session.sources.own if isinstance(session.sources.own, Servers) else None
+        own = session.sources.own if isinstance(session.sources.own, McpServerPool) else None
         named = own.specs if own and specs is None else tuple(specs or ())
         place = session.workspace
-        surroundings = self._surroundings(place.cwd, place.roots, can_ask=can_ask)
-        if own and (own.specs, own.surroundings) == (named, surroundings):
+        server_context = self._server_context(place.cwd, place.roots, can_ask=can_ask)
+        if own and (own.specs, own.server_context) == (named, server_context):
             return
-        await session.sources.replace(self._employ(named, surroundings, session.commands.announce))
+        await session.sources.replace(self._employ(named, server_context, session.commands.announce))
         session.commands.announce()
 
     async def equip_from_workspace(
@@ -92,15 +92,20 @@ class Employer:
         before = session.sources.workspace
         if not servers and before is None:
             return
-        from hermes_acp.mcp.servers import Servers
+        from hermes_acp.mcp.server_pool import McpServerPool
 
         specs = _specs_of({server.name: server.settings for server in servers})
         place = session.workspace
-        surroundings = self._surroundings(place.cwd, place.roots, can_ask=self._can_ask)
-        surroundings = structs.replace(surroundings, may_start=may_start)
-        if isinstance(before, Servers) and (before.specs, before.surroundings) == (specs, surroundings):
+        server_context = self._server_context(place.cwd, place.roots, can_ask=self._can_ask)
+        server_context = structs.replace(server_context, may_start=may_start)
+        if isinstance(before, McpServerPool) and (before.specs, before.server_context) == (
+            specs,
+            server_context,
+        ):
             return
-        await session.sources.replace_workspace(self._employ(specs, surroundings, session.commands.announce))
+        await session.sources.replace_workspace(
+            self._employ(specs, server_context, session.commands.announce)
+        )
         session.commands.announce()
 
     async def share(self, settings: "Settings") -> None:
@@ -112,29 +117,29 @@ class Employer:
         if before:
             await before.close()
 
-    def _employ_for_all(self, specs: "Sequence[ServerSpec]") -> "Servers | None":
+    def _employ_for_all(self, specs: "Sequence[ServerSpec]") -> "McpServerPool | None":
         home = str(self._environment.home)
-        return self._employ(specs, self._surroundings(home, (), can_ask=self._can_ask), self._on_change)
+        return self._employ(specs, self._server_context(home, (), can_ask=self._can_ask), self._on_change)
 
     def _employ(
-        self, specs: "Sequence[ServerSpec]", surroundings: "Surroundings", on_change: Callable[[], None]
-    ) -> "Servers | None":
+        self, specs: "Sequence[ServerSpec]", server_context: "ServerContext", on_change: Callable[[], None]
+    ) -> "McpServerPool | None":
         if not specs:
             return None
-        from hermes_acp.mcp.servers import Servers
+        from hermes_acp.mcp.server_pool import McpServerPool
 
-        servers = Servers(specs, surroundings, on_change)
+        servers = McpServerPool(specs, server_context, on_change)
         self._workshop.take_in(servers)
         return servers
 
-    def _surroundings(self, cwd: str, roots: tuple[str, ...], *, can_ask: bool) -> "Surroundings":
-        from hermes_acp.mcp.specs import Surroundings
-        from hermes_acp.workspaces.surroundings import command_environment
+    def _server_context(self, cwd: str, roots: tuple[str, ...], *, can_ask: bool) -> "ServerContext":
+        from hermes_acp.mcp.server_definitions import ServerContext
+        from hermes_acp.workspaces.command_environment import command_environment
 
         environment = command_environment(self._environment.variables)
         logs = self._environment.home / "logs" / "mcp"
         keys = self._environment.home / "mcp-tokens"
-        return Surroundings(
+        return ServerContext(
             cwd,
             roots,
             environment,
@@ -144,20 +149,20 @@ class Employer:
             keys,
             self._custody(),
             rules_of=_rules_of,
-            lets_pass=self._lets_pass,
+            is_text_allowed=self._lets_pass,
         )
 
     def _lets_pass(self, text: str) -> bool:
-        from hermes_acp.knowledge.allowances import digest_of, read_allowed
+        from hermes_acp.knowledge.allowed_texts import digest_of, read_allowed
 
         allowed = read_allowed(self._environment.home)
         return bool(allowed) and digest_of(text.encode("utf-8", "replace")) in allowed
 
-    def _custody(self) -> "ServerCustody":
+    def _custody(self) -> "ServerProcessRegistry":
         if self._care is None:
-            from hermes_acp.assembly.custody import ServerCustody
+            from hermes_acp.app.mcp_process_registry import ServerProcessRegistry
 
-            self._care = ServerCustody()
+            self._care = ServerProcessRegistry()
         return self._care
 
     async def aclose(self) -> None:
@@ -169,13 +174,13 @@ class Employer:
 
 
 def _clean(text: str) -> str:
-    from hermes_acp.assembly.outer_tools import InjectionScanner
+    from hermes_acp.app.external_tools import InjectionScanner
 
     return InjectionScanner().clean(text)
 
 
 def _rules_of(text: str) -> tuple[str, ...]:
-    from hermes_acp.knowledge.injection import scan
+    from hermes_acp.knowledge.injection_scanner import scan
 
     blocked = (each.rule for each in scan(text).findings if each.severity == "block")
     return tuple(dict.fromkeys(blocked))
@@ -187,7 +192,7 @@ def server_specs(settings: "Settings") -> "tuple[ServerSpec, ...]":
 
 
 def _specs_of(sections: "Mapping[str, McpServerSettings]") -> "tuple[ServerSpec, ...]":
-    from hermes_acp.mcp.specs import HttpServer, OAuth, SseServer, StdioServer
+    from hermes_acp.mcp.server_definitions import HttpServer, OAuth, SseServer, StdioServer
 
     specs: list[ServerSpec] = []
     for name, section in sorted(sections.items()):

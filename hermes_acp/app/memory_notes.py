@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from hermes_acp.core.errors import HermesError, StorageTrouble
+from hermes_acp.core.errors import HermesError, StorageError
 
 if TYPE_CHECKING:
-    from hermes_acp.config.memory import MemorySettings
-    from hermes_acp.knowledge.remembering import Snapshot
+    from hermes_acp.config.memory_settings import MemorySettings
+    from hermes_acp.knowledge.memory_snapshot import MemorySnapshot
 
 WAITING: Final = (
     "{notes} for your approval, proposed while you were not asked. `/memory` shows each in full; "
@@ -28,21 +28,23 @@ def notes_ports(settings: "MemorySettings", home: Path, is_attended: Callable[[]
     """
     if not settings.enabled:
         return {}
-    from hermes_acp.knowledge.memory import Memory
+    from hermes_acp.knowledge.memory_store import MemoryStore
 
-    return {"memories": Memory(home), "asks_to_remember": lambda: settings.ask or not is_attended()}
+    return {"memories": MemoryStore(home), "asks_to_remember": lambda: settings.ask or not is_attended()}
 
 
-def notes_layer(settings: "MemorySettings", home: Path, cwd: str) -> "Snapshot":
+def notes_layer(settings: "MemorySettings", home: Path, cwd: str) -> "MemorySnapshot":
     """Give the notes that a new session is shown. Blocks."""
-    from hermes_acp.knowledge.allowances import read_allowed
-    from hermes_acp.knowledge.memory import Memory
-    from hermes_acp.knowledge.remembering import Snapshot, snapshot
+    from hermes_acp.knowledge.allowed_texts import read_allowed
+    from hermes_acp.knowledge.memory_snapshot import MemorySnapshot, take_snapshot
+    from hermes_acp.knowledge.memory_store import MemoryStore
 
-    return snapshot(Memory(home), cwd, read_allowed(home)) if settings.enabled else Snapshot("")
+    return (
+        take_snapshot(MemoryStore(home), cwd, read_allowed(home)) if settings.enabled else MemorySnapshot("")
+    )
 
 
-class PendingNews:
+class PendingNoteNotices:
     """Says once of each note proposed while nobody was there that it waits for its user's approval."""
 
     def __init__(self, home: Path, is_attended: Callable[[], bool]) -> None:
@@ -64,8 +66,8 @@ class PendingNews:
 
         try:
             waiting = frozenset(note.id for note in PendingNotes(self._home).all())
-        except StorageTrouble as trouble:
-            return (trouble.sentence(),)
+        except StorageError as error:
+            return (error.sentence(),)
         finally:
             self._stamp = stamp
         is_new, self._known = bool(waiting - self._known), waiting
@@ -78,10 +80,10 @@ def _counted(count: int) -> str:
 
 def settle_pending(home: Path, wish: str) -> str:
     """Answer `/memory`: list what waits, or approve or reject what is named. Blocks."""
-    from hermes_acp.knowledge.memory import Memory
+    from hermes_acp.knowledge.memory_store import MemoryStore
     from hermes_acp.knowledge.pending_notes import chosen, described
 
-    memory = Memory(home)
+    memory = MemoryStore(home)
     waiting = memory.pending.all()
     action, *wanted = shlex.split(wish) or [""]
     if action not in ("approve", "reject") or not wanted:
@@ -98,5 +100,5 @@ def settle_pending(home: Path, wish: str) -> str:
         for note in notes:
             memory.approve(note)
         return f"Noted: {', '.join(note.id for note in notes)}. The next session is shown it."
-    except HermesError as trouble:
-        return trouble.sentence()
+    except HermesError as error:
+        return error.sentence()

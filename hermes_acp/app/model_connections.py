@@ -11,10 +11,10 @@ import anyio
 import anyio.to_thread
 from msgspec import structs
 
-from hermes_acp.core.errors import BadConfig, ModelTrouble
-from hermes_acp.core.offers import ModelOffer
+from hermes_acp.core.available_options import AvailableModel
+from hermes_acp.core.errors import ConfigError, ModelError
 from hermes_acp.core.ports import Clock, Provider
-from hermes_acp.world import roll
+from hermes_acp.world import random_fraction
 
 if TYPE_CHECKING:
     from hermes_acp.config.model_choice import Key, ModelChoice
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Connect = Callable[[Settings, ModelChoice], Connection]
 
 
-class ModelWays:
+class ModelConnections:
     """The ways to models of one reading of the configuration: the one in use first, then its fallbacks.
 
     A connection is opened when it is first used, one for each provider and key, and kept until all are closed.
@@ -41,13 +41,13 @@ class ModelWays:
         self.choices = choices
         self._settings = settings
         self._clock = clock
-        self._connect = connect or connect_leaf
+        self._connect = connect or connect_provider
         self._opening = anyio.Lock()
         self._open: dict[tuple[str, str], Connection] = {}
         self._listed: tuple[str, ...] = ()
 
     async def prepare(self) -> str:
-        """Open the way in use, and ask it for a model where none is named. Raises BadConfig, ModelTrouble.
+        """Open the way in use, and ask it for a model where none is named. Raises ConfigError, ModelError.
 
         One that does not even say which models it has is left out where another stands behind it; give the sentence
         that says so.
@@ -58,19 +58,19 @@ class ModelWays:
             return ""
         try:
             model = await _first_model(choice, connection)
-        except ModelTrouble as trouble:
+        except ModelError as error:
             if not self.choices[1:]:
                 raise
             self.choices = self.choices[1:]
             lacking = f"{choice.base_url} could not say which models it has"
-            return f"{trouble.message} {lacking}; using {self.choices[0].model}."
+            return f"{error.message} {lacking}; using {self.choices[0].model}."
         self.choices = (choice.model_copy(update={"model": model}), *self.choices[1:])
         return ""
 
     def routing(self) -> "Routing":
         """Make the routes out of the choices; none of them is tried."""
         from hermes_acp.models.routes import Routing
-        from hermes_acp.models.routing import Patience, Rests
+        from hermes_acp.models.routing import Cooldowns, RetryPolicy
 
         retry = self._settings.retry
         routes = {
@@ -79,38 +79,38 @@ class ModelWays:
         }
         return Routing(
             routes=tuple(routes.values()),
-            rests=Rests(self._clock.monotonic),
+            cooldowns=Cooldowns(self._clock.monotonic),
             route_to=self._route_to,
-            roll=roll,
-            patience=Patience(
+            random_fraction=random_fraction,
+            retry_policy=RetryPolicy(
                 attempts=retry.attempts,
                 first_wait_s=retry.first_wait_s,
                 longest_wait_s=retry.longest_wait_s,
-                longest_wish_s=retry.longest_retry_after_s,
+                max_retry_after_s=retry.longest_retry_after_s,
                 jitter=retry.jitter,
                 rest_s=retry.rest_s,
             ),
         )
 
-    def offers(self) -> tuple[ModelOffer, ...]:
+    def offers(self) -> tuple[AvailableModel, ...]:
         """List what can be chosen: the configured model, the others of its endpoint as far as known, the fallbacks."""
-        from hermes_acp.models.catalog import efforts_of
+        from hermes_acp.models.model_catalog import efforts_of
 
         first, *fallbacks = self.choices
         names = [(first.provider, model) for model in (first.model, *self._listed)]
         names += [(choice.provider, choice.model) for choice in fallbacks]
         own = self._settings.models
         return tuple(
-            ModelOffer(provider, model, efforts_of(model, provider, own))
+            AvailableModel(provider, model, efforts_of(model, provider, own))
             for provider, model in dict.fromkeys(names)
         )
 
     async def list_models(self) -> None:
-        """Ask the endpoint in use which models it has. Raises ModelTrouble."""
+        """Ask the endpoint in use which models it has. Raises ModelError."""
         choice = self.choices[0]
         self._listed = await (await self._connection(choice, choice.keys[0])).models()
 
-    def inherit(self, former: "ModelWays") -> None:
+    def inherit(self, former: "ModelConnections") -> None:
         """Know the models that these ways have listed, where the endpoint is still the same."""
         ours, theirs = self.choices[0], former.choices[0]
         if (ours.provider, ours.base_url) == (theirs.provider, theirs.base_url):
@@ -122,12 +122,12 @@ class ModelWays:
             await connection.aclose()
 
     def _route_to(self, provider: str, model: str) -> "Route":
-        from hermes_acp.models.catalog import efforts_of, facts_of
+        from hermes_acp.models.model_catalog import efforts_of, model_info_of
         from hermes_acp.models.routes import Route
 
         settings = self._settings
         choice = next(choice for choice in self.choices if choice.provider == provider)
-        facts = facts_of(model, provider, settings.models)
+        facts = model_info_of(model, provider, settings.models)
         first = self.choices[0]
         if settings.window_tokens and (provider, model) == (first.provider, first.model):
             facts = structs.replace(facts, window_tokens=settings.window_tokens)
@@ -161,7 +161,7 @@ class ModelWays:
 def with_usual_model(choice: "ModelChoice") -> "ModelChoice":
     """Name the vendor's usual model where nobody named one and the vendor itself is asked."""
     from hermes_acp.config.model_choice import DEFAULT_BASE_URLS
-    from hermes_acp.models.catalog import default_model
+    from hermes_acp.models.model_catalog import default_model
 
     is_own = choice.base_url == DEFAULT_BASE_URLS[choice.provider]
     usual = default_model(choice.provider) if is_own and not choice.model else None
@@ -172,13 +172,13 @@ async def _first_model(choice: "ModelChoice", connection: "Connection") -> str:
     """Choose where nobody did and no model is usual: the first one the endpoint lists."""
     listed = await connection.models()
     if not listed:
-        raise BadConfig(f"{choice.base_url} lists no model.", hint="Name one: set HERMES_MODEL.")
+        raise ConfigError(f"{choice.base_url} lists no model.", hint="Name one: set HERMES_MODEL.")
     return listed[0]
 
 
-def connect_leaf(settings: "Settings", choice: "ModelChoice") -> "Connection":
-    """Bind the leaf that speaks a provider's format to its endpoint; belongs in a worker thread. Raises BadConfig."""
+def connect_provider(settings: "Settings", choice: "ModelChoice") -> "Connection":
+    """Bind the leaf that speaks a provider's format to its endpoint; belongs in a worker thread. Raises ConfigError."""
     from hermes_acp.config.settings import ProviderSettings
-    from hermes_acp.models.switchboard import open_connection
+    from hermes_acp.models.connection_factory import open_connection
 
-    return open_connection(choice, settings.providers.get(choice.provider, ProviderSettings.unwritten()))
+    return open_connection(choice, settings.providers.get(choice.provider, ProviderSettings.defaults()))

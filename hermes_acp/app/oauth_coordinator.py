@@ -10,55 +10,55 @@ from weakref import WeakKeyDictionary
 
 import anyio
 
-from hermes_acp.assembly.employer import Employer
+from hermes_acp.app.mcp_server_manager import McpServerManager
 from hermes_acp.core.events import Noticed
 from hermes_acp.core.ports import Gate
 from hermes_acp.sessions.session import Session
 
 if TYPE_CHECKING:
     from hermes_acp.agent.turn import Turn
-    from hermes_acp.mcp.door import Door
-    from hermes_acp.mcp.servers import Servers, ServerState
+    from hermes_acp.mcp.server_login import ServerLogin
+    from hermes_acp.mcp.server_pool import McpServerPool, ServerState
 
-SETTLING_S: Final = 2.0
+CONNECT_WAIT_S: Final = 2.0
 HINT: Final = "login, logout or reconnect, and a server's name"
 NO_SERVERS: Final = (
     "There are no MCP servers here. Servers of your own go into `config.yaml` under `mcp_servers`."
 )
 
 
-class Doorman:
+class OAuthCoordinator:
     """Knows the servers of every session."""
 
-    def __init__(self, employer: Employer, session_of: Callable[[str], Session | None]) -> None:
-        self._employer = employer
+    def __init__(self, mcp_manager: McpServerManager, session_of: Callable[[str], Session | None]) -> None:
+        self._mcp_manager = mcp_manager
         self._session_of = session_of
         self._asked: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()
-        self._waited_for: WeakKeyDictionary[Servers, None] = WeakKeyDictionary()
+        self._waited_for: WeakKeyDictionary[McpServerPool, None] = WeakKeyDictionary()
 
     async def welcome(self, session: Session, gate: Gate) -> None:
         """Before a turn: ask once for each server that wants its user to sign in; in a place without users nobody."""
-        if not self._employer.is_attended:
+        if not self._mcp_manager.is_attended:
             return
         asked = self._asked.setdefault(session, set())
-        for servers in self._employer.servers_of(session):
+        for servers in self._mcp_manager.servers_of(session):
             if servers.may_want_sign_in and servers not in self._waited_for:
                 self._waited_for[servers] = None
-                with anyio.move_on_after(SETTLING_S):
+                with anyio.move_on_after(CONNECT_WAIT_S):
                     await servers.settled()
-            for door in servers.doors():
-                if door.server not in asked:
-                    asked.add(door.server)
-                    session.ledger.emit(Noticed("warning", await self._lead(servers, door, gate)))
+            for server_login in servers.logins():
+                if server_login.server not in asked:
+                    asked.add(server_login.server)
+                    session.ledger.emit(Noticed("warning", await self._lead(servers, server_login, gate)))
 
     async def answer(self, turn: "Turn", words: str) -> str:
         """Do what was asked for behind `/mcp`, or tell how the servers stand; say what came of it."""
         session = self._session_of(turn.record.session_id)
-        all_servers = self._employer.servers_of(session) if session else ()
+        all_servers = self._mcp_manager.servers_of(session) if session else ()
         wish, _, name = words.strip().partition(" ")
         name = name.strip()
         if not wish:
-            lines = [line_of(state) for servers in all_servers for state in servers.states()]
+            lines = [server_status_line(state) for servers in all_servers for state in servers.states()]
             return "\n".join(lines) or NO_SERVERS
         found = [
             (servers, state) for servers in all_servers for state in servers.states() if state.name == name
@@ -68,47 +68,47 @@ class Doorman:
         servers, state = found[0]
         if wish == "reconnect":
             await servers.revive(name)
-            return next(line_of(each) for each in servers.states() if each.name == name)
-        if state.door is None:
+            return next(server_status_line(each) for each in servers.states() if each.name == name)
+        if state.server_login is None:
             return f"Nobody signs in at {name!r}: it is a program, or config.yaml names who you are there."
         if wish == "logout":
-            was_in = await state.door.leave()
+            was_in = await state.server_login.sign_out()
             return (
                 f"You are no longer signed in at {name!r}."
                 if was_in
                 else f"You were not signed in at {name!r}."
             )
-        return await self._lead(servers, state.door, turn.gate)
+        return await self._lead(servers, state.server_login, turn.gate)
 
-    async def _lead(self, servers: "Servers", door: "Door", gate: Gate) -> str:
+    async def _lead(self, servers: "McpServerPool", server_login: "ServerLogin", gate: Gate) -> str:
         """Lead a user to the page where they sign in; say what came of it, or what is left to them."""
-        from hermes_acp.mcp.door import question_of
+        from hermes_acp.mcp.server_login import sign_in_question
 
-        visit = door.visit()
-        self._employer.start(visit.run)
-        link = await visit.linked()
-        door.has_pleaded = True
+        flow = server_login.flow()
+        self._mcp_manager.start(flow.run)
+        link = await flow.wait_for_link()
+        server_login.has_prompted = True
         if not link:
-            return f"{door.server!r}: {visit.failure} {door.plea()}"
-        reply = await gate.inquire("", question_of(door, link))
+            return f"{server_login.server!r}: {flow.failure} {server_login.login_prompt()}"
+        reply = await gate.inquire("", sign_in_question(server_login, link))
         if reply is None:
             return (
-                f"To use the MCP server {door.server!r}, sign in: open {link} in a browser on this machine within five "
-                f"minutes. Later, write `/mcp login {door.server}`."
+                f"To use the MCP server {server_login.server!r}, sign in: open {link} in a browser on this machine "
+                f"within five minutes. Later, write `/mcp login {server_login.server}`."
             )
         if reply.outcome not in ("opened", "answered"):
-            visit.give_up()
-            return door.plea()
-        await visit.ended()
-        if visit.failure:
-            return f"{door.server!r}: {visit.failure} {door.plea()}"
-        await servers.revive(door.server)
-        return f"You are signed in at the MCP server {door.server!r}."
+            flow.give_up()
+            return server_login.login_prompt()
+        await flow.wait_until_done()
+        if flow.failure:
+            return f"{server_login.server!r}: {flow.failure} {server_login.login_prompt()}"
+        await servers.revive(server_login.server)
+        return f"You are signed in at the MCP server {server_login.server!r}."
 
 
-def line_of(state: "ServerState") -> str:
+def server_status_line(state: "ServerState") -> str:
     """Tell on one line how a server stands and what it offers."""
-    from hermes_acp.core.untrusted import plain
+    from hermes_acp.core.untrusted_text import plain
 
     prompts = f", {state.prompts} prompts" if state.prompts else ""
     names = ", ".join(plain(name, 80) for name in state.tools[:20])

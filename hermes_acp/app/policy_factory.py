@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.core.trust import Settlements
-from hermes_acp.policy.rules import Policy
+from hermes_acp.core.trust_types import WorkspacePolicyStore
+from hermes_acp.policy.policy_engine import Policy
 
 if TYPE_CHECKING:
-    from hermes_acp.config.rules import RuleSettings
+    from hermes_acp.config.rule_settings import RuleSettings
 
 
-def policy_of(
+def build_policy(
     environment: Environment,
     rules: "Sequence[RuleSettings]" = (),
-    settlements: Settlements | None = None,
+    policy_store: WorkspacePolicyStore | None = None,
     imports: Callable[[str], Mapping[str, str]] | None = None,
 ) -> Policy:
     """Choose the policy for sessions of one process: `rules` are the user's own.
@@ -34,6 +34,6 @@ def policy_of(
         user_home,
         [folder or "." for folder in folders],
         [rule.rule(file, is_users=True) for rule in rules],
-        settlements,
+        policy_store,
         imports,
     )

@@ -11,32 +11,32 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from hermes_acp.agent.prompt import prompt_layers
-from hermes_acp.agent.turn import Briefing
-from hermes_acp.assembly.notes import notes_layer
-from hermes_acp.core.closures import Closure
-from hermes_acp.core.information_flow import NOTES, Source
+from hermes_acp.agent.system_prompt import prompt_layers
+from hermes_acp.agent.turn import SystemPrompt
+from hermes_acp.app.memory_notes import notes_layer
+from hermes_acp.core.denied_paths import DeniedPath
+from hermes_acp.core.flow_labels import NOTES, Source
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.knowledge.allowances import read_allowed
-from hermes_acp.knowledge.context_files import ContextFiles, gather
+from hermes_acp.knowledge.allowed_texts import read_allowed
+from hermes_acp.knowledge.context_files import ContextFiles, collect_context
 from hermes_acp.knowledge.context_notices import context_notices
-from hermes_acp.knowledge.context_search import Place
-from hermes_acp.knowledge.remembering import Snapshot
+from hermes_acp.knowledge.context_search import SearchScope
+from hermes_acp.knowledge.memory_snapshot import MemorySnapshot
 
 if TYPE_CHECKING:
-    from hermes_acp.config.memory import MemorySettings
+    from hermes_acp.config.memory_settings import MemorySettings
     from hermes_acp.knowledge.context_consent import Consent
 
 
-FAR_CONTEXT: Final = """The project is on another machine, so that its instructions for agents, such as AGENTS.md, are \
-not shown here: before you change anything, look whether there are any in the working directory, and read them."""
-FAR_NOTICE: Final = (
+REMOTE_CONTEXT: Final = """The project is on another machine, so that its instructions for agents, such as AGENTS.md, \
+are not shown here: before you change anything, look whether there are any in the working directory, and read them."""
+REMOTE_NOTICE: Final = (
     "The files of this session are on the backend {backend}: context files and skills that lie in its folder on this "
     "machine are left out of the prompt, and those there are read by the agent when it needs them."
 )
 
 
-class Sources(Struct, frozen=True):
+class PromptSources(Struct, frozen=True):
     """What every prompt of one configuration is made from.
 
     `clean` takes out secrets, `skills` says which there are for a folder, `unread` what rules keep from being read
@@ -49,43 +49,43 @@ class Sources(Struct, frozen=True):
     home: Path
     memory: "MemorySettings"
     skills: Callable[[str], str]
-    unread: Callable[[str], tuple[Closure, ...]]
+    unread: Callable[[str], tuple[DeniedPath, ...]]
     note_imports: Callable[[str, Mapping[str, str]], None]
     news: tuple[str, ...] = ()
 
 
-def write_far_briefing(sources: Sources, cwd: str, backend: str, now: float) -> Briefing:
+def build_remote_prompt(sources: PromptSources, cwd: str, backend: str, now: float) -> SystemPrompt:
     """Write the prompt for a folder that is not on this machine: nothing of this one's folder of that name goes in."""
     date = datetime.fromtimestamp(now, UTC).date().isoformat()
     notes = notes_layer(sources.memory, sources.home, cwd)
-    known = tuple(map(sources.clean, (notes.text, sources.skills(str(sources.home)), FAR_CONTEXT)))
+    known = tuple(map(sources.clean, (notes.text, sources.skills(str(sources.home)), REMOTE_CONTEXT)))
     layers = prompt_layers(
         sources.tools, known, cwd=cwd, platform=f"where {backend} runs commands", date=date
     )
-    return Briefing(
-        layers, (*sources.news, *notes.notices, FAR_NOTICE.format(backend=backend)), _sources(notes)
+    return SystemPrompt(
+        layers, (*sources.news, *notes.notices, REMOTE_NOTICE.format(backend=backend)), _sources(notes)
     )
 
 
-def write_briefing(
-    sources: Sources, cwd: str, more_roots: tuple[str, ...], now: float, consent: "Consent"
-) -> Briefing:
+def build_session_prompt(
+    sources: PromptSources, cwd: str, more_roots: tuple[str, ...], now: float, consent: "Consent"
+) -> SystemPrompt:
     """Write the prompt for a working directory and further folders; `now` in seconds since the epoch.
 
     Context files that need a yes first are left out: the turn asks about them before its first step.
     """
     date = datetime.fromtimestamp(now, UTC).date().isoformat()
-    place = Place(cwd, more_roots, str(sources.home), sources.unread(cwd))
-    context = gather(place, allowed=read_allowed(sources.home), admits=consent.admits)
+    place = SearchScope(cwd, more_roots, str(sources.home), sources.unread(cwd))
+    context = collect_context(place, allowed=read_allowed(sources.home), admits=consent.admits)
     sources.note_imports(cwd, context.imports)
     notes = notes_layer(sources.memory, sources.home, cwd)
     known = tuple(map(sources.clean, (notes.text, sources.skills(cwd), context.render())))
     layers = prompt_layers(sources.tools, known, cwd=cwd, platform=platform.system(), date=date)
     notices = (*sources.news, *notes.notices, *context_notices(context))
-    return Briefing(layers, notices, _sources(notes, context))
+    return SystemPrompt(layers, notices, _sources(notes, context))
 
 
-def _sources(notes: Snapshot, context: ContextFiles | None = None) -> tuple[Source, ...]:
+def _sources(notes: MemorySnapshot, context: ContextFiles | None = None) -> tuple[Source, ...]:
     """List the private notes, and the context files that the scanner warned of."""
     files = context.files if context else ()
     warned = (Source("untrusted", str(file.path)) for file in files if file.findings and not file.is_allowed)

@@ -13,62 +13,62 @@ import anyio
 from anyio.to_thread import run_sync
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.core.errors import BadConfig, HermesError, StorageTrouble
+from hermes_acp.core.errors import ConfigError, HermesError, StorageError
 from hermes_acp.core.ports import StartTask
-from hermes_acp.storage.sessions import SessionStore
+from hermes_acp.storage.session_store import SessionStore
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.turn import Ending, Stages, Turn
-    from hermes_acp.assembly.librarian import Librarian
+    from hermes_acp.agent.turn import Ending, Turn, TurnStages
+    from hermes_acp.app.skill_service import SkillService
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
-    from hermes_acp.core.exchanges import Finds, RecallQuery
-    from hermes_acp.knowledge.recall.foresight import Meaning, SkillForesight
-    from hermes_acp.knowledge.recall.hybrid import MeaningSearch
-    from hermes_acp.knowledge.recall.kinship import Kinship
+    from hermes_acp.core.port_types import RecallQuery, SearchResults
+    from hermes_acp.knowledge.recall.hybrid_search import SemanticSearch
+    from hermes_acp.knowledge.recall.skill_similarity import SkillSimilarity
+    from hermes_acp.knowledge.recall.skill_suggestions import SemanticIndex, SkillSuggester
 
 FILE: Final = "vectors.db"
-READING_S: Final = 2.0
-REST_S: Final = 300.0
+CATCH_UP_TIMEOUT_S: Final = 2.0
+COOLDOWN_S: Final = 300.0
 """How long nothing is embedded in the background after that failed."""
 
 
-class Recollection:
+class RecallService:
     """The vectors of one home and whoever uses them; without the setting there is nothing of it."""
 
     def __init__(self, environment: Environment, store: SessionStore) -> None:
         self._path = environment.home / FILE
         self._store = store
-        self._meaning: Meaning | None = None
+        self._meaning: SemanticIndex | None = None
         self._made_of: tuple[object, ...] = ()
-        self._foresight: SkillForesight | None = None
+        self._foresight: SkillSuggester | None = None
         self._news: list[str] = []
         self._told: set[str] = set()
         self._has_news = anyio.Event()
         self._rests_until = 0.0
 
-    async def search(self, asked: "RecallQuery") -> "Finds":
+    async def search(self, asked: "RecallQuery") -> "SearchResults":
         """Find passages: by their words, and by their meaning where there is a model for it.
 
-        Raises BadRequest for a query that says nothing, StorageTrouble.
+        Raises BadRequest for a query that says nothing, StorageError.
         """
-        from hermes_acp.knowledge.recall.hybrid import HybridRecall
+        from hermes_acp.knowledge.recall.hybrid_search import HybridSearch
 
-        return await HybridRecall(self._store.words, self._search).search(asked)
+        return await HybridSearch(self._store.words, self._search).search(asked)
 
     @property
-    def kinship(self) -> "Kinship":
+    def kinship(self) -> "SkillSimilarity":
         """Whoever tells which skills are much alike: by meaning where there is a model for it, by letters elsewhere."""
-        from hermes_acp.knowledge.recall.kinship import Kinship
+        from hermes_acp.knowledge.recall.skill_similarity import SkillSimilarity
 
-        return Kinship(lambda: self._meaning, self._tell)
+        return SkillSimilarity(lambda: self._meaning, self._tell)
 
     def equip(self, settings: "Settings", variables: Mapping[str, str], choice: "ModelChoice | None") -> None:
         """Use the model that is configured from now on; what cannot be had is told and done without. Blocks."""
         made_of = (settings.recall, choice if settings.recall.embeddings == "provider" else None)
         if made_of == self._made_of:
             return
-        from hermes_acp.assembly.embedders import embedder_of
+        from hermes_acp.app.embedding_models import embedder_of
 
         self._made_of = made_of
         self._meaning = None
@@ -78,36 +78,36 @@ class Recollection:
             self._tell(trouble)
             return
         if embedder is not None:
-            from hermes_acp.knowledge.recall.following import Follower
-            from hermes_acp.knowledge.recall.foresight import Meaning
-            from hermes_acp.storage.spoken import SpokenWords
-            from hermes_acp.storage.vectors import VectorStore
+            from hermes_acp.knowledge.recall.skill_suggestions import SemanticIndex
+            from hermes_acp.knowledge.recall.vector_indexing import VectorIndexer
+            from hermes_acp.storage.passage_index import PassageIndex
+            from hermes_acp.storage.vector_store import VectorStore
 
             vectors = VectorStore(self._path, embedder.name)
-            words = SpokenWords(self._store.words)
-            follower = Follower(vectors, embedder, words, settings.recall.most_texts)
-            self._meaning = Meaning(embedder, vectors, follower)
+            words = PassageIndex(self._store.words)
+            indexer = VectorIndexer(vectors, embedder, words, settings.recall.most_texts)
+            self._meaning = SemanticIndex(embedder, vectors, indexer)
 
-    def stages(self, settings: "Settings", librarian: "Librarian", start: StartTask) -> "Stages":
+    def stages(self, settings: "Settings", skill_service: "SkillService", start: StartTask) -> "TurnStages":
         """Give what is done before a turn, before a step and after a turn."""
-        from hermes_acp.agent.turn import Stages
+        from hermes_acp.agent.turn import TurnStages
 
         if self._meaning is None:
-            return Stages()
+            return TurnStages()
         if not (settings.recall.names_skills and settings.skills.enabled):
-            return Stages(postflight=(self._after_turn,))
-        from hermes_acp.agent.stages.fitting_skills import fitting_skills_stages
+            return TurnStages(postflight=(self._after_turn,))
+        from hermes_acp.agent.stages.suggested_skills import skill_suggestion_stages
 
-        self._foresight = self._foresight or self._make_foresight(librarian, start)
-        look, name = fitting_skills_stages(self._foresight)
-        return Stages(preflight=(look,), before_step=(name,), postflight=(self._after_turn,))
+        self._foresight = self._foresight or self._make_foresight(skill_service, start)
+        look, name = skill_suggestion_stages(self._foresight)
+        return TurnStages(preflight=(look,), before_step=(name,), postflight=(self._after_turn,))
 
-    def _make_foresight(self, librarian: "Librarian", start: StartTask) -> "SkillForesight":
-        from hermes_acp.knowledge.recall.foresight import SkillForesight
+    def _make_foresight(self, skill_service: "SkillService", start: StartTask) -> "SkillSuggester":
+        from hermes_acp.knowledge.recall.skill_suggestions import SkillSuggester
 
-        return SkillForesight(
+        return SkillSuggester(
             lambda: self._meaning,
-            lambda workspace: librarian.library.skills_for(workspace),
+            lambda workspace: skill_service.library.skills_for(workspace),
             start,
             self._tell,
         )
@@ -133,37 +133,37 @@ class Recollection:
                 try:
                     await self.catch_up(None)
                 except HermesError as trouble:
-                    self._rests_until = time.monotonic() + REST_S
+                    self._rests_until = time.monotonic() + COOLDOWN_S
                     self._tell(trouble)
 
-    async def catch_up(self, patience_s: float | None) -> int:
+    async def catch_up(self, max_wait_s: float | None) -> int:
         """Embed what was said since, for at most so long; give how many sessions are left.
 
-        Raises ModelTrouble, StorageTrouble.
+        Raises ModelError, StorageError.
         """
         meaning = self._meaning
         if meaning is None:
             return 0
-        await meaning.follower.follow_skills(())  # what all skills are measured by; it wakes the model too
-        await self._store.words.catch_up(READING_S if patience_s is None else patience_s)
+        await meaning.indexer.index_skills(())  # what all skills are measured by; it wakes the model too
+        await self._store.words.catch_up(CATCH_UP_TIMEOUT_S if max_wait_s is None else max_wait_s)
         left = -1
-        with anyio.move_on_after(patience_s):
-            left = await meaning.follower.follow_sessions()
-        return left if left >= 0 else await meaning.follower.count_unknown()
+        with anyio.move_on_after(max_wait_s):
+            left = await meaning.indexer.index_sessions()
+        return left if left >= 0 else await meaning.indexer.count_unknown()
 
     async def rebuild(self) -> int:
-        """Make all vectors anew; give how many sessions are left for later. Raises ModelTrouble, StorageTrouble."""
+        """Make all vectors anew; give how many sessions are left for later. Raises ModelError, StorageError."""
         if self._meaning is None:
             return 0
         await self._meaning.vectors.clear()
         await self._store.words.catch_up()
-        return await self._meaning.follower.follow_sessions()
+        return await self._meaning.indexer.index_sessions()
 
     async def forget(self, session_id: str) -> None:
         """Forget a session that was deleted, also where meaning is no longer asked for."""
         if not self._path.is_file():
             return
-        from hermes_acp.storage.vectors import VectorStore, require_vectors
+        from hermes_acp.storage.vector_store import VectorStore, require_vectors
 
         try:
             require_vectors()
@@ -171,9 +171,9 @@ class Recollection:
             await vectors.drop((session_id,))
             if not self._meaning:
                 await vectors.aclose()
-        except BadConfig:
+        except ConfigError:
             await run_sync(self._path.unlink)  # nobody can read it, and it can be made anew
-        except StorageTrouble as trouble:
+        except StorageError as trouble:
             self._tell(trouble)
 
     def release(self, session_id: str) -> None:
@@ -194,36 +194,36 @@ class Recollection:
 
     @staticmethod
     @asynccontextmanager
-    async def by_settings(environment: Environment, store: SessionStore) -> "AsyncGenerator[Recollection]":
-        """Give one as the settings have it, for a command. Raises BadConfig."""
-        from hermes_acp.config.access import Access
+    async def by_settings(environment: Environment, store: SessionStore) -> "AsyncGenerator[RecallService]":
+        """Give one as the settings have it, for a command. Raises ConfigError."""
+        from hermes_acp.config.provider_access import ProviderAccess
 
-        recollection = Recollection(environment, store)
+        recall_service = RecallService(environment, store)
 
         def equip() -> None:
             from hermes_acp.config.settings import load_settings, load_variables
 
             settings = load_settings(environment)
             needs_model = settings.recall.embeddings == "provider" and settings.recall.provider is None
-            choice = Access(environment, {}).read()[1] if needs_model else None
-            recollection.equip(settings, load_variables(environment), choice)
+            choice = ProviderAccess(environment, {}).read()[1] if needs_model else None
+            recall_service.equip(settings, load_variables(environment), choice)
 
         await run_sync(equip)
         try:
-            yield recollection
+            yield recall_service
         finally:
             with anyio.CancelScope(shield=True):
-                await recollection.aclose()
+                await recall_service.aclose()
 
-    def _search(self) -> "MeaningSearch | None":
+    def _search(self) -> "SemanticSearch | None":
         if self._meaning is None:
             return None
-        from hermes_acp.knowledge.recall.hybrid import MeaningSearch
-        from hermes_acp.storage.spoken import SpokenWords
+        from hermes_acp.knowledge.recall.hybrid_search import SemanticSearch
+        from hermes_acp.storage.passage_index import PassageIndex
 
         meaning = self._meaning
-        words = SpokenWords(self._store.words)
-        return MeaningSearch(meaning.vectors, meaning.embedder, words, meaning.follower.count_unknown)
+        words = PassageIndex(self._store.words)
+        return SemanticSearch(meaning.vectors, meaning.embedder, words, meaning.indexer.count_unknown)
 
     def _tell(self, trouble: HermesError) -> None:
         sentence = f"Nothing is recalled by meaning: {trouble.sentence()}"

@@ -9,72 +9,72 @@ from typing import TYPE_CHECKING
 
 from anyio.to_thread import run_sync
 
-from hermes_acp.assembly.employer import Employer
+from hermes_acp.app.mcp_server_manager import McpServerManager
 from hermes_acp.config.environment import Environment
-from hermes_acp.core.errors import HermesError, StorageTrouble
+from hermes_acp.core.errors import HermesError, StorageError
 from hermes_acp.core.ports import ChildRecords, Clock
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.hindsight import Hindsight
-    from hermes_acp.agent.turn import Check, Closing
-    from hermes_acp.assembly.librarian import Librarian
-    from hermes_acp.config.skills import SkillSettings
-    from hermes_acp.knowledge.skills.likeness import Likeness
-    from hermes_acp.knowledge.skills.practice import Practice
+    from hermes_acp.agent.reflection import Reflection
+    from hermes_acp.agent.turn import AfterStepStage, PostflightStage
+    from hermes_acp.app.skill_service import SkillService
+    from hermes_acp.config.skill_settings import SkillSettings
+    from hermes_acp.knowledge.skills.lexical_similarity import SkillSimilarityMeasure
+    from hermes_acp.knowledge.skills.skill_usage import SkillUsageTracker
 
 
-class Learning:
+class SkillLearning:
     """What of it one process has; what goes on beside a conversation is at work with the employer's sources."""
 
     def __init__(
-        self, environment: Environment, clock: Clock, employer: Employer, records: ChildRecords
+        self, environment: Environment, clock: Clock, mcp_manager: McpServerManager, records: ChildRecords
     ) -> None:
         self._environment = environment
         self._clock = clock
-        self._employer = employer
+        self._mcp_manager = mcp_manager
         self._records = records
         self._has_tidied = False
 
     @cached_property
-    def practice(self) -> "Practice":
+    def usage_tracker(self) -> "SkillUsageTracker":
         """The books on the uses of skills."""
-        from hermes_acp.knowledge.skills.practice import Practice
+        from hermes_acp.knowledge.skills.skill_usage import SkillUsageTracker
 
-        return Practice(self._environment.home, self._clock.now)
+        return SkillUsageTracker(self._environment.home, self._clock.now)
 
     @cached_property
-    def _hindsight(self) -> "Hindsight":
-        from hermes_acp.agent.hindsight import Hindsight
+    def _reflection(self) -> "Reflection":
+        from hermes_acp.agent.reflection import Reflection
 
-        return Hindsight(self._records, self._employer.start, lambda: self._employer.is_attended)
+        return Reflection(self._records, self._mcp_manager.start, lambda: self._mcp_manager.is_attended)
 
     def ports(
-        self, settings: "SkillSettings", librarian: "Librarian", likeness: "Likeness"
+        self, settings: "SkillSettings", skill_service: "SkillService", likeness: "SkillSimilarityMeasure"
     ) -> dict[str, object]:
         """Give what the tools of skills take."""
         if not (settings.enabled and settings.learning):
-            return {"skill_uses": self.practice}
-        from hermes_acp.knowledge.skills.workshop import Workshop
+            return {"skill_uses": self.usage_tracker}
+        from hermes_acp.knowledge.skills.skill_editor import SkillEditor
 
-        workshop = Workshop(
-            self._environment.home, librarian.library, self.practice, self._clock.now, likeness
+        workshop = SkillEditor(
+            self._environment.home, skill_service.library, self.usage_tracker, self._clock.now, likeness
         )
-        return {"skill_uses": self.practice, "skill_workshop": workshop}
+        return {"skill_uses": self.usage_tracker, "skill_workshop": workshop}
 
     def stages(
-        self, settings: "SkillSettings", librarian: "Librarian"
-    ) -> "tuple[tuple[Check, ...], tuple[Closing, ...]]":
+        self, settings: "SkillSettings", skill_service: "SkillService"
+    ) -> "tuple[tuple[AfterStepStage, ...], tuple[PostflightStage, ...]]":
         """Give what is done after a step, and after a turn."""
-        from hermes_acp.agent.stages.skill_uses import skill_uses_stage
+        from hermes_acp.agent.stages.skill_outcomes import skill_uses_stage
 
-        counting = skill_uses_stage(self.practice)
+        counting = skill_uses_stage(self.usage_tracker)
         if not (settings.enabled and settings.learning and settings.look_back_after_calls):
             return (), (counting,)
-        from hermes_acp.agent.hindsight import Terms
-        from hermes_acp.assembly.stages import look_back_stages
+        from hermes_acp.agent.reflection import ReflectionConfig
+        from hermes_acp.app.turn_stages import reflection_stages
 
-        terms = Terms(settings.look_back_after_calls, look_back_stages(), librarian.index)
-        return (self._hindsight.count,), (counting, self._hindsight.due(terms))
+        terms = ReflectionConfig(settings.look_back_after_calls, reflection_stages(), skill_service.index)
+        return (self._reflection.count,), (counting, self._reflection.due(terms))
 
     def tidy(self) -> tuple[str, ...]:
         """Put away what nobody uses any more, once a process; give what its user should know. Blocks."""
@@ -82,18 +82,18 @@ class Learning:
             return ()
         self._has_tidied = True
         try:
-            return self.practice.put_away_stale()
-        except HermesError as trouble:
-            return (trouble.sentence(),)
+            return self.usage_tracker.archive_stale()
+        except HermesError as error:
+            return (error.sentence(),)
 
     async def take_undo(self, session_id: str) -> str:
         """Count what a user undid as failures of the skills it was done by; say what follows, if anything does."""
         try:
-            return "\n".join(await run_sync(self.practice.undone, session_id))
-        except StorageTrouble as trouble:
-            return trouble.sentence()
+            return "\n".join(await run_sync(self.usage_tracker.undone, session_id))
+        except StorageError as error:
+            return error.sentence()
 
     async def release(self, session_id: str) -> None:
         """End what goes on beside a session that closes."""
         if "_hindsight" in self.__dict__:
-            await self._hindsight.release(session_id)
+            await self._reflection.release(session_id)

@@ -11,28 +11,28 @@ from typing import TYPE_CHECKING, Final
 from anyio.to_thread import run_sync
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.core.errors import BadConfig
+from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.ports import StartTask, ToolSource, Workspace
 from hermes_acp.core.record import Record
-from hermes_acp.core.trust import Trust, TrustItem
-from hermes_acp.sessions.late_source import LateSource
+from hermes_acp.core.trust_types import Trust, TrustItem
+from hermes_acp.sessions.deferred_source import DeferredToolSource
 
 if TYPE_CHECKING:
-    from hermes_acp.assembly.context_book import ContextBook
-    from hermes_acp.assembly.learning import Learning
-    from hermes_acp.assembly.lodging import Lodging
-    from hermes_acp.knowledge.skills.collection import Skill
-    from hermes_acp.knowledge.skills.library import SkillLibrary
-    from hermes_acp.knowledge.skills.likeness import Likeness
-    from hermes_acp.knowledge.skills.overview import Overview
-    from hermes_acp.knowledge.skills.watch import SkillWatch
-    from hermes_acp.knowledge.watching import FolderWatcher
+    from hermes_acp.app.backend_selector import BackendSelector
+    from hermes_acp.app.context_approvals import ContextApprovals
+    from hermes_acp.app.skill_learning import SkillLearning
+    from hermes_acp.knowledge.folder_watcher import FolderWatcher
+    from hermes_acp.knowledge.skills.lexical_similarity import SkillSimilarityMeasure
+    from hermes_acp.knowledge.skills.skill_collection import Skill
+    from hermes_acp.knowledge.skills.skill_library import SkillLibrary
+    from hermes_acp.knowledge.skills.skill_overview import SkillOverview
+    from hermes_acp.knowledge.skills.skill_watch import SkillWatch
     from hermes_acp.sessions.session import Session
 
 FILE: Final = "SKILL.md"
 
 
-class Librarian:
+class SkillService:
     """Has the library, and a source of commands for each session; `start` lets a task be at work in the house.
 
     With `learning`, what is used is counted.
@@ -42,15 +42,15 @@ class Librarian:
         self,
         environment: Environment,
         start: StartTask,
-        learning: "Learning | None" = None,
-        lodging: "Lodging | None" = None,
-        context: "ContextBook | None" = None,
+        learning: "SkillLearning | None" = None,
+        backend_selector: "BackendSelector | None" = None,
+        context: "ContextApprovals | None" = None,
     ) -> None:
-        """Read nothing yet; `lodging` knows of sessions whose files are not on this machine.
+        """Read nothing yet; `backend_selector` knows of sessions whose files are not on this machine.
 
         `context` knows when sessions began, and what their users approved.
         """
-        self._lodging = lodging
+        self._backend_selector = backend_selector
         self._context = context
         self._environment = environment
         self._start = start
@@ -61,7 +61,7 @@ class Librarian:
     @cached_property
     def library(self) -> "SkillLibrary":
         """The skills; made in a worker thread, as it imports the scanner."""
-        from hermes_acp.knowledge.skills.library import SkillLibrary
+        from hermes_acp.knowledge.skills.skill_library import SkillLibrary
 
         user_home = self._environment.variables.get("HOME") or str(self._environment.home.parent)
         return SkillLibrary(self._environment.home, Path(user_home), self._is_elsewhere, self._admits)
@@ -69,24 +69,26 @@ class Librarian:
     @cached_property
     def _watcher(self) -> "FolderWatcher":
         """The one watcher of this process; made in a worker thread."""
-        from hermes_acp.knowledge.watching import FolderWatcher
+        from hermes_acp.knowledge.folder_watcher import FolderWatcher
 
         return FolderWatcher(self._start)
 
     def _admits(self, cwd: str, skill: "Skill", file: Path) -> bool:
         """Tell whether a file of a workspace's skill may be used: it stood there, or its user approved it. Blocks."""
-        from hermes_acp.knowledge.skills.commands import trust_item
+        from hermes_acp.knowledge.skills.skill_commands import trust_item
 
         item = trust_item(skill) if file.name == FILE and file.parent == Path(skill.folder) else None
         return self._context is None or self._context.admits_skill_file(cwd, file, item)
 
     def _is_elsewhere(self, workspace: Workspace) -> bool:
-        return bool(self._lodging and self._lodging.elsewhere(workspace))
+        return bool(self._backend_selector and self._backend_selector.elsewhere(workspace))
 
     def place_of(self, record: Record) -> str:
         """Give the folder of this machine whose skills a session has: none of a workspace's that is elsewhere."""
-        is_far = self._lodging and self._lodging.meant_elsewhere(record.options.backend)
-        return str(self._environment.home) if is_far else record.cwd
+        is_remote = self._backend_selector and self._backend_selector.remote_backend_for(
+            record.options.backend
+        )
+        return str(self._environment.home) if is_remote else record.cwd
 
     def _has_skills(self) -> bool:
         """Tell whether skills are wanted; settings that cannot be read are told where a model is needed."""
@@ -94,7 +96,7 @@ class Librarian:
 
         try:
             return load_settings(self._environment).skills.enabled
-        except BadConfig:
+        except ConfigError:
             return False
 
     def index(self, cwd: str) -> str:
@@ -107,14 +109,14 @@ class Librarian:
         def make() -> ToolSource | None:
             if not self._has_skills():
                 return None
-            from hermes_acp.knowledge.skills.commands import SkillSource
+            from hermes_acp.knowledge.skills.skill_commands import SkillSource
 
             learning = self._learning
             news = learning.tidy() if learning else ()
 
             def note(skill: "Skill") -> None:
                 if learning:
-                    learning.practice.note(session.id, skill.name, skill.folder)
+                    learning.usage_tracker.note(session.id, skill.name, skill.folder)
 
             watch = self._watch(session.record.cwd)
             return SkillSource(
@@ -130,39 +132,39 @@ class Librarian:
         async def make_in_thread() -> ToolSource | None:
             return await run_sync(make)
 
-        session.sources.skills = LateSource(make_in_thread)
+        session.sources.skills = DeferredToolSource(make_in_thread)
         self._start(session.sources.skills.run)
 
     def _watch(self, cwd: str) -> "SkillWatch":
-        from hermes_acp.knowledge.skills.watch import SkillWatch
+        from hermes_acp.knowledge.skills.skill_watch import SkillWatch
 
         with self._making:
             if cwd not in self._watches:
                 self._watches[cwd] = SkillWatch(self.library, cwd, self._start, self._watcher)
             return self._watches[cwd]
 
-    async def overview(self, place: str, trust: Trust, likeness: "Likeness") -> "Overview":
-        """Tell of all skills of a place how they stand. Raises StorageTrouble."""
-        from hermes_acp.knowledge.skills.commands import trust_item
-        from hermes_acp.knowledge.skills.overview import Overview, overview
+    async def overview(self, place: str, trust: Trust, likeness: "SkillSimilarityMeasure") -> "SkillOverview":
+        """Tell of all skills of a place how they stand. Raises StorageError."""
+        from hermes_acp.knowledge.skills.skill_commands import trust_item
+        from hermes_acp.knowledge.skills.skill_overview import SkillOverview, overview
 
         if not (self._has_skills() and self._learning):
-            return Overview(())
-        practice = self._learning.practice
+            return SkillOverview(())
+        usage_tracker = self._learning.usage_tracker
         collection = await run_sync(self.library.collection, place)
-        twins = await likeness.pairs(collection.skills)
+        similar_skills = await likeness.pairs(collection.skills)
 
         def is_trusted(skill: "Skill") -> bool:
             return skill.scope != "workspace" or trust.is_trusted(place, trust_item(skill))
 
         findings = await run_sync(self.library.findings, place)
-        return await run_sync(overview, collection, practice, is_trusted, twins, findings)
+        return await run_sync(overview, collection, usage_tracker, is_trusted, similar_skills, findings)
 
     def brings(self, place: str) -> tuple[TrustItem, ...]:
         """Give the skills that a workspace brings along, for its user to trust. Blocks."""
         if not self._has_skills():
             return ()
-        from hermes_acp.knowledge.skills.commands import trust_item
+        from hermes_acp.knowledge.skills.skill_commands import trust_item
 
         skills = self.library.collection(place).skills
         return tuple(trust_item(skill) for skill in skills if skill.scope == "workspace")

@@ -10,54 +10,54 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 from msgspec import Struct
 
-from hermes_acp.assembly.context_book import ContextBook
-from hermes_acp.assembly.employer import Employer
-from hermes_acp.assembly.learning import Learning
-from hermes_acp.assembly.librarian import Librarian
-from hermes_acp.assembly.notes import notes_ports
-from hermes_acp.assembly.outer_tools import OuterTools
-from hermes_acp.assembly.outside_notes import OutsideNotes
-from hermes_acp.assembly.recollection import Recollection
+from hermes_acp.app.context_approvals import ContextApprovals
+from hermes_acp.app.external_memory_service import ExternalMemoryService
+from hermes_acp.app.external_tools import ExternalTools
+from hermes_acp.app.mcp_server_manager import McpServerManager
+from hermes_acp.app.memory_notes import notes_ports
+from hermes_acp.app.recall_service import RecallService
+from hermes_acp.app.skill_learning import SkillLearning
+from hermes_acp.app.skill_service import SkillService
 from hermes_acp.config.environment import Environment
-from hermes_acp.core.drawers import Drawer
+from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.core.ports import Clock, Workspace
-from hermes_acp.core.trust import Settlements
+from hermes_acp.core.trust_types import WorkspacePolicyStore
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.turn import Briefing, Kit, Stages
-    from hermes_acp.assembly.model_ways import ModelWays
+    from hermes_acp.agent.turn import SystemPrompt, TurnDependencies, TurnStages
+    from hermes_acp.app.model_connections import ModelConnections
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.messages import ToolSchema
     from hermes_acp.core.record import Record
-    from hermes_acp.policy.rules import Policy
+    from hermes_acp.policy.policy_engine import Policy
     from hermes_acp.telemetry.redaction import Redactor
 
-    Brief = Callable[[Record, Workspace, Record], Awaitable[Briefing]]
+    Brief = Callable[[Record, Workspace, Record], Awaitable[SystemPrompt]]
 
 
-class Suppliers(Struct, frozen=True):
+class TurnServices(Struct, frozen=True):
     """Who has what a turn's tools and prompt take in: servers, skills, what is learned, recalled and settled.
 
     `elsewhere` names the backend of a workspace whose files are not on this machine.
     """
 
-    employer: Employer
-    librarian: Librarian
-    learning: Learning
-    recollection: Recollection
-    settlements: Settlements
-    context: ContextBook
+    mcp_manager: McpServerManager
+    skill_service: SkillService
+    learning: SkillLearning
+    recall_service: RecallService
+    policy_store: WorkspacePolicyStore
+    context: ContextApprovals
     elsewhere: Callable[[Workspace], str]
 
 
-class Tailor:
+class TurnDependenciesFactory:
     """Makes kits to measure, and keeps what their tools have open outside."""
 
     def __init__(
         self,
         environment: Environment,
-        suppliers: Suppliers,
+        turn_services: TurnServices,
         clock: Clock,
         ports: Callable[[], Mapping[str, object]],
     ) -> None:
@@ -65,15 +65,15 @@ class Tailor:
         self._environment = environment
         self._clock = clock
         self._ports = ports
-        self._outer = OuterTools()
-        self._outside = OutsideNotes(suppliers.employer)
-        self._employer = suppliers.employer
-        self._librarian = suppliers.librarian
-        self._learning = suppliers.learning
-        self._recollection = suppliers.recollection
-        self._settlements = suppliers.settlements
-        self._context = suppliers.context
-        self._elsewhere = suppliers.elsewhere
+        self._outer = ExternalTools()
+        self._outside = ExternalMemoryService(turn_services.mcp_manager)
+        self._mcp_manager = turn_services.mcp_manager
+        self._skill_service = turn_services.skill_service
+        self._learning = turn_services.learning
+        self._recall_service = turn_services.recall_service
+        self._settlements = turn_services.policy_store
+        self._context = turn_services.context
+        self._elsewhere = turn_services.elsewhere
 
     def news(self) -> Sequence[str]:
         """Give what users are to know of what is kept outside."""
@@ -84,17 +84,17 @@ class Tailor:
         await self._outside.release(session_id)
         await self._outer.release(session_id)
 
-    def make(self, settings: "Settings", ways: "ModelWays", news: str) -> "Kit":
+    def make(self, settings: "Settings", ways: "ModelConnections", news: str) -> "TurnDependencies":
         """Give what turns are made with that use these ways to models; `news` is what was learnt in finding them.
 
         It blocks.
         """
-        from hermes_acp.agent.turn import Kit, Shares
-        from hermes_acp.assembly.context_watch import ContextWatch
-        from hermes_acp.assembly.outer_tools import search_key
-        from hermes_acp.assembly.outside_notes import memory_key
-        from hermes_acp.assembly.policies import policy_of
-        from hermes_acp.assembly.stages import turn_stages, watch_stages
+        from hermes_acp.agent.turn import CompactionShares, TurnDependencies
+        from hermes_acp.app.context_file_monitor import ContextFileMonitor
+        from hermes_acp.app.external_memory_service import memory_key
+        from hermes_acp.app.external_tools import search_key
+        from hermes_acp.app.policy_factory import build_policy
+        from hermes_acp.app.turn_stages import outcome_scan_stages, turn_stages
         from hermes_acp.config.settings import load_variables
         from hermes_acp.telemetry.structured_log import StructuredLog
         from hermes_acp.tools.toolbox import Toolbox
@@ -103,19 +103,19 @@ class Tailor:
         ports = {
             **self._ports(),
             **self._outer.ports(settings, variables),
-            **notes_ports(settings.memory, self._environment.home, lambda: self._employer.is_attended),
-            **self._learning.ports(settings.skills, self._librarian, self._recollection.kinship),
+            **notes_ports(settings.memory, self._environment.home, lambda: self._mcp_manager.is_attended),
+            **self._learning.ports(settings.skills, self._skill_service, self._recall_service.kinship),
         }
         toolbox = Toolbox(_builtin_tools(ports))
-        self._librarian.library.know_tools(toolbox.names)
+        self._skill_service.library.know_tools(toolbox.names)
         keys = (search_key(settings, variables), memory_key(settings.memory, variables))
         redactor = self._redactor(ways.choices, *keys)
-        policy = policy_of(self._environment, settings.rules, self._settlements, self._context.imports)
+        policy = build_policy(self._environment, settings.rules, self._settlements, self._context.imports)
         home = self._environment.home
-        watch = ContextWatch(
+        watch = ContextFileMonitor(
             redactor.clean, home, self._elsewhere, policy.unread, self._context, self._clock.now
         )
-        return Kit(
+        return TurnDependencies(
             routing=ways.routing(),
             log=StructuredLog(self._environment.home, self._clock),
             expenses=StructuredLog(self._environment.home, self._clock, "usage"),
@@ -123,23 +123,27 @@ class Tailor:
             policy=policy,
             stages=turn_stages(
                 settings.titles,
-                *self._learning.stages(settings.skills, self._librarian),
-                (*self._remembering(settings, variables, redactor, ways), watch_stages()),
+                *self._learning.stages(settings.skills, self._skill_service),
+                (*self._remembering(settings, variables, redactor, ways), outcome_scan_stages()),
             ),
             redactor=redactor,
-            brief=self._briefer(settings, toolbox.schemas, redactor, policy, news),
+            build_prompt=self._briefer(settings, toolbox.schemas, redactor, policy, news),
             max_output_tokens=settings.max_output_tokens,
-            shares=Shares(settings.compaction.at, settings.compaction.keep),
+            shares=CompactionShares(settings.compaction.at, settings.compaction.keep),
             context_files=watch,
         )
 
     def _remembering(
-        self, settings: "Settings", variables: Mapping[str, str], redactor: "Redactor", ways: "ModelWays"
-    ) -> "tuple[Stages, ...]":
+        self,
+        settings: "Settings",
+        variables: Mapping[str, str],
+        redactor: "Redactor",
+        ways: "ModelConnections",
+    ) -> "tuple[TurnStages, ...]":
         """Give what is done around a turn by those who remember: by meaning, and outside."""
-        self._recollection.equip(settings, variables, ways.choices[0])
+        self._recall_service.equip(settings, variables, ways.choices[0])
         return (
-            self._recollection.stages(settings, self._librarian, self._employer.start),
+            self._recall_service.stages(settings, self._skill_service, self._mcp_manager.start),
             self._outside.stages(settings.memory, variables, redactor.clean),
         )
 
@@ -158,17 +162,17 @@ class Tailor:
         policy: "Policy",
         news: str,
     ) -> "Brief":
-        from hermes_acp.assembly.briefing import Sources, write_briefing, write_far_briefing
-        from hermes_acp.assembly.confinement import remark_on
-        from hermes_acp.assembly.context_watch import consent_of
-        from hermes_acp.assembly.home_owners import remark_on_home
+        from hermes_acp.app.context_file_monitor import consent_for
+        from hermes_acp.app.home_permissions import home_permissions_warning
+        from hermes_acp.app.prompt_builder import PromptSources, build_remote_prompt, build_session_prompt
+        from hermes_acp.app.sandbox_setup import sandbox_remark
 
-        sources = Sources(
+        sources = PromptSources(
             tools=tools,
             clean=redactor.clean,
             home=self._environment.home,
             memory=settings.memory,
-            skills=self._librarian.index,
+            skills=self._skill_service.index,
             unread=policy.unread,
             note_imports=self._context.note_imports,
             news=tuple(
@@ -176,30 +180,30 @@ class Tailor:
                     None,
                     (
                         news,
-                        remark_on(settings, self._environment.variables),
-                        remark_on_home(self._environment),
+                        sandbox_remark(settings, self._environment.variables),
+                        home_permissions_warning(self._environment),
                     ),
                 )
             ),
         )
 
-        async def brief(record: "Record", workspace: Workspace, above: "Record") -> "Briefing":
+        async def build_prompt(record: "Record", workspace: Workspace, above: "Record") -> "SystemPrompt":
             now = self._clock.now()
             if backend := self._elsewhere(workspace):
                 return await anyio.to_thread.run_sync(
-                    write_far_briefing, sources, workspace.cwd, backend, now
+                    build_remote_prompt, sources, workspace.cwd, backend, now
                 )
             # A child agent begins later than its session, which is what its user knows the files by.
-            consent = consent_of(above, self._context)
+            consent = consent_for(above, self._context)
             place = (record.cwd, record.roots[1:])
-            return await anyio.to_thread.run_sync(write_briefing, sources, *place, now, consent)
+            return await anyio.to_thread.run_sync(build_session_prompt, sources, *place, now, consent)
 
-        return brief
+        return build_prompt
 
 
 def _builtin_tools(ports: Mapping[str, object]) -> dict[str, Any]:
-    drawer: Drawer[Any] = Drawer("hermes_acp.tools.builtin", "TOOL")
-    bound = {name: _bound(drawer.open(name), ports) for name in drawer}
+    plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
+    bound = {name: _bound(plugin_folder.open(name), ports) for name in plugin_folder}
     return {name: tool for name, tool in bound.items() if tool is not None}
 
 

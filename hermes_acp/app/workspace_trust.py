@@ -16,7 +16,8 @@ import anyio.to_thread
 from msgspec import Struct
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.core.errors import StorageError
+from hermes_acp.core.event_types import CallStatus, Grant
 from hermes_acp.core.events import (
     CallEnded,
     CallProposed,
@@ -25,34 +26,33 @@ from hermes_acp.core.events import (
     PermissionAnswered,
     PermissionAsked,
 )
-from hermes_acp.core.exchanges import Answer, FullAnswer, Lasting
+from hermes_acp.core.policy_rules import Rule
+from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse, PermissionScope
 from hermes_acp.core.ports import Gate, Ids
-from hermes_acp.core.rules import Rule
-from hermes_acp.core.terms import CallStatus, Grant
-from hermes_acp.core.trust import REJECTED, TrustedItem, TrustItem
-from hermes_acp.storage.workspace_book import WorkspaceBook
+from hermes_acp.core.trust_types import REJECTED, TrustedItem, TrustItem
+from hermes_acp.storage.workspace_entries import WorkspaceEntries
 
 if TYPE_CHECKING:
     from hermes_acp.agent.ledger import Ledger
-    from hermes_acp.config.workspace import WorkspaceSettings
+    from hermes_acp.config.workspace_settings import WorkspaceSettings
     from hermes_acp.sessions.session import Session
 
 UNTRUSTED: Final = (
     "This folder brings along what could run code or loosen policy, and is not used: {names}. "
     "`/trust` shows it and lets you trust it."
 )
-ASIDE: Final = "welcome"
+DISTRUSTED_BY_EDITOR: Final = "welcome"
 """What the card of a question of trust lies within: no call of the model's, which hears nothing of it."""
 WHAT: Final = "what is listed, until it changes,"
 Marks = tuple[tuple[int, int, int], ...]
 
-Brings = Callable[[str], tuple[TrustItem, ...]]
+TrustItemsOf = Callable[[str], tuple[TrustItem, ...]]
 
 
-class Trustee:
-    """One home's word on every workspace; both `Settlements` and `Trust`."""
+class WorkspaceTrust:
+    """One home's word on every workspace; both `WorkspacePolicyStore` and `Trust`."""
 
-    def __init__(self, environment: Environment, ids: Ids, brings: Brings = lambda _: ()) -> None:
+    def __init__(self, environment: Environment, ids: Ids, brings: TrustItemsOf = lambda _: ()) -> None:
         """Read nothing yet; `brings` gives what else of a workspace is used once it is trusted, such as its skills.
 
         Nobody is asked about that beforehand. It blocks on the disk.
@@ -61,8 +61,8 @@ class Trustee:
         home = environment.home
         self._home = home
         self._ids = ids
-        self.trusted = WorkspaceBook(home / "trust.json", TrustedItem)
-        self.answers = WorkspaceBook(home / "permissions.json", Grant)
+        self.trusted = WorkspaceEntries(home / "trust.json", TrustedItem)
+        self.answers = WorkspaceEntries(home / "permissions.json", Grant)
         self._for_now: dict[str, set[TrustedItem]] = {}
         self._distrusted: set[str] = set()
         self._found: dict[str, tuple[Marks, WorkspaceSettings]] = {}
@@ -82,7 +82,7 @@ class Trustee:
         return self.answers.of(os.path.realpath(place))
 
     def remember(self, place: str, grants: Sequence[Grant]) -> None:
-        """Keep standing answers for later sessions in a folder. Raises StorageTrouble."""
+        """Keep standing answers for later sessions in a folder. Raises StorageError."""
         fresh = {(grant.kind, grant.subject) for grant in grants}
         self.answers.change(
             os.path.realpath(place),
@@ -109,7 +109,7 @@ class Trustee:
         before = self._found.get(place)
         if before and before[0] == marks and not again:
             return before[1]
-        from hermes_acp.config.workspace import read_workspace
+        from hermes_acp.config.workspace_settings import read_workspace
 
         found = read_workspace(place, str(self._home.resolve()))
         self._found[place] = (marks, found)
@@ -121,7 +121,7 @@ class Trustee:
         return (*(found.items if found else ()), *self._brings(place))
 
     def trust(self, place: str, items: Sequence[TrustItem]) -> None:
-        """Trust these from now on. Raises StorageTrouble."""
+        """Trust these from now on. Raises StorageError."""
         named = {(item.kind, item.name) for item in items}
         fresh = [TrustedItem(item.kind, item.name, item.digest) for item in items]
         self.trusted.change(
@@ -129,19 +129,19 @@ class Trustee:
             lambda kept: (*(each for each in kept if (each.kind, each.name) not in named), *fresh),
         )
 
-    def trust_for_now(self, place: str, items: Sequence[TrustItem] | None = None) -> None:
+    def trust_for_process(self, place: str, items: Sequence[TrustItem] | None = None) -> None:
         """Trust these, or everything that is there, as long as this process lives."""
         place = os.path.realpath(place)
         given = self.items(place) if items is None else items
         found = (TrustedItem(item.kind, item.name, item.digest) for item in given)
         self._for_now.setdefault(place, set()).update(found)
 
-    def heed_editor(self, place: str, *, is_trusted: bool) -> None:
+    def set_editor_trust(self, place: str, *, is_trusted: bool) -> None:
         """Trust nothing there in this process while its editor does not, whatever its user said before."""
         (self._distrusted.discard if is_trusted else self._distrusted.add)(os.path.realpath(place))
 
     def revoke(self, place: str) -> None:
-        """Forget what was trusted, and nothing of what was rejected. Raises StorageTrouble."""
+        """Forget what was trusted, and nothing of what was rejected. Raises StorageError."""
         place = os.path.realpath(place)
         self._for_now.pop(place, None)
         self.trusted.change(place, lambda kept: (each for each in kept if each.kind == REJECTED))
@@ -192,15 +192,15 @@ class Trustee:
                 "folder": place,
                 "items": [{"kind": item.kind, "name": item.name, "about": item.about} for item in items],
             },
-            within=ASIDE,
+            within=DISTRUSTED_BY_EDITOR,
         )
         ledger.emit(card)
         ledger.emit(PermissionAsked(card.call_id))
         await ledger.drained()
-        answer: Answer = "cancelled"
+        answer: PermissionAnswer = "cancelled"
         try:
-            said = await gate.ask(card, lasting=Lasting(workspace=WHAT))
-            answer = said.answer if isinstance(said, FullAnswer) else said
+            said = await gate.ask(card, permission_scope=PermissionScope(workspace=WHAT))
+            answer = said.answer if isinstance(said, PermissionResponse) else said
         finally:
             ledger.emit(PermissionAnswered(card.call_id, answer))
             text = self._take(answer, place, items)
@@ -208,20 +208,20 @@ class Trustee:
             if is_trusted:
                 ledger.emit(CallStarted(card.call_id, is_repeatable=True))
             status: CallStatus = "completed" if is_trusted else "failed"
-            ledger.emit(CallEnded(card.call_id, card.name, status, text, within=ASIDE))
+            ledger.emit(CallEnded(card.call_id, card.name, status, text, within=DISTRUSTED_BY_EDITOR))
         return text
 
-    def _take(self, answer: Answer, place: str, items: Sequence[TrustItem]) -> str:
+    def _take(self, answer: PermissionAnswer, place: str, items: Sequence[TrustItem]) -> str:
         names = ", ".join(item.name for item in items)
         if answer in ("allow_workspace", "allow_always"):
             try:
                 self.trust(place, items)
-            except StorageTrouble as trouble:
-                self.trust_for_now(place, items)
-                return f"Trusted until this process ends: {names}. {trouble.sentence()}"
+            except StorageError as error:
+                self.trust_for_process(place, items)
+                return f"Trusted until this process ends: {names}. {error.sentence()}"
             return f"You trust what this folder brings along, until it changes: {names}."
         if answer == "allow_once":
-            self.trust_for_now(place, items)
+            self.trust_for_process(place, items)
             return f"You trust what this folder brings along, until this process ends: {names}."
         return _untrusted(items)
 
@@ -229,14 +229,16 @@ class Trustee:
 class StillTrusted(Struct, frozen=True):
     """Tells of a workspace's servers, by name, whether what is there now is what its user trusted. Blocks."""
 
-    trustee: Trustee
+    workspace_trust: WorkspaceTrust
     place: str
 
     def __call__(self, name: str) -> bool:
         """Look again at the files that name it, and at what it stands on."""
-        found = self.trustee.settings_of(self.place, again=True)
+        found = self.workspace_trust.settings_of(self.place, again=True)
         servers = found.servers if found else ()
-        return any(each.name == name and self.trustee.is_trusted(self.place, each.item) for each in servers)
+        return any(
+            each.name == name and self.workspace_trust.is_trusted(self.place, each.item) for each in servers
+        )
 
 
 NOTHING: Final = (0, 0, 0)

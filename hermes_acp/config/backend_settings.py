@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
 
-from hermes_acp.config.section import Positive, Section
+from hermes_acp.config.settings_section import Positive, Section
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
@@ -104,7 +104,7 @@ class VercelSettings(Section):
     timeout_s: Annotated[int, Field(ge=60, le=86400)] = 1800
 
 
-def backends_of(settings: "Settings") -> tuple[str, ...]:
+def configured_backends(settings: "Settings") -> tuple[str, ...]:
     """Give the backends a session can be on: the one in use first, this machine, and those that were set up."""
     named = {
         "docker": settings.docker.image,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hermes_acp.config.section import Positive, Section
+from hermes_acp.config.settings_section import Positive, Section
 
 
 class CheckpointSettings(Section):

@@ -13,45 +13,51 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from hermes_acp.config.presets import Preset
-from hermes_acp.core.errors import BadConfig
+from hermes_acp.config.provider_presets import Preset
+from hermes_acp.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import ProviderSettings
 
-Loan = Mapping[str, str]
-_LENT_ELSEWHERE: Final = (
+CredentialSource = Mapping[str, str]
+_AMBIENT_CREDENTIALS: Final = (
     "AWS_WEB_IDENTITY_TOKEN_FILE",
     "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 )
 
 
-def find_loan(preset: Preset, section: "ProviderSettings", variables: Mapping[str, str]) -> dict[str, str]:
-    """Tell who would lend a key for a provider; empty where nobody would. Raises BadConfig."""
+def find_credential_source(
+    preset: Preset, section: "ProviderSettings", variables: Mapping[str, str]
+) -> dict[str, str]:
+    """Tell who would lend a key for a provider; empty where nobody would. Raises ConfigError."""
     match preset.lender:
         case "amazon":
-            return _from_amazon(section, variables)
+            return _aws_credential_source(section, variables)
         case "google":
-            return _from_google(section, variables)
+            return _google_credential_source(section, variables)
         case "":
             return {}
 
 
-def lent_url(preset: Preset, loan: Loan, named_url: str, variables: Mapping[str, str]) -> str:
-    """Give the address at which a loan is good. Raises BadConfig."""
+def credential_url(
+    preset: Preset, credential_source: CredentialSource, named_url: str, variables: Mapping[str, str]
+) -> str:
+    """Give the address at which a loan is good. Raises ConfigError."""
     if preset.lender == "google":
-        own_url = preset.base_url.format(host=_google_host(loan["location"]), **loan)
+        own_url = preset.base_url.format(
+            host=_vertex_host(credential_source["location"]), **credential_source
+        )
         is_whole = not named_url or "/projects/" in named_url
         return (named_url or own_url) if is_whole else named_url.rstrip("/") + urlsplit(own_url).path
-    return named_url or preset.own_url({**variables, preset.region_variables[0]: loan["region"]})
+    return named_url or preset.own_url({**variables, preset.region_variables[0]: credential_source["region"]})
 
 
 def _named(variables: Mapping[str, str], *names: str) -> str:
     return next((value for name in names if (value := variables.get(name, "").strip())), "")
 
 
-def _from_amazon(section: "ProviderSettings", variables: Mapping[str, str]) -> dict[str, str]:
+def _aws_credential_source(section: "ProviderSettings", variables: Mapping[str, str]) -> dict[str, str]:
     profile = _named(variables, "AWS_PROFILE", "AWS_DEFAULT_PROFILE") or section.profile or ""
     folder = f"{variables['HOME']}/.aws/" if variables.get("HOME") else ""
     files = {
@@ -60,20 +66,20 @@ def _from_amazon(section: "ProviderSettings", variables: Mapping[str, str]) -> d
         "config_file": variables.get("AWS_CONFIG_FILE") or (folder and f"{folder}config"),
     }
     kept = {name: file for name, file in files.items() if file and Path(file).expanduser().is_file()}
-    if not (profile or kept or _named(variables, *_LENT_ELSEWHERE)):
+    if not (profile or kept or _named(variables, *_AMBIENT_CREDENTIALS)):
         return {}
-    region = _named(variables, "AWS_REGION", "AWS_DEFAULT_REGION") or _region_of(profile or "default", kept)
+    region = _named(variables, "AWS_REGION", "AWS_DEFAULT_REGION") or _aws_region(profile or "default", kept)
     return {"profile": profile, "region": region, **kept}
 
 
-def _region_of(profile: str, files: Mapping[str, str]) -> str:
-    """Read the region of a profile; empty where no file says it. Raises BadConfig."""
+def _aws_region(profile: str, files: Mapping[str, str]) -> str:
+    """Read the region of a profile; empty where no file says it. Raises ConfigError."""
     for file in reversed(tuple(files.values())):
         parser = ConfigParser(interpolation=None, strict=False)
         try:
             parser.read(Path(file).expanduser(), encoding="utf-8")
         except (BadFile, UnicodeDecodeError, OSError):
-            raise BadConfig(
+            raise ConfigError(
                 f"{file} is no file of AWS profiles.", hint="Mend it, or set AWS_REGION."
             ) from None
         for section in (f"profile {profile}", profile):
@@ -82,7 +88,7 @@ def _region_of(profile: str, files: Mapping[str, str]) -> str:
     return ""
 
 
-def _from_google(section: "ProviderSettings", variables: Mapping[str, str]) -> dict[str, str]:
+def _google_credential_source(section: "ProviderSettings", variables: Mapping[str, str]) -> dict[str, str]:
     project = _named(variables, "GOOGLE_CLOUD_PROJECT") or section.project or ""
     location = (
         _named(variables, "GOOGLE_CLOUD_LOCATION", "GOOGLE_CLOUD_REGION") or section.location or "global"
@@ -90,7 +96,7 @@ def _from_google(section: "ProviderSettings", variables: Mapping[str, str]) -> d
     for what, value in (("project", project), ("location", location)):
         if not value.replace("-", "").replace(":", "").replace(".", "").isalnum():
             found = f"{value!r} is none" if value else "none is set"
-            raise BadConfig(
+            raise ConfigError(
                 f"Google Vertex AI needs a {what}, and {found}.",
                 hint=f"Set GOOGLE_CLOUD_{what.upper()} or `providers.vertex.{what}`.",
             )
@@ -98,7 +104,7 @@ def _from_google(section: "ProviderSettings", variables: Mapping[str, str]) -> d
     return {"project": project, "location": location, "credentials_file": file}
 
 
-def _google_host(location: str) -> str:
+def _vertex_host(location: str) -> str:
     """Name the host of a location; continents have addresses of another form."""
     if location == "global":
         return "aiplatform.googleapis.com"

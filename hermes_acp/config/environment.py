@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import BadConfig
+from hermes_acp.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,12 +106,12 @@ def read_environment() -> Environment:
 def environment_of(variables: Mapping[str, str]) -> Environment:
     """Build an environment from given variables; the home is HERMES_HOME, else `.hermes` in the user's home.
 
-    Raises BadConfig for a relative HERMES_HOME, which would lie in whatever folder the process was started in.
+    Raises ConfigError for a relative HERMES_HOME, which would lie in whatever folder the process was started in.
     """
     named = variables.get("HERMES_HOME")
     home = os.path.expanduser(named or os.path.join(variables.get("HOME") or "~", ".hermes"))
     if named and not os.path.isabs(home):
-        raise BadConfig(f"HERMES_HOME is {named!r}.", hint="Give an absolute path.")
+        raise ConfigError(f"HERMES_HOME is {named!r}.", hint="Give an absolute path.")
     return Environment(
         MappingProxyType(dict(variables)), home if os.path.isabs(home) else os.path.abspath(home)
     )

@@ -7,14 +7,14 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field, field_validator
 
-from hermes_acp.config.section import Section
-from hermes_acp.core.drawers import Drawer
+from hermes_acp.config.settings_section import Section
+from hermes_acp.core.plugins import PluginFolder
 
 SERVICES: Final = "hermes_acp.knowledge.memory_services"
 
 
 def _known(name: str) -> str:
-    known = Drawer[object](SERVICES, "SERVICE").names()
+    known = PluginFolder[object](SERVICES, "SERVICE").names()
     if name not in known:
         raise ValueError(f"must be one of {', '.join(known)}")
     return name

@@ -9,11 +9,11 @@ from typing import Self
 
 from pydantic import Field
 
-from hermes_acp.config.loans import find_loan, lent_url
-from hermes_acp.config.presets import Preset, check_name, presets
-from hermes_acp.config.section import ProviderName, Section
+from hermes_acp.config.credential_sources import credential_url, find_credential_source
+from hermes_acp.config.provider_presets import Preset, check_name, presets
 from hermes_acp.config.settings import ProviderSettings, Settings
-from hermes_acp.core.errors import AuthRequired, BadConfig
+from hermes_acp.config.settings_section import ProviderName, Section
+from hermes_acp.core.errors import AuthRequired, ConfigError
 
 
 class Key(Section):
@@ -26,7 +26,8 @@ class Key(Section):
 class ModelChoice(Section):
     """The model that was chosen and how it is reached; `model` is empty where the endpoint is to be asked.
 
-    `more_keys` are for when the first one is refused, limited or used up; `loan` tells who lends one where there
+    `more_keys` are for when the first one is refused, limited or used up; `credential_source` tells who lends one
+    where there
     is none.
     """
 
@@ -36,7 +37,7 @@ class ModelChoice(Section):
     api_key: str = Field(default="", repr=False)
     key_variable: str = ""
     more_keys: tuple[Key, ...] = ()
-    loan: dict[str, str] = Field(default_factory=dict[str, str])
+    credential_source: dict[str, str] = Field(default_factory=dict[str, str])
 
     @property
     def keys(self) -> tuple[Key, ...]:
@@ -56,31 +57,33 @@ DEFAULT_BASE_URLS: Mapping[str, str] = MappingProxyType(
 def choose_model(settings: Settings, variables: Mapping[str, str]) -> ModelChoice | None:
     """Choose provider, model and address from what was set; None when nothing was.
 
-    Raises BadConfig, AuthRequired where what was named lacks its key.
+    Raises ConfigError, AuthRequired where what was named lacks its key.
     """
     provider = _provider_of(settings, variables)
     if provider is None:
         return None
     preset = presets()[provider]
-    section = settings.providers.get(provider, ProviderSettings.unwritten())
+    section = settings.providers.get(provider, ProviderSettings.defaults())
     keys = _named_keys(section, variables)
     if section.key_variables:
         key_variable, api_key = (keys[0].variable, keys[0].value) if keys else (section.key_variables[0], "")
     else:
         key_variable, api_key = preset.key_variable(variables), preset.key(variables)
     named_url = variables.get(preset.url_variable) or section.base_url or ""
-    loan = {} if api_key else find_loan(preset, section, variables)
-    if not (api_key or loan or named_url or preset.is_local):
-        return _lack_key(settings, variables, preset)
+    credential_source = {} if api_key else find_credential_source(preset, section, variables)
+    if not (api_key or credential_source or named_url or preset.is_local):
+        return _require_key(settings, variables, preset)
     base_url = (
-        lent_url(preset, loan, named_url, variables) if loan else named_url or preset.own_url(variables)
+        credential_url(preset, credential_source, named_url, variables)
+        if credential_source
+        else named_url or preset.own_url(variables)
     )
     if not base_url.startswith(("http://", "https://")):
-        raise BadConfig(
+        raise ConfigError(
             f"{preset.url_variable} is {base_url!r}.", hint="It must begin with http:// or https://."
         )
-    if not (api_key or loan) and base_url == preset.base_url and not preset.is_local:
-        return _lack_key(settings, variables, preset)
+    if not (api_key or credential_source) and base_url == preset.base_url and not preset.is_local:
+        return _require_key(settings, variables, preset)
     return ModelChoice(
         provider=provider,
         model=variables.get("HERMES_MODEL") or settings.model or "",
@@ -88,24 +91,24 @@ def choose_model(settings: Settings, variables: Mapping[str, str]) -> ModelChoic
         api_key=api_key,
         key_variable=key_variable,
         more_keys=keys[1:],
-        loan=loan,
+        credential_source=credential_source,
     )
 
 
 def choose_fallbacks(settings: Settings, variables: Mapping[str, str]) -> tuple[ModelChoice, ...]:
-    """Choose the models behind the one in use, in order. Raises BadConfig for one that could never be used."""
+    """Choose the models behind the one in use, in order. Raises ConfigError for one that could never be used."""
     kept = without_choice(variables)
     choices: list[ModelChoice] = []
     for number, fallback in enumerate(settings.fallbacks):
         model = fallback.model or presets()[fallback.provider].model
         if not model:
             hint = f"Write {fallback.provider}/ and the model's name."
-            raise BadConfig(f"`fallbacks.{number}`: {fallback.provider} without a model.", hint=hint)
+            raise ConfigError(f"`fallbacks.{number}`: {fallback.provider} without a model.", hint=hint)
         wanted = settings.model_copy(update={"provider": fallback.provider, "model": model})
         try:
             choice = choose_model(wanted, kept)
         except AuthRequired as error:
-            raise BadConfig(f"`fallbacks.{number}`: {error.message}", hint=error.hint) from None
+            raise ConfigError(f"`fallbacks.{number}`: {error.message}", hint=error.hint) from None
         if choice is not None:
             choices.append(choice)
     return tuple(choices)
@@ -124,7 +127,7 @@ def _named_keys(section: ProviderSettings, variables: Mapping[str, str]) -> tupl
     return tuple(Key(variable=name, value=value) for name, value in held if value)
 
 
-def _lack_key(settings: Settings, variables: Mapping[str, str], preset: Preset) -> None:
+def _require_key(settings: Settings, variables: Mapping[str, str], preset: Preset) -> None:
     """Raise AuthRequired where the way was named; one that was only guessed is none."""
     if settings.provider or variables.get("HERMES_PROVIDER"):
         names = " and ".join(preset.key_parts[:2])
@@ -139,7 +142,7 @@ def _provider_of(settings: Settings, variables: Mapping[str, str]) -> str | None
         try:
             return check_name(named)
         except ValueError as error:
-            raise BadConfig(f"HERMES_PROVIDER is {named!r}.", hint=f"It {error}.") from None
+            raise ConfigError(f"HERMES_PROVIDER is {named!r}.", hint=f"It {error}.") from None
     if settings.provider:
         return settings.provider
     candidates = tuple(presets())
@@ -151,7 +154,7 @@ def _provider_of(settings: Settings, variables: Mapping[str, str]) -> str | None
 
 def _is_set_up(name: str, settings: Settings, variables: Mapping[str, str]) -> bool:
     preset = presets()[name]
-    section = settings.providers.get(name, ProviderSettings.unwritten())
+    section = settings.providers.get(name, ProviderSettings.defaults())
     if section.base_url or _named_keys(section, variables):
         return True
     # What stands in the environment for other ends, such as credentials of AWS, chooses nothing by itself.

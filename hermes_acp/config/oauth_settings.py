@@ -5,7 +5,7 @@ Knows: what may be configured. Does not know: what is done with it.
 
 from pydantic import Field
 
-from hermes_acp.config.section import Section
+from hermes_acp.config.settings_section import Section
 
 
 class OAuthSettings(Section):

@@ -20,7 +20,7 @@ NAMES: Final = ("openai_compatible", "anthropic")
 """The providers a client may route: each stands for a wire format that many endpoints speak."""
 
 
-class ProviderRoute(Struct, frozen=True):
+class ProviderEndpoint(Struct, frozen=True):
     """Where one provider is reached, and the headers that go along; they may hold secrets."""
 
     base_url: str
@@ -30,7 +30,7 @@ class ProviderRoute(Struct, frozen=True):
         return f"ProviderRoute(headers={[name for name, _ in self.headers]})"
 
 
-class ProviderWay(Struct, frozen=True):
+class ProviderStatus(Struct, frozen=True):
     """How a provider stands: its address, what opens it in words, whether it is the one in use.
 
     Without an address it cannot be used; without an account it needs none.
@@ -42,13 +42,13 @@ class ProviderWay(Struct, frozen=True):
     is_used: bool = False
 
 
-class Access:
+class ProviderAccess:
     """Settings, keys and a client's changes, read afresh each time."""
 
     def __init__(self, environment: Environment, overrides: Mapping[str, Any]) -> None:
         self.environment = environment
         self._overrides = overrides
-        self._routes: dict[str, ProviderRoute] = {}
+        self._routes: dict[str, ProviderEndpoint] = {}
         self._disabled: set[str] = set()
         self._preferred: str | None = None
 
@@ -61,7 +61,7 @@ class Access:
         """Tell whether a model server found on this machine may be used."""
         return "openai_compatible" not in self._disabled
 
-    def route(self, name: str, route: ProviderRoute) -> None:
+    def route(self, name: str, route: ProviderEndpoint) -> None:
         """Reach a provider another way from now on, and prefer it. Raises BadRequest."""
         provider = _known(name)
         _check(route)
@@ -78,7 +78,7 @@ class Access:
             self._preferred = next(iter(self._routes), None)
 
     def read(self) -> "tuple[Settings, ModelChoice | None]":
-        """Read what is configured and choose a model; blocks on the disk. Raises BadConfig."""
+        """Read what is configured and choose a model; blocks on the disk. Raises ConfigError."""
         settings, variables = self._load()
         if not self.is_changed:
             return settings, choose(settings, variables)
@@ -90,7 +90,7 @@ class Access:
         return settings, choice
 
     def fallbacks(self) -> "tuple[ModelChoice, ...]":
-        """Choose what stands behind the model in use, but for providers a client changed. Raises BadConfig."""
+        """Choose what stands behind the model in use, but for providers a client changed. Raises ConfigError."""
         from hermes_acp.config.model_choice import choose_fallbacks
 
         settings, variables = self._load()
@@ -99,8 +99,8 @@ class Access:
         )
         return choose_fallbacks(settings.model_copy(update={"fallbacks": tuple(usable)}), variables)
 
-    def ways(self) -> tuple[ProviderWay, ...]:
-        """Tell how each provider stands; blocks on the disk. Raises BadConfig."""
+    def provider_statuses(self) -> tuple[ProviderStatus, ...]:
+        """Tell how each provider stands; blocks on the disk. Raises ConfigError."""
         settings, choice = self.read()
         _, variables = self._change(settings, self._load()[1])
         names = NAMES if choice is None or choice.provider in NAMES else (choice.provider, *NAMES)
@@ -120,7 +120,7 @@ class Access:
         kept = dict(variables)
         sections = dict(settings.providers)
         for name in (*self._disabled, *self._routes):
-            section = sections.pop(name, ProviderSettings.unwritten())
+            section = sections.pop(name, ProviderSettings.defaults())
             for variable in section.key_variables or (KEY_VARIABLES[name],):
                 kept.pop(variable, None)
             kept.pop(BASE_URL_VARIABLES[name], None)
@@ -152,9 +152,9 @@ class Access:
         settings: "Settings",
         variables: Mapping[str, str],
         choice: "ModelChoice | None",
-    ) -> ProviderWay:
+    ) -> ProviderStatus:
         from hermes_acp.config.model_choice import DEFAULT_BASE_URLS
-        from hermes_acp.config.presets import presets
+        from hermes_acp.config.provider_presets import presets
 
         section, preset = settings.providers.get(name), presets()[name]
         named = section.key_variables if section else ()
@@ -164,13 +164,13 @@ class Access:
         if (route := self._routes.get(name)) and route.headers:
             account = "Set by the editor"
         if choice and choice.provider == name:
-            return ProviderWay(name, choice.base_url, account, is_used=True)
+            return ProviderStatus(name, choice.base_url, account, is_used=True)
         address = variables.get(preset.url_variable) or (section and section.base_url) or ""
-        return ProviderWay(name, address or (DEFAULT_BASE_URLS[name] if account else ""), account)
+        return ProviderStatus(name, address or (DEFAULT_BASE_URLS[name] if account else ""), account)
 
 
 def choose(settings: "Settings", variables: Mapping[str, str]) -> "ModelChoice | None":
-    """Choose a model from what is configured. Raises BadConfig."""
+    """Choose a model from what is configured. Raises ConfigError."""
     from hermes_acp.config.model_choice import choose_model
 
     return choose_model(settings, variables)
@@ -182,7 +182,7 @@ def _known(name: str) -> str:
     return name
 
 
-def _check(route: ProviderRoute) -> None:
+def _check(route: ProviderEndpoint) -> None:
     """Refuse what no request could be sent with; never quotes a value, which may be a secret."""
     url = route.base_url
     if (

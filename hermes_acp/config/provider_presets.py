@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import BadConfig
+from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.messages import Effort
 
 EffortField = Literal[
@@ -88,14 +88,14 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
         return ":".join(parts) if len(parts) >= 2 and all(parts) else ""
 
     def own_url(self, variables: Mapping[str, str]) -> str:
-        """Give the address where nobody chose another. Raises BadConfig where it takes a region and none is set."""
+        """Give the address where nobody chose another. Raises ConfigError where it takes a region and none is set."""
         if not self.region_variables:
             return self.base_url
         region = next(
             (value for name in self.region_variables if (value := variables.get(name, "").strip())), ""
         )
         if not region.replace("-", "").isalnum():
-            raise BadConfig(
+            raise ConfigError(
                 f"{self.label} needs a region, and {self.region_variables[0]} is {region!r}.",
                 hint=f"Set {self.region_variables[0]}, such as to us-east-1.",
             )

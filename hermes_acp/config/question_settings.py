@@ -1,6 +1,6 @@
 """`questions:` in a settings file."""
 
-from hermes_acp.config.section import Positive, Section
+from hermes_acp.config.settings_section import Positive, Section
 
 
 class QuestionSettings(Section):

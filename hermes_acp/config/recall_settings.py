@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from hermes_acp.config.section import ProviderName, Section
+from hermes_acp.config.settings_section import ProviderName, Section
 
 
 class RecallSettings(Section):
@@ -26,7 +26,7 @@ class RecallSettings(Section):
     names_skills: bool = True
 
     @model_validator(mode="after")
-    def _names_a_model(self) -> Self:
+    def _check_names_model(self) -> Self:
         if self.embeddings == "provider" and not self.model:
             raise ValueError("embeddings: provider needs the model's name, such as text-embedding-3-small")
         return self

@@ -9,8 +9,8 @@ from typing import Any, Final, Literal, cast
 
 from pydantic import model_validator
 
-from hermes_acp.config.section import Section
-from hermes_acp.core.rules import Access, Decision, Rule
+from hermes_acp.config.settings_section import Section
+from hermes_acp.core.policy_rules import AccessKind, Decision, Rule
 
 DECISIONS: Final[tuple[Decision, ...]] = ("allow", "ask", "deny")
 SUBJECTS: Final = ("path", "command", "host")
@@ -23,7 +23,7 @@ class RuleSettings(Section):
     decision: Decision
     tool: str = ""
     path: str = ""
-    access: Access = "any"
+    access: AccessKind = "any"
     command: tuple[str, ...] = ()
     host: str = ""
     line: int = 0

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from hermes_acp.config.section import Section
+from hermes_acp.config.settings_section import Section
 
 _HOST: Final = re.compile(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:[0-9]{1,5})?")
 _SIZE: Final = re.compile(r"([0-9]+)\s*([KMGT]?)i?B?", re.IGNORECASE)

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice, product
 from typing import Final
 
-LARGEST_BYTES: Final = 4 << 20
-MOST_FILES: Final = 400
+MAX_BYTES: Final = 4 << 20
+MAX_FILES: Final = 400
 MANIFESTS: Final = (
     "package.json",
     "pyproject.toml",
@@ -66,7 +66,7 @@ INCLUDES: Final = re.compile(r"^[ \t]*(?:[-s]?include|import|source|\.)[ \t]+(.+
 MAX_MATCHES: Final = 100
 
 
-def footing_of(cwd: str, words: Iterable[str]) -> bytes:
+def digest_dependencies(cwd: str, words: Iterable[str]) -> bytes:
     """Give a digest of all files that a command line with its variables stands on; blocks on the disk.
 
     `words` are the program, its arguments and the values of its variables. No file is a state too, and so is one that
@@ -78,7 +78,7 @@ def footing_of(cwd: str, words: Iterable[str]) -> bytes:
     return walk.digest()
 
 
-def state_of_files(cwd: str, top: str, paths: Iterable[str]) -> bytes:
+def digest_files(cwd: str, top: str, paths: Iterable[str]) -> bytes:
     """Return a digest of files, and of what decides about them in the folder `top`; blocks on the disk.
 
     Scripts count with all that they import. Of makefiles and their like, what they include and the scripts that they
@@ -142,7 +142,7 @@ class _Walk:
                 return False
         except (OSError, ValueError):
             return False
-        if path not in self._seen and len(self._seen) < MOST_FILES:
+        if path not in self._seen and len(self._seen) < MAX_FILES:
             self._seen.add(path)
             self._waiting.append(path)
         return True
@@ -255,10 +255,10 @@ def _content_of(path: str) -> bytes:
         return b"unreadable"
     with open(descriptor, "rb") as file:
         about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST_BYTES:
+        if not stat.S_ISREG(about.st_mode) or about.st_size > MAX_BYTES:
             return f"\0{about.st_size} {about.st_mtime_ns} {about.st_ctime_ns}".encode()
         try:
-            return file.read(LARGEST_BYTES)
+            return file.read(MAX_BYTES)
         except OSError:
             return b"unreadable"
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, Self, cast
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
-from hermes_acp.config.backends import (
+from hermes_acp.config.backend_settings import (
     BackendName,
     DaytonaSettings,
     DockerSettings,
@@ -21,20 +21,20 @@ from hermes_acp.config.backends import (
     SshSettings,
     VercelSettings,
 )
-from hermes_acp.config.checkpoints import CheckpointSettings
+from hermes_acp.config.checkpoint_settings import CheckpointSettings
 from hermes_acp.config.environment import Environment
-from hermes_acp.config.memory import MemorySettings
-from hermes_acp.config.mistakes import tell_mistakes
-from hermes_acp.config.oauth import OAuthSettings
-from hermes_acp.config.questions import QuestionSettings
-from hermes_acp.config.recall import RecallSettings
-from hermes_acp.config.rules import RuleSettings, with_lines
-from hermes_acp.config.sandbox import SandboxSettings
-from hermes_acp.config.section import Positive, ProviderName, Section
-from hermes_acp.config.skills import SkillSettings
-from hermes_acp.config.texts import one_line, read_text
-from hermes_acp.config.web import BrowserSettings, WebSettings
-from hermes_acp.core.errors import BadConfig
+from hermes_acp.config.memory_settings import MemorySettings
+from hermes_acp.config.oauth_settings import OAuthSettings
+from hermes_acp.config.question_settings import QuestionSettings
+from hermes_acp.config.recall_settings import RecallSettings
+from hermes_acp.config.rule_settings import RuleSettings, with_lines
+from hermes_acp.config.sandbox_settings import SandboxSettings
+from hermes_acp.config.settings_errors import describe_settings_errors
+from hermes_acp.config.settings_section import Positive, ProviderName, Section
+from hermes_acp.config.settings_text import one_line, read_text
+from hermes_acp.config.skill_settings import SkillSettings
+from hermes_acp.config.web_settings import BrowserSettings, WebSettings
+from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.messages import Effort
 
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -64,7 +64,7 @@ class ProviderSettings(Section):
     first_word_timeout_s: Positive | None = None
 
     @model_validator(mode="after")
-    def _names_keys_one_way(self) -> Self:
+    def _check_one_key_setting(self) -> Self:
         if self.api_key_variable and self.api_key_variables:
             raise ValueError("name either api_key_variable or api_key_variables")
         return self
@@ -108,7 +108,7 @@ class CompactionSettings(Section):
     keep: Annotated[float, Field(ge=0, le=0.5)] = 0.2
 
     @model_validator(mode="after")
-    def _leaves_room(self) -> Self:
+    def _check_leaves_room(self) -> Self:
         if self.at is not None and self.keep > self.at / 2:
             raise ValueError("keep must be at most half of at")
         return self
@@ -161,12 +161,12 @@ class McpServerSettings(Section):
     url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
     headers: dict[str, str] = Field(default_factory=dict[str, str])
     transport: Literal["http", "sse"] = "http"
-    oauth: OAuthSettings = OAuthSettings.unwritten()
+    oauth: OAuthSettings = OAuthSettings.defaults()
     tools: tuple[str, ...] = ()
     """Patterns of the tools that are offered; all of them where there is none."""
 
     @model_validator(mode="after")
-    def _goes_one_way(self) -> Self:
+    def _check_one_transport(self) -> Self:
         if (self.command is None) == (self.url is None):
             raise ValueError("name either a command or a url")
         return self
@@ -180,7 +180,7 @@ class Settings(Section):
     allow_bypass: bool = False
     mode: Literal["ask", "accept_edits", "plan", "auto", "bypass"] = "ask"
     rules: tuple[RuleSettings, ...] = ()
-    questions: QuestionSettings = QuestionSettings.unwritten()
+    questions: QuestionSettings = QuestionSettings.defaults()
     titles: Literal["first_line", "model"] = "first_line"
     fallbacks: tuple[FallbackSettings, ...] = ()
     window_tokens: Annotated[int, Field(ge=1000)] | None = None
@@ -189,29 +189,29 @@ class Settings(Section):
         default_factory=dict[ProviderName, ProviderSettings]
     )
     models: dict[str, ModelSettings] = Field(default_factory=dict[str, ModelSettings])
-    budget: BudgetSettings = BudgetSettings.unwritten()
-    compaction: CompactionSettings = CompactionSettings.unwritten()
-    delegation: DelegationSettings = DelegationSettings.unwritten()
+    budget: BudgetSettings = BudgetSettings.defaults()
+    compaction: CompactionSettings = CompactionSettings.defaults()
+    delegation: DelegationSettings = DelegationSettings.defaults()
     backend: BackendName = "local"
-    daytona: DaytonaSettings = DaytonaSettings.unwritten()
-    docker: DockerSettings = DockerSettings.unwritten()
-    modal: ModalSettings = ModalSettings.unwritten()
-    singularity: SingularitySettings = SingularitySettings.unwritten()
-    ssh: SshSettings = SshSettings.unwritten()
-    vercel: VercelSettings = VercelSettings.unwritten()
-    web: WebSettings = WebSettings.unwritten()
-    browser: BrowserSettings = BrowserSettings.unwritten()
-    sandbox: SandboxSettings = SandboxSettings.unwritten()
-    checkpoints: CheckpointSettings = CheckpointSettings.unwritten()
-    retry: RetrySettings = RetrySettings.unwritten()
-    memory: MemorySettings = MemorySettings.unwritten()
-    skills: SkillSettings = SkillSettings.unwritten()
-    recall: RecallSettings = RecallSettings.unwritten()
+    daytona: DaytonaSettings = DaytonaSettings.defaults()
+    docker: DockerSettings = DockerSettings.defaults()
+    modal: ModalSettings = ModalSettings.defaults()
+    singularity: SingularitySettings = SingularitySettings.defaults()
+    ssh: SshSettings = SshSettings.defaults()
+    vercel: VercelSettings = VercelSettings.defaults()
+    web: WebSettings = WebSettings.defaults()
+    browser: BrowserSettings = BrowserSettings.defaults()
+    sandbox: SandboxSettings = SandboxSettings.defaults()
+    checkpoints: CheckpointSettings = CheckpointSettings.defaults()
+    retry: RetrySettings = RetrySettings.defaults()
+    memory: MemorySettings = MemorySettings.defaults()
+    skills: SkillSettings = SkillSettings.defaults()
+    recall: RecallSettings = RecallSettings.defaults()
     mcp_servers: dict[str, McpServerSettings] = Field(default_factory=dict[str, McpServerSettings])
 
     @field_validator("mode")
     @classmethod
-    def _means_it(cls, mode: str, info: ValidationInfo) -> str:
+    def _check_bypass_confirmed(cls, mode: str, info: ValidationInfo) -> str:
         if mode == "bypass" and not info.data.get("allow_bypass"):
             raise ValueError("bypass needs `allow_bypass: true` beside it")
         return mode
@@ -220,12 +220,12 @@ class Settings(Section):
 def load_settings(environment: Environment, overrides: Mapping[str, Any] = NOTHING) -> Settings:
     """Read and check `config.yaml`; `overrides` are what flags set, where a dotted name reaches into a section.
 
-    Raises BadConfig naming the file or the flags, the setting and what it must be.
+    Raises ConfigError naming the file or the flags, the setting and what it must be.
     """
     file = environment.config_file
     plain = _plain_settings(file)
-    settings = _checked(plain, str(file)) if plain else Settings.unwritten()
-    return _checked(_laid_over(plain, overrides), "A flag's value does not fit") if overrides else settings
+    settings = _checked(plain, str(file)) if plain else Settings.defaults()
+    return _checked(_merged(plain, overrides), "A flag's value does not fit") if overrides else settings
 
 
 def _plain_settings(file: Path) -> dict[str, Any]:
@@ -237,15 +237,15 @@ def _plain_settings(file: Path) -> dict[str, Any]:
     try:
         plain = yaml.load(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date that is none
-        raise BadConfig(f"{file} is not YAML: {one_line(str(error))}.") from error
+        raise ConfigError(f"{file} is not YAML: {one_line(str(error))}.") from error
     if plain is None:
         return {}
     if not isinstance(plain, dict):
-        raise BadConfig(f"{file} must hold settings as `name: value` lines.")
+        raise ConfigError(f"{file} must hold settings as `name: value` lines.")
     return with_lines(content, cast("dict[str, Any]", plain))
 
 
-def _laid_over(plain: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(plain: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
     """Lay what flags set over what a file says."""
     laid = dict(plain)
     for name, value in overrides.items():
@@ -261,11 +261,11 @@ def _checked(plain: Mapping[str, Any], source: str) -> Settings:
     try:
         return Settings.model_validate(plain)
     except ValidationError as error:
-        raise BadConfig(f"{source}: {tell_mistakes(error, Settings)}") from error
+        raise ConfigError(f"{source}: {describe_settings_errors(error, Settings)}") from error
 
 
 def load_variables(environment: Environment) -> Mapping[str, str]:
-    """Give `.env` with the real environment laid over it. Raises BadConfig."""
+    """Give `.env` with the real environment laid over it. Raises ConfigError."""
     content = read_text(environment.secrets_file)
     if not content.strip():
         return environment.variables

@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 from pydantic import BaseModel, ValidationError
 
-MOST: Final = 5
+MAX_ERRORS: Final = 5
 SHOWN_CHARACTERS: Final = 40
 KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -32,11 +32,11 @@ KINDS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-def tell_mistakes(error: ValidationError, model: type[BaseModel]) -> str:
+def describe_settings_errors(error: ValidationError, model: type[BaseModel]) -> str:
     """Say what is wrong, in sentences that each name their setting."""
     mistakes = error.errors(include_url=False)
-    told = [_tell(cast("Mapping[str, Any]", mistake), model) for mistake in mistakes[:MOST]]
-    more = len(mistakes) - MOST
+    told = [_tell(cast("Mapping[str, Any]", mistake), model) for mistake in mistakes[:MAX_ERRORS]]
+    more = len(mistakes) - MAX_ERRORS
     sentence = "; ".join(told) + (f"; and {more} more" if more > 0 else "")
     return sentence if sentence.endswith("?") else f"{sentence}."
 

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from hermes_acp.config.presets import check_name
+from hermes_acp.config.provider_presets import check_name
 
 Positive = Annotated[float, Field(gt=0)]
 
@@ -21,7 +21,7 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     @classmethod
-    def unwritten(cls) -> Self:
+    def defaults(cls) -> Self:
         """Give the section of somebody who wrote nothing: its defaults, which are right as they are declared."""
         return cls.model_construct()
 

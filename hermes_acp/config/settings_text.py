@@ -8,30 +8,30 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from hermes_acp.core.errors import BadConfig
+from hermes_acp.core.errors import ConfigError
 
-LARGEST_BYTES: Final = 1 << 20
+MAX_BYTES: Final = 1 << 20
 
 
 def read_text(path: Path) -> str:
-    """Give a file's text, empty where there is none. Raises BadConfig for what is no text file of a usual size."""
+    """Give a file's text, empty where there is none. Raises ConfigError for what is no text file of a usual size."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as error:
-        raise BadConfig(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise BadConfig(f"{path} is no file.", hint="Put a text file in its place, or nothing.")
+        raise ConfigError(f"{path} is no file.", hint="Put a text file in its place, or nothing.")
     with open(descriptor, "rb") as file:
         try:
-            content = file.read(LARGEST_BYTES + 1)
-            if len(content) > LARGEST_BYTES:
-                raise BadConfig(f"{path} has more than {LARGEST_BYTES:,} bytes.", hint="Shorten it.")
+            content = file.read(MAX_BYTES + 1)
+            if len(content) > MAX_BYTES:
+                raise ConfigError(f"{path} has more than {MAX_BYTES:,} bytes.", hint="Shorten it.")
             return content.decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise BadConfig(f"{path} cannot be read: {one_line(str(error))}.") from error
+            raise ConfigError(f"{path} cannot be read: {one_line(str(error))}.") from error
 
 
 def one_line(text: str) -> str:

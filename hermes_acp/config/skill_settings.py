@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hermes_acp.config.section import Section
+from hermes_acp.config.settings_section import Section
 
 
 class SkillSettings(Section):

@@ -7,14 +7,14 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field, model_validator
 
-from hermes_acp.config.section import Positive, Section
-from hermes_acp.core.drawers import Drawer
+from hermes_acp.config.settings_section import Positive, Section
+from hermes_acp.core.plugins import PluginFolder
 
 SERVICES: Final = "hermes_acp.web.search_services"
 
 
 def _known(name: str) -> str:
-    known = Drawer[object](SERVICES, "SERVICE").names()
+    known = PluginFolder[object](SERVICES, "SERVICE").names()
     if name not in known:
         raise ValueError(f"must be one of {', '.join(known)}")
     return name
@@ -44,7 +44,7 @@ class WebSettings(Section):
     most_bytes: Annotated[int, Field(ge=10_000, le=16 << 20)] = 2 << 20
 
     @model_validator(mode="after")
-    def _says_where(self) -> "WebSettings":
+    def _check_has_address(self) -> "WebSettings":
         if self.search and self.search.provider == "searxng" and not self.search.base_url:
             raise ValueError("search: searxng is run by people themselves, so name its base_url")
         return self

@@ -16,14 +16,14 @@ import msgspec
 from msgspec import Struct
 from pydantic import Field, ValidationError
 
-from hermes_acp.config.rules import RuleSettings, with_lines
-from hermes_acp.config.section import Section
-from hermes_acp.config.server_footing import footing_of
+from hermes_acp.config.rule_settings import RuleSettings, with_lines
+from hermes_acp.config.server_dependencies import digest_dependencies
 from hermes_acp.config.settings import McpServerSettings
-from hermes_acp.config.texts import one_line, read_text
-from hermes_acp.core.errors import BadConfig
-from hermes_acp.core.rules import Rule
-from hermes_acp.core.trust import TrustItem
+from hermes_acp.config.settings_section import Section
+from hermes_acp.config.settings_text import one_line, read_text
+from hermes_acp.core.errors import ConfigError
+from hermes_acp.core.policy_rules import Rule
+from hermes_acp.core.trust_types import TrustItem
 
 OWN_FILES: Final = (".hermes/config.yaml", ".hermes/policy.yaml")
 SERVER_FILES: Final[Mapping[str, str]] = MappingProxyType(
@@ -32,7 +32,7 @@ SERVER_FILES: Final[Mapping[str, str]] = MappingProxyType(
 NO_SETTING: Final = "{file} sets {names}, which only your own settings can; it is ignored."
 
 
-class OwnSettings(Section):
+class ProjectSettings(Section):
     """What the agent's own files in a workspace may hold."""
 
     rules: tuple[RuleSettings, ...] = ()
@@ -92,15 +92,15 @@ class _Reader:
         try:
             content = read_text(path)
             plain = _yaml_of(content, file)
-        except BadConfig as error:
+        except ConfigError as error:
             self._notices.append(error.sentence())
             return
-        names = [name for name in plain if name not in OwnSettings.model_fields]
+        names = [name for name in plain if name not in ProjectSettings.model_fields]
         if names:
             self._notices.append(NO_SETTING.format(file=file, names=", ".join(sorted(names)[:5])))
-        kept = {name: value for name, value in plain.items() if name in OwnSettings.model_fields}
+        kept = {name: value for name, value in plain.items() if name in ProjectSettings.model_fields}
         try:
-            own = OwnSettings.model_validate(with_lines(content, kept))
+            own = ProjectSettings.model_validate(with_lines(content, kept))
         except ValidationError as error:
             told = "; ".join(str(mistake["msg"]) for mistake in error.errors(include_input=False)[:3])
             self._notices.append(f"{file} is not used: {told}.")
@@ -118,7 +118,7 @@ class _Reader:
         try:
             content = read_text(self._cwd / file)
             plain = msgspec.json.decode(content or "{}", type=dict[str, Any])
-        except (BadConfig, msgspec.MsgspecError, RecursionError):
+        except (ConfigError, msgspec.MsgspecError, RecursionError):
             self._notices.append(f"{file} is not used: it holds no JSON object.")
             return
         servers = plain.get(key)
@@ -139,7 +139,9 @@ class _Reader:
         digest = hashlib.sha256(settings.model_dump_json(exclude={"tools"}).encode())
         if settings.command:
             digest.update(
-                footing_of(str(self._cwd), (settings.command, *settings.args, *settings.env.values()))
+                digest_dependencies(
+                    str(self._cwd), (settings.command, *settings.args, *settings.env.values())
+                )
             )
         item = TrustItem("mcp_server", name, digest.hexdigest(), f"{_line_of(settings)}  ({file})")
         self._servers.append(ServerEntry(file, name, settings, item))
@@ -177,11 +179,11 @@ def _yaml_of(content: str, file: str) -> dict[str, Any]:
     try:
         plain: object = yaml.load(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise BadConfig(f"{file} is not YAML: {one_line(str(error))[:200]}.") from error
+        raise ConfigError(f"{file} is not YAML: {one_line(str(error))[:200]}.") from error
     if plain is None:
         return {}
     if not isinstance(plain, dict):
-        raise BadConfig(f"{file} must hold settings as `name: value` lines.")
+        raise ConfigError(f"{file} must hold settings as `name: value` lines.")
     return {str(name): value for name, value in cast("dict[object, Any]", plain).items()}
 
 

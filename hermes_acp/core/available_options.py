@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from hermes_acp.core.event_types import Options
 from hermes_acp.core.messages import Effort
-from hermes_acp.core.terms import Options
 
 
-class ModelOffer(Struct, frozen=True):
+class AvailableModel(Struct, frozen=True):
     """A model that can be chosen, and the levels of reasoning it has."""
 
     provider: str
@@ -19,17 +19,17 @@ class ModelOffer(Struct, frozen=True):
     efforts: tuple[Effort, ...] = ()
 
 
-class Offers(Struct, frozen=True):
+class AvailableOptions(Struct, frozen=True):
     """What can be chosen: models and backends, the configured one first, empty while not known; whether a mode may be
     chosen that asks about nothing.
     """
 
-    models: tuple[ModelOffer, ...] = ()
+    models: tuple[AvailableModel, ...] = ()
     backends: tuple[str, ...] = ()
     allows_bypass: bool = False
 
 
-def chosen_offer(options: Options, offers: Sequence[ModelOffer]) -> ModelOffer | None:
+def chosen_model(options: Options, offers: Sequence[AvailableModel]) -> AvailableModel | None:
     """Find the offer that a session's options mean; the first is the configured one. None while nothing is offered."""
     if not offers:
         return None
@@ -38,4 +38,4 @@ def chosen_offer(options: Options, offers: Sequence[ModelOffer]) -> ModelOffer |
     if not options.model:
         return of_provider[0]
     found = (offer for offer in of_provider if offer.model == options.model)
-    return next(found, ModelOffer(of_provider[0].provider, options.model))
+    return next(found, AvailableModel(of_provider[0].provider, options.model))

@@ -9,10 +9,10 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.errors import WorkspaceError
 
 
-class CheckpointTrouble(WorkspaceTrouble):
+class CheckpointError(WorkspaceError):
     """What a turn changes cannot be kept, or what was kept cannot be had; the work itself goes on."""
 
     code = "checkpoint_trouble"
@@ -64,21 +64,21 @@ class FileTexts(Struct, frozen=True):
     is_binary: bool = False
 
 
-class Conflict(Struct, frozen=True):
+class UndoConflict(Struct, frozen=True):
     """A file (absolute) that was left alone, and why, in a few words."""
 
     path: str
     why: str
 
 
-class Restored(Struct, frozen=True):
+class RestoreResult(Struct, frozen=True):
     """What came of it: the files put back, those in the way, and the checkpoint that undoes it (empty for none).
 
     `taken_back` are the checkpoints whose changes were meant, the newest first.
     """
 
     restored: tuple[str, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: tuple[UndoConflict, ...] = ()
     checkpoint_id: str = ""
     taken_back: tuple[Checkpoint, ...] = ()
 
@@ -93,7 +93,7 @@ class Restored(Struct, frozen=True):
         return tuple(each for each in self.taken_back if each.kind == "turn")
 
 
-class Occasion(Struct, frozen=True):
+class CheckpointContext(Struct, frozen=True):
     """When a checkpoint is taken: in which turn of which session, of which folders (absolute), under which title."""
 
     session_id: str
@@ -103,13 +103,13 @@ class Occasion(Struct, frozen=True):
 
 
 class Checkpoints(Protocol):
-    """Where the states of workspaces are kept. Every method raises CheckpointTrouble."""
+    """Where the states of workspaces are kept. Every method raises CheckpointError."""
 
     def expect(self, roots: Sequence[str]) -> None:
         """Get ready for a checkpoint of these folders soon; costs nothing now."""
         ...
 
-    async def open(self, occasion: Occasion, touched: Sequence[str]) -> str:
+    async def open(self, occasion: CheckpointContext, touched: Sequence[str]) -> str:
         """Keep the state before a turn's first change and give the checkpoint's id.
 
         `touched` are files (absolute) that will change, and are kept even where ignore files name them.

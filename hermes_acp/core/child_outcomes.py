@@ -20,14 +20,14 @@ IN_DOUBT: Final = (
 UNREADABLE: Final = "[The child agent ended, and its answer cannot be read any more.]"
 
 
-class ChildAccount(Struct, frozen=True):
+class ChildOutcome(Struct, frozen=True):
     """What a child's own record tells: its answer so far, and how it ended, which is None where it was cut off."""
 
     answer: str
     ended: TurnEnded | None = None
 
 
-def list_answers(answers: Iterable[tuple[str, str]]) -> str:
+def format_answers(answers: Iterable[tuple[str, str]]) -> str:
     """Put answers, each behind its task's title, one beneath another."""
     return "\n\n".join(
         f"## {number}. {title}\n{answer or '(no answer)'}"
@@ -35,20 +35,20 @@ def list_answers(answers: Iterable[tuple[str, str]]) -> str:
     )
 
 
-def tell_cut_short(children: Iterable[ChildChanged], accounts: Mapping[str, ChildAccount]) -> str:
+def describe_interrupted_call(children: Iterable[ChildChanged], accounts: Mapping[str, ChildOutcome]) -> str:
     """Give the outcome of a call whose process ended: what was answered, and what is in doubt."""
     answers = [(child.title, _standing(child, accounts.get(child.child_id))) for child in children]
-    return f"{CUT_SHORT}\n\n{list_answers(answers)}\n\n{UNLISTED}"
+    return f"{CUT_SHORT}\n\n{format_answers(answers)}\n\n{UNLISTED}"
 
 
-def end_of(child: ChildChanged, account: ChildAccount | None, otherwise: str) -> ChildChanged:
+def resolve_child_end(child: ChildChanged, account: ChildOutcome | None, otherwise: str) -> ChildChanged:
     """Give the end of a child that its parent saw only begin; `otherwise` says why where there was none."""
     if account and (ended := account.ended):
         return structs.replace(child, reason=ended.reason, sentence=ended.sentence, cost_usd=ended.cost_usd)
     return structs.replace(child, reason="cancelled", sentence=otherwise)
 
 
-def _standing(child: ChildChanged, account: ChildAccount | None) -> str:
+def _standing(child: ChildChanged, account: ChildOutcome | None) -> str:
     if account and account.ended:
         return account.answer
     if account is None and child.reason:

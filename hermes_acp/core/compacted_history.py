@@ -25,7 +25,7 @@ SLACK_CHARACTERS: Final = 200
 """Less than this is not worth cutting, the mark of the cut included: what was cut once is not cut again."""
 
 
-def compacted(messages: Sequence[Message], event: HistoryCompacted) -> list[Message]:
+def apply_compaction(messages: Sequence[Message], event: HistoryCompacted) -> list[Message]:
     """Give the history that an event makes of another."""
     cut = set(event.shortened)
     head: list[Message] = []
@@ -36,7 +36,7 @@ def compacted(messages: Sequence[Message], event: HistoryCompacted) -> list[Mess
     return [*head, *(_cut(message, event.shortened_characters, cut) for message in rest)]
 
 
-def moved(place: int, event: HistoryCompacted) -> int:
+def shifted_position(place: int, event: HistoryCompacted) -> int:
     """Say where what stood at a place stands afterwards; for what gave way, where the next of what was kept does."""
     if not event.summary:
         return place

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from hermes_acp.core.terms import Diff
+from hermes_acp.core.event_types import Diff
 
 ToolScope = Literal["user", "workspace"]
 
@@ -45,5 +45,5 @@ class ToolWorkshop(Protocol):
         ...
 
     async def change(self, cwd: str, change: ToolChange, preview: ToolPreview, session_id: str) -> str:
-        """Make the very change that was shown, and say what came of it. Raises BadRequest, StorageTrouble."""
+        """Make the very change that was shown, and say what came of it. Raises BadRequest, StorageError."""
         ...

@@ -8,7 +8,7 @@ import re
 from msgspec import Struct
 
 
-class Closure(Struct, frozen=True):
+class DeniedPath(Struct, frozen=True):
     """Paths that are shut: `pattern` fits whole paths, `anchor` is the folder beneath which all of them lie.
 
     Both are in lower case, as no case helps against a rule. What a closure `hides` is not read either. `named` is the
@@ -20,20 +20,20 @@ class Closure(Struct, frozen=True):
     hides: bool = True
     named: str = ""
 
-    def fits(self, path: str) -> bool:
+    def matches(self, path: str) -> bool:
         """Tell whether a path is shut itself; what lies beneath a shut one is so with it."""
         return re.fullmatch(self.pattern, path.casefold(), re.DOTALL) is not None
 
     def covers(self, path: str) -> bool:
         """Tell whether a path (absolute, resolved) is shut, itself or with a folder that it lies in."""
         parts = path.split("/")
-        return any(self.fits("/".join(parts[:end]) or "/") for end in range(1, len(parts) + 1))
+        return any(self.matches("/".join(parts[:end]) or "/") for end in range(1, len(parts) + 1))
 
-    def may_lie_beneath(self, folder: str) -> bool:
+    def may_match_below(self, folder: str) -> bool:
         """Tell whether something in a folder, however deep, could fit."""
         near, far = folder.casefold().rstrip("/") + "/", self.anchor.rstrip("/") + "/"
         return near.startswith(far) or far.startswith(near)
 
-    def leads_through(self, folder: str) -> bool:
+    def is_above(self, folder: str) -> bool:
         """Tell whether a folder's own name is part of what the rule names: under another one nothing would fit."""
         return self.anchor.startswith(folder.casefold().rstrip("/") + "/")

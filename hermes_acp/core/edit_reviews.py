@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec import Struct, structs
 
+from hermes_acp.core.event_types import Diff, HunkSpan
 from hermes_acp.core.events import (
     CallEnded,
     CallProposed,
@@ -20,11 +21,10 @@ from hermes_acp.core.events import (
     PermissionAnswered,
     PermissionAsked,
 )
-from hermes_acp.core.hunks import Hunk, described, hunks_between, with_hunks, without_hunks
-from hermes_acp.core.terms import Diff, HunkSpan
+from hermes_acp.core.hunks import Hunk, apply_hunks, describe_hunk, diff_hunks, revert_hunks
 
-MOST_FILES: Final = 200
-MOST_CHARACTERS: Final = 4_000_000
+MAX_FILES: Final = 200
+MAX_CHARACTERS: Final = 4_000_000
 """So much is held for one session; beyond it the oldest counts as accepted."""
 
 REVIEWED: Final = (CallProposed, PermissionAsked, PermissionAnswered, CallEnded, EditsJudged, NoteAdded)
@@ -45,7 +45,7 @@ class Review(Struct, frozen=True):
         if self.before is None or self.after is None:
             whole = Hunk(0, _lines(self.before), 0, _lines(self.after))
             return () if self.before == self.after else (whole,)
-        return hunks_between(self.before, self.after)
+        return diff_hunks(self.before, self.after)
 
     @property
     def revision(self) -> str:
@@ -62,20 +62,20 @@ class Review(Struct, frozen=True):
         if self.before is None or self.after is None or now is None:
             is_still_new = self.before is None and now is not None
             return structs.replace(self, before=None if is_still_new else now, after=now)
-        before, _ = without_hunks(self.after, self.hunks, now)
+        before, _ = revert_hunks(self.after, self.hunks, now)
         return structs.replace(self, before=before, after=now)
 
     def accepted(self, hunks: Sequence[Hunk]) -> "Review":
         """Give the review with some of its hunks agreed to."""
         if self.before is None or self.after is None:
             return structs.replace(self, before=self.after)
-        return structs.replace(self, before=with_hunks(self.before, hunks))
+        return structs.replace(self, before=apply_hunks(self.before, hunks))
 
     def rejected(self, hunks: Sequence[Hunk]) -> "Review":
         """Give the review with some of its hunks taken back."""
         if self.before is None or self.after is None:
             return structs.replace(self, after=self.before)
-        return structs.replace(self, after=without_hunks(self.after, hunks)[0])
+        return structs.replace(self, after=revert_hunks(self.after, hunks)[0])
 
     def at(self, spans: Iterable[HunkSpan]) -> tuple[Hunk, ...]:
         """Give the hunks that lie there."""
@@ -179,7 +179,7 @@ class Reviews:
         if review.before == review.after:
             return
         self._open[review.path] = review
-        while len(self._open) > 1 and (len(self._open) > MOST_FILES or self._size() > MOST_CHARACTERS):
+        while len(self._open) > 1 and (len(self._open) > MAX_FILES or self._size() > MAX_CHARACTERS):
             del self._open[next(iter(self._open))]
 
     def _size(self) -> int:
@@ -192,7 +192,7 @@ def judgement(
     """Give the hunks that are meant, all where none are numbered, and what a model is told of them when they go."""
     hunks = review.hunks
     chosen = hunks if numbers is None else tuple(hunks[number] for number in sorted(set(numbers)))
-    return chosen, tuple(described(hunk) for hunk in chosen) if verdict == "rejected" else ()
+    return chosen, tuple(describe_hunk(hunk) for hunk in chosen) if verdict == "rejected" else ()
 
 
 def span_of(hunk: Hunk) -> HunkSpan:

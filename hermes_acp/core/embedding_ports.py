@@ -16,7 +16,7 @@ Purpose = Literal["query", "passage"]
 """Whether a text asks for something or is what may be found; some models tell these apart."""
 
 
-class SkillPointer(Struct, frozen=True):
+class SkillSuggestion(Struct, frozen=True):
     """A skill that seems to fit what the user asked."""
 
     name: str
@@ -32,7 +32,7 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str], purpose: Purpose) -> "Sequence[array[float]]":
-        """Give a vector of length 1 for each text. Raises ModelTrouble."""
+        """Give a vector of length 1 for each text. Raises ModelError."""
         ...
 
     async def aclose(self) -> None:
@@ -40,14 +40,14 @@ class Embedder(Protocol):
         ...
 
 
-class Foresight(Protocol):
+class SkillSuggester(Protocol):
     """Whoever knows which skills fit a prompt."""
 
     def look(self, session_id: str, workspace: Workspace, prompt: str) -> None:
         """Begin to find out, beside whatever else goes on."""
         ...
 
-    async def fitting(self, session_id: str, patience_s: float) -> Sequence[SkillPointer]:
+    async def fitting(self, session_id: str, max_wait_s: float) -> Sequence[SkillSuggestion]:
         """Give what was found and not told in this session yet, after waiting for at most so long."""
         ...
 
@@ -65,6 +65,6 @@ def unit(numbers: Iterable[float]) -> "array[float]":
     return array("f", (number / length for number in vector))
 
 
-def cosine(one: "array[float]", other: "array[float]") -> float:
+def cosine_similarity(one: "array[float]", other: "array[float]") -> float:
     """Give the cosine of two vectors of length 1: 1 is the same direction, 0 none in common."""
     return math.fsum(a * b for a, b in zip(one, other, strict=True))

@@ -27,26 +27,26 @@ class HermesError(Exception):
         return f"{self.message} {self.hint}".strip()
 
 
-class UserMustAct(HermesError):
+class UserError(HermesError):
     """The configuration or the request is wrong; trying again changes nothing."""
 
     code = "user_must_act"
     exit_code = 2
 
 
-class BadConfig(UserMustAct):
+class ConfigError(UserError):
     """A settings file or variable cannot be used."""
 
     code = "bad_config"
 
 
-class AuthRequired(UserMustAct):
+class AuthRequired(UserError):
     """No model can be reached with what is configured."""
 
     code = "auth_required"
 
 
-class NotFound(UserMustAct):
+class SessionNotFound(UserError):
     """A session was named that does not exist, or is not open where it must be."""
 
     code = "not_found"
@@ -56,44 +56,44 @@ class NotFound(UserMustAct):
         self.session_id = session_id
 
 
-class BadRequest(UserMustAct):
+class BadRequest(UserError):
     """The request is well formed but cannot be meant, such as a relative working directory."""
 
     code = "bad_request"
 
 
-class Busy(UserMustAct):
+class Busy(UserError):
     """Another process or turn holds what was asked for."""
 
     code = "busy"
 
 
-class DescriptorLimitError(UserMustAct):
+class DescriptorLimitError(UserError):
     """The process may not open more files; nothing that is open is harmed."""
 
     code = "descriptor_limit"
 
 
-class ModelTrouble(HermesError):
+class ModelError(HermesError):
     """The model or the way to it failed."""
 
     code = "model_trouble"
     exit_code = 3
 
 
-class ModelDown(ModelTrouble):
+class ModelUnavailable(ModelError):
     """The endpoint cannot be reached, broke off, or answered with a server error."""
 
     code = "model_down"
 
 
-class ModelSilent(ModelDown):
+class ModelTimeout(ModelUnavailable):
     """The endpoint accepted the request, and then nothing came for too long."""
 
     code = "model_silent"
 
 
-class RateLimited(ModelTrouble):
+class RateLimited(ModelError):
     """The endpoint wants fewer requests; `retry_after_s` is its own wish in seconds, if it named one."""
 
     code = "rate_limited"
@@ -103,74 +103,74 @@ class RateLimited(ModelTrouble):
         self.retry_after_s = retry_after_s
 
 
-class ModelAuthFailed(ModelTrouble):
+class ModelAuthFailed(ModelError):
     """The endpoint refused the key."""
 
     code = "model_auth_failed"
 
 
-class ContextFull(ModelTrouble):
+class ContextWindowExceeded(ModelError):
     """The conversation no longer fits the model's window."""
 
     code = "context_full"
 
 
-class ModelRefused(ModelTrouble):
+class ModelRefused(ModelError):
     """The endpoint refused this request or its content."""
 
     code = "model_refused"
 
 
-class QuotaUsedUp(ModelRefused):
+class QuotaExceeded(ModelRefused):
     """What the account behind the key may use is used up; another key may do."""
 
     code = "quota_used_up"
 
 
-class BadReply(ModelTrouble):
+class BadReply(ModelError):
     """The endpoint answered something that is not its own format."""
 
     code = "bad_reply"
 
 
-class WorkspaceTrouble(HermesError):
+class WorkspaceError(HermesError):
     """A file or command did not do what was asked; usually an outcome for the model."""
 
     code = "workspace_trouble"
 
 
-class FileTooLarge(WorkspaceTrouble):
+class FileTooLarge(WorkspaceError):
     """A file has more bytes than are read whole; pieces of it can be had."""
 
     code = "file_too_large"
 
 
-class EditorCannotTell(WorkspaceTrouble):
+class EditorStateUnknown(WorkspaceError):
     """The editor did not say what it holds of a file, so unsaved changes in it cannot be ruled out."""
 
     code = "editor_cannot_tell"
 
 
-class OutsideRoots(WorkspaceTrouble):
+class OutsideRoots(WorkspaceError):
     """A path leads out of the session's folders."""
 
     code = "outside_roots"
 
 
-class StorageTrouble(HermesError):
+class StorageError(HermesError):
     """The session's record cannot be written or read: locked, corrupt, disk full."""
 
     code = "storage_trouble"
     exit_code = 4
 
 
-class Bug(HermesError):
+class InternalError(HermesError):
     """An invariant of this program was broken."""
 
     code = "bug"
 
 
-def first_of(error: BaseException) -> BaseException:
+def first_error(error: BaseException) -> BaseException:
     """Give an error itself, or the first of those in a group."""
     inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
-    return first_of(inner[0]) if inner else error
+    return first_error(inner[0]) if inner else error

@@ -9,10 +9,7 @@ from typing import Literal, TypeVar
 
 from msgspec import Struct
 
-from hermes_acp.core.exchanges import Answer
-from hermes_acp.core.information_flow import SourcesRead
-from hermes_acp.core.messages import Part, Thought, ToolCall, Usage
-from hermes_acp.core.terms import (
+from hermes_acp.core.event_types import (
     CallStatus,
     Diff,
     ExitReason,
@@ -25,6 +22,9 @@ from hermes_acp.core.terms import (
     PlanEntry,
     ToolKind,
 )
+from hermes_acp.core.flow_labels import SourcesRead
+from hermes_acp.core.messages import Part, Thought, ToolCall, Usage
+from hermes_acp.core.port_types import PermissionAnswer
 
 
 class SessionOpened(Struct, frozen=True, gc=False, tag="session_opened"):
@@ -226,7 +226,7 @@ class PermissionAnswered(Struct, frozen=True, gc=False, tag="permission_answered
     """What they answered, the grants that follow, their word, and the SHA-256 of context files they were shown."""
 
     call_id: str
-    answer: Answer
+    answer: PermissionAnswer
     grants: tuple[Grant, ...] = ()
     comment: str = ""
     contents: tuple[str, ...] = ()

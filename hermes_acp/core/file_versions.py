@@ -6,21 +6,21 @@ Knows: how a file's bytes become a short name for them, which files a prompt bro
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote, urlsplit
 
+from hermes_acp.core.event_types import FileVersion
 from hermes_acp.core.messages import Part, ResourcePart
-from hermes_acp.core.terms import FileVersion
 
 DIGEST_BYTES = 16
 
 
-def version_of(path: str, content: bytes) -> FileVersion:
+def file_version(path: str, content: bytes) -> FileVersion:
     """Name what a file holds."""
     from hashlib import blake2b
 
     return FileVersion(path, blake2b(content, digest_size=DIGEST_BYTES).hexdigest())
 
 
-def attached(parts: Iterable[Part]) -> Iterator[FileVersion]:
+def attached_versions(parts: Iterable[Part]) -> Iterator[FileVersion]:
     """Give the files whose text came with a prompt; a part of one names what that file never held."""
     for part in parts:
         if isinstance(part, ResourcePart) and part.uri.startswith("file:///"):
-            yield version_of(unquote(urlsplit(part.uri).path), part.text.encode("utf-8", "replace"))
+            yield file_version(unquote(urlsplit(part.uri).path), part.text.encode("utf-8", "replace"))

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from hermes_acp.core.terms import Mode
+from hermes_acp.core.event_types import Mode
 
 Label = Literal["untrusted", "private", "secret"]
 """`untrusted`: words that neither the user nor their workspace wrote. `private`: notes and earlier sessions of this

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from hermes_acp.core.messages import AssistantMessage, Message, ToolMessage, UserMessage
 
 
-def breaches(messages: Sequence[Message]) -> list[str]:
+def invariant_violations(messages: Sequence[Message]) -> list[str]:
     """Say where a history breaks a law; nothing for a lawful one.
 
     It begins with the user; each call has exactly one outcome, all of a step's right behind it and in their order; no
@@ -36,12 +36,12 @@ def breaches(messages: Sequence[Message]) -> list[str]:
     return found
 
 
-def may_be_cut(messages: Sequence[Message], place: int) -> bool:
+def can_split_before(messages: Sequence[Message], place: int) -> bool:
     """Tell whether a history may be parted before the message at a place: never between a call and its outcome."""
     return place >= len(messages) or not isinstance(messages[place], ToolMessage)
 
 
-def place_of_last_exchange(messages: Sequence[Message]) -> int:
+def last_exchange_index(messages: Sequence[Message]) -> int:
     """Give the place from which on nothing may give way: what the model has not answered yet.
 
     That is everything behind the last answer, and that answer too where the outcomes of its calls are what is
@@ -57,7 +57,7 @@ def place_of_last_exchange(messages: Sequence[Message]) -> int:
     return place - 1
 
 
-def place_of_last_prompt(messages: Sequence[Message]) -> int | None:
+def last_prompt_index(messages: Sequence[Message]) -> int | None:
     """Give the place of the last message that is the user's own."""
     places = (
         place

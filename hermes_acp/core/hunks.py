@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-MOST_COMPARED: Final = 3_000
+MAX_COMPARED_LINES: Final = 3_000
 """Beyond so many lines that differ a change is one hunk: nobody judges it piece by piece."""
 SHOWN_LINES: Final = 12
 
@@ -32,7 +32,7 @@ class _Block(Struct, frozen=True):
     count: int
 
 
-def hunks_between(before: str, after: str) -> tuple[Hunk, ...]:
+def diff_hunks(before: str, after: str) -> tuple[Hunk, ...]:
     """Give the hunks that make one text into another, in their order."""
     old, new = before.split("\n"), after.split("\n")
     hunks: list[Hunk] = []
@@ -45,7 +45,7 @@ def hunks_between(before: str, after: str) -> tuple[Hunk, ...]:
     return tuple(hunks)
 
 
-def with_hunks(before: str, hunks: Iterable[Hunk]) -> str:
+def apply_hunks(before: str, hunks: Iterable[Hunk]) -> str:
     """Give the text before with some of its hunks taken."""
     lines = before.split("\n")
     for hunk in sorted(hunks, key=lambda each: each.old_start, reverse=True):
@@ -53,7 +53,7 @@ def with_hunks(before: str, hunks: Iterable[Hunk]) -> str:
     return "\n".join(lines)
 
 
-def without_hunks(after: str, hunks: Iterable[Hunk], now: str | None = None) -> tuple[str, tuple[Hunk, ...]]:
+def revert_hunks(after: str, hunks: Iterable[Hunk], now: str | None = None) -> tuple[str, tuple[Hunk, ...]]:
     """Give the text after with some of its hunks taken back, and those that could not be.
 
     Where the text is another `now`, a hunk is taken back only if what it brought still stands there untouched.
@@ -72,7 +72,7 @@ def without_hunks(after: str, hunks: Iterable[Hunk], now: str | None = None) -> 
     return "\n".join(lines), tuple(reversed(lost))
 
 
-def described(hunk: Hunk) -> str:
+def describe_hunk(hunk: Hunk) -> str:
     """Say what a hunk does in words and lines, for a model."""
     signed = [*(f"-{line}" for line in hunk.old_lines), *(f"+{line}" for line in hunk.new_lines)]
     if len(signed) > SHOWN_LINES:
@@ -87,7 +87,7 @@ def _same(old: Sequence[str], new: Sequence[str]) -> tuple[_Block, ...]:
     tail = next((i for i in range(most - head) if old[-1 - i] != new[-1 - i]), most - head)
     left, right = old[head : len(old) - tail], new[head : len(new) - tail]
     middle: list[_Block] = []
-    if left and right and len(left) + len(right) <= MOST_COMPARED:
+    if left and right and len(left) + len(right) <= MAX_COMPARED_LINES:
         from difflib import SequenceMatcher
 
         matcher = SequenceMatcher(None, left, right, autojunk=False)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from hermes_acp.core.event_types import Speaker
 from hermes_acp.core.events import (
     CallEnded,
     CallProposed,
@@ -21,7 +22,6 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.messages import LinkPart, Part, ResourcePart, TextPart
-from hermes_acp.core.terms import Speaker
 
 
 class Passage(Struct, frozen=True, gc=False):

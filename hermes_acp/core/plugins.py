@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Drawer(Generic[T]):
+class PluginFolder(Generic[T]):
     """The leaves of one package, each a module exporting `constant`."""
 
     def __init__(self, package: str, constant: str) -> None:

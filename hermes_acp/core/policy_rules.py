@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 Decision = Literal["allow", "ask", "deny"]
-Access = Literal["any", "read", "write"]
+AccessKind = Literal["any", "read", "write"]
 
 
 class Rule(Struct, frozen=True):
@@ -22,7 +22,7 @@ class Rule(Struct, frozen=True):
     decision: Decision
     tool: str = ""
     path: str = ""
-    access: Access = "any"
+    access: AccessKind = "any"
     command: tuple[str, ...] = ()
     host: str = ""
     source: str = ""

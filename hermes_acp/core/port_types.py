@@ -9,10 +9,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hermes_acp.core.terms import Diff, Speaker
+from hermes_acp.core.event_types import Diff, Speaker
 
 
-class ModelFacts(Struct, frozen=True):
+class ModelInfo(Struct, frozen=True):
     """What is known of a model: its window in tokens and prices in dollars a million tokens, where known.
 
     One that `sees` is known to take pictures.
@@ -26,14 +26,14 @@ class ModelFacts(Struct, frozen=True):
     sees: bool = False
 
 
-class Entry(Struct, frozen=True):
+class DirectoryEntry(Struct, frozen=True):
     """One entry of a folder; `name` ends in a slash for a folder."""
 
     name: str
     size_bytes: int
 
 
-class Match(Struct, frozen=True):
+class SearchMatch(Struct, frozen=True):
     """One line a search found, or one around it (`is_context`); lines count from 1.
 
     Of a search for files or counts there is one match a file, of line 0, with its `count` of lines.
@@ -49,7 +49,7 @@ class Match(Struct, frozen=True):
 class SearchQuery(Struct, frozen=True):
     """A search by regular expression, or `is_literal` words, under `path` (absolute), narrowed by a glob.
 
-    Names in `leaves_out` are passed over. Globs are those of ignore files: `*.py` anywhere, `src/**/*.ts` from
+    Names in `excluded` are passed over. Globs are those of ignore files: `*.py` anywhere, `src/**/*.ts` from
     `path` on; `{a,b}` is either. `kind` is one of ripgrep's types, such as `py`. `before` and `after` are lines of
     context. Where it `is_multiline`, a match may span lines, and `.` is any character.
     """
@@ -57,7 +57,7 @@ class SearchQuery(Struct, frozen=True):
     pattern: str
     path: str
     glob: str | None = None
-    leaves_out: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
     limit: int = 200
     is_literal: bool = False
     ignores_case: bool = False
@@ -71,17 +71,17 @@ class SearchQuery(Struct, frozen=True):
 class FileQuery(Struct, frozen=True):
     """A search for files by name under `path` (absolute), by a glob as in SearchQuery, the newest first.
 
-    Ignored files are passed over unless `takes_ignored`; `.git` always is, and names in `leaves_out`.
+    Ignored files are passed over unless `takes_ignored`; `.git` always is, and names in `excluded`.
     """
 
     glob: str
     path: str
     limit: int = 200
     takes_ignored: bool = False
-    leaves_out: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
 
 
-class Piece(Struct, frozen=True):
+class FileChunk(Struct, frozen=True):
     """A part of a file's bytes, and how many the whole file has."""
 
     content: bytes
@@ -111,7 +111,7 @@ class Command(Struct, frozen=True):
         return self.confinement in ("must", "read_only")
 
 
-class CommandEnd(Struct, frozen=True):
+class CommandResult(Struct, frozen=True):
     """How a command ended: output bounded to head and tail, exit code or None when killed, and why.
 
     `signal` is the name of the one that killed it, where that was told instead of a code. `left_running` when
@@ -125,14 +125,14 @@ class CommandEnd(Struct, frozen=True):
     left_running: bool = False
 
 
-class Sight(Struct, frozen=True):
+class OutputSnapshot(Struct, frozen=True):
     """What a live process put out since the last look, and how it ended if it did; the end has no output of its own."""
 
     output: str
-    end: CommandEnd | None = None
+    end: CommandResult | None = None
 
 
-Answer = Literal[
+PermissionAnswer = Literal[
     "allow_once",
     "allow_always",
     "allow_workspace",
@@ -146,19 +146,19 @@ that is `cancelled` or `unavailable` is no answer at all, and no refusal.
 """
 
 
-class FullAnswer(Struct, frozen=True):
+class PermissionResponse(Struct, frozen=True):
     """An answer with more to it: a word that goes with it, and what files shall be made into instead, by their paths.
 
     `left_out` says by path which parts of what was proposed are not wanted, in words for the model.
     """
 
-    answer: Answer
+    answer: PermissionAnswer
     comment: str = ""
     texts: Mapping[str, str] = MappingProxyType({})
     left_out: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
-class Lasting(Struct, frozen=True):
+class PermissionScope(Struct, frozen=True):
     """What an answer for good would be remembered for, in words; empty where none would be.
 
     `session` holds until the session ends, `workspace` for whatever is later opened in its folder. `manner` says how
@@ -170,7 +170,7 @@ class Lasting(Struct, frozen=True):
     manner: str = ""
 
 
-class Errand(Struct, frozen=True):
+class DelegatedTask(Struct, frozen=True):
     """One task for a child agent, which sees nothing else of the conversation."""
 
     title: str
@@ -181,20 +181,20 @@ class Errand(Struct, frozen=True):
 class RecallQuery(Struct, frozen=True):
     """A search in what was said: words that must all be there, "phrases", begins*, either OR other.
 
-    `cwd` keeps to the sessions of one working directory, `leaves_out` passes over one session. What was written since
-    the last search is read first, for at most `patience_s` seconds; None reads all of it. `by_meaning` also finds what
+    `cwd` keeps to the sessions of one working directory, `excluded` passes over one session. What was written since
+    the last search is read first, for at most `max_wait_s` seconds; None reads all of it. `by_meaning` also finds what
     says the like in other words, where there is a model for that.
     """
 
     text: str
     cwd: str | None = None
-    leaves_out: str = ""
+    excluded: str = ""
     limit: int = 20
-    patience_s: float | None = None
+    max_wait_s: float | None = None
     by_meaning: bool = False
 
 
-class Find(Struct, frozen=True):
+class SearchHit(Struct, frozen=True):
     """One passage that was found: whose, at which place of which session, and its part around the words.
 
     In the snippet each word looked for is between the characters 0x02 and 0x03. `updated_at` is the session's, in
@@ -210,13 +210,13 @@ class Find(Struct, frozen=True):
     snippet: str
 
 
-class Finds(Struct, frozen=True):
+class SearchResults(Struct, frozen=True):
     """What a search found, the best first, and how many sessions have words that were not read yet.
 
     `note` says what was left out of it, if anything was.
     """
 
-    found: tuple[Find, ...]
+    found: tuple[SearchHit, ...]
     unread_sessions: int = 0
     note: str = ""
 
@@ -235,7 +235,7 @@ class Page(Struct, frozen=True):
     note: str = ""
 
 
-class WebHit(Struct, frozen=True):
+class WebSearchHit(Struct, frozen=True):
     """One page a search engine found; `date` as the engine writes it, empty where unknown."""
 
     title: str
@@ -244,7 +244,7 @@ class WebHit(Struct, frozen=True):
     date: str = ""
 
 
-class BrowserAct(Struct, frozen=True):
+class BrowserAction(Struct, frozen=True):
     """One thing to do in a browser: `ref` names an element of the last snapshot, `text` is what to type.
 
     A `key` is pressed after typing. Where `sees_private`, the address itself may be one of this machine's network.
@@ -258,7 +258,7 @@ class BrowserAct(Struct, frozen=True):
     sees_private: bool = False
 
 
-class BrowserView(Struct, frozen=True):
+class BrowserSnapshot(Struct, frozen=True):
     """What a browser shows: its page as a tree of elements with refs; `image` is a PNG where one was asked for.
 
     `notes` are sentences on what happened meanwhile, such as a navigation that was refused; pages have a say in their
@@ -273,7 +273,7 @@ class BrowserView(Struct, frozen=True):
     trouble: str = ""
 
 
-class Trouble(Struct, frozen=True):
+class FileDiagnostic(Struct, frozen=True):
     """Something an editor finds wrong in a file; lines and columns count from 1."""
 
     path: str
@@ -284,10 +284,10 @@ class Trouble(Struct, frozen=True):
     source: str = ""
 
 
-StoreName = Literal["memory", "user", "workspace"]
+MemoryStoreName = Literal["memory", "user", "workspace"]
 
 
-class Moment(Struct, frozen=True):
+class EventContext(Struct, frozen=True):
     """When something is done: in which turn of which session, and at what time (seconds since the epoch)."""
 
     session_id: str
@@ -301,7 +301,7 @@ class MemoryChange(Struct, frozen=True):
     `meant` is the whole of that note as somebody saw it; empty is whatever it says by then.
     """
 
-    store: StoreName
+    store: MemoryStoreName
     action: Literal["add", "replace", "remove"]
     text: str = ""
     old_text: str = ""
@@ -318,14 +318,14 @@ class MemoryPreview(Struct, frozen=True):
 class MemoryState(Struct, frozen=True):
     """The notes of one store, how many characters they have of those that fit, and how they came to be so."""
 
-    store: StoreName
+    store: MemoryStoreName
     entries: tuple[str, ...]
     characters: int
-    most_characters: int
+    max_characters: int
     diff: Diff | None = None
 
 
-class SkillPage(Struct, frozen=True):
+class SkillContent(Struct, frozen=True):
     """A skill's text, or another file of it; `place` says where it lies, for people, `cut_out` what the scanner took.
 
     `files` are what else lies in its `folder` (absolute), by path within it.

@@ -7,26 +7,26 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequenc
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.events import AnyEvent, CallProposed, Event
-from hermes_acp.core.exchanges import (
-    Answer,
-    Command,
-    CommandEnd,
-    Entry,
-    FileQuery,
-    FullAnswer,
-    Lasting,
-    Match,
-    Piece,
-    SearchQuery,
-    Sight,
-)
-from hermes_acp.core.information_flow import Source
+from hermes_acp.core.flow_labels import Source
 from hermes_acp.core.messages import ModelEvent, ModelRequest, Part, ToolSchema
+from hermes_acp.core.port_types import (
+    Command,
+    CommandResult,
+    DirectoryEntry,
+    FileChunk,
+    FileQuery,
+    OutputSnapshot,
+    PermissionAnswer,
+    PermissionResponse,
+    PermissionScope,
+    SearchMatch,
+    SearchQuery,
+)
 from hermes_acp.core.proposals import Progress, Proposal, Question, Reply, Result
 from hermes_acp.core.record import Record
-from hermes_acp.core.terms import ToolKind
-from hermes_acp.core.traits import Traits
+from hermes_acp.core.tool_metadata import ToolMetadata
 
 
 class Clock(Protocol):
@@ -67,19 +67,19 @@ class Provider(Protocol):
     name: str
 
     def stream(self, request: ModelRequest) -> AbstractAsyncContextManager[AsyncIterator[ModelEvent]]:
-        """Open one step; fragments in order, then exactly one ModelReply. Raises ModelTrouble and its kin."""
+        """Open one step; fragments in order, then exactly one ModelReply. Raises ModelError and its kin."""
         ...
 
 
 class Files(Protocol):
-    """The folders a session may touch, on this machine or, where it `is_far`, on another. All paths are absolute.
+    """The folders a session may touch, on this machine or, where it `is_remote`, on another. All paths are absolute.
 
     Files are read and changed by their paths as `locate` gave them: no link that came since is followed.
     """
 
     cwd: str
     roots: tuple[str, ...]
-    is_far: bool
+    is_remote: bool
 
     def locate(self, path: str) -> str:
         """Resolve a path, relative ones from cwd, links followed. Raises OutsideRoots."""
@@ -89,23 +89,23 @@ class Files(Protocol):
         """Give a file's bytes, the editor's unsaved ones first; None where there is no such file."""
         ...
 
-    async def read_to_change(self, path: str) -> bytes | None:
-        """Give the same as `read`, or raise EditorCannotTell where unsaved changes may exist that cannot be seen."""
+    async def read_for_edit(self, path: str) -> bytes | None:
+        """Give the same as `read`, or raise EditorStateUnknown where unsaved changes may exist that cannot be seen."""
         ...
 
     async def write(self, path: str, content: bytes) -> None:
         """Replace or create a file whole: all of it or nothing."""
         ...
 
-    async def read_piece(self, path: str, start: int, size_bytes: int) -> Piece | None:
+    async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
         """Give a part of a file however large, as it is stored: unsaved changes do not count."""
         ...
 
     async def remove(self, path: str) -> None:
-        """Take a file away. Raises WorkspaceTrouble for what is none, such as a folder."""
+        """Take a file away. Raises WorkspaceError for what is none, such as a folder."""
         ...
 
-    async def entries(self, path: str) -> Sequence[Entry]:
+    async def entries(self, path: str) -> Sequence[DirectoryEntry]:
         """List one folder."""
         ...
 
@@ -113,7 +113,7 @@ class Files(Protocol):
         """Find files by name, honouring ignore files; the newest first."""
         ...
 
-    async def search(self, query: SearchQuery) -> Sequence[Match]:
+    async def search(self, query: SearchQuery) -> Sequence[SearchMatch]:
         """Find lines, honouring ignore files."""
         ...
 
@@ -125,7 +125,7 @@ class LiveProcess(Protocol):
     line: str
     is_confined: bool
 
-    async def read(self, wait_s: float) -> Sight:
+    async def read(self, wait_s: float) -> OutputSnapshot:
         """Give what it put out since the last look, waiting so long for something or its end.
 
         What is too much is left out in the middle, and the text says where all of it is.
@@ -133,7 +133,7 @@ class LiveProcess(Protocol):
         ...
 
     async def write(self, text: str) -> None:
-        """Give it input; a final U+0004 ends the input. Raises WorkspaceTrouble where it takes none any more."""
+        """Give it input; a final U+0004 ends the input. Raises WorkspaceError where it takes none any more."""
         ...
 
     async def kill(self) -> None:
@@ -153,14 +153,14 @@ class Commands(Protocol):
         """Tell whether a command would run in a sandbox here."""
         ...
 
-    async def run(self, command: Command, progress: Progress) -> CommandEnd:
+    async def run(self, command: Command, progress: Progress) -> CommandResult:
         """Run a command to its end; when cancelled, its whole process group is dead before this returns."""
         ...
 
     async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
         """Start a command and leave it running, in a terminal of its own where it wants one; `timeout_s` is not used.
 
-        Raises WorkspaceTrouble where it cannot start, or too many are running.
+        Raises WorkspaceError where it cannot start, or too many are running.
         """
         ...
 
@@ -183,18 +183,18 @@ class Editor(Protocol):
     async def read_text(self, path: str) -> str | None:
         """Give a file as the editor sees it, unsaved changes included; None where it knows no such file.
 
-        Raises EditorCannotTell when it does not say.
+        Raises EditorStateUnknown when it does not say.
         """
         ...
 
     async def write_text(self, path: str, text: str) -> None:
-        """Let the editor write a file. Raises WorkspaceTrouble when it refuses."""
+        """Let the editor write a file. Raises WorkspaceError when it refuses."""
         ...
 
-    async def run(self, command: Command, progress: Progress) -> CommandEnd | None:
+    async def run(self, command: Command, progress: Progress) -> CommandResult | None:
         """Run a command in a terminal of the editor's; None when it has none after all.
 
-        Raises WorkspaceTrouble when it may have been started and is lost.
+        Raises WorkspaceError when it may have been started and is lost.
         """
         ...
 
@@ -206,7 +206,7 @@ class Tool(Protocol):
     kind: ToolKind
 
     @property
-    def traits(self) -> Traits:
+    def tool_metadata(self) -> ToolMetadata:
         """What it says of all its calls."""
         ...
 
@@ -220,11 +220,11 @@ class Tool(Protocol):
         ...
 
     async def propose(self, arguments: Any, workspace: Workspace) -> Proposal:
-        """Understand a call without any effect. Raises WorkspaceTrouble or BadRequest for what cannot be done."""
+        """Understand a call without any effect. Raises WorkspaceError or BadRequest for what cannot be done."""
         ...
 
 
-class Template(Protocol):
+class PromptTemplate(Protocol):
     """A prompt somebody wrote beforehand, which a user calls for by name; `hint` says what goes behind the name.
 
     `brings` are the untrusted sources that its words come from.
@@ -240,7 +240,7 @@ class Template(Protocol):
         ...
 
 
-class Library(Protocol):
+class ResourceLibrary(Protocol):
     """Things that can be read at one place elsewhere, such as the resources of an MCP server."""
 
     @property
@@ -268,11 +268,11 @@ class ToolSource(Protocol):
         """Give what can be used now, by name; costs nothing."""
         ...
 
-    def templates(self) -> Mapping[str, Template]:
+    def templates(self) -> Mapping[str, PromptTemplate]:
         """Give the prompts that can be called for now, by name; costs nothing."""
         ...
 
-    def libraries(self) -> Mapping[str, Library]:
+    def libraries(self) -> Mapping[str, ResourceLibrary]:
         """Give the places where something can be read now, by a short name; costs nothing."""
         ...
 
@@ -292,10 +292,12 @@ class ToolSource(Protocol):
 class Gate(Protocol):
     """Whoever can be asked: for permission, and for what only they know."""
 
-    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | FullAnswer:
+    async def ask(
+        self, call: CallProposed, *, permission_scope: PermissionScope
+    ) -> PermissionAnswer | PermissionResponse:
         """Put one call to a person and wait as long as it takes; `unavailable` where nobody can be asked.
 
-        Answers for good are offered as far as `lasting` says what they would be remembered for.
+        Answers for good are offered as far as `permission_scope` says what they would be remembered for.
         """
         ...
 
@@ -308,7 +310,7 @@ class Journal(Protocol):
     """The durable record of one session."""
 
     def append(self, event: AnyEvent) -> AnyEvent:
-        """Write one event and give it as it was written; it then outlives this process. Raises StorageTrouble."""
+        """Write one event and give it as it was written; it then outlives this process. Raises StorageError."""
         ...
 
     async def settle(self) -> None:
@@ -328,7 +330,7 @@ class ChildRecords(Protocol):
     """Where child agents keep their records."""
 
     async def begin(self, parent: Record) -> tuple[ChildJournal, Record]:
-        """Begin the record of a session's new child; a cancel loses nothing that was begun. Raises StorageTrouble."""
+        """Begin the record of a session's new child; a cancel loses nothing that was begun. Raises StorageError."""
         ...
 
 

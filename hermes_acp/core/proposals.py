@@ -9,9 +9,9 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from hermes_acp.core.exchanges import Confinement, Moment
+from hermes_acp.core.event_types import Diff, FileVersion, Location, PlanEntry, ToolKind
 from hermes_acp.core.messages import Part
-from hermes_acp.core.terms import Diff, FileVersion, Location, PlanEntry, ToolKind
+from hermes_acp.core.port_types import Confinement, EventContext
 
 
 class Reads(Struct, frozen=True):
@@ -49,7 +49,8 @@ class Runs(Struct, frozen=True):
     """Runs a shell command in a directory (absolute); `roots` are the folders it may look into unasked.
 
     `confined`: where nobody is asked it runs in a sandbox, so that it can do no harm outside. `leaves_sandbox`: it
-    wants none even where one is usual, which is always asked. `is_far`: the files there are not on this machine's disk.
+    wants none even where one is usual, which is always asked. `is_remote`: the files there are not on this machine's
+    disk.
     """
 
     command: str
@@ -57,7 +58,7 @@ class Runs(Struct, frozen=True):
     roots: tuple[str, ...] = ()
     confined: bool = False
     leaves_sandbox: bool = False
-    is_far: bool = False
+    is_remote: bool = False
 
 
 class Calls(Struct, frozen=True):
@@ -89,13 +90,13 @@ class Recalls(Struct, frozen=True):
 class Remembers(Struct, frozen=True):
     """Changes the agent's own notes for later sessions, kept at `path`.
 
-    `is_asked` where the user wants to see each change before it is made. What `outlives_workspace` is shown in all of
+    `is_asked` where the user wants to see each change before it is made. What `is_user_wide` is shown in all of
     them: no mode writes it unasked.
     """
 
     path: str
     is_asked: bool = False
-    outlives_workspace: bool = False
+    is_user_wide: bool = False
 
 
 Effect = Reads | Writes | Deletes | Runs | Reaches | Presses | Calls | Recalls | Remembers
@@ -132,7 +133,7 @@ class Progress(Protocol):
         ...
 
     @property
-    def moment(self) -> Moment:
+    def event_context(self) -> EventContext:
         """Which turn of which session it is part of, whoever works for that, and what time it is."""
         ...
 
@@ -191,7 +192,7 @@ class Proposal(Struct, frozen=True):
     The action is ended after `deadline_s` seconds, not counting the time a person is asked; None is the usual time.
     `replaces` is what the files that it would change or take away hold now: nobody is asked to let the model change
     what it does not know. `amend` gives the same call with other texts for some of the files it writes, by their paths;
-    it raises WorkspaceTrouble where that cannot be. Where nobody can be asked, `unasked` is done instead: it keeps the
+    it raises WorkspaceError where that cannot be. Where nobody can be asked, `unasked` is done instead: it keeps the
     call for a person to decide later, and has no effects of its own.
     """
 

@@ -12,7 +12,10 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import structs
 
-from hermes_acp.core.child_accounts import ChildAccount, end_of, tell_cut_short
+from hermes_acp.core.child_outcomes import ChildOutcome, describe_interrupted_call, resolve_child_end
+from hermes_acp.core.compacted_history import apply_compaction, shifted_position
+from hermes_acp.core.edit_reviews import REVIEWED, Reviews
+from hermes_acp.core.event_types import Grant, Mode, Options
 from hermes_acp.core.events import (
     ArchiveChanged,
     CallEnded,
@@ -40,7 +43,8 @@ from hermes_acp.core.events import (
     UsageChanged,
     UserSaid,
 )
-from hermes_acp.core.information_flow import Exposure, SourcesRead
+from hermes_acp.core.file_versions import attached_versions
+from hermes_acp.core.flow_labels import Exposure, SourcesRead
 from hermes_acp.core.messages import (
     AssistantMessage,
     Message,
@@ -50,11 +54,7 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
-from hermes_acp.core.reviews import REVIEWED, Reviews
-from hermes_acp.core.shortening import compacted, moved
-from hermes_acp.core.terms import Grant, Mode, Options
-from hermes_acp.core.unanswered import with_fate
-from hermes_acp.core.versions import attached
+from hermes_acp.core.unanswered_prompts import with_outcome_note
 
 INTERRUPTED = "[The turn was interrupted here.]"
 CUT_OFF = "interrupted"
@@ -128,7 +128,7 @@ class Record:
                 self._words.append(event.text)
             case UserSaid():
                 self.messages.append(UserMessage(event.parts))
-                for version in attached(event.parts):
+                for version in attached_versions(event.parts):
                     self.seen.setdefault(version.path, version.digest)
             case NoteAdded():
                 self.messages.append(UserMessage((TextPart(event.text),), "program"))
@@ -208,8 +208,8 @@ class Record:
         """Follow a compaction: only its end changes the history, whatever its beginning was."""
         self.open_compaction = event.compaction_id if isinstance(event, CompactionStarted) else ""
         if isinstance(event, HistoryCompacted):
-            self.messages = compacted(self.messages, event)
-            self._turn_began_at = moved(self._turn_began_at, event)
+            self.messages = apply_compaction(self.messages, event)
+            self._turn_began_at = shifted_position(self._turn_began_at, event)
             self.usage = structs.replace(self.usage, used_tokens=event.tokens_after)
             self.measured_at = len(self.messages)
             self._count(event.provider, event.usage)
@@ -257,7 +257,9 @@ class Record:
         self._was_answered = False
         self._mode_told_before = self.mode_told
         if self._unanswered:
-            self.messages += self._unanswered if event.goes_on else with_fate(self._unanswered, self.last_end)
+            self.messages += (
+                self._unanswered if event.goes_on else with_outcome_note(self._unanswered, self.last_end)
+            )
         self._unanswered = []
 
     def _close_turn(self, event: TurnEnded) -> None:
@@ -300,25 +302,25 @@ class Record:
         return call_id in self._proposed
 
     @property
-    def can_go_on(self) -> bool:
+    def can_resume(self) -> bool:
         """Tell whether the last turn stopped before it was done, so that it can be taken up again."""
         has_begun = bool(self.messages or self._unanswered)
         return bool(has_begun and self.last_end and self.last_end.reason != "done" and not self.open_turn)
 
     @property
-    def was_cut_off(self) -> bool:
+    def was_interrupted(self) -> bool:
         """Tell whether the process ended before the last prompt got a word of an answer."""
         return bool(self._unanswered and self.last_end and self.last_end.error_code == CUT_OFF)
 
-    def _lost_outcome(self, call_id: str, accounts: Mapping[str, ChildAccount]) -> str:
+    def _lost_outcome(self, call_id: str, accounts: Mapping[str, ChildOutcome]) -> str:
         if children := self.children_of(call_id):
-            return tell_cut_short(children, accounts)
+            return describe_interrupted_call(children, accounts)
         started = self._started.get(call_id)
         if started is None:
             return NOT_STARTED
         return REPEATABLE if started.is_repeatable else IN_DOUBT
 
-    def loose_ends(self, accounts: Mapping[str, ChildAccount] | None = None) -> list[Event]:
+    def closing_events(self, accounts: Mapping[str, ChildOutcome] | None = None) -> list[Event]:
         """List the events that lawfully close what a killed process left open; apply and record them in order.
 
         `accounts` are what the records of child agents at work tell, by their ids.
@@ -328,7 +330,7 @@ class Record:
         if self.open_compaction:
             ends.append(CompactionFailed(self.open_compaction, "cancelled", UNFINISHED))
         ends += [
-            end_of(child, told.get(child.child_id), LOST)
+            resolve_child_end(child, told.get(child.child_id), LOST)
             for child in self._children.values()
             if child.reason is None
         ]
@@ -347,7 +349,7 @@ class Record:
         return ends
 
 
-def folded(events: Iterable[Event]) -> Record:
+def fold_events(events: Iterable[Event]) -> Record:
     """Give what a session's events amount to."""
     record = Record()
     for event in events:

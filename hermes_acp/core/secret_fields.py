@@ -20,6 +20,6 @@ _WORDS: Final = re.compile(
 _SEAMS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.]+")
 
 
-def names_a_secret(words: str) -> bool:
+def is_secret_field(words: str) -> bool:
     """Tell whether a field of this name or title is meant for a password, a key, a code or a card."""
     return bool(_WORDS.search(_SEAMS.sub(" ", words)))

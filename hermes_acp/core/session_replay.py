@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 from msgspec import structs
 
+from hermes_acp.core.event_types import Diff
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -23,7 +24,6 @@ from hermes_acp.core.events import (
     UsageChanged,
 )
 from hermes_acp.core.messages import ImagePart, Part
-from hermes_acp.core.terms import Diff
 
 PAYLOAD_CHARACTERS: Final = 32_768
 WORDS: Final = (TextSaid, ThoughtSaid)

@@ -7,21 +7,21 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hermes_acp.core.information_flow import Source
-from hermes_acp.core.terms import Capability
+from hermes_acp.core.event_types import Capability
+from hermes_acp.core.flow_labels import Source
 
 Quotes = Literal["nothing", "file", "output"]
 """What an outcome holds word for word as others wrote it: lines of the file at `path`, or output of any kind."""
 
 
-class Traits(Struct, frozen=True):
+class ToolMetadata(Struct, frozen=True):
     """One tool's.
 
     `capabilities` are what its calls may have to do with: one whose effects lie beyond that never runs.
     `is_cheap`: a step that made only such calls costs the turn nothing. `is_repeatable`: doing a call twice is as good
     as doing it once, so that nobody need look what a lost one did. What it `quotes` is looked through for orders before
     the model goes on; a tool that cleans foreign text itself quotes nothing. `needs` are the tools it makes no sense
-    without: a toolbox that lacks one has not this one either. `most_per_step` calls of one step are carried out, all
+    without: a toolbox that lacks one has not this one either. `max_per_step` calls of one step are carried out, all
     where it is None. `brings` are the sources that each call lets the model read, beside those that its effects name.
     """
 
@@ -30,5 +30,5 @@ class Traits(Struct, frozen=True):
     is_repeatable: bool = False
     quotes: Quotes = "nothing"
     needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    max_per_step: int | None = None
     brings: tuple[Source, ...] = ()

@@ -6,38 +6,38 @@ Knows: the shapes alone. Does not know: any implementation, or which tool takes 
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from hermes_acp.core.exchanges import (
-    BrowserAct,
-    BrowserView,
-    Errand,
-    Finds,
+from hermes_acp.core.port_types import (
+    BrowserAction,
+    BrowserSnapshot,
+    DelegatedTask,
+    EventContext,
+    FileDiagnostic,
     MemoryChange,
     MemoryPreview,
     MemoryState,
-    Moment,
     Page,
     RecallQuery,
+    SearchResults,
     SkillChange,
-    SkillPage,
+    SkillContent,
     SkillPreview,
-    Trouble,
-    WebHit,
+    WebSearchHit,
 )
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Result
 
 
-class Web(Protocol):
+class WebFetcher(Protocol):
     """The pages of the web."""
 
     def require_public(self, url: str) -> None:
-        """Refuse a URL that itself says that it leads to a private address. Raises BadRequest, WorkspaceTrouble."""
+        """Refuse a URL that itself says that it leads to a private address. Raises BadRequest, WorkspaceError."""
         ...
 
-    async def fetch(self, url: str, may_go_on: Callable[[str, str], bool]) -> Page:
+    async def fetch(self, url: str, may_redirect: Callable[[str, str], bool]) -> Page:
         """Fetch a page's text; a redirect to another host is followed only where `may_go_on(host, url)` says so.
 
-        Raises BadRequest, WorkspaceTrouble.
+        Raises BadRequest, WorkspaceError.
         """
         ...
 
@@ -55,8 +55,8 @@ class SearchEngine(Protocol):
         """The host that queries go to."""
         ...
 
-    async def search(self, query: str, most: int) -> Sequence[WebHit]:
-        """Find pages, the best first. Raises WorkspaceTrouble."""
+    async def search(self, query: str, most: int) -> Sequence[WebSearchHit]:
+        """Find pages, the best first. Raises WorkspaceError."""
         ...
 
 
@@ -72,24 +72,24 @@ class Browser(Protocol):
     """One browser for each session, opened when it is first used."""
 
     async def act(
-        self, session_id: str, act: BrowserAct, may_go_on: Callable[[str, str], bool]
-    ) -> BrowserView:
+        self, session_id: str, act: BrowserAction, may_redirect: Callable[[str, str], bool]
+    ) -> BrowserSnapshot:
         """Do one thing in the session's browser, and give what it shows then.
 
-        The page may lead to another host only where `may_go_on(host, url)` says so. Raises WorkspaceTrouble.
+        The page may lead to another host only where `may_go_on(host, url)` says so. Raises WorkspaceError.
         """
         ...
 
 
-class Diagnoses(Protocol):
+class DiagnosticsProvider(Protocol):
     """What the session's editor knows to be wrong with files."""
 
-    async def troubles(self, path: str) -> Sequence[Trouble]:
-        """Give the errors and warnings in a file or below a folder (absolute). Raises WorkspaceTrouble."""
+    async def file_diagnostics(self, path: str) -> Sequence[FileDiagnostic]:
+        """Give the errors and warnings in a file or below a folder (absolute). Raises WorkspaceError."""
         ...
 
 
-class CallsTools(Protocol):
+class ToolCaller(Protocol):
     """The tools of the turn that a call belongs to."""
 
     def names(self, progress: Progress) -> tuple[str, ...]:
@@ -104,11 +104,11 @@ class CallsTools(Protocol):
         ...
 
 
-class Delegates(Protocol):
+class TaskDelegator(Protocol):
     """Child agents that work within the turn that calls for them."""
 
-    async def carry_out(
-        self, errands: Sequence[Errand], tools: Sequence[str] | None, progress: Progress
+    async def run_tasks(
+        self, delegated_tasks: Sequence[DelegatedTask], tools: Sequence[str] | None, progress: Progress
     ) -> Sequence[Result]:
         """Let a child agent of its own carry out each errand, and give what each answered.
 
@@ -117,27 +117,27 @@ class Delegates(Protocol):
         ...
 
 
-class Memories(Protocol):
+class MemoryNotes(Protocol):
     """The agent's notes for later sessions, by the folder it works in."""
 
     async def preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
         """Show what a change would make of the notes. Raises BadRequest for one that cannot be made."""
         ...
 
-    async def change(self, cwd: str, change: MemoryChange, moment: Moment) -> MemoryState:
-        """Make a change, to the notes as they are at that moment. Raises BadRequest, StorageTrouble."""
+    async def change(self, cwd: str, change: MemoryChange, moment: EventContext) -> MemoryState:
+        """Make a change, to the notes as they are at that moment. Raises BadRequest, StorageError."""
         ...
 
-    async def defer(self, cwd: str, change: MemoryChange, moment: Moment) -> None:
-        """Keep a change until a person decides, in a later session too. Raises BadRequest, StorageTrouble."""
+    async def defer(self, cwd: str, change: MemoryChange, moment: EventContext) -> None:
+        """Keep a change until a person decides, in a later session too. Raises BadRequest, StorageError."""
         ...
 
 
 class Recall(Protocol):
     """What was ever said in the sessions of this home."""
 
-    async def search(self, asked: RecallQuery) -> Finds:
-        """Find passages. Raises BadRequest for a query without a word, StorageTrouble."""
+    async def search(self, asked: RecallQuery) -> SearchResults:
+        """Find passages. Raises BadRequest for a query without a word, StorageError."""
         ...
 
 
@@ -156,12 +156,12 @@ class Skills(Protocol):
         """List those that hold any of the words, the best first. Raises BadRequest where there is no word."""
         ...
 
-    async def open(self, cwd: str, name: str, file: str = "") -> SkillPage:
+    async def open(self, cwd: str, name: str, file: str = "") -> SkillContent:
         """Give a skill's text, or another file of it. Raises BadRequest, with what there is instead."""
         ...
 
 
-class SkillUses(Protocol):
+class SkillUsageLog(Protocol):
     """Whoever counts how skills do."""
 
     def note(self, session_id: str, name: str, folder: str) -> None:
@@ -179,7 +179,7 @@ class SkillWorkshop(Protocol):
     async def change(self, cwd: str, change: SkillChange, state: str, session_id: str) -> str:
         """Make a change of the very skill that was in that state, and say what came of it.
 
-        Raises BadRequest, StorageTrouble.
+        Raises BadRequest, StorageError.
         """
         ...
 

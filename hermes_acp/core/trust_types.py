@@ -9,8 +9,8 @@ from typing import Final, Literal, Protocol
 
 from msgspec import Struct
 
-from hermes_acp.core.rules import Rule
-from hermes_acp.core.terms import Grant
+from hermes_acp.core.event_types import Grant
+from hermes_acp.core.policy_rules import Rule
 
 TrustKind = Literal["rules", "mcp_server", "hook", "script", "tool", "prompt", "variables", "context_file"]
 
@@ -38,7 +38,7 @@ class TrustedItem(Struct, frozen=True):
     digest: str
 
 
-class Settlements(Protocol):
+class WorkspacePolicyStore(Protocol):
     """What users settled beforehand for one workspace and another, by its working directory; costs next to nothing."""
 
     def rules(self, place: str) -> Sequence[Rule]:
@@ -50,7 +50,7 @@ class Settlements(Protocol):
         ...
 
     def remember(self, place: str, grants: Sequence[Grant]) -> None:
-        """Keep standing answers for later sessions there. Raises StorageTrouble."""
+        """Keep standing answers for later sessions there. Raises StorageError."""
         ...
 
 

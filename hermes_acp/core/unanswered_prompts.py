@@ -14,16 +14,16 @@ STOPPED: Final = "[Nothing was answered to this: the user stopped it.]"
 FAILED: Final = "[Nothing was answered to this: that turn failed.]"
 REFUSED: Final = "[Nothing was answered to this: the endpoint refused it. What was attached was left out.]"
 TOO_LONG: Final = "[A message of the user's stood here. It did not fit the window and was left out.]"
-FITS_CHARACTERS: Final = 4_000
+MAX_KEPT_CHARACTERS: Final = 4_000
 """A prompt that is no longer than this is not what filled a window."""
 
 
-def with_fate(said: Sequence[UserMessage], end: TurnEnded | None) -> list[Message]:
+def with_outcome_note(said: Sequence[UserMessage], end: TurnEnded | None) -> list[Message]:
     """Give the user's words of a turn without an answer as the next turn shall find them."""
     code = end.error_code if end else ""
     if code == "model_refused":
         return [*(UserMessage(_plain(message)) for message in said), _note(REFUSED)]
-    if code == "context_full" and sum(map(_weight, said)) > FITS_CHARACTERS:
+    if code == "context_full" and sum(map(_weight, said)) > MAX_KEPT_CHARACTERS:
         return [_note(TOO_LONG)]
     return [*said, _note(STOPPED if end and end.reason == "cancelled" else FAILED)]
 
@@ -37,7 +37,7 @@ def _plain(message: UserMessage) -> tuple[Part, ...]:
 def _weight(message: UserMessage) -> int:
     """Give how many characters a message has; what is no text counts as long."""
     return sum(
-        len(part.text) if isinstance(part, TextPart) else FITS_CHARACTERS + 1 for part in message.parts
+        len(part.text) if isinstance(part, TextPart) else MAX_KEPT_CHARACTERS + 1 for part in message.parts
     )
 
 

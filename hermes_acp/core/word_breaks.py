@@ -7,13 +7,13 @@ Half a secret could not be told from anything else, so no cut is made within a w
 import re
 from typing import Final
 
-LONGEST_WORD: Final = 512
+MAX_WORD_CHARACTERS: Final = 512
 """Characters; no key is longer in one piece."""
 _WORD: Final = re.compile(r"[^\s\"'`<>(){}\[\],;]+")
 _WORD_AT_END: Final = re.compile(rf"{_WORD.pattern}\Z")
 
 
-def to_a_break(piece: bytes) -> bytes:
+def trim_to_break(piece: bytes) -> bytes:
     """Leave out the last line, or the last word of one that is too long to lose."""
     least = len(piece) - len(piece) // 8
     end = piece.rfind(b"\n", least)
@@ -21,7 +21,7 @@ def to_a_break(piece: bytes) -> bytes:
     return piece if end < 0 else piece[: end + 1]
 
 
-def from_a_break(piece: bytes) -> bytes:
+def trim_from_break(piece: bytes) -> bytes:
     """Leave out the first line, or the first word of one that is too long to lose."""
     most = len(piece) // 8
     start = piece.find(b"\n", 0, most)
@@ -29,7 +29,7 @@ def from_a_break(piece: bytes) -> bytes:
     return piece[start + 1 :]
 
 
-def within_breaks(text: str, first: int, last: int) -> tuple[int, int]:
+def slice_at_breaks(text: str, first: int, last: int) -> tuple[int, int]:
     """Give the part of a text from `first` to `last` without the words at its ends that are not in it whole."""
     end = _word_around(text, last)[0]
     begin = _word_around(text, first)[1]
@@ -40,8 +40,8 @@ def _word_around(text: str, at: int) -> tuple[int, int]:
     """Give where the word begins and ends that a cut would be in; the place itself where that is none, or too long."""
     if not 0 < at < len(text):
         return at, at
-    before = _WORD_AT_END.search(text, max(0, at - LONGEST_WORD), at)
-    behind = _WORD.match(text, at, at + LONGEST_WORD)
-    if before is None or behind is None or behind.end() - before.start() >= LONGEST_WORD:
+    before = _WORD_AT_END.search(text, max(0, at - MAX_WORD_CHARACTERS), at)
+    behind = _WORD.match(text, at, at + MAX_WORD_CHARACTERS)
+    if before is None or behind is None or behind.end() - before.start() >= MAX_WORD_CHARACTERS:
         return at, at
     return before.start(), behind.end()

@@ -32,17 +32,17 @@ def read_allowed(home: "str | Path") -> frozenset[str]:
 
 
 def allow(home: "Path", content: bytes, path: str) -> str:
-    """Let a text pass from now on and give its hash; `path` is kept for the reader. Raises StorageTrouble."""
+    """Let a text pass from now on and give its hash; `path` is kept for the reader. Raises StorageError."""
     return _rewrite(home, content, f"{digest_of(content)}  {path.splitlines()[0] if path else ''}")
 
 
 def forbid(home: "Path", content: bytes) -> str:
-    """Take an allowance back and give the text's hash. Raises StorageTrouble."""
+    """Take an allowance back and give the text's hash. Raises StorageError."""
     return _rewrite(home, content, "")
 
 
 def _rewrite(home: "Path", content: bytes, line: str) -> str:
-    from hermes_acp.storage.files import private_folder, storage_trouble, write_whole
+    from hermes_acp.storage.private_files import private_folder, storage_error, write_whole
 
     digest = digest_of(content)
     file = private_folder(home) / FILE
@@ -51,5 +51,5 @@ def _rewrite(home: "Path", content: bytes, line: str) -> str:
         kept = [each for each in present if not each.startswith(digest)]
         write_whole(file, "".join(f"{each}\n" for each in (*kept, line) if each).encode(), mode=0o600)
     except OSError as error:
-        raise storage_trouble("write", file, error) from error
+        raise storage_error("write", file, error) from error
     return digest

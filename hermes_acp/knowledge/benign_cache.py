@@ -5,35 +5,35 @@ Knows: how many are kept, and for texts of which length. Does not know: how a pa
 
 from functools import cache
 
-from hermes_acp.knowledge.classifier import Weighed
+from hermes_acp.knowledge.classifier import WeighedPassage
 from hermes_acp.knowledge.thresholds import Source
 
-MOST_KNOWN = 20_000
-LONGEST_KNOWN = 800
+MAX_CACHED = 20_000
+MAX_PASSAGE_CHARS = 800
 
 
-class Harmless:
+class BenignPassages:
     """Passages in which nothing was found: files are read again and again, and mostly stay as they were.
 
     What is found depends on a passage alone, only how it is weighed depends on what stands around it.
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, Weighed] = {}
+        self._known: dict[str, WeighedPassage] = {}
 
-    def get(self, passage: str) -> Weighed | None:
+    def get(self, passage: str) -> WeighedPassage | None:
         """Give what the words of a passage weigh; None for a passage that is not known."""
         return self._known.get(passage)
 
-    def add(self, passage: str, weighed: Weighed) -> None:
+    def add(self, passage: str, weighed: WeighedPassage) -> None:
         """Remember a passage; when there are too many, begin anew."""
-        if len(passage) <= LONGEST_KNOWN:
-            if len(self._known) >= MOST_KNOWN:
+        if len(passage) <= MAX_PASSAGE_CHARS:
+            if len(self._known) >= MAX_CACHED:
                 self._known.clear()
             self._known[passage] = weighed
 
 
-class Pieceless:
+class BlocksWithoutPayloads:
     """Blocks in which no pieces of an order were found: that depends on a block alone."""
 
     def __init__(self) -> None:
@@ -44,19 +44,19 @@ class Pieceless:
 
     def add(self, block: str) -> None:
         """Remember a block; when there are too many, begin anew."""
-        if len(block) <= LONGEST_KNOWN:
-            if len(self._known) >= MOST_KNOWN:
+        if len(block) <= MAX_PASSAGE_CHARS:
+            if len(self._known) >= MAX_CACHED:
                 self._known.clear()
             self._known.add(block)
 
 
 @cache
-def load_pieceless() -> Pieceless:
+def load_blocks_without_payloads() -> BlocksWithoutPayloads:
     """Give the blocks that this process has looked through for pieces in vain."""
-    return Pieceless()
+    return BlocksWithoutPayloads()
 
 
 @cache
-def load_harmless(level: int, source: Source) -> Harmless:
+def load_benign_passages(level: int, source: Source) -> BenignPassages:
     """Return the passages this process has found harmless in texts with these thresholds."""
-    return Harmless()
+    return BenignPassages()

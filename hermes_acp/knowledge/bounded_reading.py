@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 
-def read_regular(path: Path, root: Path, most_bytes: int) -> bytes | str:
+def read_regular_file(path: Path, root: Path, most_bytes: int) -> bytes | str:
     """Read a file whole, or say in a sentence why not; links may lead anywhere within `root` (resolved)."""
     try:
         real = path.resolve(strict=True)
@@ -23,7 +23,7 @@ def read_regular(path: Path, root: Path, most_bytes: int) -> bytes | str:
             if status.st_size > most_bytes:
                 return f"It has {status.st_size:,} bytes; at most {most_bytes:,} are read. Shorten it."
             content = stream.read(most_bytes + 1)
-    except (OSError, RuntimeError) as trouble:
-        reason = trouble.strerror if isinstance(trouble, OSError) else None
+    except (OSError, RuntimeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
         return f"It cannot be read: {reason or 'its links go round in a circle'}."
     return content if len(content) <= most_bytes else "It grew while it was read. Try again."

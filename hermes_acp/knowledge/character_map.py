@@ -19,14 +19,14 @@ IN, OUT = b"\1", b"\0"
 
 
 @cache
-def class_of(signs: str, kept: str = "") -> bytes:
+def character_class(signs: str, kept: str = "") -> bytes:
     """Make the class of these signs, for `translate`: what is in it, what is not, and what is kept as it is."""
     inside = frozenset(signs.encode("latin-1"))
     as_it_is = frozenset(kept.encode("latin-1"))
     return bytes(code if code in as_it_is else IN[0] if code in inside else OUT[0] for code in range(256))
 
 
-class SignMap:
+class CharacterMap:
     """The map of one text; its offsets are the text's own."""
 
     def __init__(self, text: str) -> None:
@@ -38,19 +38,19 @@ class SignMap:
 
     def count(self, signs: str) -> int:
         """Count some signs."""
-        return self._signs.translate(class_of(signs)).count(IN)
+        return self._signs.translate(character_class(signs)).count(IN)
 
     def has_run(self, signs: str, least: int) -> bool:
         """Tell whether so many of some signs follow one another."""
-        return IN * least in self._signs.translate(class_of(signs))
+        return IN * least in self._signs.translate(character_class(signs))
 
     def has_shape(self, signs: str, shape: bytes) -> bool:
         """Tell whether a shape of signs, each as `IN`, and of blanks occurs."""
-        return shape in self._signs.translate(class_of(signs, " "))
+        return shape in self._signs.translate(character_class(signs, " "))
 
     def runs_of(self, signs: str, least: int) -> Iterator[tuple[int, int]]:
         """Give begin and end of each run of at least so many of some signs, as long as it is."""
-        marks = self._signs.translate(class_of(signs)) + OUT
+        marks = self._signs.translate(character_class(signs)) + OUT
         long_run = IN * least
         start = marks.find(long_run)
         while start >= 0:

@@ -13,8 +13,14 @@ from math import sqrt
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.cue_search import CueSearch, Lack
-from hermes_acp.knowledge.cues import LONGEST_READ, MOST_LETTERS, classes_of, cues_beside, features_of_cues
+from hermes_acp.knowledge.cue_search import CueSearch, MissingScore
+from hermes_acp.knowledge.cues import (
+    MAX_LETTERS,
+    MAX_READ_CHARS,
+    classes_of,
+    damping_cues_near,
+    features_of_cues,
+)
 from hermes_acp.knowledge.features import (
     Pair,
     Pairs,
@@ -25,22 +31,22 @@ from hermes_acp.knowledge.features import (
     ties_of,
     word_features,
 )
-from hermes_acp.knowledge.stretches import LONG, SHORT, loudest, narrow
-from hermes_acp.knowledge.tokens import places_of
+from hermes_acp.knowledge.score_spans import LONG, SHORT, best_span, best_subspan
+from hermes_acp.knowledge.text_tokens import places_of
 
-FEWEST = 5
-A_RUN = 80
+MIN_COUNT = 5
+MAX_RUN_PASSAGES = 80
 """Passages that follow one another are judged as if they had so many words at least."""
 
 LEAD = 8
-MOST_STARTS = 12
-MURMUR = -3.5
+MAX_STARTS = 12
+QUIET_SCORE = -3.5
 """Passages whose words are quieter than this, in log odds, are not read for cues."""
 
-MOST_KNOWN = 50_000
+MAX_CACHED = 50_000
 
 
-class Reading(Struct, frozen=True):
+class PassageScore(Struct, frozen=True):
     """The stretch of a passage that speaks loudest: its score (log odds), its tokens by number, its features.
 
     `whole` is what all words of the passage weigh.
@@ -53,7 +59,7 @@ class Reading(Struct, frozen=True):
     whole: int = 0
 
 
-class Run(Struct, frozen=True):
+class PassageRun(Struct, frozen=True):
     """Passages that follow one another, by number, and their score (log odds) as one stretch."""
 
     score: float
@@ -61,14 +67,14 @@ class Run(Struct, frozen=True):
     last: int
 
 
-class Least(Struct, frozen=True):
+class ScoreFloors(Struct, frozen=True):
     """Scores (log odds) below which a passage does not matter: with a deed and a turn among its cues, and without."""
 
     paired: float
     alone: float
 
 
-Weighed = tuple[int, int]
+WeighedPassage = tuple[int, int]
 """What the words of a passage weigh together, and how many they are."""
 
 
@@ -106,7 +112,7 @@ class Lexicon(dict[str, int]):
 
     def forget(self) -> None:
         """Begin anew when there are too many words."""
-        if len(self) >= MOST_KNOWN:
+        if len(self) >= MAX_CACHED:
             self.clear()
             self.marked.clear()
             self.sided.clear()
@@ -130,7 +136,7 @@ class Classifier:
 
     def read(self, tokens: list[str]) -> float:
         """Give the score of the loudest stretch of at most `LONG` tokens, in log odds, without cues."""
-        total, first, last = loudest(self.values_of(tokens))
+        total, first, last = best_span(self.values_of(tokens))
         return self._scored(total, last - first)
 
     def values_of(self, tokens: list[str]) -> list[int]:
@@ -193,9 +199,11 @@ class Classifier:
 
     def listen(self, passage: str, tokens: list[str]) -> float:
         """Give the score of a passage's loudest stretch with its cues, in log odds."""
-        return self.hear(passage, tokens).score
+        return self.score_passage(passage, tokens).score
 
-    def hear(self, passage: str, tokens: list[str], least: Least | None = None) -> Reading:
+    def score_passage(
+        self, passage: str, tokens: list[str], least: ScoreFloors | None = None
+    ) -> PassageScore:
         """Find the loudest stretch of a passage; of its features only the cues are given, see `explain`.
 
         Of a long passage, the candidates are its loudest words, and wherever a cue stands. Where it cannot reach
@@ -204,85 +212,87 @@ class Classifier:
         self._lexicon.forget()
         count = len(tokens)
         values = self.values_of(tokens) if count > SHORT else []
-        total, first, last = loudest(values) if values else (self._sum_of(tokens), 0, count)
+        total, first, last = best_span(values) if values else (self._sum_of(tokens), 0, count)
         whole = sum(values) if values else total
         score = self._scored(total, last - first)
-        if score < MURMUR or not (bits := self._bits_of(tokens)):
-            return Reading(score, first, last, (), whole)
+        if score < QUIET_SCORE or not (bits := self._bits_of(tokens)):
+            return PassageScore(score, first, last, (), whole)
         if count <= LONG:
-            lack = self._lack(least, score, last - first)
-            found = self._cues.find(passage, MOST_LETTERS, bits, lack)
-            gain, features = self._gain(passage, found)
-            return Reading(self._scored(total + gain, last - first), first, last, features, whole)
-        found = self._cues.find(passage, LONGEST_READ, bits, self._lack(least, score, SHORT))
-        best = Reading(score, first, last, (), whole)
-        if not found and len(passage) <= LONGEST_READ:
+            lack = self._missing_score(least, score, last - first)
+            found = self._cues.find(passage, MAX_LETTERS, bits, lack)
+            gain, features = self._cue_gain(passage, found)
+            return PassageScore(self._scored(total + gain, last - first), first, last, features, whole)
+        found = self._cues.find(passage, MAX_READ_CHARS, bits, self._missing_score(least, score, SHORT))
+        best = PassageScore(score, first, last, (), whole)
+        if not found and len(passage) <= MAX_READ_CHARS:
             return best
-        return self._hear_long(passage, tokens, values, bits, best, found)
+        return self._score_long(passage, tokens, values, bits, best, found)
 
-    def explain(self, tokens: list[str], heard: Reading, most: int = 4) -> Reading:
+    def explain(self, tokens: list[str], scored: PassageScore, most: int = 4) -> PassageScore:
         """Say which part of the loudest stretch it is, and which of its features weigh most."""
         get = self.weights.features.get
         values = self.values_of(tokens)
-        features = features_of(tokens[heard.first : heard.last], self.weights)
-        inside = {*heard.features, *(each for some in features for each in some)}
+        features = features_of(tokens[scored.first : scored.last], self.weights)
+        inside = {*scored.features, *(each for some in features for each in some)}
         top = sorted(inside, key=lambda feature: (-get(feature, 0), feature))[:most]
-        first, last = narrow(values, heard.first, heard.last)
-        return Reading(heard.score, first, last, tuple(feature for feature in top if get(feature, 0) > 0))
+        first, last = best_subspan(values, scored.first, scored.last)
+        return PassageScore(
+            scored.score, first, last, tuple(feature for feature in top if get(feature, 0) > 0)
+        )
 
-    def _hear_long(
+    def _score_long(
         self,
         passage: str,
         tokens: list[str],
         values: list[int],
         bits: int,
-        best: Reading,
+        best: PassageScore,
         found: dict[str, int],
-    ) -> Reading:
+    ) -> PassageScore:
         places = places_of(passage, tokens)
         starts = {best.first}
         starts |= {max(0, min(bisect_left(places, at) - LEAD, len(tokens) - LONG)) for at in found.values()}
-        for start in sorted(starts)[:MOST_STARTS]:
+        for start in sorted(starts)[:MAX_STARTS]:
             end = min(len(tokens), start + LONG)
             stop = places[end] if end < len(places) else len(passage)
             stretch = passage[places[start] : stop]
-            if len(passage) <= LONGEST_READ:
-                inside = self._cues.find_again(stretch, MOST_LETTERS, found)
+            if len(passage) <= MAX_READ_CHARS:
+                inside = self._cues.find_again(stretch, MAX_LETTERS, found)
             else:
-                inside = self._cues.find(stretch, MOST_LETTERS, bits, None)
-            gain, features = self._gain(stretch, inside)
-            inner, first, last = loudest(values[start:end])
+                inside = self._cues.find(stretch, MAX_LETTERS, bits, None)
+            gain, features = self._cue_gain(stretch, inside)
+            inner, first, last = best_span(values[start:end])
             score = self._scored(inner + gain, last - first)
             if score > best.score:
-                best = Reading(score, start + first, start + last, features, best.whole)
+                best = PassageScore(score, start + first, start + last, features, best.whole)
         return best
 
-    def loudest_run(self, weighed: list[Weighed]) -> Run:
+    def best_run(self, weighed: list[WeighedPassage]) -> PassageRun:
         """Give the score of the loudest passages that follow one another, as one stretch, and their numbers."""
-        best = Run(-99.0, 0, 0)
+        best = PassageRun(-99.0, 0, 0)
         total = count = first = 0
         for number, (weight, tokens) in enumerate(weighed):
             if total <= 0:
                 total, count, first = 0, 0, number
             total, count = total + weight, count + tokens
-            if total > 0 and (score := self._scored(total, max(count, A_RUN))) > best.score:
-                best = Run(score, first, number + 1)
+            if total > 0 and (score := self._scored(total, max(count, MAX_RUN_PASSAGES))) > best.score:
+                best = PassageRun(score, first, number + 1)
         return best
 
     def _scored(self, total: float, count: int) -> float:
         """Turn the sum of `count` tokens into log odds; longer stretches need more to be as loud."""
-        return self.weights.bias + self.weights.scale * total / sqrt(max(count, FEWEST))
+        return self.weights.bias + self.weights.scale * total / sqrt(max(count, MIN_COUNT))
 
-    def _lack(self, least: Least | None, score: float, count: int) -> Lack | None:
+    def _missing_score(self, least: ScoreFloors | None, score: float, count: int) -> MissingScore | None:
         """Give what cues must add to a stretch of so many tokens."""
         if least is None:
             return None
-        a_point = sqrt(max(count, FEWEST)) / self.weights.scale
-        return Lack(int((least.paired - score) * a_point), int((least.alone - score) * a_point))
+        a_point = sqrt(max(count, MIN_COUNT)) / self.weights.scale
+        return MissingScore(int((least.paired - score) * a_point), int((least.alone - score) * a_point))
 
-    def _gain(self, stretch: str, found: Iterable[str]) -> tuple[int, tuple[str, ...]]:
+    def _cue_gain(self, stretch: str, found: Iterable[str]) -> tuple[int, tuple[str, ...]]:
         """Give what the cues found in a stretch weigh, and their features, those that damp them among these."""
-        cues = cues_beside(found, stretch)
+        cues = damping_cues_near(found, stretch)
         if not cues:
             return 0, ()
         get = self.weights.features.get

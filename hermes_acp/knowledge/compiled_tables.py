@@ -21,7 +21,7 @@ MARK_BYTES: Final = 4
 def load_table(name: str, shape: type[T], make: Callable[[str], T]) -> T:
     """Give a table as it was made ready, or make it now where its source has changed since."""
     source = read_source(name)
-    ready = read_beside(f"{name}.msgpack")
+    ready = read_data_file(f"{name}.msgpack")
     if ready[:MARK_BYTES] == _mark_of(source):
         try:
             return msgspec.msgpack.decode(memoryview(ready)[MARK_BYTES:], type=shape)
@@ -30,7 +30,7 @@ def load_table(name: str, shape: type[T], make: Callable[[str], T]) -> T:
     return make(source.decode())
 
 
-def ready_table(name: str, make: Callable[[str], object]) -> bytes:
+def compile_table(name: str, make: Callable[[str], object]) -> bytes:
     """Give what is to be kept so that `load_table` need not make a table."""
     source = read_source(name)
     return _mark_of(source) + msgspec.msgpack.encode(make(source.decode()), order="deterministic")
@@ -38,14 +38,14 @@ def ready_table(name: str, make: Callable[[str], object]) -> bytes:
 
 def read_source(name: str) -> bytes:
     """Read the TOML file of a table."""
-    return read_beside(f"{name}.toml")
+    return read_data_file(f"{name}.toml")
 
 
 def _mark_of(source: bytes) -> bytes:
     return crc32(source).to_bytes(MARK_BYTES, "big")
 
 
-def read_beside(file: str) -> bytes:
+def read_data_file(file: str) -> bytes:
     """Read a file that lies beside this one; nothing where there is none."""
     try:
         with open(os.path.join(FOLDER, file), "rb", buffering=0) as stream:

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.context_search import Candidate
+from hermes_acp.knowledge.context_search import ContextCandidate
 
 MAX_LINKS: Final = 40
 COARSE_NS: Final = 2_000_000_000
@@ -33,20 +33,20 @@ class Consent(Struct, frozen=True):
     is_trusted: Callable[[str, str], bool]
     rejected: frozenset[str] = frozenset()
 
-    def admits(self, candidate: Candidate, digest: str) -> bool:
+    def admits(self, candidate: ContextCandidate, digest: str) -> bool:
         """Tell whether a file may be used with this content."""
         if (answer := self.answers.get(digest)) is not None:
             return answer
         if digest in self.rejected:
             return False
-        return stood_there(candidate.path, self.began_at) or self.is_trusted(candidate.label, digest)
+        return existed_at(candidate.path, self.began_at) or self.is_trusted(candidate.label, digest)
 
     def may_withhold(self, began_at: float) -> bool:
         """Tell whether files may be withheld that were there when a session began."""
         return self.began_at < began_at or bool(self.rejected)
 
 
-def stood_there(path: Path, at: float) -> bool:
+def existed_at(path: Path, at: float) -> bool:
     """Tell whether a file, and each link on the way to it, was last changed before a time.
 
     What counts is the time of the inode's last change. It is set by writing, renaming and linking, and programs cannot

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from hermes_acp.core.hunks import Hunk, hunks_between, with_hunks
+from hermes_acp.core.hunks import Hunk, apply_hunks, diff_hunks
 
 AROUND_LINES: Final = 2
 MUCH_SHORTER: Final = 3
@@ -25,7 +25,7 @@ def changed_lines(before: str, after: str) -> str | None:
     old, new = before.split("\n"), after.split("\n")
     if old[:1] != new[:1] or old[-1] != new[-1] or len(old) < MUCH_SHORTER:
         return None
-    hunks = hunks_between("\n".join(old[2:-1]), "\n".join(new[2:-1]))
+    hunks = diff_hunks("\n".join(old[2:-1]), "\n".join(new[2:-1]))
     body = [line for group in _groups(hunks) for line in _written(group, old[2:-1])]
     fence = "`" * (3 + max(map(len, re.findall("`+", "\n".join(body))), default=0))
     told = "\n".join((old[0], fence, *body, fence))
@@ -43,7 +43,7 @@ def with_changed_lines(before: str, told: str) -> str:
     )
     if not (fits and text and heading == told.partition("\n")[0]):
         return UNKNOWN
-    after = with_hunks("\n".join(text), wanted)
+    after = apply_hunks("\n".join(text), wanted)
     return "\n".join((heading, old[0], after, old[-1]))
 
 

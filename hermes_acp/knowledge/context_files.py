@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
-from hermes_acp.core.closures import Closure
-from hermes_acp.core.untrusted import plain
-from hermes_acp.knowledge.context_imports import DEEPEST, imports_of, read_rule, resolved
+from hermes_acp.core.denied_paths import DeniedPath
+from hermes_acp.core.untrusted_text import plain
+from hermes_acp.knowledge.bounded_reading import read_regular_file
+from hermes_acp.knowledge.context_imports import MAX_DEPTH, imports_of, read_rule, resolved
 from hermes_acp.knowledge.context_search import (
-    Candidate,
-    Place,
+    ContextCandidate,
+    SearchScope,
     candidates,
     candidates_in,
     load_kinds,
     main_root,
 )
-from hermes_acp.knowledge.reading import read_regular
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.injection import Finding, ScanReport
+    from hermes_acp.knowledge.injection_scanner import Finding, ScanReport
 
 BUDGET_BYTES = 128 * 1024
 MAX_FILE_BYTES = 4 * 1024 * 1024
@@ -61,7 +61,7 @@ class ContextFile(Struct, frozen=True):
     cut_bytes: int = 0
 
 
-class Refusal(Struct, frozen=True):
+class FileRefusal(Struct, frozen=True):
     """A file that is there and was not used, and why, for the user to read; `file` is the one on disk that says so."""
 
     path: str
@@ -74,7 +74,7 @@ class ContextFiles(Struct, frozen=True):
 
     root: str
     files: tuple[ContextFile, ...]
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[FileRefusal, ...]
     digest: str
     withheld: tuple[ContextFile, ...] = ()
     """Files that may not be used yet, whole; what they import is not read."""
@@ -89,20 +89,20 @@ class ContextFiles(Struct, frozen=True):
 
 
 Fingerprint = tuple[tuple[str, int, int], ...]
-Admits = Callable[[Candidate, str], bool]
+AdmissionCheck = Callable[[ContextCandidate, str], bool]
 
 
-def admit_all(candidate: Candidate, digest: str) -> bool:
+def allow_all(candidate: ContextCandidate, digest: str) -> bool:
     """Let every file be used, as at a session's beginning."""
     return True
 
 
-def gather(
-    place: Place,
+def collect_context(
+    place: SearchScope,
     budget_bytes: int = BUDGET_BYTES,
     allowed: frozenset[str] = frozenset(),
     scan: "Callable[[str], ScanReport] | None" = None,
-    admits: Admits = admit_all,
+    admits: AdmissionCheck = allow_all,
 ) -> ContextFiles:
     """Find, read, scan and trim the context files that hold in a place. Blocks the thread.
 
@@ -114,8 +114,8 @@ def gather(
     return _gathered(place, candidates(place), budget_bytes, gathering)
 
 
-def gather_below(
-    place: Place, folders: Sequence[Path], allowed: frozenset[str], admits: Admits = admit_all
+def collect_context_below(
+    place: SearchScope, folders: Sequence[Path], allowed: frozenset[str], admits: AdmissionCheck = allow_all
 ) -> ContextFiles:
     """Do the same for the context files of folders below the working directory, on a budget of their own."""
     gathering = _Gathering(allowed, place.shut, None, admits)
@@ -123,7 +123,7 @@ def gather_below(
 
 
 def _gathered(
-    place: Place, found: Iterable[Candidate], budget_bytes: int, gathering: "_Gathering"
+    place: SearchScope, found: Iterable[ContextCandidate], budget_bytes: int, gathering: "_Gathering"
 ) -> ContextFiles:
     for candidate in found:
         gathering.take(candidate, 0)
@@ -136,8 +136,8 @@ def _gathered(
     return ContextFiles(root, trimmed, refusals, whole.hexdigest(), withheld, gathering.imports)
 
 
-def fingerprint(place: Place, below: Sequence[Path] = (), more: Iterable[Path] = ()) -> Fingerprint:
-    """Give path, modification time and size of each file `gather` would look at first, without reading any.
+def fingerprint(place: SearchScope, below: Sequence[Path] = (), more: Iterable[Path] = ()) -> Fingerprint:
+    """Give path, modification time and size of each file `collect_context` would look at first, without reading any.
 
     So of those in further folders `below` the working directory, and of `more` files, such as imported ones.
     """
@@ -160,21 +160,21 @@ class _Gathering:
     def __init__(
         self,
         allowed: frozenset[str],
-        shut: Sequence[Closure],
+        shut: Sequence[DeniedPath],
         scan: "Callable[[str], ScanReport] | None",
-        admits: Admits,
+        admits: AdmissionCheck,
     ) -> None:
         self._scan = scan
         self.files: list[ContextFile] = []
         self.withheld: list[ContextFile] = []
         self._admits = admits
-        self.refusals: list[Refusal] = []
+        self.refusals: list[FileRefusal] = []
         self._allowed = allowed
         self._shut = tuple(each for each in shut if each.hides)
         self._read_bytes = 0
         self.imports: dict[str, str] = {}
 
-    def take(self, candidate: Candidate, depth: int) -> None:
+    def take(self, candidate: ContextCandidate, depth: int) -> None:
         """Read a file and what it imports, or note why it is not used."""
         if not _is_a_place(candidate.label):
             self._refuse(plain(candidate.label), NO_PLACE, candidate)
@@ -188,20 +188,20 @@ class _Gathering:
             return
         self._note_target(candidate)
         text = self._keep(candidate, content)
-        for named in imports_of(text) if depth < DEEPEST else ():
+        for named in imports_of(text) if depth < MAX_DEPTH else ():
             self._take_import(named, candidate, depth)
 
     def _is_shut(self, path: Path) -> bool:
         places = {os.path.abspath(path), os.path.realpath(path)} if self._shut else ()
         return any(each.covers(place) for each in self._shut for place in places)
 
-    def _note_target(self, candidate: Candidate) -> None:
+    def _note_target(self, candidate: ContextCandidate) -> None:
         """Note the file that a link leads to as one that the link imports."""
         root, real = candidate.root, os.path.realpath(candidate.path)
         if os.path.relpath(real, root.resolve()) != os.path.relpath(candidate.path, root):
             self.imports.setdefault(real, candidate.label)
 
-    def _take_import(self, named: str, importer: Candidate, depth: int) -> None:
+    def _take_import(self, named: str, importer: ContextCandidate, depth: int) -> None:
         path = resolved(named, importer.path)
         real = os.path.realpath(path)
         if real in self.imports:
@@ -219,12 +219,12 @@ class _Gathering:
         is_main = not os.path.isabs(importer.label)
         label = os.path.relpath(real, root.resolve()) if is_main else real
         if all(label not in (file.path, *file.same_as) for file in self.files):
-            self.take(Candidate(Path(real), root, label), depth + 1)
+            self.take(ContextCandidate(Path(real), root, label), depth + 1)
 
-    def _refuse(self, label: str, why: str, candidate: Candidate) -> None:
-        self.refusals.append(Refusal(label, why, str(candidate.path)))
+    def _refuse(self, label: str, why: str, candidate: ContextCandidate) -> None:
+        self.refusals.append(FileRefusal(label, why, str(candidate.path)))
 
-    def _keep(self, candidate: Candidate, content: bytes) -> str:
+    def _keep(self, candidate: ContextCandidate, content: bytes) -> str:
         """Add a file, and give its text; the same bytes a second time move to the nearer place, named as the same."""
         name = candidate.label
         digest = sha256(content).hexdigest()
@@ -235,11 +235,11 @@ class _Gathering:
             return ""
         try:
             text = content.decode("utf-8-sig").replace("\r\n", "\n")
-        except UnicodeDecodeError as trouble:
-            why = f"It is not UTF-8: byte {trouble.start} does not fit. Save it as UTF-8."
+        except UnicodeDecodeError as error:
+            why = f"It is not UTF-8: byte {error.start} does not fit. Save it as UTF-8."
             self._refuse(name, why, candidate)
             return ""
-        from hermes_acp.knowledge.injection import scan
+        from hermes_acp.knowledge.injection_scanner import scan
 
         report = (self._scan or scan)(text)
         is_allowed = digest in self._allowed
@@ -261,7 +261,7 @@ def _is_a_place(label: str) -> bool:
     """Tell whether a path, which stands beside the texts, says where a file lies and nothing else to a model."""
     if not label.isprintable() or " " not in label:
         return label.isprintable()
-    from hermes_acp.knowledge.injection import scan
+    from hermes_acp.knowledge.injection_scanner import scan
 
     return scan(label).verdict != "block"
 
@@ -271,14 +271,14 @@ def _may_hold_instructions(name: str) -> bool:
     return name.endswith((".md", ".mdc")) or any(name in kind.candidates for kind in load_kinds())
 
 
-def _read(candidate: Candidate) -> bytes | str:
+def _read(candidate: ContextCandidate) -> bytes | str:
     """Read a file whole, or say why not."""
     root = candidate.root.resolve()
     real = Path(os.path.realpath(candidate.path))
     is_renamed = real.name != candidate.path.name and real.is_relative_to(root)
     if is_renamed and not _may_hold_instructions(real.name):
         return f"It is a link to {real.name}, which is no text for agents. Put the file itself here if it is meant."
-    return read_regular(candidate.path, root, MAX_FILE_BYTES)
+    return read_regular_file(candidate.path, root, MAX_FILE_BYTES)
 
 
 def _trim(files: list[ContextFile], budget_bytes: int) -> tuple[ContextFile, ...]:

@@ -11,8 +11,8 @@ from typing import Final
 
 from msgspec import Struct
 
-DEEPEST: Final = 5
-MOST_IMPORTS: Final = 50
+MAX_DEPTH: Final = 5
+MAX_IMPORTS: Final = 50
 IMPORT: Final = re.compile(
     r"(?:^|(?<=[\s(]))@((?:~/|/|(?:\.{1,2}/)*)[\w][\w./-]*\.(?:md|mdc|txt))(?![\w/])", re.MULTILINE
 )
@@ -41,7 +41,7 @@ def imports_of(text: str) -> Iterator[str]:
     """Give the paths a text imports, in their order; what stands in code imports nothing."""
     plain = CODE.sub(lambda found: " " * len(found.group()), text)
     for number, found in enumerate(IMPORT.finditer(plain)):
-        if number >= MOST_IMPORTS:
+        if number >= MAX_IMPORTS:
             return
         yield found.group(1)
 

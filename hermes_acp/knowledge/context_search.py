@@ -11,15 +11,15 @@ from pathlib import Path, PurePath
 
 from msgspec import Struct
 
-from hermes_acp.core.closures import Closure
-from hermes_acp.core.drawers import Drawer
+from hermes_acp.core.denied_paths import DeniedPath
+from hermes_acp.core.plugins import PluginFolder
 
-MOST_MATCHES = 100
+MAX_MATCHES = 100
 USUAL_HOME = ".hermes"
 """A home of this name lies in the user's; one that was chosen elsewhere stands for itself."""
 
 
-class Kind(Struct, frozen=True):
+class ContextFileKind(Struct, frozen=True):
     """One kind of context file: its name, and the paths in a folder it goes by, the preferred one first.
 
     Of `candidates` the first that exists counts; of what fits a pattern in `patterns`, everything. `users` is where the
@@ -32,7 +32,7 @@ class Kind(Struct, frozen=True):
     users: str = ""
 
 
-class Place(Struct, frozen=True):
+class SearchScope(Struct, frozen=True):
     """Whose context is gathered: a working directory, further folders beside it, and the user's own folder.
 
     What rules have `shut` is no part of it.
@@ -41,10 +41,10 @@ class Place(Struct, frozen=True):
     cwd: str
     more_roots: tuple[str, ...] = ()
     home: str = ""
-    shut: tuple[Closure, ...] = ()
+    shut: tuple[DeniedPath, ...] = ()
 
 
-class Candidate(Struct, frozen=True):
+class ContextCandidate(Struct, frozen=True):
     """A file that may be used: `root` is what its links may not leave, `label` how it is called for people."""
 
     path: Path
@@ -53,10 +53,10 @@ class Candidate(Struct, frozen=True):
 
 
 @cache
-def load_kinds() -> tuple[Kind, ...]:
+def load_kinds() -> tuple[ContextFileKind, ...]:
     """Give every kind, in the order of their file names."""
-    drawer: Drawer[Kind] = Drawer("hermes_acp.knowledge.kinds", "KIND")
-    return tuple(drawer.open(name) for name in drawer)
+    plugin_folder: PluginFolder[ContextFileKind] = PluginFolder("hermes_acp.knowledge.kinds", "KIND")
+    return tuple(plugin_folder.open(name) for name in plugin_folder)
 
 
 def is_context_file(path: str) -> bool:
@@ -74,12 +74,12 @@ def find_root(cwd: Path) -> Path:
     return cwd
 
 
-def main_root(place: Place) -> Path:
+def main_root(place: SearchScope) -> Path:
     """Give the root of the working directory's repository, links resolved."""
     return find_root(Path(os.path.realpath(place.cwd)))
 
 
-def candidates(place: Place) -> Iterator[Candidate]:
+def candidates(place: SearchScope) -> Iterator[ContextCandidate]:
     """Give the files to look at, the farthest first: the user's own, those of further folders, the way down.
 
     Of the user's own, those written for other agents come before those written for this one.
@@ -92,20 +92,24 @@ def candidates(place: Place) -> Iterator[Candidate]:
         for path in files_in(folder):
             if path not in seen:
                 seen.add(path)
-                yield Candidate(path, root, path.relative_to(root).as_posix() if is_main else str(path))
+                yield ContextCandidate(
+                    path, root, path.relative_to(root).as_posix() if is_main else str(path)
+                )
 
 
-def candidates_in(place: Place, folders: Sequence[Path]) -> Iterator[Candidate]:
+def candidates_in(place: SearchScope, folders: Sequence[Path]) -> Iterator[ContextCandidate]:
     """Give the files to look at in some folders; none of those that are below no root of the place, or no more."""
     main = main_root(place)
     roots = [main, *(root for _, root in _ends(place))]
     for folder in folders:
         for root in [each for each in roots if folder.is_relative_to(each)][:1]:
             for path in files_in(folder):
-                yield Candidate(path, root, path.relative_to(root).as_posix() if root == main else str(path))
+                yield ContextCandidate(
+                    path, root, path.relative_to(root).as_posix() if root == main else str(path)
+                )
 
 
-def folders_below(place: Place, folders: Iterable[str]) -> list[Path]:
+def folders_below(place: SearchScope, folders: Iterable[str]) -> list[Path]:
     """Give the folders on the ways down to some that are not on the way to a folder of the place, within the roots."""
     ends = tuple(_ends(place))
     above = {each for end, _ in ends for each in (end, *end.parents)}
@@ -114,14 +118,14 @@ def folders_below(place: Place, folders: Iterable[str]) -> list[Path]:
     return sorted(each for each in ways if any(each.is_relative_to(root) for root in roots))
 
 
-def _ends(place: Place) -> Iterator[tuple[Path, Path]]:
+def _ends(place: SearchScope) -> Iterator[tuple[Path, Path]]:
     """Give the working directory and the further ones, each with its root, links resolved."""
     for each in (place.cwd, *place.more_roots):
         folder = Path(os.path.realpath(each))
         yield folder, find_root(folder)
 
 
-def _users(place: Place) -> Iterator[Candidate]:
+def _users(place: SearchScope) -> Iterator[ContextCandidate]:
     """Give what the user keeps for all projects where other agents look for it; their files lead anywhere at home."""
     home = Path(place.home)
     if home.name != USUAL_HOME:
@@ -130,10 +134,10 @@ def _users(place: Place) -> Iterator[Candidate]:
     for kind in load_kinds():
         path = user_home / kind.users
         if kind.users and os.path.lexists(path):
-            yield Candidate(path, user_home, str(path))
+            yield ContextCandidate(path, user_home, str(path))
 
 
-def _folders(place: Place) -> Iterator[tuple[Path, Path, bool]]:
+def _folders(place: SearchScope) -> Iterator[tuple[Path, Path, bool]]:
     cwd = Path(os.path.realpath(place.cwd))
     root = find_root(cwd)
     if place.home:
@@ -167,7 +171,7 @@ def files_in(folder: Path) -> Iterator[Path]:
             yield folder / found
         for pattern in kind.patterns:
             if pattern.split("/")[0] in present:
-                yield from sorted(folder.glob(pattern))[:MOST_MATCHES]
+                yield from sorted(folder.glob(pattern))[:MAX_MATCHES]
 
 
 def _is_there(folder: Path, name: str, present: frozenset[str]) -> bool:

@@ -12,44 +12,44 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.context_changes import changed_lines, with_changed_lines
 from hermes_acp.knowledge.context_consent import Consent
+from hermes_acp.knowledge.context_diffs import changed_lines, with_changed_lines
 from hermes_acp.knowledge.context_files import (
     INTRODUCTION,
     ContextFile,
     ContextFiles,
+    FileRefusal,
     Fingerprint,
-    Refusal,
+    collect_context,
+    collect_context_below,
     fenced,
     fingerprint,
-    gather,
-    gather_below,
 )
 from hermes_acp.knowledge.context_notices import file_notices
-from hermes_acp.knowledge.context_search import Candidate, Place, folders_below, main_root
+from hermes_acp.knowledge.context_search import ContextCandidate, SearchScope, folders_below, main_root
 
 CHANGED: Final = "[A context file changed. It says now:]"
 CHANGED_LINES: Final = "[A context file changed. These of its lines did; the others are as you know them:]"
-CAME: Final = "[There is a new context file. It says:]"
+FILE_ADDED: Final = "[There is a new context file. It says:]"
 FOUND: Final = (
     "[You came to a folder with a context file of its own. Where it disagrees with others, it wins there:]"
 )
 GONE: Final = "[The context file {path} is not in force any more: {why} What it said holds no longer.]"
-WENT: Final = re.compile(r"\[The context file (.+?) is not in force any more: ")
+FILE_REMOVED: Final = re.compile(r"\[The context file (.+?) is not in force any more: ")
 HEAD: Final = re.compile(r"## (.+?)(?: \(the same as .*\))?")
 FENCE: Final = re.compile(r"`{3,}")
 DELETED: Final = "it was deleted."
-MOST_FOLDERS: Final = 400
+MAX_FOLDERS: Final = 400
 
 
-class News(Struct, frozen=True):
+class ContextUpdate(Struct, frozen=True):
     """Something to tell: `text` for the model, empty where it need not know, `told` for its user."""
 
     text: str
     told: str
 
 
-class Withheld(Struct, frozen=True):
+class WithheldFile(Struct, frozen=True):
     """A file that is not used before its user approves it: `file` is its path on disk, `text` all that would be used.
 
     `old_block` is how the model was shown it before, None where it was not.
@@ -67,7 +67,7 @@ class Withheld(Struct, frozen=True):
         return None if self.old_block is None else "\n".join(self.old_block.split("\n")[2:-1]) + "\n"
 
 
-class ContextNews:
+class ContextUpdates:
     """One session's watch over its context files, from what its model has been shown."""
 
     def __init__(self, clean: Callable[[str], str]) -> None:
@@ -80,11 +80,11 @@ class ContextNews:
         self._below: tuple[Path, ...] = ()
         self._known: frozenset[str] = frozenset()
         self._at_first: frozenset[tuple[str, int, int]] = frozenset()
-        self._refused: frozenset[Refusal] = frozenset()
+        self._refused: frozenset[FileRefusal] = frozenset()
         self.imports: Mapping[str, str] = {}
         """What the files in use import: by its real path, the name of the importer."""
 
-    def begin(self, place: Place, shown: Mapping[str, str]) -> None:
+    def begin(self, place: SearchScope, shown: Mapping[str, str]) -> None:
         """Take what is there now as known: the model is being `shown` it, its user what is not used."""
         self._known = frozenset(shown)
         self._mark = self._look_at(place)
@@ -106,11 +106,11 @@ class ContextNews:
 
     def look(
         self,
-        place: Place,
+        place: SearchScope,
         shown: Callable[[], Mapping[str, str]],
         touched: Iterable[str],
         consent: Consent,
-    ) -> tuple[list[News], list[Withheld]]:
+    ) -> tuple[list[ContextUpdate], list[WithheldFile]]:
         """Return what is new, and what is withheld until somebody answers.
 
         `shown` are the files as the model was shown them, `touched` those it dealt with.
@@ -128,12 +128,12 @@ class ContextNews:
         return news, withheld
 
     def _gather(
-        self, place: Place, before: Mapping[str, str], consent: Consent
+        self, place: SearchScope, before: Mapping[str, str], consent: Consent
     ) -> tuple[ContextFiles, ContextFiles]:
         """Read what may be used: what was shown already may, whatever else is known of it."""
         while True:
-            gathered = gather(place, allowed=self._allowed, admits=self._admits(consent))
-            below = gather_below(place, self._below, self._allowed, self._admits(consent))
+            gathered = collect_context(place, allowed=self._allowed, admits=self._admits(consent))
+            below = collect_context_below(place, self._below, self._allowed, self._admits(consent))
             same = {
                 file.digest
                 for file in (*gathered.withheld, *below.withheld)
@@ -144,29 +144,29 @@ class ContextNews:
                 return gathered, below
             self._shown_digests |= same
 
-    def _admits(self, consent: Consent) -> Callable[[Candidate, str], bool]:
+    def _admits(self, consent: Consent) -> Callable[[ContextCandidate, str], bool]:
         return lambda candidate, digest: digest in self._shown_digests or consent.admits(candidate, digest)
 
     def _withheld(
         self, gathered: ContextFiles, below: ContextFiles, before: Mapping[str, str], consent: Consent
-    ) -> list[Withheld]:
+    ) -> list[WithheldFile]:
         known = self._set_aside | consent.answers.keys()
         files = {file.digest: file for file in (*gathered.withheld, *below.withheld)}
         return [
-            Withheld(
+            WithheldFile(
                 file.path, os.path.join(gathered.root, file.path), digest, file.text, before.get(file.path)
             )
             for digest, file in files.items()
             if digest not in known
         ]
 
-    def _look_at(self, place: Place) -> Fingerprint:
+    def _look_at(self, place: SearchScope) -> Fingerprint:
         root = main_root(place)
         return fingerprint(place, self._below, [root / path for path in sorted(self._known)])
 
     def _compare(
-        self, place: Place, gathered: ContextFiles, below: ContextFiles, before: Mapping[str, str]
-    ) -> list[News]:
+        self, place: SearchScope, gathered: ContextFiles, below: ContextFiles, before: Mapping[str, str]
+    ) -> list[ContextUpdate]:
         at_first = {file.path: file for file in gathered.files}
         later = {file.path: file for file in below.files if file.path not in at_first}
         withheld = {file.path for file in (*gathered.withheld, *below.withheld)}
@@ -181,7 +181,7 @@ class ContextNews:
         gone = self._gone(root, before.keys() - self._known, refusals)
         return [*news, *gone, *self._not_used(place, frozenset(refusals), before)]
 
-    def _tell(self, file: ContextFile, root: str, before: Mapping[str, str], is_later: bool) -> News:
+    def _tell(self, file: ContextFile, root: str, before: Mapping[str, str], is_later: bool) -> ContextUpdate:
         block = self._block(file)
         if file.path in before:
             lines = changed_lines(before[file.path], block)
@@ -189,37 +189,39 @@ class ContextNews:
         elif is_later:
             text, what = f"{FOUND}\n\n{block}", "is read too"
         else:
-            text, what = f"{CAME}\n\n{block}", "is new"
+            text, what = f"{FILE_ADDED}\n\n{block}", "is new"
         told = (f"{file.path} {what}; the agent was told.", *file_notices(file, root))
-        return News(text, " ".join(told))
+        return ContextUpdate(text, " ".join(told))
 
     def _block(self, file: ContextFile) -> str:
         return self._clean(fenced(file))
 
-    def _gone(self, root: str, paths: Iterable[str], refusals: Iterable[Refusal]) -> Iterator[News]:
+    def _gone(
+        self, root: str, paths: Iterable[str], refusals: Iterable[FileRefusal]
+    ) -> Iterator[ContextUpdate]:
         refused = {refusal.path: refusal.why for refusal in refusals}
         for path in sorted(paths):
             is_there = os.path.lexists(os.path.join(root, path))
             why = refused.get(path) if is_there else DELETED
             if why:
                 told = f"{path} is not in force any more; the agent was told: {why}"
-                yield News(GONE.format(path=path, why=why), told)
+                yield ContextUpdate(GONE.format(path=path, why=why), told)
 
     def _not_used(
-        self, place: Place, refused: frozenset[Refusal], before: Mapping[str, str]
-    ) -> Iterator[News]:
+        self, place: SearchScope, refused: frozenset[FileRefusal], before: Mapping[str, str]
+    ) -> Iterator[ContextUpdate]:
         """Tell of files that are not used, each once; those of the beginning were told then."""
         new = refused - self._refused
         self._refused = refused
         told = {path for path, *stamp in self._look_at(place) if (path, *stamp) in self._at_first}
         for refusal in sorted(new, key=lambda each: each.path):
             if refusal.path not in before and refusal.file not in told:
-                yield News("", f"{refusal.path} is not used: {refusal.why}")
+                yield ContextUpdate("", f"{refusal.path} is not used: {refusal.why}")
 
-    def _come_to(self, place: Place, touched: Iterable[str]) -> bool:
+    def _come_to(self, place: SearchScope, touched: Iterable[str]) -> bool:
         """Take down the folders of what was touched; tell whether the model was not in some of them yet."""
         new = {os.path.dirname(path) for path in touched} - self._touched
-        if not new or len(self._touched) > MOST_FOLDERS:
+        if not new or len(self._touched) > MAX_FOLDERS:
             return False
         self._touched |= new
         folders = {*self._below, *folders_below(place, new)}
@@ -232,12 +234,12 @@ def shown_files(texts: Iterable[str]) -> dict[str, str]:
     """Give the context files that stand in layers of a prompt and notes behind it, each as it was shown last."""
     shown: dict[str, str] = {}
     for text in texts:
-        if gone := WENT.match(text):
+        if gone := FILE_REMOVED.match(text):
             shown.pop(gone.group(1), None)
         elif text.startswith(CHANGED_LINES):
             told = dict(_blocks(text))
             shown.update({path: with_changed_lines(shown.get(path, ""), told[path]) for path in told})
-        elif text.startswith((CHANGED, CAME, FOUND)):
+        elif text.startswith((CHANGED, FILE_ADDED, FOUND)):
             shown.update(_blocks(text))
         elif INTRODUCTION in text:
             shown.update(_blocks(text.partition(INTRODUCTION)[2]))

@@ -12,20 +12,20 @@ from typing import Final
 from msgspec import Struct
 
 from hermes_acp.knowledge.cues import Cue, load_cues, pattern_of, possible_cues
-from hermes_acp.knowledge.easing import is_deed, is_firm_turn
 from hermes_acp.knowledge.features import Weights
+from hermes_acp.knowledge.threshold_adjustment import is_deed, is_firm_address
 
-MOST_KNOWN: Final = 10_000
+MAX_CACHED: Final = 10_000
 
 
-class Lack(Struct, frozen=True):
+class MissingScore(Struct, frozen=True):
     """What cues must add at least to matter: where a deed and a turn are among them, and `alone`, without the pair."""
 
     paired: int
     alone: int
 
 
-class Reach(Struct, frozen=True):
+class CueReach(Struct, frozen=True):
     """Cues in the order in which they are looked for, and what all of them add at most.
 
     In `by_role` those come first without which there is no pair of a deed and a turn.
@@ -50,21 +50,21 @@ class CueSearch:
         self._most = [(needed, self._most_of(cue)) for needed, cue in cues.loud]
         self._damped = sum(map(self._most_of, cues.damping))
         self._beside = frozenset(("", *(cue.id for cue in cues.damping)))
-        self._known: dict[int, Reach] = {}
+        self._known: dict[int, CueReach] = {}
 
-    def find(self, text: str, limit: int, bits: int, lack: Lack | None) -> dict[str, int]:
+    def find(self, text: str, limit: int, bits: int, lack: MissingScore | None) -> dict[str, int]:
         """Give where cues that words of these classes make possible first stand in the first `limit` letters of a text.
 
         None is given where they cannot add what is lacking. The damping ones are not looked for.
         """
         if lack is None:
             return _places(possible_cues(bits), text, limit)
-        if not self._may_reach(bits, lack):
+        if not self._can_reach(bits, lack):
             return {}
-        reach = self._reach_of(bits)
+        reach = self._reach_for(bits)
         left = reach.total
         deeds = {cue.id for cue in reach.cues if is_deed(cue)}
-        turns = {cue.id for cue in reach.cues if is_firm_turn(cue)}
+        turns = {cue.id for cue in reach.cues if is_firm_address(cue)}
         present = {cue.id for cue in reach.cues} | self._beside
         found: dict[str, int] = {}
         for cue in reach.cues if left >= lack.alone else reach.by_role:
@@ -85,17 +85,17 @@ class CueSearch:
         by_id = load_cues().by_id
         return _places([by_id[each] for each in found], text, limit)
 
-    def _may_reach(self, bits: int, lack: Lack) -> bool:
+    def _can_reach(self, bits: int, lack: MissingScore) -> bool:
         """Tell by a quick sum, which counts each pair twice, whether it is worth reckoning."""
         return (
             self._damped + sum([most for needed, most in self._most if bits & needed == needed])
             >= lack.paired
         )
 
-    def _reach_of(self, bits: int) -> Reach:
+    def _reach_for(self, bits: int) -> CueReach:
         if (known := self._known.get(bits)) is not None:
             return known
-        if len(self._known) >= MOST_KNOWN:
+        if len(self._known) >= MAX_CACHED:
             self._known.clear()
         possible = sorted(possible_cues(bits), key=self._promise, reverse=True)
         beside = {""}
@@ -103,9 +103,9 @@ class CueSearch:
         for cue in (*load_cues().damping, *possible):
             total += self._added(cue, beside)
             beside.add(cue.id)
-        first = min((list(filter(is_deed, possible)), list(filter(is_firm_turn, possible))), key=_cost_of)
+        first = min((list(filter(is_deed, possible)), list(filter(is_firm_address, possible))), key=_cost_of)
         by_role = (*first, *(cue for cue in possible if cue not in first))
-        self._known[bits] = found = Reach(tuple(possible), by_role, total)
+        self._known[bits] = found = CueReach(tuple(possible), by_role, total)
         return found
 
     def _added(self, cue: Cue, beside: set[str]) -> int:

@@ -11,13 +11,13 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.patterns import compiled
-from hermes_acp.knowledge.tables import load_table
+from hermes_acp.knowledge.compiled_tables import load_table
+from hermes_acp.knowledge.lazy_patterns import compiled
 
-MOST_LETTERS: Final = 700
+MAX_LETTERS: Final = 700
 FRAGMENT: Final = re.compile(r"<<(\w+)>>")
 WHOLE: Final = 3
-LONGEST_READ: Final = 8000
+MAX_READ_CHARS: Final = 8000
 
 
 class Cue(Struct, frozen=True, forbid_unknown_fields=True):
@@ -108,20 +108,20 @@ def possible_cues(bits: int) -> list[Cue]:
 
 
 def cues_in(stretch: str, possible: Iterable[Cue]) -> tuple[str, ...]:
-    """Name those of some cues that are in a stretch of folded text; the first `MOST_LETTERS` letters of it are read."""
-    return cues_beside(
-        [cue.id for cue in possible if pattern_of(cue).search(stretch, 0, MOST_LETTERS)], stretch
+    """Name those of some cues that are in a stretch of folded text; the first `MAX_LETTERS` letters of it are read."""
+    return damping_cues_near(
+        [cue.id for cue in possible if pattern_of(cue).search(stretch, 0, MAX_LETTERS)], stretch
     )
 
 
-def cues_beside(found: Iterable[str], stretch: str) -> tuple[str, ...]:
+def damping_cues_near(found: Iterable[str], stretch: str) -> tuple[str, ...]:
     """Name the cues found in a stretch in the order of their table, and behind them those that damp them."""
     present = {*found}
     if not present:
         return ()
     cues = load_cues()
     loud = [cue.id for _, cue in cues.loud if cue.id in present]
-    return (*loud, *(cue.id for cue in cues.damping if pattern_of(cue).search(stretch, 0, MOST_LETTERS)))
+    return (*loud, *(cue.id for cue in cues.damping if pattern_of(cue).search(stretch, 0, MAX_LETTERS)))
 
 
 def features_of_cues(cues: tuple[str, ...]) -> list[str]:

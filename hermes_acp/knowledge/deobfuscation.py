@@ -11,10 +11,10 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from hermes_acp.knowledge.disguises import Disguise
 from hermes_acp.knowledge.features import load_weights
-from hermes_acp.knowledge.marks import CIPHER, DOUBLED, JUMBLED, LEET, LETTER, NATO, PADDED, UNVOWELLED
-from hermes_acp.knowledge.patterns import compiled
+from hermes_acp.knowledge.lazy_patterns import compiled
+from hermes_acp.knowledge.obfuscation import Obfuscation
+from hermes_acp.knowledge.word_marks import CIPHER, DOUBLED, JUMBLED, LEET, LETTER, NATO, PADDED, UNVOWELLED
 
 COMMON = (
     "the and you your for with this that all not are from have will must should when what user any instructions "
@@ -72,19 +72,19 @@ LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 SHIFTS = tuple(str.maketrans(LETTERS, LETTERS[by:] + LETTERS[:by]) for by in range(len(LETTERS)))
 ANY_VOWEL = str.maketrans("aeiou012345", "\0" * 11)
 MIRRORED = str.maketrans(LETTERS, LETTERS[::-1])
-LEAST_PADDED = 7
-LEAST_JUMBLED = 6
-LEAST_JOINED = 5
-LEAST_ALIKE = 8
-LEAST_LONG = 28
-MOST_LONG = 4
+MIN_PADDED_CHARS = 7
+MIN_JUMBLED_CHARS = 6
+MIN_JOINED = 5
+MIN_SIMILAR = 8
+MIN_LONG_CHARS = 28
+MAX_LONG_WORDS = 4
 RUN_TOGETHER: Final = r"[a-z](?<![a-z/].)[a-z]{0,19}(?:(?:[_+.~=-]|::|%20|\$\{ifs\})[a-z']{1,20}){5,}"
 JOINTS: Final = r"[_+.~=-]|::|%20|\$\{ifs\}"
 HUMPS: Final = r"[A-Z]?[a-z]{1,20}(?:[A-Z][a-z]{1,20}){5,}"
 HUMP: Final = r"(?<=[a-z])(?=[A-Z])"
-LEAST_PARTED = 40
+MIN_SPACED_CHARS = 40
 MUCH_MARKUP = 5
-LEAST_PARTING = 7
+MIN_SEPARATORS = 7
 
 
 @cache
@@ -101,7 +101,7 @@ def cipher_words() -> dict[str, tuple[str, ...]]:
             *turned,
             ("mirror", word[::-1]),
             ("atbash", mirror_alphabet(word)),
-            ("pig", pig(word)),
+            ("pig", pig_latin(word)),
             ("pig", f"{word[1:]}{word[0]}ay"),
             ("keys", word.translate(NEXT_KEYS)),
             ("keys before", word.translate(KEYS_BEFORE)),
@@ -117,7 +117,7 @@ def jumbled_words() -> dict[str, str]:
     """Give the long keywords by their letters in order, and by what is left of them without one letter."""
     found: dict[str, str] = {}
     for word in sorted({*KEYWORDS.split(), *(word for word in COMMON.split() if len(word) > 5)}):
-        if len(word) >= LEAST_JUMBLED:
+        if len(word) >= MIN_JUMBLED_CHARS:
             found.setdefault(letters_of(word), word)
             for short in shortened(word):
                 found.setdefault(short, word)
@@ -136,7 +136,7 @@ def shortened(word: str) -> list[str]:
 
 def keyword_of(token: str) -> str:
     """Give the keyword that a word is with letters moved, or with one too few, too many or wrong; empty for none."""
-    if len(token) < LEAST_JUMBLED - 1 or not token.isalpha() or token in known_words():
+    if len(token) < MIN_JUMBLED_CHARS - 1 or not token.isalpha() or token in known_words():
         return ""
     known, whole = jumbled_words(), whole_words()
     if found := known.get(token) or known.get(letters_of(token)):
@@ -169,7 +169,7 @@ def unvowelled_words() -> dict[str, str]:
     """Give the keywords by what is left of them without their inner vowels, and with each vowel as one sign."""
     found: dict[str, str] = {}
     for word in sorted({*KEYWORDS.split(), *COMMON.split()}):
-        if len(word) >= LEAST_JUMBLED:
+        if len(word) >= MIN_JUMBLED_CHARS:
             found.setdefault(word.translate(ANY_VOWEL), word)
     for word in sorted({*KEYWORDS.split(), *COMMON.split()}):
         for vowels in ("aeiou", "aeou"):
@@ -187,7 +187,7 @@ def revowelled(token: str) -> str:
         return known[token]
     return (
         ""
-        if len(token) < LEAST_JUMBLED or token in known_words()
+        if len(token) < MIN_JUMBLED_CHARS or token in known_words()
         else known.get(token.translate(ANY_VOWEL), "")
     )
 
@@ -208,14 +208,14 @@ def mirror_alphabet(word: str) -> str:
     return word.translate(MIRRORED)
 
 
-def pig(word: str) -> str:
+def pig_latin(word: str) -> str:
     """Say a word in pig latin."""
     begin = re.match(r"[^aeiouy]*", word)
     ahead = begin.group() if begin else ""
     return word[len(ahead) :] + ahead + "ay" if ahead else word + "way"
 
 
-def unpig(word: str) -> str:
+def undo_pig_latin(word: str) -> str:
     """Put a word of pig latin right where one letter went to its end."""
     if word.endswith("way"):
         return word[:-3]
@@ -229,7 +229,7 @@ def is_jumbled(token: str) -> bool:
 
 def padding_of(token: str) -> str:
     """Give the one letter that stands between all others of a word; empty for none."""
-    if len(token) < LEAST_PADDED:
+    if len(token) < MIN_PADDED_CHARS:
         return ""
     for pads, letters in ((token[1::2], token[::2]), (token[::2], token[1::2])):
         if pads == pads[0] * len(pads) and len(set(letters)) > 2:
@@ -237,14 +237,14 @@ def padding_of(token: str) -> str:
     return ""
 
 
-def read_padded(passage: str, tokens: list[str]) -> list[Disguise]:
+def strip_padding(passage: str, tokens: list[str]) -> list[Obfuscation]:
     """Take the letter away that stands between the letters of all words."""
     pads = sorted({pad for token in tokens if (pad := padding_of(token))})
     removed = (re.sub(f"{pad}?([^{pad}\n]){pad}?", r"\1", passage) for pad in map(re.escape, pads[:2]))
-    return [Disguise("letters padded", plain) for plain in removed]
+    return [Obfuscation("letters padded", plain) for plain in removed]
 
 
-def read_ciphers(passage: str, tokens: list[str]) -> list[Disguise]:
+def undo_ciphers(passage: str, tokens: list[str]) -> list[Obfuscation]:
     """Undo a letter cipher where at least three common words show it."""
     known = cipher_words()
     hits = known.keys() & tokens
@@ -257,34 +257,40 @@ def read_ciphers(passage: str, tokens: list[str]) -> list[Disguise]:
     if how == "mirror":
         mirrored = {word for word in hits if how in known[word]}
         return [
-            Disguise(how, passage[::-1]),
-            Disguise(how, re.sub(r"\w+", lambda word: word[0][::-1], passage)),
-            Disguise(how, re.sub(r"\w+", lambda word: word[0][:: -1 if word[0] in mirrored else 1], passage)),
+            Obfuscation(how, passage[::-1]),
+            Obfuscation(how, re.sub(r"\w+", lambda word: word[0][::-1], passage)),
+            Obfuscation(
+                how, re.sub(r"\w+", lambda word: word[0][:: -1 if word[0] in mirrored else 1], passage)
+            ),
         ]
     if how == "atbash":
-        return [Disguise(how, mirror_alphabet(passage))]
+        return [Obfuscation(how, mirror_alphabet(passage))]
     if how == "pig":
         words = (*COMMON.split(), *KEYWORDS.split())
-        plain = {said: word for word in words for said in (pig(word), f"{word[1:]}{word[0]}ay")}
-        return [Disguise(how, re.sub(r"\w+", lambda word: plain.get(word[0]) or unpig(word[0]), passage))]
+        plain = {said: word for word in words for said in (pig_latin(word), f"{word[1:]}{word[0]}ay")}
+        return [
+            Obfuscation(
+                how, re.sub(r"\w+", lambda word: plain.get(word[0]) or undo_pig_latin(word[0]), passage)
+            )
+        ]
     if how in BACK:
-        return [Disguise(how, passage.translate(BACK[how]))]
-    return [Disguise(how, shift(passage, 26 - int(how.split()[1])))]
+        return [Obfuscation(how, passage.translate(BACK[how]))]
+    return [Obfuscation(how, shift(passage, 26 - int(how.split()[1])))]
 
 
-def read_leet(passage: str, tokens: list[str]) -> list[Disguise]:
+def undo_leet(passage: str, tokens: list[str]) -> list[Obfuscation]:
     """Read figures as letters where they stand inside a good part of the words."""
     odd = sum(1 for token in tokens if not token.isalpha() and not token.isdigit() and token.isalnum())
     if odd < 3 or odd * 5 < len(tokens):
         return []
     bare = compiled(FIGURES_AROUND).sub("", passage)
     return [
-        *(Disguise("leet", passage.translate(letters)) for letters in (LEET_I, LEET_L)),
-        Disguise("figures around words", bare),
+        *(Obfuscation("leet", passage.translate(letters)) for letters in (LEET_I, LEET_L)),
+        Obfuscation("figures around words", bare),
     ]
 
 
-def read_parted(unfolded: str, tokens: list[str]) -> list[Disguise]:
+def read_spaced_letters(unfolded: str, tokens: list[str]) -> list[Obfuscation]:
     """Join letters that stand alone; `unfolded` is the passage as it was, with its wide gaps."""
     single = sum(1 for token in tokens if len(token) == 1 and token.isalpha() and token.isascii())
     if single < 10 or single * 2 < sum(map(str.isalnum, tokens)):
@@ -294,57 +300,57 @@ def read_parted(unfolded: str, tokens: list[str]) -> list[Disguise]:
         joined = " ".join(word.replace(" ", "") for word in compiled(WIDE_GAP).split(joined))
     letters = [letter for letter in joined if letter.isalpha()]
     vowels = sum(letter in "aeiouy" for letter in letters)
-    is_prose = single >= LEAST_PARTED and single * 8 >= len(tokens) * 7
+    is_prose = single >= MIN_SPACED_CHARS and single * 8 >= len(tokens) * 7
     is_prose = is_prose and 0.28 * len(letters) <= vowels <= 0.5 * len(letters)
-    return [Disguise("prose parted" if is_prose else "letters parted", joined)]
+    return [Obfuscation("prose parted" if is_prose else "letters parted", joined)]
 
 
-def read_marked(passage: str) -> list[Disguise]:
+def read_inner_markup(passage: str) -> list[Obfuscation]:
     """Take markup out of the middle of words, where several have it."""
-    if not any(sign in passage for sign in ("<", "\\", "__", "~~")) and passage.count("`") < LEAST_PARTING:
+    if not any(sign in passage for sign in ("<", "\\", "__", "~~")) and passage.count("`") < MIN_SEPARATORS:
         return []
     passage, typeset = compiled(SET_IN_TYPE).subn(r"\1", passage) if "\\" in passage else (passage, 0)
     joined, count = compiled(INNER_MARKUP).subn("", passage)
     stripped, around = compiled(OUTER_MARKUP).subn(" ", joined)
     joined = stripped if max(count + typeset, around // 2) > MUCH_MARKUP else joined
     how = "markup through words" if count + typeset > MUCH_MARKUP else "markup in words"
-    return [Disguise(how, joined)] if max(count + typeset, around // 2 - MUCH_MARKUP) > 1 else []
+    return [Obfuscation(how, joined)] if max(count + typeset, around // 2 - MUCH_MARKUP) > 1 else []
 
 
-def read_jumbled(passage: str, tokens: list[str]) -> list[Disguise]:
+def unjumble(passage: str, tokens: list[str]) -> list[Obfuscation]:
     """Put keywords right that are misspelt, where two of them are."""
     right = {token: keyword_of(token) for token in set(tokens) if is_jumbled(token)}
     if len(right) < 2:
         return []
-    return [Disguise("jumbled", re.sub(r"\w+", lambda word: right.get(word[0], word[0]), passage))]
+    return [Obfuscation("jumbled", re.sub(r"\w+", lambda word: right.get(word[0], word[0]), passage))]
 
 
-def read_spelling(tokens: list[str]) -> list[Disguise]:
+def read_spelling(tokens: list[str]) -> list[Obfuscation]:
     """Read the spelling alphabet by its first letters."""
     alphabet = nato_words()
     if len(tokens) < 10 or len(alphabet.intersection(tokens)) < 5:
         return []
     letters = "".join(token[0] for token in tokens if token in alphabet)
-    return [Disguise("spelling alphabet", letters)] if len(letters) > 9 else []
+    return [Obfuscation("spelling alphabet", letters)] if len(letters) > 9 else []
 
 
-def read_doubled(passage: str) -> list[Disguise]:
+def read_doubled(passage: str) -> list[Obfuscation]:
     """Take one of each two letters where words have all of them twice."""
-    return [Disguise("letters doubled", re.sub(r"(.)\1", r"\1", passage))]
+    return [Obfuscation("letters doubled", re.sub(r"(.)\1", r"\1", passage))]
 
 
-def read_unvowelled(passage: str) -> list[Disguise]:
+def read_unvowelled(passage: str) -> list[Obfuscation]:
     """Give keywords their vowels back."""
     plain = re.sub(r"\w+", lambda word: revowelled(word[0]) or word[0], passage)
-    return [Disguise("vowels left out", plain)]
+    return [Obfuscation("vowels left out", plain)]
 
 
 def may_run_together(passage: str, tokens: list[str]) -> bool:
     """Tell whether a passage has far fewer blanks than words, or a word too long to be one."""
     return (
-        passage.count(" ") * 2 < len(tokens) > LEAST_JOINED
+        passage.count(" ") * 2 < len(tokens) > MIN_JOINED
         or are_alike(tokens)
-        or any(len(token) >= LEAST_LONG and token.isalpha() and token.isascii() for token in tokens)
+        or any(len(token) >= MIN_LONG_CHARS and token.isalpha() and token.isascii() for token in tokens)
     )
 
 
@@ -352,47 +358,47 @@ def are_alike(tokens: list[str]) -> bool:
     """Tell whether all words but the last have the same number of letters, as no prose has."""
     size = len(tokens[0])
     return (
-        len(tokens) > LEAST_ALIKE
+        len(tokens) > MIN_SIMILAR
         and 1 < size == len(tokens[1]) == len(tokens[2])
         and all(len(token) == size and token.isalpha() and token.isascii() for token in tokens[:-1])
     )
 
 
-def read_run_together(passage: str, unfolded: str, tokens: list[str]) -> list[Disguise]:
+def read_run_together(passage: str, unfolded: str, tokens: list[str]) -> list[Obfuscation]:
     """Part words that a sign joins, capitals, or nothing at all; the last are left to whoever knows words."""
     if not may_run_together(passage, tokens):
         return []
-    found = [Disguise("words joined", "".join(tokens))] if are_alike(tokens) else []
+    found = [Obfuscation("words joined", "".join(tokens))] if are_alike(tokens) else []
     if compiled(RUN_TOGETHER).search(passage):
         joined = compiled(RUN_TOGETHER).sub(lambda run: compiled(JOINTS).sub(" ", run[0]), passage)
-        found.append(Disguise("words joined", joined))
+        found.append(Obfuscation("words joined", joined))
     found += [
-        Disguise("words joined", compiled(HUMP).sub(" ", run[0]).lower())
+        Obfuscation("words joined", compiled(HUMP).sub(" ", run[0]).lower())
         for run in compiled(HUMPS).finditer(unfolded)
     ]
     found += [
-        Disguise("words joined", token)
+        Obfuscation("words joined", token)
         for token in tokens
-        if len(token) >= LEAST_LONG and token.isalpha() and token.isascii()
-    ][:MOST_LONG]
-    return found[:MOST_LONG]
+        if len(token) >= MIN_LONG_CHARS and token.isalpha() and token.isascii()
+    ][:MAX_LONG_WORDS]
+    return found[:MAX_LONG_WORDS]
 
 
-def undo_disguises(passage: str, unfolded: str, tokens: list[str], marks: list[str]) -> list[Disguise]:
+def deobfuscate(passage: str, unfolded: str, tokens: list[str], marks: list[str]) -> list[Obfuscation]:
     """Undo every disguise that the marks of a passage's words show."""
-    found = [*read_marked(passage), *read_run_together(passage, unfolded, tokens)]
+    found = [*read_inner_markup(passage), *read_run_together(passage, unfolded, tokens)]
     if marks.count(CIPHER) > 2:
-        found += read_ciphers(passage, tokens)
+        found += undo_ciphers(passage, tokens)
     if marks.count(LEET) > 2:
-        found += read_leet(passage, tokens)
+        found += undo_leet(passage, tokens)
     if marks.count(JUMBLED) > 1:
-        found += read_jumbled(passage, tokens)
+        found += unjumble(passage, tokens)
     if marks.count(NATO) > 4:
         found += read_spelling(tokens)
     if marks.count(LETTER) > 9:
-        found += read_parted(unfolded, tokens)
+        found += read_spaced_letters(unfolded, tokens)
     if marks.count(PADDED) > 1:
-        found += read_padded(passage, tokens)
+        found += strip_padding(passage, tokens)
     if marks.count(DOUBLED) > 2:
         found += read_doubled(passage)
     if marks.count(UNVOWELLED) > 2:

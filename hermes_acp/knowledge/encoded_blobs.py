@@ -11,8 +11,8 @@ from binascii import Error as BadEncoding
 from collections.abc import Callable
 from typing import Final
 
-from hermes_acp.knowledge.notations import (
-    LONGEST_NUMBER,
+from hermes_acp.knowledge.rare_encodings import (
+    MAX_NUMBER_CHARS,
     ROT13,
     Z85_TO_B85,
     read_base36,
@@ -20,13 +20,13 @@ from hermes_acp.knowledge.notations import (
     read_base62,
 )
 
-DEEPEST = 3
-LONGEST = 32_000
-LEAST_LETTERS = 12
-LEAST_SIGNS = 20
+MAX_DEPTH = 3
+MAX_CHARS = 32_000
+MIN_LETTERS = 12
+MIN_SIGNS = 20
 """So many printable bytes do not come about by chance, whatever they say."""
 
-MOST_MEMORY = 16_000_000
+MAX_MEMORY_BYTES = 16_000_000
 HEAD, LONG_BLOB = 40, 160
 """Of longer blobs so many letters are read first; whole bytes in every notation."""
 
@@ -58,7 +58,7 @@ def read_blob(blob: str) -> str:
     """
     if blob[:1] == "+" and blob[-1:] == "-":
         blob = blob[1:-1]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         found = signs = ""
         for read in READERS:
             body = blob if read is read_reversed else blob.lstrip("=").removeprefix("0x")
@@ -68,7 +68,7 @@ def read_blob(blob: str) -> str:
             if raw is not None and (is_readable(raw) or BLOB.fullmatch(raw.strip())):
                 found = raw
                 break
-            if raw and len(raw) >= LEAST_SIGNS and raw.isascii() and raw.isprintable():
+            if raw and len(raw) >= MIN_SIGNS and raw.isascii() and raw.isprintable():
                 signs = signs or raw
         if not found:
             return signs
@@ -81,7 +81,7 @@ def read_blob(blob: str) -> str:
 def _may_be(read: Callable[[str], str | None], blob: str) -> bool:
     """Tell by the letters read first, few of them, whether a long blob may be in a notation."""
     if read in NUMBERED:
-        return len(blob) <= LONGEST_NUMBER
+        return len(blob) <= MAX_NUMBER_CHARS
     return read(blob[-HEAD:] if read is read_reversed else blob[:HEAD]) is not None
 
 
@@ -136,7 +136,7 @@ def _of_fives(digits: str) -> bytes:
     return (int(digits, 32) >> bits % 8).to_bytes(bits // 8, "big")
 
 
-def read_turned(blob: str) -> str | None:
+def read_rotated(blob: str) -> str | None:
     """Read base64 whose letters were moved by half the alphabet."""
     return read_base64(blob.translate(ROT13)) if len(blob) % 4 == 0 else None
 
@@ -153,14 +153,14 @@ def _in_alphabet(letters: str) -> Callable[[str], str | None]:
     )
 
 
-def read_swapped(blob: str) -> str | None:
+def read_case_swapped(blob: str) -> str | None:
     """Read base64 whose small letters and capitals changed places."""
     return read_base64(blob.swapcase()) if len(blob) % 4 == 0 else None
 
 
 READERS: Final = (
     *(read_hex, read_bits, read_base32, read_base64, *NUMBERED),
-    *(read_base32hex, read_turned, read_reversed, read_swapped),
+    *(read_base32hex, read_rotated, read_reversed, read_case_swapped),
     *(_in_alphabet("0123456789abcdefghjkmnpqrstvwxyz"), _in_alphabet("ybndrfg8ejkmcpqxot1uwisza345h769")),
 )
 """The last two are Crockford's base32 and z-base-32."""
@@ -226,12 +226,12 @@ def _unpack(raw: bytes) -> bytes:
         if raw.startswith(b"BZh"):
             from bz2 import BZ2Decompressor
 
-            return BZ2Decompressor().decompress(raw, LONGEST)
+            return BZ2Decompressor().decompress(raw, MAX_CHARS)
         if raw.startswith(b"\xfd7zXZ"):
             from lzma import LZMADecompressor
 
-            return LZMADecompressor(memlimit=MOST_MEMORY).decompress(raw, LONGEST)
-        return zlib.decompressobj(47).decompress(raw, LONGEST)
+            return LZMADecompressor(memlimit=MAX_MEMORY_BYTES).decompress(raw, MAX_CHARS)
+        return zlib.decompressobj(47).decompress(raw, MAX_CHARS)
     except (zlib.error, OSError, EOFError, MemoryError) as error:
         raise ValueError(str(error)) from error
 
@@ -258,7 +258,7 @@ def _coding_of(raw: bytes) -> str:
 
 def is_readable(text: str, *, has_blanks: bool = True) -> bool:
     """Tell whether this reads as words rather than as bytes: printable, mostly letters, parted by blanks."""
-    if len(text) < LEAST_LETTERS or not text.replace("\n", " ").replace("\t", " ").isprintable():
+    if len(text) < MIN_LETTERS or not text.replace("\n", " ").replace("\t", " ").isprintable():
         return False
     letters = sum(map(str.isalpha, text[:400]))
     return letters >= 0.55 * len(text[:400]) and (not has_blanks or " " in text or "\n" in text)

@@ -12,13 +12,21 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.blobs import BLOB, DEEPEST, LONGEST, WINDOW, is_readable, read_base85, read_blob
-from hermes_acp.knowledge.letter_codes import find_letter_codes
-from hermes_acp.knowledge.notations import find_rare
-from hermes_acp.knowledge.patterns import compiled
-from hermes_acp.knowledge.sign_map import IN, UNPARTED_SIGNS, SignMap
+from hermes_acp.knowledge.character_map import IN, UNPARTED_SIGNS, CharacterMap
+from hermes_acp.knowledge.encoded_blobs import (
+    BLOB,
+    MAX_CHARS,
+    MAX_DEPTH,
+    WINDOW,
+    is_readable,
+    read_base85,
+    read_blob,
+)
+from hermes_acp.knowledge.lazy_patterns import compiled
+from hermes_acp.knowledge.letter_ciphers import find_letter_codes
+from hermes_acp.knowledge.rare_encodings import find_rare_encodings
 
-LEAST_ESCAPES = 6
+MIN_ESCAPES = 6
 OFTEN_WHOLE, RUN_END = 2_000, 200
 BYTES = 8
 """Letters that are whole bytes in every notation of groups."""
@@ -26,7 +34,7 @@ BYTES = 8
 ARMOURED_85: Final = r"<~[!-u\s]{20,}~>"
 PUNCTUATED = re.compile(r"[!-~]{30}")
 WORD = re.compile(r"\S{20,}")
-LEAST_WORD: Final = 20
+MIN_WORD_CHARS: Final = 20
 PATH = re.compile(r"[a-z][/_-][a-z]")
 ANY_ESCAPE_SIGN: Final = r"[\\&U%=0$cC^\[]"
 USUAL_ESCAPE_SIGNS: Final = "\\&%=$^["
@@ -51,7 +59,7 @@ ESCAPE: Final = ANY_ESCAPE_SIGN + ESCAPED
 USUAL_ESCAPE: Final = f"[{re.escape(USUAL_ESCAPE_SIGNS)}]{ESCAPED}"
 NAME_GROUP = 14
 PIECE_SIGNS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-LEAST_PIECE, LONGEST_PIECE = 12, 76
+MIN_PIECE_CHARS, MAX_PIECE_CHARS = 12, 76
 ODD_PIECE = re.compile(r".{1,11}(?:[0-9+/]|[a-z][A-Z])")
 PIECES: Final = (
     r"[A-Za-z0-9+/]{12,76}(?:[\"'`,|>*#\s-]{1,10}(?:\+[\s\"'`]{1,6})?[A-Za-z0-9+/]{4,76}={0,2}){2,400}"
@@ -72,7 +80,7 @@ NUMBERS: Final = (
     r"(?:(?:0[oxOX])?[0-9a-fA-F]{2,40}h?[ ,:;|/.\n-]{1,3}){10,}(?:0[oxOX])?[0-9a-fA-F]{2,40}h?(?!\w)"
 )
 NUMBER_SIGNS: Final = "0123456789abcdefABCDEFoxhOXH ,:;|/.\n-"
-LEAST_NUMBERS: Final = 35
+MIN_NUMBERS_CHARS: Final = 35
 """So many signs the shortest of `NUMBERS` has."""
 
 MORSE: Final = (
@@ -116,10 +124,10 @@ class Variant(Struct, frozen=True):
 
 def find_encoded(text: str) -> Iterator[Variant]:
     """Give every stretch that is written in a notation and reads as text."""
-    signs = SignMap(text)
+    signs = CharacterMap(text)
     yield from _find_blobs(text, signs)
     yield from _find_escapes(text, signs)
-    if signs.has_run(NUMBER_SIGNS, LEAST_NUMBERS):
+    if signs.has_run(NUMBER_SIGNS, MIN_NUMBERS_CHARS):
         yield from _find_runs(text, NUMBERS, read_numbers, "numbers")
     for pattern, read, how, marks in (
         (MORSE, read_morse, "Morse", (".-", "-.", "\u00b7", "\u2022", "\u2212", "._", "_.")),
@@ -127,33 +135,35 @@ def find_encoded(text: str) -> Iterator[Variant]:
     ):
         if any(map(text.__contains__, marks)):
             yield from _find_runs(text, pattern, read, how)
-    for start, end, plain, how in chain(find_rare(text, signs), find_letter_codes(text, signs)):
-        if is_readable(plain[:LONGEST], has_blanks=how not in WITHOUT_BLANKS):
-            yield Variant(start, end, plain[:LONGEST], how)
+    for start, end, plain, how in chain(find_rare_encodings(text, signs), find_letter_codes(text, signs)):
+        if is_readable(plain[:MAX_CHARS], has_blanks=how not in WITHOUT_BLANKS):
+            yield Variant(start, end, plain[:MAX_CHARS], how)
 
 
 def _find_runs(text: str, pattern: str, read: Callable[[str], str], how: str) -> Iterator[Variant]:
     for found in compiled(pattern).finditer(text):
-        plain = read(found.group()[:LONGEST])
+        plain = read(found.group()[:MAX_CHARS])
         if is_readable(plain):
             yield Variant(*found.span(), plain, how)
 
 
-def _find_words(text: str, signs: SignMap) -> Iterator[re.Match[str]]:
+def _find_words(text: str, signs: CharacterMap) -> Iterator[re.Match[str]]:
     """Find what is long and has no blank in it."""
-    for start, end in signs.runs_of(UNPARTED_SIGNS, LEAST_WORD):
+    for start, end in signs.runs_of(UNPARTED_SIGNS, MIN_WORD_CHARS):
         yield from WORD.finditer(text, start, end)
 
 
-def _find_blobs(text: str, signs: SignMap) -> Iterator[Variant]:
+def _find_blobs(text: str, signs: CharacterMap) -> Iterator[Variant]:
     last_end, last_blob, whole = -1, "", 0
     for word in _find_words(text, signs):
         for found in BLOB.finditer(word.group()):
             start = word.start() + found.start()
-            blob = found.group()[:LONGEST]
+            blob = found.group()[:MAX_CHARS]
             if blob.islower() and PATH.search(blob):
                 continue
-            joined = last_blob and not text[last_end:start].strip(" \t\r\n>*#/`") and len(last_blob) < LONGEST
+            joined = (
+                last_blob and not text[last_end:start].strip(" \t\r\n>*#/`") and len(last_blob) < MAX_CHARS
+            )
             ahead, whole = _read_again(last_blob, whole) if joined else ("", 0)
             plain = (read_blob(ahead + blob) if ahead else "") or read_blob(blob)
             if plain:
@@ -168,7 +178,7 @@ def _find_blobs(text: str, signs: SignMap) -> Iterator[Variant]:
         yield from _join_pieces(compiled(GROUPS).finditer(text))
     if "<~" in text:
         for found in compiled(ARMOURED_85).finditer(text):
-            if plain := read_base85(found.group()[:LONGEST]):
+            if plain := read_base85(found.group()[:MAX_CHARS]):
                 yield Variant(*found.span(), plain, "base85")
 
 
@@ -182,11 +192,11 @@ def _read_again(run: str, whole: int) -> tuple[str, int]:
     return run[(len(run) - RUN_END) // BYTES * BYTES :], whole
 
 
-def _find_pieces(text: str, signs: SignMap) -> Iterator[re.Match[str]]:
+def _find_pieces(text: str, signs: CharacterMap) -> Iterator[re.Match[str]]:
     """Find pieces that follow one another, the first of which looks like no word."""
     last = 0
-    for start, end in signs.runs_of(PIECE_SIGNS, LEAST_PIECE):
-        if start < last or end - start > LONGEST_PIECE or not ODD_PIECE.match(text, start, end):
+    for start, end in signs.runs_of(PIECE_SIGNS, MIN_PIECE_CHARS):
+        if start < last or end - start > MAX_PIECE_CHARS or not ODD_PIECE.match(text, start, end):
             continue
         if found := compiled(PIECES).match(text, start):
             last = found.end()
@@ -195,38 +205,38 @@ def _find_pieces(text: str, signs: SignMap) -> Iterator[re.Match[str]]:
 
 def _join_pieces(runs: Iterable[re.Match[str]]) -> Iterator[Variant]:
     for found in runs:
-        if plain := read_blob(compiled(BETWEEN_PIECES).sub("", found.group())[:LONGEST]):
+        if plain := read_blob(compiled(BETWEEN_PIECES).sub("", found.group())[:MAX_CHARS]):
             yield Variant(*found.span(), plain, "base")
 
 
 def _find_base85(word: re.Match[str]) -> Iterator[Variant]:
-    blob = word.group()[:LONGEST]
+    blob = word.group()[:MAX_CHARS]
     if plain := read_base85(blob):
         yield Variant(*word.span(), plain, "base85")
 
 
-def _find_escapes(text: str, signs: SignMap) -> Iterator[Variant]:
+def _find_escapes(text: str, signs: CharacterMap) -> Iterator[Variant]:
     """Read lines with several escapes; what is not escaped in them stays."""
     has_rare = any(map(signs.holds, RARE_ESCAPES))
-    if not has_rare and signs.count(USUAL_ESCAPE_SIGNS) < LEAST_ESCAPES:
+    if not has_rare and signs.count(USUAL_ESCAPE_SIGNS) < MIN_ESCAPES:
         return
     spans: dict[tuple[int, int], int] = {}
     line = (0, -1)
     for found in compiled(ESCAPE if has_rare else USUAL_ESCAPE).finditer(text):
         if found.start() > line[1]:
-            begin = text.rfind("\n", max(0, found.start() - LONGEST), found.start()) + 1
-            end = text.find("\n", found.start(), found.start() + LONGEST)
+            begin = text.rfind("\n", max(0, found.start() - MAX_CHARS), found.start()) + 1
+            end = text.find("\n", found.start(), found.start() + MAX_CHARS)
             line = (
-                max(begin, found.start() - LONGEST),
-                end if end >= 0 else min(len(text), found.start() + LONGEST),
+                max(begin, found.start() - MAX_CHARS),
+                end if end >= 0 else min(len(text), found.start() + MAX_CHARS),
             )
         spans[line] = spans.get(line, 0) + 1
     for (start, end), count in spans.items():
-        if count >= LEAST_ESCAPES:
+        if count >= MIN_ESCAPES:
             plain = text[start:end]
-            for _ in range(DEEPEST):
+            for _ in range(MAX_DEPTH):
                 plain, more = compiled(ESCAPE).subn(_read_escape, plain)
-                if more < LEAST_ESCAPES:
+                if more < MIN_ESCAPES:
                     break
             plain = _unescape(plain).replace("\xa0", " ")
             if is_readable(plain):

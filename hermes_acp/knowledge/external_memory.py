@@ -14,29 +14,34 @@ import anyio
 from anyio.to_thread import run_sync
 
 from hermes_acp import __version__
-from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.ports import StartTask
-from hermes_acp.knowledge.memory_requests import Exchange, MemoryService, Request, Whose
+from hermes_acp.knowledge.memory_service import (
+    ConversationExchange,
+    MemoryOwner,
+    MemoryRequest,
+    MemoryService,
+)
 
 if TYPE_CHECKING:
     import httpx2
 
-LONGEST_RECALL_S: Final = 10.0
-LONGEST_KEEP_S: Final = 20.0
-GOODBYE_S: Final = 2.0
-MOST_BYTES: Final = 1 << 20
+RECALL_TIMEOUT_S: Final = 10.0
+SAVE_TIMEOUT_S: Final = 20.0
+SHUTDOWN_GRACE_S: Final = 2.0
+MAX_BYTES: Final = 1 << 20
 SAID_CHARACTERS: Final = 8_000
 WORDS_CHARACTERS: Final = 1_000
 RECALLED_CHARACTERS: Final = 6_000
-FAILURES: Final = 3
-REST_S: Final = 600.0
+MAX_FAILURES: Final = 3
+COOLDOWN_S: Final = 600.0
 
 
-class Memoir:
+class SessionMemory:
     """What goes on with the service for one session."""
 
-    def __init__(self, whose: Whose) -> None:
-        self.whose = whose
+    def __init__(self, owner: MemoryOwner) -> None:
+        self.owner = owner
         self.is_opened = False
         self.pending = 0
         self.is_recalling = False
@@ -45,7 +50,7 @@ class Memoir:
         self.told = ""
 
 
-class OutsideMemory:
+class ExternalMemory:
     """One service. `clean` takes secrets out of what goes there, `scan` attacks out of what comes from there."""
 
     def __init__(
@@ -71,123 +76,129 @@ class OutsideMemory:
         self._clean = clean
         self._scan = scan
         self._start = start
-        self._memoirs: dict[str, Memoir] = {}
+        self._session_memories: dict[str, SessionMemory] = {}
         self._failures = 0
-        self._rests_until = 0.0
+        self._cooldown_until = 0.0
         self._news: list[str] = []
         self._was_told = False
         self.label: str = service.label
 
     def prefetch(self, session_id: str, words: str) -> None:
         """Begin to ask what is remembered that has to do with some words, unless that is under way or was done."""
-        memoir = self._memoir(session_id)
-        if not (memoir.is_recalling or memoir.recalled is not None or self._rests()):
-            memoir.is_recalling = True
-            self._begin(memoir, partial(self._recall, memoir, words))
+        session_memory = self._session_memory(session_id)
+        if not (
+            session_memory.is_recalling or session_memory.recalled is not None or self._is_cooling_down()
+        ):
+            session_memory.is_recalling = True
+            self._begin(session_memory, partial(self._recall, session_memory, words))
 
-    async def take(self, session_id: str, patience_s: float) -> str:
+    async def take(self, session_id: str, max_wait_s: float) -> str:
         """Give what was remembered, once, and nothing twice in a row; waits for at most so long."""
-        memoir = self._memoir(session_id)
-        if memoir.is_recalling and patience_s > 0:
-            with anyio.move_on_after(patience_s):
-                await memoir.is_idle.wait()
-        text, memoir.recalled = memoir.recalled or "", None
-        if text == memoir.told:
+        session_memory = self._session_memory(session_id)
+        if session_memory.is_recalling and max_wait_s > 0:
+            with anyio.move_on_after(max_wait_s):
+                await session_memory.is_idle.wait()
+        text, session_memory.recalled = session_memory.recalled or "", None
+        if text == session_memory.told:
             return ""
-        memoir.told = text or memoir.told
+        session_memory.told = text or session_memory.told
         return text
 
-    def keep(self, session_id: str, exchange: Exchange) -> None:
+    def keep(self, session_id: str, exchange: ConversationExchange) -> None:
         """Begin to tell what was said, and to ask what is remembered for the next turn."""
-        memoir = self._memoir(session_id)
-        if not self._rests():
-            memoir.recalled = None
-            memoir.is_recalling = True
-            self._begin(memoir, partial(self._keep_and_recall, memoir, exchange))
+        session_memory = self._session_memory(session_id)
+        if not self._is_cooling_down():
+            session_memory.recalled = None
+            session_memory.is_recalling = True
+            self._begin(session_memory, partial(self._save_and_recall, session_memory, exchange))
 
-    async def settle(self, session_id: str, patience_s: float = GOODBYE_S) -> None:
+    async def settle(self, session_id: str, max_wait_s: float = SHUTDOWN_GRACE_S) -> None:
         """Wait for what is under way for a session, for at most so long."""
-        memoir = self._memoirs.get(session_id)
-        if memoir and memoir.pending:
-            with anyio.move_on_after(patience_s):
-                await memoir.is_idle.wait()
+        session_memory = self._session_memories.get(session_id)
+        if session_memory and session_memory.pending:
+            with anyio.move_on_after(max_wait_s):
+                await session_memory.is_idle.wait()
 
     async def release(self, session_id: str) -> None:
         """Let go of a session that closes."""
         await self.settle(session_id)
-        self._memoirs.pop(session_id, None)
+        self._session_memories.pop(session_id, None)
 
     def news(self) -> Sequence[str]:
         """Give sentences the user should read, each once."""
         news, self._news = self._news, []
         return news
 
-    def _memoir(self, session_id: str) -> Memoir:
-        whose = Whose(*self._names, session_id)
-        return self._memoirs.setdefault(session_id, Memoir(whose))
+    def _session_memory(self, session_id: str) -> SessionMemory:
+        owner = MemoryOwner(*self._names, session_id)
+        return self._session_memories.setdefault(session_id, SessionMemory(owner))
 
-    def _rests(self) -> bool:
-        return time.monotonic() < self._rests_until
+    def _is_cooling_down(self) -> bool:
+        return time.monotonic() < self._cooldown_until
 
-    def _begin(self, memoir: Memoir, work: Callable[[], Awaitable[None]]) -> None:
-        memoir.pending += 1
-        if memoir.is_idle.is_set():
-            memoir.is_idle = anyio.Event()
+    def _begin(self, session_memory: SessionMemory, work: Callable[[], Awaitable[None]]) -> None:
+        session_memory.pending += 1
+        if session_memory.is_idle.is_set():
+            session_memory.is_idle = anyio.Event()
 
         async def go() -> None:
             try:
                 await work()
                 self._failures = 0
-            except WorkspaceTrouble as trouble:
+            except WorkspaceError as trouble:
                 self._fail(trouble)
             finally:
-                memoir.pending -= 1
-                if not memoir.pending:
-                    memoir.is_recalling = False
-                    memoir.is_idle.set()
+                session_memory.pending -= 1
+                if not session_memory.pending:
+                    session_memory.is_recalling = False
+                    session_memory.is_idle.set()
 
         self._start(go)
 
-    def _fail(self, trouble: WorkspaceTrouble) -> None:
+    def _fail(self, trouble: WorkspaceError) -> None:
         self._failures += 1
-        if self._failures >= FAILURES:
-            self._rests_until = time.monotonic() + REST_S
+        if self._failures >= MAX_FAILURES:
+            self._cooldown_until = time.monotonic() + COOLDOWN_S
         if not self._was_told:
             self._was_told = True
             self._news.append(f"{trouble.sentence()} The agent goes on without what is remembered there.")
 
-    async def _keep_and_recall(self, memoir: Memoir, exchange: Exchange) -> None:
+    async def _save_and_recall(self, session_memory: SessionMemory, exchange: ConversationExchange) -> None:
         said, answered = (self._clean(text[:SAID_CHARACTERS]) for text in (exchange.said, exchange.answered))
-        with anyio.move_on_after(LONGEST_KEEP_S) as scope:
-            await self._send_opened(memoir, self._service.keep(memoir.whose, Exchange(said, answered)))
+        with anyio.move_on_after(SAVE_TIMEOUT_S) as scope:
+            await self._send_opened(
+                session_memory, self._service.keep(session_memory.owner, ConversationExchange(said, answered))
+            )
         if scope.cancelled_caught:
             raise self._trouble("did not answer in time")
-        await self._recall(memoir, exchange.said)
+        await self._recall(session_memory, exchange.said)
 
-    async def _recall(self, memoir: Memoir, words: str) -> None:
+    async def _recall(self, session_memory: SessionMemory, words: str) -> None:
         asked = self._clean(" ".join(words.split())[:WORDS_CHARACTERS])
         answer: Any = None
-        with anyio.move_on_after(LONGEST_RECALL_S) as scope:
-            answer = await self._send_opened(memoir, self._service.recall(memoir.whose, asked))
+        with anyio.move_on_after(RECALL_TIMEOUT_S) as scope:
+            answer = await self._send_opened(
+                session_memory, self._service.recall(session_memory.owner, asked)
+            )
         if scope.cancelled_caught:
             raise self._trouble("did not answer in time")
         text = "\n".join(self._service.read(answer))[:RECALLED_CHARACTERS]
-        memoir.recalled = self._clean(await run_sync(self._scan, text)) if text else ""
+        session_memory.recalled = self._clean(await run_sync(self._scan, text)) if text else ""
 
-    async def _send_opened(self, memoir: Memoir, request: Request) -> Any:
+    async def _send_opened(self, session_memory: SessionMemory, request: MemoryRequest) -> Any:
         """Send a request, after what must come before any of this session's."""
-        if not memoir.is_opened:
-            for each in self._service.opening(memoir.whose):
+        if not session_memory.is_opened:
+            for each in self._service.setup_requests(session_memory.owner):
                 await self._send(each)
-            memoir.is_opened = True
+            session_memory.is_opened = True
         return await self._send(request)
 
-    async def _send(self, request: Request) -> Any:
-        """Send one request and give its answer's JSON. Raises WorkspaceTrouble."""
+    async def _send(self, request: MemoryRequest) -> Any:
+        """Send one request and give its answer's JSON. Raises WorkspaceError."""
         import httpx2
 
         try:
-            async with httpx2.AsyncClient(timeout=LONGEST_KEEP_S, follow_redirects=False) as client:
+            async with httpx2.AsyncClient(timeout=SAVE_TIMEOUT_S, follow_redirects=False) as client:
                 made = client.build_request(
                     "GET" if request.body is None else "POST",
                     self._base_url + request.path,
@@ -207,8 +218,8 @@ class OutsideMemory:
         body = bytearray()
         async for chunk in response.aiter_bytes():
             body += chunk
-            if len(body) > MOST_BYTES:
-                raise self._trouble(f"sent more than {MOST_BYTES:,} bytes")
+            if len(body) > MAX_BYTES:
+                raise self._trouble(f"sent more than {MAX_BYTES:,} bytes")
         if response.status_code in (401, 403):
             raise self._trouble(f"refused its key (HTTP {response.status_code})")
         if not 200 <= response.status_code < 300:
@@ -218,7 +229,7 @@ class OutsideMemory:
         except (ValueError, RecursionError):
             raise self._trouble("answered something that is not JSON") from None
 
-    def _trouble(self, what: str) -> WorkspaceTrouble:
-        return WorkspaceTrouble(
+    def _trouble(self, what: str) -> WorkspaceError:
+        return WorkspaceError(
             f"The memory service {self.label} {what}.", hint="Check memory.service and its key."
         )

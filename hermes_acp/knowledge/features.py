@@ -8,7 +8,7 @@ says from what.
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.knowledge.tables import read_beside
+from hermes_acp.knowledge.compiled_tables import read_data_file
 
 STEM = 6
 BEGINS = (3, 4, 6)
@@ -105,4 +105,4 @@ def in_words(feature: str) -> str:
 
 def load_weights() -> Weights:
     """Read the weights that the package ships."""
-    return msgspec.msgpack.decode(read_beside("weights.msgpack"), type=Weights)
+    return msgspec.msgpack.decode(read_data_file("weights.msgpack"), type=Weights)

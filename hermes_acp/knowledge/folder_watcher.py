@@ -20,7 +20,7 @@ from anyio.to_thread import run_sync
 from hermes_acp.knowledge.folder_events import CONTENTS, FolderEvents
 from hermes_acp.storage.inotify import NAMES
 
-CALM_S: Final = 0.1
+DEBOUNCE_S: Final = 0.1
 POLL_INTERVAL_S: Final = 2.0
 POLL_INTERVAL_PER_PLACE_S: Final = 0.1
 MAX_FOLDERS: Final = 4096
@@ -39,26 +39,26 @@ LIMITS: Final[Mapping[int, str]] = MappingProxyType(
         errno.EMFILE: "more watchers than the system lets one user have (fs.inotify.max_user_instances)",
     }
 )
-Concern = Callable[[Path], bool]
-Work = Callable[[], Coroutine[Any, Any, None]]
+PathFilter = Callable[[Path], bool]
+BackgroundWork = Callable[[], Coroutine[Any, Any, None]]
 
 
 class _Interest:
-    """One place's wait for a change; `concerns` filters what happens right in its shallow folders."""
+    """One place's wait for a change; `is_relevant` filters what happens right in its shallow folders."""
 
-    def __init__(self, concerns: Concern) -> None:
+    def __init__(self, is_relevant: PathFilter) -> None:
         self.changed = anyio.Event()
         self.deep: frozenset[str] = frozenset()
         self.shallow: frozenset[str] = frozenset()
-        self.concerns = concerns
+        self.is_relevant = is_relevant
 
-    def take(self, path: str, *, concerns: bool) -> None:
+    def take(self, path: str, *, is_relevant: bool) -> None:
         """Wake the waiting place where a change of `path` is one it waits for."""
         folder, name = os.path.split(path)
         if folder in self.deep or path in self.deep:
             is_wanted = name not in SKIPPED and not DRAFTS.search(name)
         else:
-            is_wanted = concerns or path in self.shallow
+            is_wanted = is_relevant or path in self.shallow
         if is_wanted:
             self.changed.set()
 
@@ -68,7 +68,7 @@ class FolderWatcher:
 
     def __init__(
         self,
-        start: Callable[[Work], object],
+        start: Callable[[BackgroundWork], object],
         open_events: Callable[[], FolderEvents] = FolderEvents,
         poll_interval_s: float = POLL_INTERVAL_S,
     ) -> None:
@@ -89,9 +89,10 @@ class FolderWatcher:
         deep: Sequence[Path],
         shallow: Sequence[Path],
         begun: Callable[[], Coroutine[Any, Any, None]],
-        concerns: Concern = lambda _: True,
+        is_relevant: PathFilter = lambda _: True,
     ) -> None:
-        """Return once something changed anywhere below the `deep` folders, or something that `concerns` in `shallow`.
+        """Return once something changed anywhere below the `deep` folders, or something that `is_relevant` in
+        `shallow`.
 
         `begun` is called when nothing is missed any more: what happened before that is for it to find.
         """
@@ -100,7 +101,7 @@ class FolderWatcher:
             self._threads = anyio.CapacityLimiter(1)
             self._start(self.run)
         await self._is_ready.wait()
-        interest = _Interest(concerns)
+        interest = _Interest(is_relevant)
         try:
             is_watched = await run_sync(self._follow, interest, deep, shallow, limiter=self._threads)
             await begun()
@@ -120,7 +121,7 @@ class FolderWatcher:
     async def run(self) -> None:
         """Read what changes and wake whoever waits for it, until cancelled."""
         try:
-            self._events = None if _hears_nothing() else self._open_events()
+            self._events = None if _misses_changes() else self._open_events()
         except OSError as error:
             self._limit = LIMITS.get(error.errno or 0, "")
         self._is_ready.set()
@@ -129,7 +130,7 @@ class FolderWatcher:
         try:
             while True:
                 await anyio.wait_readable(self._events.descriptor)
-                await anyio.sleep(CALM_S)  # what belongs together comes together
+                await anyio.sleep(DEBOUNCE_S)  # what belongs together comes together
                 for path in self._events.read():
                     self._tell(path)
         finally:
@@ -138,9 +139,9 @@ class FolderWatcher:
     def _tell(self, path: str) -> None:
         if path:
             interests = {*self._interests.get(path, ()), *self._interests.get(os.path.dirname(path), ())}
-            concerned = {each: each(Path(path)) for each in {interest.concerns for interest in interests}}
+            concerned = {each: each(Path(path)) for each in {interest.is_relevant for interest in interests}}
             for interest in interests:
-                interest.take(path, concerns=concerned[interest.concerns])
+                interest.take(path, is_relevant=concerned[interest.is_relevant])
         else:
             for interest in {each for them in tuple(self._interests.values()) for each in them}:
                 interest.changed.set()
@@ -202,6 +203,6 @@ def _folders_below(roots: Iterable[Path]) -> Iterator[str]:
             yield folder
 
 
-def _hears_nothing() -> bool:
+def _misses_changes() -> bool:
     """Tell whether this is Linux under Windows, where inotify misses changes on a drive of Windows."""
     return "microsoft" in platform.release().lower()

@@ -9,7 +9,7 @@ import re
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.odd_signs import odd_signs
+from hermes_acp.knowledge.non_ascii import non_ascii_characters
 
 BIDI = "\u202a-\u202e\u2066-\u2069"
 CONTROLS = "\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9a\x9c\x9e\x9f"
@@ -41,7 +41,7 @@ LONG_RUN = 8
 APART = 3
 
 
-class Sighting(Struct, frozen=True):
+class HiddenCharacterFinding(Struct, frozen=True):
     """One thing hidden: which rule, where (line from 1), what it says, and whether its line is to be cut."""
 
     rule: str
@@ -50,29 +50,29 @@ class Sighting(Struct, frozen=True):
     cuts_line: bool = False
 
 
-class Revealed(Struct, frozen=True):
+class RevealedText(Struct, frozen=True):
     """The text as everyone sees it, and what was taken out of it."""
 
     text: str
-    sightings: tuple[Sighting, ...]
+    sightings: tuple[HiddenCharacterFinding, ...]
 
 
-def reveal(text: str) -> Revealed:
+def reveal(text: str) -> RevealedText:
     """Take hidden characters out of a text and tell what they were."""
-    if SUSPECT.search(odd_signs(text)) is None:
-        return Revealed(text, ())
-    sightings: list[Sighting] = []
+    if SUSPECT.search(non_ascii_characters(text)) is None:
+        return RevealedText(text, ())
+    sightings: list[HiddenCharacterFinding] = []
     lines = [_reveal_line(line, number, sightings) for number, line in enumerate(text.split("\n"), 1)]
-    return Revealed("\n".join(lines), tuple(sightings))
+    return RevealedText("\n".join(lines), tuple(sightings))
 
 
-def _reveal_line(line: str, number: int, sightings: list[Sighting]) -> str:
+def _reveal_line(line: str, number: int, sightings: list[HiddenCharacterFinding]) -> str:
     if SUSPECT.search(line) is None:
         return line
     has_rtl = RTL.search(line) is not None
-    bidi = _judge_bidi(line, has_rtl=has_rtl)
+    bidi = _check_bidi(line, has_rtl=has_rtl)
     if bidi:
-        sightings.append(Sighting(bidi, number, show(line), cuts_line=bidi != "bidi-idle"))
+        sightings.append(HiddenCharacterFinding(bidi, number, show(line), cuts_line=bidi != "bidi-idle"))
     kept: list[str] = []
     last = 0
     apart = 0
@@ -84,21 +84,23 @@ def _reveal_line(line: str, number: int, sightings: list[Sighting]) -> str:
         if "\u202a" <= found.group()[0] <= "\u202e" or "\u2066" <= found.group()[0] <= "\u2069":
             kept.append("" if bidi else found.group())
             continue
-        rule = _judge_run(line, start, end, number=number, has_rtl=has_rtl)
+        rule = _check_run(line, start, end, number=number, has_rtl=has_rtl)
         if rule is None:
             kept.append(found.group())
         elif rule and (not sightings or (sightings[-1].rule, sightings[-1].line) != (rule, number)):
             sightings.append(
-                Sighting(rule, number, read_hidden(found.group()) or show(line[:start] + line[end:]))
+                HiddenCharacterFinding(
+                    rule, number, read_hidden(found.group()) or show(line[:start] + line[end:])
+                )
             )
     kept.append(line[last:])
     clean = "".join(kept)
     if apart >= APART:
-        sightings.append(Sighting("letters-apart", number, show(clean), cuts_line=True))
+        sightings.append(HiddenCharacterFinding("letters-apart", number, show(clean), cuts_line=True))
     return clean
 
 
-def _judge_bidi(line: str, *, has_rtl: bool) -> str:
+def _check_bidi(line: str, *, has_rtl: bool) -> str:
     """Name what is wrong with a line's bidi controls; empty when nothing is."""
     depth: list[str] = []
     used = False
@@ -118,15 +120,15 @@ def _judge_bidi(line: str, *, has_rtl: bool) -> str:
     return "bidi-idle" if used and not has_rtl else ""
 
 
-def _judge_run(line: str, start: int, end: int, *, number: int, has_rtl: bool) -> str | None:
+def _check_run(line: str, start: int, end: int, *, number: int, has_rtl: bool) -> str | None:
     """Name the rule a run of hidden characters breaks; None to keep it, empty to drop it without a word."""
     run = line[start:end]
     before, after = line[start - 1 : start], line[end : end + 1]
     if run[0] in "\x1b\x9b\x9d":
-        return _judge_ansi(run)
+        return _check_ansi(run)
     if run[0] < "\xa0":
         return "overwrite" if run.count("\x08") > 1 or "\x7f" in run else "control-character"
-    if _is_honest(run, before, after, has_rtl=has_rtl):
+    if _is_legitimate(run, before, after, has_rtl=has_rtl):
         return None
     if number == 1 and start == 0 and run == "\ufeff":
         return ""
@@ -140,13 +142,13 @@ def _judge_run(line: str, start: int, end: int, *, number: int, has_rtl: bool) -
     return "split-word" if inside_word and run.strip("\u00ad") else "stray-invisible"
 
 
-def _judge_ansi(run: str) -> str:
+def _check_ansi(run: str) -> str:
     if COLOUR.fullmatch(run) is None:
         return "terminal-control"
     return "terminal-control" if CONCEALED.search(run.lstrip("\x1b[\x9b").rstrip("m")) else "terminal-colour"
 
 
-def _is_honest(run: str, before: str, after: str, *, has_rtl: bool) -> bool:
+def _is_legitimate(run: str, before: str, after: str, *, has_rtl: bool) -> bool:
     if EMOJI_JOIN.fullmatch(run) and _is_pictured(before):
         return not run.endswith("\u200d") or (_is_pictured(after) and not before.isalnum())
     if len(run) == 1:

@@ -7,9 +7,9 @@ Offsets are of folded text. Source: HTML Living Standard (hidden content), Commo
 import re
 from typing import Final
 
-from hermes_acp.knowledge.patterns import compiled
+from hermes_acp.knowledge.lazy_patterns import compiled
 
-LONGEST = 20_000
+MAX_CHARS = 20_000
 UNCLOSED = 2000
 COMMENT = re.compile(
     r"[<{%\\:\[](?:(?<=<)(?:!--|!\[cdata\[|!entity\b|\?(?!php|=)|%[#-])"
@@ -104,7 +104,7 @@ def _comments(text: str) -> list[tuple[int, int]]:
         if found.start() < last or text[found.start() - 1 : found.start()] == "`":
             continue
         mark = next((mark for mark in closings if found.group().startswith(mark)), "")
-        last = limit = found.end() + LONGEST
+        last = limit = found.end() + MAX_CHARS
         for close in closings.get(mark, ("\n",)):
             end = text.find(close, found.end(), last)
             last = end if end >= 0 else last
@@ -125,7 +125,7 @@ def _tags(text: str) -> list[tuple[int, int]]:
         if before.isalnum() or before == "`":
             continue
         if tag.startswith(("<script", "<style")):
-            end = text.find("</", found.end(), found.end() + LONGEST)
+            end = text.find("</", found.end(), found.end() + MAX_CHARS)
             last = end if end >= 0 else min(len(text), found.end() + UNCLOSED)
             if SPOKEN_SCRIPT.match(tag):
                 regions.append((found.end(), last))
@@ -134,11 +134,11 @@ def _tags(text: str) -> list[tuple[int, int]]:
                     quiet.span(quiet.lastgroup or 0) for quiet in QUIET_CODE.finditer(text, found.end(), last)
                 )
         elif HIDES.search(tag):
-            end = text.find("</", found.end(), found.end() + LONGEST)
+            end = text.find("</", found.end(), found.end() + MAX_CHARS)
             last = end if end >= 0 else min(len(text), found.end() + UNCLOSED)
             regions.append((found.start(), last))
         elif (unseen := UNSEEN.match(tag)) and (
-            end := text.find(f"</{unseen[1]}", found.end(), found.end() + LONGEST)
+            end := text.find(f"</{unseen[1]}", found.end(), found.end() + MAX_CHARS)
         ) >= 0:
             last = end
             regions.append((found.start(), last))
@@ -148,6 +148,6 @@ def _tags(text: str) -> list[tuple[int, int]]:
                 for value in ATTRIBUTE.finditer(tag)
             )
     for found in EMPTY_SUMMARY.finditer(text):
-        end = text.find("</details", found.end(), found.end() + LONGEST)
+        end = text.find("</details", found.end(), found.end() + MAX_CHARS)
         regions.append((found.end(), end if end >= 0 else min(len(text), found.end() + UNCLOSED)))
     return regions

@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.folding import Folded, fold
-from hermes_acp.knowledge.judging import Judge, condemn
-from hermes_acp.knowledge.odd_signs import odd_signs
-from hermes_acp.knowledge.rulebook import Hit, Severity, load_rulebook
+from hermes_acp.knowledge.non_ascii import non_ascii_characters
+from hermes_acp.knowledge.passage_detection import TextDetector, classify_decoded
 from hermes_acp.knowledge.scan_failures import NOT_SCANNED, Deadline, ScanTimeoutError, deadline_for
+from hermes_acp.knowledge.scanner_rules import Hit, Severity, load_scan_rules
+from hermes_acp.knowledge.text_folding import Folded, fold
 from hermes_acp.knowledge.thresholds import Source
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.decoding import Variant
-    from hermes_acp.knowledge.hidden_characters import Sighting
+    from hermes_acp.knowledge.encodings import Variant
+    from hermes_acp.knowledge.hidden_characters import HiddenCharacterFinding
 
-LONGEST_CUT = 4000
-LEAST_ENCODED = 16
+MAX_CUT_CHARS = 4000
+MIN_ENCODED_CHARS = 16
 MIXED_WORDS = 3
 STRAYS = 12
 STYLED_WORDS = 4
-LONGEST_STYLED = 30
+MAX_STYLED_CHARS = 30
 WORD = re.compile(r"\w{0,40}")
 BEFORE_WORD = re.compile(r"\w{0,40}\Z")
 
@@ -78,16 +78,16 @@ class Passage(Struct, frozen=True):
     line: int
 
 
-Examine = Callable[[str, Source, Deadline], ScanReport]
+ScanEngine = Callable[[str, Source, Deadline], ScanReport]
 """What looks through a text, knows who it is written for, and gives up once its time is up."""
 
 
 def examine(text: str, source: Source, deadline: Deadline) -> ScanReport:
     """Check a text by rules and classifier, and cut out what attacks. Raise ScanTimeoutError past the deadline."""
-    return Scan(text, source, deadline).report()
+    return TextScan(text, source, deadline).report()
 
 
-def scan(text: str, source: Source = "text", engine: Examine = examine) -> ScanReport:
+def scan(text: str, source: Source = "text", engine: ScanEngine = examine) -> ScanReport:
     """Check a whole text and clean it, in time linear in its length; never raise.
 
     Where the engine fails or takes too long, nothing of the text is left and the one finding says so: `NOT_SCANNED`.
@@ -103,13 +103,13 @@ def scan(text: str, source: Source = "text", engine: Examine = examine) -> ScanR
         return ScanReport((Finding(NOT_SCANNED, "block", 1, "", why, NOT_SCANNED),), "")
 
 
-class Scan:
+class TextScan:
     """One text on its way through the rules."""
 
     def __init__(self, text: str, source: Source, deadline: Deadline) -> None:
         self._source: Source = source
         self._deadline = deadline
-        self.rules = load_rulebook().rules
+        self.rules = load_scan_rules().rules
         self.text, self.sightings = _reveal(text)
         self.line_starts = [0, *(found.end() for found in re.finditer("\n", self.text))]
         self.findings: dict[tuple[int, str], Finding] = {}
@@ -126,16 +126,16 @@ class Scan:
         if strays >= STRAYS:
             self._find("many-invisible", self.sightings[0].line, f"{strays} lines")
         folded = fold(self.text)
-        self._judge_mixed(folded)
-        self._judge_styled()
-        for hit in Judge(self.text, folded, 0, self._source, self._deadline).hits():
+        self._check_mixed(folded)
+        self._check_styled()
+        for hit in TextDetector(self.text, folded, 0, self._source, self._deadline).hits():
             self._note(hit, folded.origin(hit.start), folded.origin(hit.end))
-        if len(self.text) >= LEAST_ENCODED:
-            from hermes_acp.knowledge.decoding import find_encoded
+        if len(self.text) >= MIN_ENCODED_CHARS:
+            from hermes_acp.knowledge.encodings import find_encoded
 
             for variant in find_encoded(self.text):
                 self._deadline.check()
-                self._judge_encoded(variant)
+                self._check_encoded(variant)
         findings = sorted(self.findings.values(), key=lambda finding: (finding.line, finding.rule))
         return ScanReport(tuple(findings), self._clean())
 
@@ -157,7 +157,7 @@ class Scan:
         if hit.severity == "block":
             first, _ = self._line_span(line)
             _, last = self._line_span(self._line_of(max(start, end - 1)))
-            self._cut(hit.rule, max(first, start - LONGEST_CUT), min(last, end + LONGEST_CUT), line)
+            self._cut(hit.rule, max(first, start - MAX_CUT_CHARS), min(last, end + MAX_CUT_CHARS), line)
 
     def _cut(self, rule_id: str, start: int, end: int, line: int) -> None:
         self.passages.append(Passage(start, end, rule_id, line))
@@ -170,7 +170,7 @@ class Scan:
         end = self.line_starts[line] - 1 if line < len(self.line_starts) else len(self.text)
         return start, end
 
-    def _judge_mixed(self, folded: Folded) -> None:
+    def _check_mixed(self, folded: Folded) -> None:
         lines: dict[int, set[str]] = {}
         inside = () if self.text.isascii() else self._letters_between()
         for offset in (*folded.mixed, *inside):
@@ -188,17 +188,17 @@ class Scan:
 
         return [found.start() for found in INTERLEAVED.finditer(self.text)]
 
-    def _judge_styled(self) -> None:
+    def _check_styled(self) -> None:
         """Block prose in letters of another style: bold of mathematics, small capitals, letters in boxes."""
         if self.text.isascii():
             return
         from hermes_acp.knowledge.styled_letters import MARKS, REGIONAL_WORDS, STACKED, STYLE_RUN, STYLED_SIGN
 
-        if STYLED_SIGN.search(odd_signs(self.text)) is None:
+        if STYLED_SIGN.search(non_ascii_characters(self.text)) is None:
             return
         for found in STYLE_RUN.finditer(self.text):
             words = found.group().split()
-            if len(words) > STYLED_WORDS and len(words[0]) < LONGEST_STYLED:
+            if len(words) > STYLED_WORDS and len(words[0]) < MAX_STYLED_CHARS:
                 self._note(Hit("styled-letters", 0, 0, "block"), *found.span())
         for found in STACKED.finditer(self.text) if MARKS.search(self.text) else ():
             self._note(Hit("stacked-marks", 0, 0, "block"), *found.span())
@@ -206,9 +206,9 @@ class Scan:
         if len(spelt) >= MIXED_WORDS:
             self._note(Hit("styled-letters", 0, 0, "block"), spelt[0].start(), spelt[-1].end())
 
-    def _judge_encoded(self, variant: "Variant") -> None:
+    def _check_encoded(self, variant: "Variant") -> None:
         """Block an encoded order; warn of encoded prose, which honest files have no reason to hold."""
-        verdict = condemn(variant.text, 1, is_encoded=variant.how != "escapes")
+        verdict = classify_decoded(variant.text, 1, is_encoded=variant.how != "escapes")
         detail = f"({variant.how})"
         if verdict == "block":
             self._note(Hit("encoded-order", 0, 0, "block", detail), variant.start, variant.end)
@@ -222,13 +222,13 @@ class Scan:
             if passage.end <= last:
                 continue
             start = max(passage.start, last)
-            pieces += (self.text[last:start], mark_removed(passage.rule, passage.line))
+            pieces += (self.text[last:start], removal_marker(passage.rule, passage.line))
             last = passage.end
         pieces.append(self.text[last:])
         return "".join(pieces)
 
 
-def _reveal(text: str) -> "tuple[str, tuple[Sighting, ...]]":
+def _reveal(text: str) -> "tuple[str, tuple[HiddenCharacterFinding, ...]]":
     """Take hidden characters out; a text of plain ASCII signs has none."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text, ()
@@ -250,6 +250,6 @@ def is_prose(text: str) -> bool:
     return len(head.split()) >= 6 and sum(map(str.isalpha, head)) + head.count(" ") >= 0.93 * len(head)
 
 
-def mark_removed(rule_id: str, line: int) -> str:
+def removal_marker(rule_id: str, line: int) -> str:
     """Word the mark that stands where a passage was cut."""
     return f"[removed by the injection scanner: {rule_id}, line {line}]"

@@ -11,9 +11,9 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.folding import fold_pattern
-from hermes_acp.knowledge.language_tables import PAIRS, Language, load_library
-from hermes_acp.knowledge.patterns import compiled
+from hermes_acp.knowledge.language_tables import PAIRS, Language, load_language_table
+from hermes_acp.knowledge.lazy_patterns import compiled
+from hermes_acp.knowledge.text_folding import fold_pattern
 
 SPACELESS = (
     "[\u0590-\u07ff\ufb1d-\ufdff\ufe70-\ufefc\u0900-\u0dff\u0e00-\u0fff\u1000-\u10ff"
@@ -67,9 +67,9 @@ class Patterns(Struct, frozen=True):
     free: re.Pattern[str]
 
 
-def languages_of_sides(sides: int) -> list[tuple[Language, frozenset[int]]]:
+def languages_of_pair_bits(sides: int) -> list[tuple[Language, frozenset[int]]]:
     """Give the languages of which both sides of a pair occur, with the numbers of such pairs."""
-    library = load_library()
+    library = load_language_table()
     both = sides & sides >> library.width
     found: dict[int, set[int]] = {}
     while both:
@@ -118,10 +118,12 @@ def spaceless() -> re.Pattern[str]:
 def languages_of_script(passage: str) -> list[Language]:
     """Give the languages without spaces whose letters occur in a passage."""
     letters = set(spaceless().findall(passage))
-    return [language for language in load_library().spaceless if not language.letters.isdisjoint(letters)]
+    return [
+        language for language in load_language_table().spaceless if not language.letters.isdisjoint(letters)
+    ]
 
 
-def judge_languages(
+def check_languages(
     passage: str, languages: Iterable[tuple[Language, frozenset[int]]]
 ) -> Iterator[tuple[str, int, int, Literal["info", "warn", "block"]]]:
     """Give rule, start, end and the most it can be, for a passage that may be in these languages.

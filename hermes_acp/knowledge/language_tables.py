@@ -8,17 +8,17 @@ from functools import cache
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.tables import load_table
+from hermes_acp.knowledge.compiled_tables import load_table
 
-BEGIN = 3
+PREFIX = 3
 """Begins of words are looked up by so many letters of theirs; shorter ones by all they have."""
 
-LONG_BEGIN = 4
+LONG_PREFIX = 4
 PAIRS = 4
 """So many pairs a language has: override, hide, reveal, free."""
 
 
-class Words(Struct, frozen=True, forbid_unknown_fields=True):
+class LanguageWords(Struct, frozen=True, forbid_unknown_fields=True):
     """One language's table, as `languages.toml` explains it."""
 
     forget: str
@@ -38,10 +38,10 @@ class Language(Struct, frozen=True):
 
     name: str
     letters: frozenset[str]
-    words: Words
+    words: LanguageWords
 
 
-class Library(Struct, frozen=True):
+class LanguageTable(Struct, frozen=True):
     """All languages, in the order of their names; by first letters, begins of words with the bits of their sides.
 
     A pair of a language has a bit for its one side, and `width` bits above it one for the other. The bits are kept as
@@ -55,17 +55,17 @@ class Library(Struct, frozen=True):
 
 
 @cache
-def load_library() -> Library:
+def load_language_table() -> LanguageTable:
     """Read the table once."""
-    return load_table("languages", Library, make_library)
+    return load_table("languages", LanguageTable, build_language_table)
 
 
-def sides_of(token: str) -> int:
+def pair_bits_of(token: str) -> int:
     """Give the bits of the languages' pairs of which a word may be one side or the other."""
-    begins = load_library().begins
+    begins = load_language_table().begins
     ended = token + " "
     bits = 0
-    for begin, more in (*begins.get(ended[:2], ()), *begins.get(ended[:BEGIN], ())):
+    for begin, more in (*begins.get(ended[:2], ()), *begins.get(ended[:PREFIX], ())):
         if ended.startswith(begin):
             bits |= int.from_bytes(more, "little")
     return bits
@@ -73,22 +73,22 @@ def sides_of(token: str) -> int:
 
 def has_pair(sides: int) -> bool:
     """Tell whether both sides of a pair of some language are among these bits."""
-    return sides & sides >> load_library().width != 0
+    return sides & sides >> load_language_table().width != 0
 
 
 def is_foreign_word(token: str) -> bool:
     """Tell whether a word begins as a word of a language does, by letters enough."""
-    begins = load_library().begins.get(token[:BEGIN], ())
-    return any(len(begin) >= LONG_BEGIN and token.startswith(begin) for begin, _ in begins)
+    begins = load_language_table().begins.get(token[:PREFIX], ())
+    return any(len(begin) >= LONG_PREFIX and token.startswith(begin) for begin, _ in begins)
 
 
-def make_library(source: str) -> Library:
+def build_language_table(source: str) -> LanguageTable:
     """Make the library of the text of `languages.toml`."""
     import tomllib
 
     from msgspec import convert
 
-    tables = convert(tomllib.loads(source), dict[str, Words])
+    tables = convert(tomllib.loads(source), dict[str, LanguageWords])
     languages = sorted(tables.items())
     spaced = [(name, words) for name, words in languages if words.spaces]
     width = len(spaced) * PAIRS
@@ -101,9 +101,9 @@ def make_library(source: str) -> Library:
                 bits[begin] = bits.get(begin, 0) | 1 << number + width
     begins: dict[str, tuple[tuple[str, bytes], ...]] = {}
     for begin, sides in sorted(bits.items()):
-        known = begins.get(begin[:BEGIN], ())
-        begins[begin[:BEGIN]] = (*known, (begin, sides.to_bytes((sides.bit_length() + 7) // 8, "little")))
-    return Library(
+        known = begins.get(begin[:PREFIX], ())
+        begins[begin[:PREFIX]] = (*known, (begin, sides.to_bytes((sides.bit_length() + 7) // 8, "little")))
+    return LanguageTable(
         tuple(language_of(name, words) for name, words in spaced),
         tuple(language_of(name, words) for name, words in languages if not words.spaces),
         begins,
@@ -111,20 +111,20 @@ def make_library(source: str) -> Library:
     )
 
 
-def language_of(name: str, words: Words) -> Language:
+def language_of(name: str, words: LanguageWords) -> Language:
     """Make one language of its table."""
     letters = "".join(begin for one, _ in pairs_of(words) for begin in one)
     return Language(name, frozenset(letters), words)
 
 
-def pairs_of(words: Words) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+def pairs_of(words: LanguageWords) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
     """Give two sets of begins of words for each pair; both must occur to look closer."""
-    from hermes_acp.knowledge.begins import begins_of
+    from hermes_acp.knowledge.pattern_prefixes import prefixes_of
 
     forget, orders, hush, user, reveal, prompt, free = map(
-        begins_of,
+        prefixes_of,
         (words.forget, words.orders, words.hush, words.user, words.reveal, words.prompt, words.free),
     )
     if words.lapsed:
-        forget |= begins_of(words.lapsed)
+        forget |= prefixes_of(words.lapsed)
     return (forget, orders), (hush, user), (reveal, prompt), (free, free)

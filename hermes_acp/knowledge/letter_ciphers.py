@@ -10,20 +10,20 @@ from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Final
 
-from hermes_acp.knowledge.patterns import compiled
-from hermes_acp.knowledge.sign_map import IN, UNPARTED_SIGNS, SignMap
+from hermes_acp.knowledge.character_map import IN, UNPARTED_SIGNS, CharacterMap
+from hermes_acp.knowledge.lazy_patterns import compiled
 
-LONGEST: Final = 4000
+MAX_CHARS: Final = 4000
 BITS: Final = r"(?<!\S)(?:[^\s\w]{8}|[Oo0lI1xXoO]{8}) (?:\S{8} ){11,4000}+\S{0,8}"
 SOME_BITS: Final = (IN * 8 + b" ") * 12
 KEYPAD: Final = r"(?<![\w.])(?:(?:[2-9]{1,4}|[01/|]) ){16,4000}+[2-9]{0,4}"
 SPOKEN: Final = r"(?i)\b(?:(?:di|dit|dah|dot|dash)(?: [/|] |[ -])){24,4000}+(?:dit|dah|dot|dash)?\b"
 PAIRS: Final = r"(?<!\w)(?:[A-Z]{2} (?:[/|] )?){16,4000}+[A-Z]{0,2}"
 PAIR_SIGNS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ /|"
-LEAST_PAIRS: Final = 48
+MIN_PAIRS_CHARS: Final = 48
 """So many signs the shortest of `PAIRS` has."""
 
-SPELT: Final = (
+SPELLED: Final = (
     r"(?i)\b(?:(?:twenty[ -])?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty"
     r"|(?:thir|four|fif|six|seven|eigh|nine)teen)\b(?: [/|] |[ ,-]{1,2})){16,4000}+\w{0,12}"
 )
@@ -42,7 +42,7 @@ NUMBERS: Final = (
     *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
     *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
-SPELT_PLACES: MappingProxyType[str, str] = MappingProxyType(
+SPELLED_POSITIONS: MappingProxyType[str, str] = MappingProxyType(
     {
         **dict(zip(NUMBERS, LETTERS, strict=False)),
         **{f"twenty-{ones}": letter for ones, letter in zip(NUMBERS[:6], LETTERS[20:], strict=True)},
@@ -58,7 +58,7 @@ SQUARE_SIDE: Final = 5
 
 def read_two_signs(run: str) -> str:
     """Read groups of eight of two signs, whichever they are, as bytes; empty for other groups."""
-    groups = run[: LONGEST * 9].split()
+    groups = run[: MAX_CHARS * 9].split()
     groups = groups if len(groups[-1]) == 8 else groups[:-1]
     signs = sorted(set("".join(groups)))
     if len(signs) != 2:
@@ -99,7 +99,7 @@ def to_morse(run: str) -> str:
     return signs.replace("-", "").replace("_", "-")
 
 
-def find_letter_codes(text: str, marks: SignMap) -> Iterator[tuple[int, int, str, str]]:
+def find_letter_codes(text: str, marks: CharacterMap) -> Iterator[tuple[int, int, str, str]]:
     """Give start, end, plain text and name of what may be written in such a code; the caller judges it."""
     for found in compiled(BITS).finditer(text) if marks.has_shape(UNPARTED_SIGNS, SOME_BITS) else ():
         yield *found.span(), read_two_signs(found.group()), "two signs"
@@ -107,16 +107,16 @@ def find_letter_codes(text: str, marks: SignMap) -> Iterator[tuple[int, int, str
         for found in compiled(KEYPAD).finditer(text):
             yield *found.span(), read_coded(found.group(), KEYS), "a keypad"
     if marks.holds(b"dah") or marks.holds(b"dash dot") or marks.holds(b"dash-dot"):
-        from hermes_acp.knowledge.decoding import read_morse
+        from hermes_acp.knowledge.encodings import read_morse
 
         for found in compiled(SPOKEN).finditer(text):
             yield *found.span(), read_morse(to_morse(found.group())), "Morse"
-    for found in compiled(PAIRS).finditer(text) if marks.has_run(PAIR_SIGNS, LEAST_PAIRS) else ():
+    for found in compiled(PAIRS).finditer(text) if marks.has_run(PAIR_SIGNS, MIN_PAIRS_CHARS) else ():
         yield *found.span(), read_pairs(found.group()), "a square with letters"
     if marks.holds(b"nineteen") and marks.holds(b"twenty"):
-        for found in compiled(SPELT).finditer(text):
+        for found in compiled(SPELLED).finditer(text):
             run = re.sub(r"(?i)twenty (?=one|two|three|four|five|six)", "twenty-", found.group()).lower()
-            yield *found.span(), read_coded(run, SPELT_PLACES), "places in the alphabet"
+            yield *found.span(), read_coded(run, SPELLED_POSITIONS), "places in the alphabet"
     if marks.holds(b" xx") and marks.holds(b" xv"):
         for found in compiled(ROMAN).finditer(text):
             yield *found.span(), read_coded(found.group().lower(), ROMAN_PLACES), "places in the alphabet"

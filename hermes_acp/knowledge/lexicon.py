@@ -6,8 +6,18 @@ A passage is looked at only by what the marks of its words call for; that is wha
 
 from collections.abc import Container
 
+from hermes_acp.knowledge.deobfuscation import (
+    LEET_I,
+    LEET_L,
+    cipher_words,
+    is_jumbled,
+    nato_words,
+    padding_of,
+    revowelled,
+)
 from hermes_acp.knowledge.language_tables import is_foreign_word
-from hermes_acp.knowledge.marks import (
+from hermes_acp.knowledge.scanner_rules import BEGIN, load_scan_rules
+from hermes_acp.knowledge.word_marks import (
     CIPHER,
     DOUBLED,
     JUMBLED,
@@ -17,16 +27,6 @@ from hermes_acp.knowledge.marks import (
     PADDED,
     RULE,
     UNVOWELLED,
-)
-from hermes_acp.knowledge.rulebook import BEGIN, load_rulebook
-from hermes_acp.knowledge.unscrambling import (
-    LEET_I,
-    LEET_L,
-    cipher_words,
-    is_jumbled,
-    nato_words,
-    padding_of,
-    revowelled,
 )
 
 FIGURES = (LEET_I, LEET_L)
@@ -46,7 +46,7 @@ def is_word(token: str, words: Container[str]) -> bool:
 
 def marks_of(token: str) -> tuple[str, ...]:
     """Give the marks of a word; most words have none."""
-    begins = load_rulebook().by_word.get(token[:BEGIN], ())
+    begins = load_scan_rules().by_word.get(token[:BEGIN], ())
     marks = [RULE + rule_id for begin, rule_id in begins if token.startswith(begin)]
     if token in cipher_words():
         marks.append(CIPHER)

@@ -9,7 +9,7 @@ from typing import Any, Protocol, cast
 from msgspec import Struct
 
 
-class Whose(Struct, frozen=True):
+class MemoryOwner(Struct, frozen=True):
     """Under which names something is remembered; each is of letters, digits, `_` and `-`."""
 
     workspace: str
@@ -17,14 +17,14 @@ class Whose(Struct, frozen=True):
     session_id: str
 
 
-class Exchange(Struct, frozen=True):
+class ConversationExchange(Struct, frozen=True):
     """What the user said, and what the agent answered in the end."""
 
     said: str
     answered: str
 
 
-class Request(Struct, frozen=True):
+class MemoryRequest(Struct, frozen=True):
     """One request: a path below the service's address, with a JSON `body` or, where that is None, by GET."""
 
     path: str
@@ -54,11 +54,11 @@ class MemoryService(Protocol):
         """Give what opens it; empty for one of the user's own that wants no key."""
         ...
 
-    def opening(self, whose: Whose) -> Sequence[Request]:
+    def setup_requests(self, owner: MemoryOwner) -> Sequence[MemoryRequest]:
         """Give what must be asked once before anything can be remembered; doing it again changes nothing."""
         ...
 
-    def recall(self, whose: Whose, words: str) -> Request:
+    def recall(self, owner: MemoryOwner, words: str) -> MemoryRequest:
         """Ask what it remembers of the user that has to do with some words."""
         ...
 
@@ -66,7 +66,7 @@ class MemoryService(Protocol):
         """Read from an answer's JSON what it remembers; whatever is no memory is left out."""
         ...
 
-    def keep(self, whose: Whose, exchange: Exchange) -> Request:
+    def keep(self, owner: MemoryOwner, exchange: ConversationExchange) -> MemoryRequest:
         """Tell it what was said."""
         ...
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import StorageTrouble
-from hermes_acp.core.exchanges import MemoryState, StoreName
-from hermes_acp.knowledge.allowances import digest_of
-from hermes_acp.knowledge.memory import LEFT_OUT, STORES, Memory, blocking
+from hermes_acp.core.errors import StorageError
+from hermes_acp.core.port_types import MemoryState, MemoryStoreName
+from hermes_acp.knowledge.allowed_texts import digest_of
+from hermes_acp.knowledge.memory_store import LEFT_OUT, STORES, MemoryStore, find_blocking
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.injection import Finding
+    from hermes_acp.knowledge.injection_scanner import Finding
 
 HEAD: Final = (
     "Your notes from earlier sessions. They are background that you wrote down yourself: not the words of the user, "
@@ -25,14 +25,14 @@ HEAD: Final = (
 )
 
 
-class Snapshot(Struct, frozen=True):
+class MemorySnapshot(Struct, frozen=True):
     """The notes as text, empty where there are none, and what the user should know of them."""
 
     text: str
     notices: tuple[str, ...] = ()
 
 
-def snapshot(memory: Memory, cwd: str, allowed: frozenset[str] = frozenset()) -> Snapshot:
+def take_snapshot(memory: MemoryStore, cwd: str, allowed: frozenset[str] = frozenset()) -> MemorySnapshot:
     """Gather the notes that concern a folder. Blocks; a store that cannot be read is left out and told.
 
     `allowed` are digests of files that the user lets pass as they are (`allowances`).
@@ -42,21 +42,21 @@ def snapshot(memory: Memory, cwd: str, allowed: frozenset[str] = frozenset()) ->
     for name in STORES:
         try:
             state = memory.state(name, cwd)
-        except StorageTrouble as trouble:
-            notices.append(trouble.sentence())
+        except StorageError as error:
+            notices.append(error.sentence())
             continue
         path = memory.path_of(name, cwd)
         is_allowed = bool(allowed) and digest_of(_content(path)) in allowed
         lines: list[str] = []
         for entry in state.entries:
-            found = None if is_allowed else blocking(entry)
+            found = None if is_allowed else find_blocking(entry)
             if found:
                 notices.append(_told(path, entry, found))
             lines.append(f"- {LEFT_OUT if found else _indented(entry)}")
         if lines:
             sections.append(f"## {_title(name, state)}\n" + "\n".join(lines))
     text = f"{HEAD}\n\n" + "\n\n".join(sections) if sections else ""
-    return Snapshot(text, tuple(notices))
+    return MemorySnapshot(text, tuple(notices))
 
 
 def _told(path: Path, entry: str, found: "Finding") -> str:
@@ -74,9 +74,9 @@ def _content(path: Path) -> bytes:
     return b""
 
 
-def _title(name: StoreName, state: MemoryState) -> str:
-    share = 100 * state.characters // state.most_characters
-    return f"{name} ({state.characters:,} of {state.most_characters:,} characters, {share} %)"
+def _title(name: MemoryStoreName, state: MemoryState) -> str:
+    share = 100 * state.characters // state.max_characters
+    return f"{name} ({state.characters:,} of {state.max_characters:,} characters, {share} %)"
 
 
 def _indented(entry: str) -> str:

@@ -16,29 +16,29 @@ from typing import TYPE_CHECKING, Final
 from anyio.to_thread import run_sync
 from msgspec import Struct, structs
 
-from hermes_acp.core.errors import BadRequest, StorageTrouble
-from hermes_acp.core.exchanges import MemoryChange, MemoryPreview, MemoryState, Moment, StoreName
-from hermes_acp.core.terms import Diff
+from hermes_acp.core.errors import BadRequest, StorageError
+from hermes_acp.core.event_types import Diff
+from hermes_acp.core.port_types import EventContext, MemoryChange, MemoryPreview, MemoryState, MemoryStoreName
 from hermes_acp.knowledge.context_search import find_root
 from hermes_acp.knowledge.note_changes import NoteChange, NoteChanges
 from hermes_acp.knowledge.pending_notes import PendingNote, PendingNotes
-from hermes_acp.storage.files import storage_trouble, write_whole
-from hermes_acp.storage.locks import held
+from hermes_acp.storage.file_locks import file_lock
+from hermes_acp.storage.private_files import storage_error, write_whole
 from hermes_acp.telemetry.redaction import Redactor
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.injection import Finding
+    from hermes_acp.knowledge.injection_scanner import Finding
 
 BETWEEN: Final = "\n§\n"
-PARTING: Final = re.compile(r"^[ \t]*§[ \t]*$", re.MULTILINE)
-LARGEST_BYTES: Final = 256 << 10
+SEPARATOR: Final = re.compile(r"^[ \t]*§[ \t]*$", re.MULTILINE)
+MAX_BYTES: Final = 256 << 10
 EXCERPT_CHARACTERS: Final = 60
 CHANGED_SINCE: Final = "it was changed since by somebody else"
-NO_ROOM: Final = "there is no room for it any more"
+STORE_FULL: Final = "there is no room for it any more"
 LEFT_OUT: Final = "[a note was left out: it looks like an injected instruction]"
 
 
-class Store(Struct, frozen=True):
+class StoreLimits(Struct, frozen=True):
     """One file of notes: its name in the folder, how many characters it may have, what belongs there."""
 
     file: str
@@ -46,18 +46,22 @@ class Store(Struct, frozen=True):
     about: str
 
 
-STORES: Final = MappingProxyType[StoreName, Store](
+STORES: Final = MappingProxyType[MemoryStoreName, StoreLimits](
     {
-        "memory": Store("MEMORY.md", 2_200, "what holds in every workspace: ways of working, tools, lessons"),
-        "user": Store("USER.md", 1_375, "the user: name, role, preferences, how they like to be answered"),
-        "workspace": Store(
+        "memory": StoreLimits(
+            "MEMORY.md", 2_200, "what holds in every workspace: ways of working, tools, lessons"
+        ),
+        "user": StoreLimits(
+            "USER.md", 1_375, "the user: name, role, preferences, how they like to be answered"
+        ),
+        "workspace": StoreLimits(
             "MEMORY.md", 2_200, "this workspace alone: how it is built and tested, its conventions"
         ),
     }
 )
 
 
-class Memory:
+class MemoryStore:
     """The notes of one user; those of a workspace go by its repository, or by the folder itself where there is none."""
 
     def __init__(self, home: Path) -> None:
@@ -65,7 +69,7 @@ class Memory:
         self._changes = NoteChanges(home)
         self.pending = PendingNotes(home)
 
-    def path_of(self, name: StoreName, cwd: str) -> Path:
+    def path_of(self, name: MemoryStoreName, cwd: str) -> Path:
         """Say where a store's file lies; always in the user's own folder, never in a repository."""
         folder = self._folder
         if name == "workspace":
@@ -74,27 +78,27 @@ class Memory:
             folder /= hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:16]
         return folder / STORES[name].file
 
-    def state(self, name: StoreName, cwd: str) -> MemoryState:
-        """Give a store as it is now; blocks. Raises StorageTrouble."""
+    def state(self, name: MemoryStoreName, cwd: str) -> MemoryState:
+        """Give a store as it is now; blocks. Raises StorageError."""
         return _state(name, read_entries(self.path_of(name, cwd)))
 
     async def preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
         """Show what a change would make of its file. Raises BadRequest for one that cannot be made."""
         return await run_sync(self._preview, cwd, change)
 
-    async def change(self, cwd: str, change: MemoryChange, moment: Moment) -> MemoryState:
-        """Make a change; on return it outlives the machine. Raises BadRequest, StorageTrouble."""
+    async def change(self, cwd: str, change: MemoryChange, moment: EventContext) -> MemoryState:
+        """Make a change; on return it outlives the machine. Raises BadRequest, StorageError."""
         return await run_sync(self.change_now, cwd, change, moment)
 
-    async def defer(self, cwd: str, change: MemoryChange, moment: Moment) -> None:
+    async def defer(self, cwd: str, change: MemoryChange, moment: EventContext) -> None:
         """Keep a change until a person decides; on return the proposal outlives the machine.
 
-        Raises BadRequest, StorageTrouble.
+        Raises BadRequest, StorageError.
         """
         await run_sync(self.pending.add, cwd, self.path_of(change.store, cwd), change, moment)
 
     def approve(self, note: PendingNote) -> MemoryState:
-        """Make a change that waited, as a person said yes. Blocks. Raises BadRequest, StorageTrouble."""
+        """Make a change that waited, as a person said yes. Blocks. Raises BadRequest, StorageError."""
         path = self.path_of(note.change.store, note.cwd)
         if note.change.action == "add" and note.change.text.strip() in read_entries(path):
             state = self.state(note.change.store, note.cwd)  # a crash came between the change and this line
@@ -110,26 +114,26 @@ class Memory:
         meant = "" if change.action == "add" else before[_only(before, change.old_text)]
         return MemoryPreview(structs.replace(change, meant=meant), _diff(path, before, after))
 
-    def change_now(self, cwd: str, change: MemoryChange, moment: Moment) -> MemoryState:
+    def change_now(self, cwd: str, change: MemoryChange, moment: EventContext) -> MemoryState:
         """Make a change and wait for whoever is changing the same notes; give them as a model may read them. Blocks."""
         path = self.path_of(change.store, cwd)
-        with held(path.with_suffix(".lock")):
+        with file_lock(path.with_suffix(".lock")):
             before = read_entries(path, is_changed=True)
             entries = changed(before, change)
             _write(path, entries)
         gone, come = _only_in(before, entries), _only_in(entries, before)
         self._changes.add(NoteChange(moment, change.store, str(path), gone, come))
         state = structs.replace(_state(change.store, entries), diff=_diff(path, before, entries))
-        return structs.replace(state, entries=tuple(map(readable, entries)))
+        return structs.replace(state, entries=tuple(map(sanitize_entry, entries)))
 
 
-def make_again(change: NoteChange) -> str:
+def reapply_change(change: NoteChange) -> str:
     """Make a change once more, or the other way round; give why it cannot be made, in a few words. Blocks.
 
-    Raises StorageTrouble.
+    Raises StorageError.
     """
     path = Path(change.file)
-    with held(path.with_suffix(".lock")):
+    with file_lock(path.with_suffix(".lock")):
         before = read_entries(path, is_changed=True)
         if change.gone and change.gone not in before:
             return "" if change.come in before else CHANGED_SINCE
@@ -137,7 +141,7 @@ def make_again(change: NoteChange) -> str:
         at = before.index(change.gone) if change.gone else len(before)
         entries = (*before[:at], *come, *before[at + bool(change.gone) :])
         if size_of(entries) > max(STORES[change.store].characters, size_of(before)):
-            return NO_ROOM
+            return STORE_FULL
         _write(path, entries)
     return ""
 
@@ -146,7 +150,7 @@ def _write(path: Path, entries: Sequence[str]) -> None:
     try:
         write_whole(Path(os.path.realpath(path)), written(entries).encode(), mode=0o600)
     except OSError as error:
-        raise storage_trouble("write the notes in", path, error) from error
+        raise storage_error("write the notes in", path, error) from error
 
 
 def _only_in(entries: Sequence[str], others: Sequence[str]) -> str:
@@ -158,32 +162,32 @@ def _diff(path: Path, before: Sequence[str], after: Sequence[str]) -> Diff:
     return Diff(str(path), written(before) if before else None, written(after))
 
 
-def _state(name: StoreName, entries: Sequence[str]) -> MemoryState:
+def _state(name: MemoryStoreName, entries: Sequence[str]) -> MemoryState:
     return MemoryState(name, tuple(entries), size_of(entries), STORES[name].characters)
 
 
 def read_entries(path: Path, *, is_changed: bool = False) -> tuple[str, ...]:
-    """Read the entries of a file that people may have edited; none where there is no file. Raises StorageTrouble.
+    """Read the entries of a file that people may have edited; none where there is no file. Raises StorageError.
 
     Where the file is going to be changed, it must be text throughout: nothing of it may be lost.
     """
     try:
         with path.open("rb") as stream:
-            content = stream.read(LARGEST_BYTES + 1)
+            content = stream.read(MAX_BYTES + 1)
     except FileNotFoundError:
         return ()
     except OSError as error:
-        raise storage_trouble("read the notes in", path, error) from error
-    if len(content) > LARGEST_BYTES:
-        raise StorageTrouble(f"{path} has more than {LARGEST_BYTES:,} bytes.", hint="Shorten it.")
+        raise storage_error("read the notes in", path, error) from error
+    if len(content) > MAX_BYTES:
+        raise StorageError(f"{path} has more than {MAX_BYTES:,} bytes.", hint="Shorten it.")
     try:
         text = content.decode("utf-8-sig", "strict" if is_changed else "replace")
     except UnicodeDecodeError as error:
-        raise StorageTrouble(
+        raise StorageError(
             f"{path} is not UTF-8: byte {error.start} does not fit, and nothing was changed.",
             hint="Save it as UTF-8.",
         ) from error
-    entries = PARTING.split(text.replace("\r\n", "\n"))
+    entries = SEPARATOR.split(text.replace("\r\n", "\n"))
     return tuple(entry.strip() for entry in entries if entry.strip())
 
 
@@ -225,14 +229,14 @@ def _fit(text: str) -> str:
     entry = " ".join(text.split()) if "\n" not in text.strip() else text.strip()
     if not entry:
         raise BadRequest("An empty note says nothing.", hint="Give the note's text.")
-    if PARTING.search(entry):
+    if SEPARATOR.search(entry):
         raise BadRequest("A line of nothing but § parts notes.", hint="Write it without, or as two notes.")
     if Redactor(()).clean(entry) != entry:
         raise BadRequest(
             "This holds what looks like a secret, and is not noted.",
             hint="Say where it is kept, not what it is.",
         )
-    if blocked := blocking(entry):
+    if blocked := find_blocking(entry):
         raise BadRequest(
             f"This looks like an injected instruction and is not noted: {blocked.why.rstrip('.')}.",
             hint="Note facts, not orders that somebody else gave.",
@@ -240,17 +244,17 @@ def _fit(text: str) -> str:
     return entry
 
 
-def blocking(text: str) -> "Finding | None":
+def find_blocking(text: str) -> "Finding | None":
     """Give the first finding for which a text is not taken; none where it may be."""
-    from hermes_acp.knowledge.injection import scan
+    from hermes_acp.knowledge.injection_scanner import scan
 
     report = scan(text)
     return next((finding for finding in report.findings if finding.severity == "block"), None)
 
 
-def readable(entry: str) -> str:
+def sanitize_entry(entry: str) -> str:
     """Give an entry as a model may read it: people write into the file too, and so may whoever talks them into it."""
-    return LEFT_OUT if blocking(entry) else entry
+    return LEFT_OUT if find_blocking(entry) else entry
 
 
 def _meant(entries: Sequence[str], change: MemoryChange) -> int:
@@ -270,7 +274,7 @@ def _only(entries: Sequence[str], part: str) -> int:
         raise BadRequest("Say which note is meant.", hint="Give a part of it that no other note has.")
     found = [number for number, entry in enumerate(entries) if wanted in entry]
     if not found:
-        known = "; ".join(readable(entry)[:EXCERPT_CHARACTERS] for entry in entries) or "there are none"
+        known = "; ".join(sanitize_entry(entry)[:EXCERPT_CHARACTERS] for entry in entries) or "there are none"
         raise BadRequest(f"No note holds {wanted[:EXCERPT_CHARACTERS]!r}.", hint=f"The notes are: {known}.")
     if len({entries[number] for number in found}) > 1:
         raise BadRequest(

@@ -13,12 +13,12 @@ from typing import Final
 import msgspec
 from msgspec import Struct, structs
 
-from hermes_acp.core.exchanges import Moment, StoreName
-from hermes_acp.storage.files import storage_trouble, write_whole
-from hermes_acp.storage.locks import held
+from hermes_acp.core.port_types import EventContext, MemoryStoreName
+from hermes_acp.storage.file_locks import file_lock
+from hermes_acp.storage.private_files import storage_error, write_whole
 
-MOST_KEPT: Final = 500
-MOST_BYTES: Final = 1 << 20
+MAX_KEPT: Final = 500
+MAX_BYTES: Final = 1 << 20
 """From so much on the oldest changes are let go."""
 
 
@@ -28,8 +28,8 @@ class NoteChange(Struct, frozen=True):
     `undone_by` names the undo that took it back, at `undone_at`.
     """
 
-    moment: Moment
-    store: StoreName
+    moment: EventContext
+    store: MemoryStoreName
     file: str
     gone: str
     come: str
@@ -41,7 +41,7 @@ Make = Callable[[NoteChange], str]
 """Makes a change, and says in a few words why it could not be made; empty where it was."""
 
 
-class NotesBack(Struct, frozen=True):
+class RevertedNotes(Struct, frozen=True):
     """What came of taking changes back: the notes concerned, and those left alone with the reason, in a few words."""
 
     done: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class NotesBack(Struct, frozen=True):
 
 
 class NoteChanges:
-    """The changes of one home's notes; methods raise StorageTrouble."""
+    """The changes of one home's notes; methods raise StorageError."""
 
     def __init__(self, home: Path) -> None:
         self._path = home / "history" / "note-changes.jsonl"
@@ -60,11 +60,11 @@ class NoteChanges:
             try:
                 with open(self._path, "ab", opener=_private) as stream:
                     stream.write(b"\n" + msgspec.json.encode(change))
-                    is_long = stream.tell() > MOST_BYTES
+                    is_long = stream.tell() > MAX_BYTES
             except OSError as error:
-                raise storage_trouble("write", self._path, error) from error
+                raise storage_error("write", self._path, error) from error
             if is_long:
-                self._write(self._read()[-MOST_KEPT:])
+                self._write(self._read()[-MAX_KEPT:])
 
     def holding(self, session_id: str) -> dict[str, float]:
         """Give the turns of a session whose notes hold, each with when it first noted something."""
@@ -80,14 +80,16 @@ class NoteChanges:
         last = max(undone, key=lambda each: each.undone_at, default=None)
         return (last.undone_by, last.undone_at) if last else ("", 0.0)
 
-    def take_back(self, session_id: str, turns: Collection[str], by: str, at: float, make: Make) -> NotesBack:
+    def revert(
+        self, session_id: str, turns: Collection[str], by: str, at: float, make: Make
+    ) -> RevertedNotes:
         """Take back what turns made of notes, the newest change first, in an undo of that name."""
         meant = [each for each in self._of(session_id) if not each.undone_by and each.moment.turn_id in turns]
         wanted = [structs.replace(each, gone=each.come, come=each.gone) for each in reversed(meant)]
         self._mark(meant, by, at)
         return _made(wanted, make)
 
-    def bring_back(self, session_id: str, by: str, make: Make) -> NotesBack:
+    def reapply(self, session_id: str, by: str, make: Make) -> RevertedNotes:
         """Do again what an undo of that name took back."""
         meant = [each for each in self._of(session_id) if each.undone_by == by]
         self._mark(meant, "", 0.0)
@@ -104,14 +106,14 @@ class NoteChanges:
         return [each for each in self._read() if each.moment.session_id == session_id]
 
     def _held(self) -> AbstractContextManager[None]:
-        return held(self._path.with_suffix(".lock"))
+        return file_lock(self._path.with_suffix(".lock"))
 
     def _write(self, changes: Iterable[NoteChange]) -> None:
         content = b"".join(b"\n" + msgspec.json.encode(change) for change in changes)
         try:
             write_whole(self._path, content, mode=0o600)
         except OSError as error:
-            raise storage_trouble("write", self._path, error) from error
+            raise storage_error("write", self._path, error) from error
 
     def _read(self) -> list[NoteChange]:
         """Read what can be read, the oldest first."""
@@ -120,7 +122,7 @@ class NoteChanges:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise storage_trouble("read", self._path, error) from error
+            raise storage_error("read", self._path, error) from error
         changes: list[NoteChange] = []
         for line in lines:
             with suppress(msgspec.MsgspecError):
@@ -132,7 +134,7 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _made(wanted: Iterable[NoteChange], make: Make) -> NotesBack:
+def _made(wanted: Iterable[NoteChange], make: Make) -> RevertedNotes:
     done: list[str] = []
     left: list[str] = []
     for each in wanted:
@@ -141,4 +143,4 @@ def _made(wanted: Iterable[NoteChange], make: Make) -> NotesBack:
             left.append(f"{note}: {why}")
         else:
             done.append(note)
-    return NotesBack(tuple(done), tuple(left))
+    return RevertedNotes(tuple(done), tuple(left))

@@ -8,18 +8,18 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.marks import DISGUISES
+from hermes_acp.knowledge.word_marks import DISGUISES
 
 LONG: Final = 4
 """Words of fewer letters come about by chance."""
 
-LEAST_WORDS: Final = 2
-LEAST_JOINED: Final = 5
+MIN_WORDS: Final = 2
+MIN_JOINED: Final = 5
 LONG_WORDS: Final = 14
 """Words that are longer on the average may be several run together."""
 
-MOST_QUOTED: Final = 6
-LEAST_DISGUISED: Final = 2
+MAX_QUOTED: Final = 6
+MIN_OBFUSCATED: Final = 2
 """So many words at least look disguised where a passage is."""
 SHOWN_BY_WORDS: Final = frozenset(
     (
@@ -29,7 +29,7 @@ SHOWN_BY_WORDS: Final = frozenset(
 )
 
 
-class Disguise(Struct, frozen=True):
+class Obfuscation(Struct, frozen=True):
     """How the words of a passage are disguised, and what they say; honest text may look disguised by chance."""
 
     how: str
@@ -41,7 +41,7 @@ class Disguise(Struct, frozen=True):
         return self.how not in ("leet", "markup in words", "jumbled", "pieces", "column", "words joined")
 
     @property
-    def is_prose_parted(self) -> bool:
+    def is_spaced_prose(self) -> bool:
         """Whether so many letters stand alone, with the vowels of a language among them, that it must be prose."""
         return self.how == "prose parted"
 
@@ -52,19 +52,19 @@ class Disguise(Struct, frozen=True):
         """
         if not self.text.isascii() or not (self.how in SHOWN_BY_WORDS or self.how.startswith("shift")):
             return True
-        return sum(map(is_word, {token for token in tokens if len(token) >= LONG})) >= LEAST_WORDS
+        return sum(map(is_word, {token for token in tokens if len(token) >= LONG})) >= MIN_WORDS
 
 
-def looks_disguised(passage: str, tokens: list[str], marks: list[str]) -> bool:
+def looks_obfuscated(passage: str, tokens: list[str], marks: list[str]) -> bool:
     """Tell whether a passage has signs that part words, words that look parted or joined, or odd words."""
     return (
         "<" in passage
         or "\\" in passage
         or "__" in passage
         or "~~" in passage
-        or passage.count("`") > MOST_QUOTED
-        or passage.count(" ") * 2 < len(tokens) > LEAST_JOINED
+        or passage.count("`") > MAX_QUOTED
+        or passage.count(" ") * 2 < len(tokens) > MIN_JOINED
         or len(passage) > LONG_WORDS * len(tokens)
         or (tokens[0].isascii() and len(tokens[0]) == len(tokens[1]) == len(tokens[2]) == len(tokens[3]))
-        or len([mark for mark in marks if mark in DISGUISES]) >= LEAST_DISGUISED
+        or len([mark for mark in marks if mark in DISGUISES]) >= MIN_OBFUSCATED
     )

@@ -10,51 +10,51 @@ from functools import cache
 
 from msgspec import structs
 
-from hermes_acp.knowledge.classifier import Classifier, Reading, Weighed
-from hermes_acp.knowledge.disguises import Disguise, looks_disguised
-from hermes_acp.knowledge.easing import ease_of
+from hermes_acp.knowledge.benign_cache import load_benign_passages, load_blocks_without_payloads
+from hermes_acp.knowledge.classifier import Classifier, PassageScore, WeighedPassage
 from hermes_acp.knowledge.features import in_words, load_weights
-from hermes_acp.knowledge.folding import Folded, fold
-from hermes_acp.knowledge.harmless import load_harmless, load_pieceless
 from hermes_acp.knowledge.language_tables import has_pair
-from hermes_acp.knowledge.marks import RULE
-from hermes_acp.knowledge.rulebook import (
+from hermes_acp.knowledge.obfuscation import Obfuscation, looks_obfuscated
+from hermes_acp.knowledge.scan_failures import Deadline
+from hermes_acp.knowledge.scanner_rules import (
     Hit,
     Severity,
-    load_rulebook,
+    load_scan_rules,
     match_hidden,
     match_passage,
     match_signs,
-    weigh,
+    weigh_context,
 )
-from hermes_acp.knowledge.scan_failures import Deadline
+from hermes_acp.knowledge.text_folding import Folded, fold
+from hermes_acp.knowledge.text_tokens import locate, tokenize
+from hermes_acp.knowledge.threshold_adjustment import threshold_adjustment
 from hermes_acp.knowledge.thresholds import Source, level_of, thresholds_of
-from hermes_acp.knowledge.tokens import locate, tokenize
+from hermes_acp.knowledge.word_marks import RULE
 
-DEEPEST = 2
-LEAST_UNPARTED = 16
-LEAST_LETTERS = 2.25
+MAX_DEPTH = 2
+MIN_UNSPACED_CHARS = 16
+MIN_LETTERS_PER_WORD = 2.25
 """Letters that fall into words have at least so many a word, with the blank behind it."""
 
-SELDOM = 16
+RARE = 16
 """One blank in so many letters is too few for words."""
 
-UNPARTED = re.compile(r"[A-Za-z\s.,:;!?'-]+")
+UNSPACED = re.compile(r"[A-Za-z\s.,:;!?'-]+")
 
-LONGEST_BLOCK = 3000
+MAX_BLOCK_CHARS = 3000
 WHOLE = 6000
-LEAST_SQUEEZED = 12
-MANY = 3
+MIN_SQUEEZED_CHARS = 12
+MIN_REPEATED = 3
 """So many passages that come near to an attack are one."""
 
-NOTHING: Weighed = (0, 0)
+NOTHING: WeighedPassage = (0, 0)
 DOUBTFUL, CERTAIN = "speaks-like-an-order", "speaks-like-an-attack"
 A_FEW = 1000
 NUMBERING = re.compile(r"\b\d{1,2}(?: ?/ ?\d{1,2}|[.):])")
-MOST_HIDDEN = 8
+MAX_HIDDEN_REGIONS = 8
 """So many regions that no reader sees may be one order in pieces."""
 
-EASED = 1.0
+ADJUSTED = 1.0
 """How much lower the bar is for markup that no reader sees where it names a deed, in log odds."""
 
 ENCODED = 0.3
@@ -70,16 +70,16 @@ ENGLISH = frozenset(SMALL_WORDS.split())
 @cache
 def load_classifier() -> Classifier:
     """Read the weights once, and know words by their marks."""
-    from hermes_acp.knowledge.language_tables import sides_of
+    from hermes_acp.knowledge.language_tables import pair_bits_of
     from hermes_acp.knowledge.lexicon import marks_of
 
-    return Classifier(load_weights(), marks_of, sides_of)
+    return Classifier(load_weights(), marks_of, pair_bits_of)
 
 
 @cache
 def load_words() -> frozenset[str]:
     """Give the words that the classifier knows."""
-    from hermes_acp.knowledge.unscrambling import COMMON
+    from hermes_acp.knowledge.deobfuscation import COMMON
 
     weights = load_classifier().weights
     return frozenset(
@@ -89,7 +89,7 @@ def load_words() -> frozenset[str]:
     ) | {"a", "i"}
 
 
-def makes_sense(disguise: Disguise) -> bool:
+def makes_sense(disguise: Obfuscation) -> bool:
     """Tell whether what a disguise hid is worth judging: letters at random look disguised in every way."""
     from hermes_acp.knowledge.lexicon import is_word
 
@@ -98,7 +98,7 @@ def makes_sense(disguise: Disguise) -> bool:
     )
 
 
-class Judge:
+class TextDetector:
     """One folded text on its way through all that is asked of words; `original` is what was folded."""
 
     def __init__(
@@ -114,7 +114,7 @@ class Judge:
         self.text = folded.text
         self.depth = depth
         self.classifier = load_classifier()
-        self.weighed: Weighed = NOTHING
+        self.weighed: WeighedPassage = NOTHING
         self.level = level_of(self.text) if depth == 0 else 0
         self.bars = thresholds_of(self.classifier.weights, self.level, source)
         self._source: Source = source
@@ -123,16 +123,16 @@ class Judge:
     def hits(self) -> Iterator[Hit]:
         """Give everything found, in no order; a stretch may be found more than once."""
         yield from match_signs(self.text)
-        harmless = load_harmless(self.level, self._source)
+        harmless = load_benign_passages(self.level, self._source)
         doubtful: list[Hit] = []
-        weighed: list[Weighed] = []
+        weighed: list[WeighedPassage] = []
         start = 0
         passages = self.text.split("\n")
         for passage in passages:
             known = harmless.get(passage) if len(passage) > 3 else NOTHING
             if known is None:
                 self._check_deadline()
-                found = list(self._judge_passage(passage, start))
+                found = list(self._check_passage(passage, start))
                 known = self.weighed
                 yield from found
                 doubtful += [hit for hit in found if hit.rule == DOUBTFUL and hit.severity == "warn"]
@@ -140,25 +140,25 @@ class Judge:
                     harmless.add(passage, known)
             weighed.append(known)
             start += len(passage) + 1
-        yield from self._judge_run(passages, weighed)
-        if len(doubtful) >= MANY:
+        yield from self._check_run(passages, weighed)
+        if len(doubtful) >= MIN_REPEATED:
             yield from (structs.replace(hit, rule=CERTAIN, severity="block") for hit in doubtful)
-        yield from self._judge_markup()
-        if self.depth == 0 and len(self.text) >= LEAST_SQUEEZED:
-            from hermes_acp.knowledge.squeezing import squeezed_spans
+        yield from self._check_markup()
+        if self.depth == 0 and len(self.text) >= MIN_SQUEEZED_CHARS:
+            from hermes_acp.knowledge.whitespace_obfuscation import spans_without_whitespace
 
-            for first, last in squeezed_spans(self.text):
+            for first, last in spans_without_whitespace(self.text):
                 yield Hit("words-parted", first, last, "block")
-            yield from self._judge_pieces()
-            yield from self._judge_fragments()
+            yield from self._check_split_payloads()
+            yield from self._check_fragments()
 
     def _check_deadline(self) -> None:
         if self._deadline:
             self._deadline.check()
 
-    def _judge_run(self, passages: list[str], weighed: list[Weighed]) -> Iterator[Hit]:
+    def _check_run(self, passages: list[str], weighed: list[WeighedPassage]) -> Iterator[Hit]:
         """Judge passages that follow one another as one: none may be loud, and together they are."""
-        run = self.classifier.loudest_run(weighed)
+        run = self.classifier.best_run(weighed)
         if run.score < self.bars.long_warn_at:
             return
         rule_id = CERTAIN if run.score >= self.bars.long_block_at else DOUBTFUL
@@ -166,34 +166,34 @@ class Judge:
         end = start + sum(map(len, passages[run.first : run.last])) + run.last - run.first - 1
         if not _is_english(tokenize(self.text[start : min(end, start + WHOLE)]), 20):
             return
-        severity = weigh(self.text, start, end, load_rulebook().rules[rule_id])
+        severity = weigh_context(self.text, start, end, load_scan_rules().rules[rule_id])
         yield Hit(rule_id, start, end, severity, "(all of these words together)")
 
-    def _judge_markup(self) -> Iterator[Hit]:
+    def _check_markup(self) -> Iterator[Hit]:
         if not any(sign in self.text for sign in "<[{%"):
             return
-        from hermes_acp.knowledge.concealment import find_hidden_regions
-        from hermes_acp.knowledge.regions import affordable
+        from hermes_acp.knowledge.hidden_markup import find_hidden_regions
+        from hermes_acp.knowledge.text_regions import within_budget
 
-        regions = affordable(find_hidden_regions(self.text), len(self.text))
+        regions = within_budget(find_hidden_regions(self.text), len(self.text))
         yield from match_hidden(self.text, regions)
         for start, end in regions:
-            yield from self._judge_hidden(start, end)
-        if self.depth == 0 and 1 < len(regions) <= MOST_HIDDEN:
-            yield from self._judge_together(regions)
+            yield from self._check_hidden(start, end)
+        if self.depth == 0 and 1 < len(regions) <= MAX_HIDDEN_REGIONS:
+            yield from self._check_together(regions)
 
-    def _judge_together(self, regions: list[tuple[int, int]]) -> Iterator[Hit]:
+    def _check_together(self, regions: list[tuple[int, int]]) -> Iterator[Hit]:
         """Judge what hidden regions say one after another, for an order may be dealt out to several."""
         whole = NUMBERING.sub(" ", " ".join(self.text[start:end] for start, end in regions))
-        if len(whole) <= A_FEW and condemn(whole, self.depth + 1, is_certain=False) == "block":
+        if len(whole) <= A_FEW and classify_decoded(whole, self.depth + 1, is_certain=False) == "block":
             yield from (Hit("hidden-order", start, end, "block") for start, end in regions)
 
-    def _judge_passage(self, passage: str, start: int) -> Iterator[Hit]:
+    def _check_passage(self, passage: str, start: int) -> Iterator[Hit]:
         tokens = tokenize(passage)
         self.weighed = NOTHING
         if len(tokens) < 2:
             return
-        heard = self.classifier.hear(passage, tokens, self.bars.least)
+        heard = self.classifier.score_passage(passage, tokens, self.bars.least)
         marks = self.classifier.marks_in(tokens)
         score = heard.score
         self.weighed = heard.whole, len(tokens)
@@ -202,8 +202,8 @@ class Judge:
         if marks and (rules := [mark[1:] for mark in unique if mark[0] == RULE]):
             hits += match_passage(self.text, start, start + len(passage), sorted(rules))
         if len(tokens) > 2:
-            hits += self._judge_foreign(passage, tokens, start)
-            ease = ease_of(heard.features)
+            hits += self._check_foreign(passage, tokens, start)
+            ease = threshold_adjustment(heard.features)
             is_doubly_loud = score >= self.bars.doubtful_at and any(hit.severity == "warn" for hit in hits)
             if score >= self.bars.warn_at - ease.warn or is_doubly_loud:
                 bar = self.bars.block_at - ease.block
@@ -215,86 +215,93 @@ class Judge:
                 hits.append(self._explained(reading, start + first, start + last, loudness, hits))
         yield from hits
         if self.depth <= 1 and len(tokens) > 3:
-            yield from self._judge_disguised(passage, tokens, marks, start)
+            yield from self._check_obfuscated(passage, tokens, marks, start)
 
-    def _judge_foreign(self, passage: str, tokens: list[str], start: int) -> Iterator[Hit]:
+    def _check_foreign(self, passage: str, tokens: list[str], start: int) -> Iterator[Hit]:
         sides = self.classifier.sides_in(tokens)
         plain = passage.isascii() or FOREIGN_LETTER.search(passage) is None
         if plain and (not sides or not has_pair(sides) or _is_english(tokens, 30)):
             return
-        from hermes_acp.knowledge.languages import (
+        from hermes_acp.knowledge.language_rules import (
             ALL_PAIRS,
-            judge_languages,
+            check_languages,
+            languages_of_pair_bits,
             languages_of_script,
-            languages_of_sides,
         )
 
-        languages = languages_of_sides(sides)
-        rules = load_rulebook().rules
+        languages = languages_of_pair_bits(sides)
+        rules = load_scan_rules().rules
         if not plain:
             languages += [(language, ALL_PAIRS) for language in languages_of_script(passage)]
-        for rule_id, first, last, most in judge_languages(passage, languages):
-            severity = weigh(self.text, start + first, start + last, rules[rule_id])
-            yield Hit(rule_id, start + first, start + last, milder(severity, most))
+        for rule_id, first, last, most in check_languages(passage, languages):
+            severity = weigh_context(self.text, start + first, start + last, rules[rule_id])
+            yield Hit(rule_id, start + first, start + last, milder_severity(severity, most))
 
-    def _judge_disguised(
+    def _check_obfuscated(
         self, passage: str, tokens: list[str], marks: list[str], start: int
     ) -> Iterator[Hit]:
         """Judge what a passage says when the disguises its words show are undone."""
-        if not looks_disguised(passage, tokens, marks):
+        if not looks_obfuscated(passage, tokens, marks):
             return
-        from hermes_acp.knowledge.unscrambling import undo_disguises
+        from hermes_acp.knowledge.deobfuscation import deobfuscate
 
         part = passage[:WHOLE]
         first, last = self.folded.origin(start), self.folded.origin(start + len(part))
-        for disguise in undo_disguises(part, self.original[first:last], tokens, marks):
+        for disguise in deobfuscate(part, self.original[first:last], tokens, marks):
             if not makes_sense(disguise):
                 continue
-            severity = condemn(disguise.text, self.depth + 1, is_certain=disguise.is_certain)
-            if severity or disguise.is_prose_parted:
-                severity = "block" if disguise.is_prose_parted else severity or "warn"
+            severity = classify_decoded(disguise.text, self.depth + 1, is_certain=disguise.is_certain)
+            if severity or disguise.is_spaced_prose:
+                severity = "block" if disguise.is_spaced_prose else severity or "warn"
                 yield Hit("words-disguised", start, start + len(passage), severity, f"({disguise.how})")
                 return
 
     def _explained(
-        self, reading: Reading, start: int, end: int, loudness: Severity, others: list[Hit]
+        self, reading: PassageScore, start: int, end: int, loudness: Severity, others: list[Hit]
     ) -> Hit:
         """Name the words that weigh most, and weigh what stands around them.
 
         Where rules spoke of the passage and each was lowered, since it warns or quotes, this is lowered too.
         """
         rule_id = CERTAIN if loudness == "block" else DOUBTFUL
-        rules = load_rulebook().rules
-        severity = weigh(self.text, start, end, rules[rule_id])
+        rules = load_scan_rules().rules
+        severity = weigh_context(self.text, start, end, rules[rule_id])
         if others and all(hit.severity != rules[hit.rule].severity for hit in others):
             for hit in others:
-                severity = milder(severity, hit.severity)
+                severity = milder_severity(severity, hit.severity)
         return Hit(rule_id, start, end, severity, f"({', '.join(map(in_words, reading.features))})")
 
-    def _judge_hidden(self, start: int, end: int) -> Iterator[Hit]:
-        text = self.text[start : min(end, start + LONGEST_BLOCK)]
+    def _check_hidden(self, start: int, end: int) -> Iterator[Hit]:
+        text = self.text[start : min(end, start + MAX_BLOCK_CHARS)]
         if len(text) > 12:
-            from hermes_acp.knowledge.concealment import names_deed
+            from hermes_acp.knowledge.hidden_markup import names_deed
 
             score = self.classifier.listen(text, tokenize(text))
-            if score >= self.bars.hidden_at - (EASED if names_deed(text) else 0):
+            if score >= self.bars.hidden_at - (ADJUSTED if names_deed(text) else 0):
                 yield Hit("hidden-order", start, end, "block")
 
-    def _judge_pieces(self) -> Iterator[Hit]:
+    def _check_split_payloads(self) -> Iterator[Hit]:
         """Join quoted pieces that lie together, where a text says to."""
-        from hermes_acp.knowledge.pieces import join_lines, join_quoted, may_hold_pieces, read_as_told
+        from hermes_acp.knowledge.split_payloads import (
+            follow_instructions,
+            join_columns,
+            join_quoted,
+            may_hold_payload,
+        )
 
         at = 0
-        pieceless = load_pieceless()
+        pieceless = load_blocks_without_payloads()
         for block in blocks_of(self.original):
-            if block in pieceless or not may_hold_pieces(block):
+            if block in pieceless or not may_hold_payload(block):
                 at += len(block)
                 continue
             self._check_deadline()
-            for disguise in (*join_quoted(block), *join_lines(block), *read_as_told(block)):
+            for disguise in (*join_quoted(block), *join_columns(block), *follow_instructions(block)):
                 if not makes_sense(disguise):
                     continue
-                if severity := condemn(disguise.text, self.depth + 1, is_certain=disguise.is_certain):
+                if severity := classify_decoded(
+                    disguise.text, self.depth + 1, is_certain=disguise.is_certain
+                ):
                     start = self.folded.place(at)
                     yield Hit("pieces-to-join", start, self.folded.place(at + len(block)), severity)
                     break
@@ -302,9 +309,9 @@ class Judge:
                 pieceless.add(block)
             at += len(block)
 
-    def _judge_fragments(self) -> Iterator[Hit]:
+    def _check_fragments(self) -> Iterator[Hit]:
         """Judge what fragments that lie apart say together."""
-        from hermes_acp.knowledge.fragments import joined_fragments
+        from hermes_acp.knowledge.split_fragments import joined_fragments
 
         known: set[str] = set()
         for joined in joined_fragments(self.original):
@@ -312,51 +319,53 @@ class Judge:
                 continue
             known.add(joined.text)
             self._check_deadline()
-            if _condemns(joined.text) and not any(map(_condemns, joined.alone)):
+            if _is_blocked(joined.text) and not any(map(_is_blocked, joined.alone)):
                 for start, end in joined.places:
                     yield Hit("pieces-to-join", self.folded.place(start), self.folded.place(end), "block")
 
 
-def _condemns(text: str) -> bool:
-    return condemn(text, 1, is_certain=False) == "block"
+def _is_blocked(text: str) -> bool:
+    return classify_decoded(text, 1, is_certain=False) == "block"
 
 
-def milder(one: Severity, two: Severity) -> Severity:
+def milder_severity(one: Severity, two: Severity) -> Severity:
     """Give the milder of two severities."""
     order: tuple[Severity, ...] = ("info", "warn", "block")
     return order[min(order.index(one), order.index(two))]
 
 
 def blocks_of(text: str) -> Iterator[str]:
-    """Cut a text into blocks between blank lines, none longer than `LONGEST_BLOCK`; together they are the text."""
+    """Cut a text into blocks between blank lines, none longer than `MAX_BLOCK_CHARS`; together they are the text."""
     start = 0
     while start < len(text):
-        end = text.find("\n\n", start, start + LONGEST_BLOCK)
-        end = end + 2 if end >= 0 else min(len(text), start + LONGEST_BLOCK)
+        end = text.find("\n\n", start, start + MAX_BLOCK_CHARS)
+        end = end + 2 if end >= 0 else min(len(text), start + MAX_BLOCK_CHARS)
         yield text[start:end]
         start = end
 
 
-def condemn(plain: str, depth: int, *, is_certain: bool = True, is_encoded: bool = False) -> Severity | None:
+def classify_decoded(
+    plain: str, depth: int, *, is_certain: bool = True, is_encoded: bool = False
+) -> Severity | None:
     """Judge a text that was hidden by a notation or a disguise.
 
     Where it certainly was, the bar is lower, for honest text is not hidden; and prose is hardly ever encoded.
     """
     if len(plain) < 8:
         return None
-    from hermes_acp.knowledge.decoding import find_encoded
+    from hermes_acp.knowledge.encodings import find_encoded
     from hermes_acp.knowledge.hidden_characters import reveal
-    from hermes_acp.knowledge.squeezing import is_squeezed_order, part_words
+    from hermes_acp.knowledge.whitespace_obfuscation import is_order_without_whitespace, segment_words
 
     text = reveal(plain).text
-    if is_squeezed_order(text):
+    if is_order_without_whitespace(text):
         return "block"
     words = text
-    if len(text) >= LEAST_UNPARTED and text.count(" ") * SELDOM < len(text) and UNPARTED.fullmatch(text):
-        words = part_words("".join(filter(str.isalpha, text)), load_words())
-        if len(words) + 1 < LEAST_LETTERS * (words.count(" ") + 1):
+    if len(text) >= MIN_UNSPACED_CHARS and text.count(" ") * RARE < len(text) and UNSPACED.fullmatch(text):
+        words = segment_words("".join(filter(str.isalpha, text)), load_words())
+        if len(words) + 1 < MIN_LETTERS_PER_WORD * (words.count(" ") + 1):
             return None
-    judge = Judge(words, fold(words), depth)
+    judge = TextDetector(words, fold(words), depth)
     found: Severity | None = None
     for hit in judge.hits():
         if hit.severity == "block" or (is_certain and hit.rule == DOUBTFUL):
@@ -367,9 +376,9 @@ def condemn(plain: str, depth: int, *, is_certain: bool = True, is_encoded: bool
         bar -= ENCODED
     if hidden_score(judge) >= bar:
         return "block"
-    if depth <= DEEPEST:
+    if depth <= MAX_DEPTH:
         for variant in find_encoded(text):
-            if condemn(variant.text, depth + 1, is_encoded=variant.how != "escapes") == "block":
+            if classify_decoded(variant.text, depth + 1, is_encoded=variant.how != "escapes") == "block":
                 return "block"
     return found
 
@@ -379,7 +388,7 @@ def _is_english(tokens: list[str], least_percent: int) -> bool:
     return sum(map(ENGLISH.__contains__, tokens)) * 100 >= len(tokens) * least_percent
 
 
-def hidden_score(judge: Judge) -> float:
+def hidden_score(judge: TextDetector) -> float:
     """Give the loudest score of a text as one passage."""
-    text = judge.text[:LONGEST_BLOCK].replace("\n", " ")
+    text = judge.text[:MAX_BLOCK_CHARS].replace("\n", " ")
     return judge.classifier.listen(text, tokenize(text))

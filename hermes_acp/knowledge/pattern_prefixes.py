@@ -10,7 +10,7 @@ GROUP = re.compile(r"\(\?:([^()]*)\)(?![?*])")
 LETTERS = re.compile(r"[^\W\d_]*")
 
 
-def begins_of(alternatives: str) -> frozenset[str]:
+def prefixes_of(alternatives: str) -> frozenset[str]:
     """Give the letters that words of the alternatives begin with; where a blank follows they are the whole word."""
     begins: set[str] = set()
     for found in STARTS.finditer(alternatives):

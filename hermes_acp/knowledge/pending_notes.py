@@ -15,9 +15,9 @@ import msgspec
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.exchanges import MemoryChange, Moment
-from hermes_acp.storage.files import storage_trouble, write_whole
-from hermes_acp.storage.locks import held
+from hermes_acp.core.port_types import EventContext, MemoryChange
+from hermes_acp.storage.file_locks import file_lock
+from hermes_acp.storage.private_files import storage_error, write_whole
 
 MAX_PENDING: Final = 50
 SHOWN_ACTIONS: Final = MappingProxyType({"add": "Add", "replace": "Replace", "remove": "Remove"})
@@ -30,11 +30,11 @@ class PendingNote(Struct, frozen=True):
     cwd: str
     file: str
     change: MemoryChange
-    moment: Moment
+    moment: EventContext
 
 
 class PendingNotes:
-    """The proposals of one home, the oldest first; methods raise StorageTrouble."""
+    """The proposals of one home, the oldest first; methods raise StorageError."""
 
     def __init__(self, home: Path) -> None:
         """Read nothing yet."""
@@ -47,14 +47,14 @@ class PendingNotes:
         except FileNotFoundError:
             return ()
         except OSError as error:
-            raise storage_trouble("read the notes that wait in", self.path, error) from error
+            raise storage_error("read the notes that wait in", self.path, error) from error
         notes: list[PendingNote] = []
         for line in lines:
             with suppress(msgspec.MsgspecError):
                 notes.append(msgspec.json.decode(line, type=PendingNote))
         return tuple(notes)
 
-    def add(self, cwd: str, file: Path, change: MemoryChange, moment: Moment) -> None:
+    def add(self, cwd: str, file: Path, change: MemoryChange, moment: EventContext) -> None:
         """Keep a proposal; the same one twice is kept once. Raises BadRequest where too many wait."""
         named = "\0".join((str(file), change.action, change.text, change.old_text, change.meant))
         note_id = hashlib.sha256(named.encode("utf-8", "surrogateescape")).hexdigest()[:8]
@@ -77,13 +77,13 @@ class PendingNotes:
         self._change(lambda notes: tuple(each for each in notes if each.id not in gone))
 
     def _change(self, change: Callable[[tuple[PendingNote, ...]], tuple[PendingNote, ...]]) -> None:
-        with held(self.path.with_suffix(".lock")):
+        with file_lock(self.path.with_suffix(".lock")):
             notes = change(self.all())
             content = b"".join(msgspec.json.encode(each) + b"\n" for each in notes)
             try:
                 write_whole(self.path, content, mode=0o600)
             except OSError as error:
-                raise storage_trouble("write the notes that wait in", self.path, error) from error
+                raise storage_error("write the notes that wait in", self.path, error) from error
 
 
 def chosen(notes: Iterable[PendingNote], wanted: Iterable[str]) -> tuple[PendingNote, ...]:

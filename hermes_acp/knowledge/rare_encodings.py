@@ -1,7 +1,7 @@
 """Rarer notations: base58, uuencoding, places in the alphabet or a square, Bacon's cipher, ROT47, letters upside down.
 
 Knows: how each looks and how it is read. Does not know: what the words mean, when it is worth a look (`decoding.py`).
-Every reader is bounded by `LONGEST_NUMBER` letters or linear.
+Every reader is bounded by `MAX_NUMBER_CHARS` letters or linear.
 Source: POSIX uuencode; Bacon 1623 (De augmentis); ROT47 over the printable signs of ASCII; draft-msporny-base58.
 """
 
@@ -11,24 +11,24 @@ from binascii import a2b_uu
 from collections.abc import Iterator
 from typing import Final
 
-from hermes_acp.knowledge.odd_signs import odd_signs
-from hermes_acp.knowledge.patterns import compiled
-from hermes_acp.knowledge.sign_map import BEYOND, SignMap
+from hermes_acp.knowledge.character_map import BEYOND, CharacterMap
+from hermes_acp.knowledge.lazy_patterns import compiled
+from hermes_acp.knowledge.non_ascii import non_ascii_characters
 
-LONGEST_NUMBER: Final = 600
+MAX_NUMBER_CHARS: Final = 600
 AT_ONCE: Final = 10
 """So many letters make a number that is quick to reckon with."""
 
 FIRST_BYTES: Final = 4
 NOT_ASCII: Final = 0x80808080
-MOST_LINES: Final = 400
+MAX_LINES: Final = 400
 SMALL: Final = "abcdefghijklmnopqrstuvwxyz"
 DIGITS: Final = "0123456789"
 BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 BASE62: Final = DIGITS + SMALL.upper() + SMALL
 BASE45: Final = DIGITS + SMALL.upper() + " $%*+-./:"
-TURNED: Final = SMALL[13:] + SMALL[:13]
-ROT13: Final = str.maketrans(SMALL + SMALL.upper(), TURNED + TURNED.upper())
+ROTATED: Final = SMALL[13:] + SMALL[:13]
+ROT13: Final = str.maketrans(SMALL + SMALL.upper(), ROTATED + ROTATED.upper())
 Z85: Final = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 B85: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 Z85_TO_B85: Final = str.maketrans(Z85, B85)
@@ -42,7 +42,7 @@ UPSIDE_DOWN: Final = str.maketrans(
 FLIPPED: Final = (
     "[\u0250\u0254\u01dd\u025f\u0183\u0265\u1d09\u027e\u029e\u026f\u0279\u0287\u028c\u028d\u028e]"
 )
-LEAST_FLIPPED: Final = 6
+MIN_FLIPPED_CHARS: Final = 6
 COMMON_FLIPPED: Final = "\u01dd\u0250\u0279\u0265"
 """Letters e, a, r and h upside down."""
 
@@ -54,7 +54,7 @@ PLACES: Final = r"\d(?<![\w.].)\d?(?: ?[ ,./|-] ?| / )(?:\d{1,2}(?: ?[ ,./|-] ?|
 PLACE_SIGNS: Final = f"{DIGITS} ,./|-{BEYOND}"
 """What `PLACES` and `SQUARE` are made of; there are figures beyond ASCII."""
 
-LEAST_PLACES: Final = 31
+MIN_POSITION_CHARS: Final = 31
 """So many signs the shortest of them has."""
 
 BACON: Final = r"[ABab](?<!\w.)[ABab]{4}[ ,]?(?:[ABab]{5}[ ,]?){11,}"
@@ -63,13 +63,13 @@ BLANKS: Final = r"(?m)(?<![ \t])[ \t]*(?: \t|\t )[ \t]*(?=\.?$)"
 TAPS: Final = r"\.(?<![^\s`].)\.{0,4} \.{1,5}(?: {1,3}[/|]? ?\.{1,5} \.{1,5}){11,}(?![.\w])"
 TAP_LETTERS: Final = "abcdefghijlmnopqrstuvwxyz"
 IN_45: Final = r"[0-9A-Z$%*+./:-](?<![^\s`].)[0-9A-Z $%*+./:-]{30,}"
-LEAST_45: Final = 31
+MIN_BASE45_CHARS: Final = 31
 """So many signs the shortest of `IN_45` has."""
 
-LEAST_ODD_45: Final = 4
+MIN_ODD_BASE45_CHARS: Final = 4
 DUMP_PLACE: Final = r"^\s*[0-9a-fA-F]{4,8}:? +"
 DUMP: Final = r"(?m)(?:^[ \t]*[0-9a-fA-F]{6,8}:? {1,2}(?:[0-9a-fA-F]{2,4} {1,2}){2,16}[^\n]*\n?){2,400}"
-LEAST_BITS: Final = 128
+MIN_BITS: Final = 128
 SYMBOLS: Final = r"[^\x00-\x7f\w\s][^\x00-\x7f\w]{63,}"
 NAMED: Final = (
     r"(?i)\blatin (?:small|capital) letter [a-z]\b"
@@ -98,7 +98,7 @@ def read_base36(blob: str) -> str | None:
 
 def _read_number(blob: str, digits: str) -> str | None:
     """Read a blob as one number in base 58 or so, whose bytes are the letters."""
-    if not 24 <= len(blob) <= LONGEST_NUMBER or blob.strip(digits):
+    if not 24 <= len(blob) <= MAX_NUMBER_CHARS or blob.strip(digits):
         return None
     number, base = 0, len(digits)
     if not _begins_ascii(blob, digits):
@@ -140,7 +140,7 @@ def read_base45(run: str) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def read_taps(run: str) -> str:
+def read_tap_code(run: str) -> str:
     """Read taps: rows and columns of a square in which c and k are one."""
     counts = list(map(len, re.findall(r"[.*xX\u2022]+", run)))
     pairs = zip(counts[::2], counts[1::2], strict=False)
@@ -160,12 +160,12 @@ def read_dump(run: str) -> str:
 def read_uu(lines: str) -> str:
     """Read the lines between `begin` and `end`."""
     try:
-        return b"".join(map(a2b_uu, lines.splitlines()[:MOST_LINES])).decode("utf-8", "replace")
+        return b"".join(map(a2b_uu, lines.splitlines()[:MAX_LINES])).decode("utf-8", "replace")
     except (BadEncoding, ValueError):
         return ""
 
 
-def read_places(run: str) -> str:
+def read_alphabet_positions(run: str) -> str:
     """Read numbers from 1 to 26 as letters; a stroke parts words where there is one."""
     words = re.split(r" ?[/|] ?| (?=\d)" if "-" in run else r" ?[/|] ?", run)
     letters = [
@@ -189,7 +189,7 @@ def read_bacon(run: str) -> str:
     return "".join(SMALL[value] for value in values if value < 26)
 
 
-def read_said_bits(run: str) -> str:
+def read_spoken_bits(run: str) -> str:
     """Read the words zero and one, eight a letter."""
     bits = re.sub(r"[^01]", "", run.lower().replace("zero", "0").replace("one", "1"))
     return "".join(chr(int(bits[at : at + 8], 2)) for at in range(0, min(len(bits), 32_000) - 7, 8))
@@ -223,12 +223,12 @@ def read_names(run: str) -> str:
     return "".join(found[1] or " " for found in compiled(NAMED_LETTER).finditer(run))
 
 
-def find_rare(text: str, signs: SignMap) -> Iterator[tuple[int, int, str, str]]:
+def find_rare_encodings(text: str, signs: CharacterMap) -> Iterator[tuple[int, int, str, str]]:
     """Give start, end, plain text and name of what may be written in a rare notation; the caller judges it."""
     if " \t" in text or "\t " in text:
         runs = list(compiled(BLANKS).finditer(text))
         blanks = "".join(found.group() for found in runs)
-        if len(blanks) >= LEAST_BITS and (plain := read_blanks(blanks)):
+        if len(blanks) >= MIN_BITS and (plain := read_blanks(blanks)):
             yield runs[0].start(), runs[-1].end(), plain, "blanks"
     if "begin " in text:
         for found in compiled(UU).finditer(text):
@@ -238,25 +238,25 @@ def find_rare(text: str, signs: SignMap) -> Iterator[tuple[int, int, str, str]]:
             yield *found.span(), read_uu(found.group()), "uuencoding"
     if ". ." in text or ".. " in text:
         for found in compiled(TAPS).finditer(text):
-            yield *found.span(), read_taps(found.group()), "taps"
+            yield *found.span(), read_tap_code(found.group()), "taps"
     if "00000" in text:
         for found in compiled(DUMP).finditer(text):
             yield *found.span(), read_dump(found.group()), "a dump"
-    for found in compiled(IN_45).finditer(text) if signs.has_run(BASE45, LEAST_45) else ():
+    for found in compiled(IN_45).finditer(text) if signs.has_run(BASE45, MIN_BASE45_CHARS) else ():
         run = found.group().rstrip()
-        if sum(map(run.count, "$%*+/:")) >= LEAST_ODD_45 and run.upper() == run:
-            yield *found.span(), read_base45(run[:LONGEST_NUMBER]), "base45"
-    if signs.has_run(PLACE_SIGNS, LEAST_PLACES):
+        if sum(map(run.count, "$%*+/:")) >= MIN_ODD_BASE45_CHARS and run.upper() == run:
+            yield *found.span(), read_base45(run[:MAX_NUMBER_CHARS]), "base45"
+    if signs.has_run(PLACE_SIGNS, MIN_POSITION_CHARS):
         for found in compiled(SQUARE).finditer(text):
             yield *found.span(), read_square(found.group()), "Polybius' square"
         for found in compiled(PLACES).finditer(text):
-            yield *found.span(), read_places(found.group()), "places in the alphabet"
+            yield *found.span(), read_alphabet_positions(found.group()), "places in the alphabet"
     if "AAB" in text or "ABA" in text or "aab" in text or "aba" in text:
         for found in compiled(BACON).finditer(text):
             yield *found.span(), read_bacon(found.group()), "Bacon's cipher"
     if "zero" in text or "Zero" in text:
         for found in compiled(SAID_BITS).finditer(text):
-            yield *found.span(), read_said_bits(found.group()), "bits"
+            yield *found.span(), read_spoken_bits(found.group()), "bits"
     if "E96" in text or "J@F" in text or "2?5" in text:
         yield from _find_lines(text, ROT47_WORDS)
     if "LATIN " in text or "Latin small" in text or "latin small" in text:
@@ -268,7 +268,7 @@ def find_rare(text: str, signs: SignMap) -> Iterator[tuple[int, int, str, str]]:
 
 def _find_foreign(text: str) -> Iterator[tuple[int, int, str, str]]:
     """Find what is written in characters beyond ASCII; a run of them is a run among the odd ones alone."""
-    odd = odd_signs(text)
+    odd = non_ascii_characters(text)
     for found in compiled(SYMBOLS).finditer(text) if compiled(SYMBOLS).search(odd) else ():
         yield *found.span(), read_symbols(found.group()), "two signs"
     for found in compiled(PRIVATE).finditer(text) if compiled(PRIVATE).search(odd) else ():
@@ -277,7 +277,7 @@ def _find_foreign(text: str) -> Iterator[tuple[int, int, str, str]]:
         yield *found.span(), "".join(chr(ord(face) - FIRST_FACE) for face in found.group()), "base100"
     if (
         any(letter in odd for letter in COMMON_FLIPPED)
-        and len(compiled(FLIPPED).findall(odd)) >= LEAST_FLIPPED
+        and len(compiled(FLIPPED).findall(odd)) >= MIN_FLIPPED_CHARS
     ):
         yield from _find_flipped(text)
 
@@ -293,6 +293,6 @@ def _find_lines(text: str, words: tuple[str, ...]) -> Iterator[tuple[int, int, s
 def _find_flipped(text: str) -> Iterator[tuple[int, int, str, str]]:
     start = 0
     for line in text.split("\n"):
-        if len(compiled(FLIPPED).findall(line)) >= LEAST_FLIPPED:
+        if len(compiled(FLIPPED).findall(line)) >= MIN_FLIPPED_CHARS:
             yield start, start + len(line), line.translate(UPSIDE_DOWN)[::-1], "upside down"
         start += len(line) + 1

@@ -7,7 +7,7 @@ from typing import Final
 NOT_SCANNED: Final = "not-scanned"
 """The rule and the category of the one finding of a text that the scanner failed on."""
 
-GRACE_S: Final = 10.0
+BASE_TIMEOUT_S: Final = 10.0
 S_PER_MB: Final = 8.0
 
 
@@ -30,4 +30,4 @@ class Deadline:
 
 def deadline_for(text: str) -> Deadline:
     """Return the deadline for scanning a text, in proportion to its length."""
-    return Deadline(GRACE_S + S_PER_MB * len(text) / 1e6)
+    return Deadline(BASE_TIMEOUT_S + S_PER_MB * len(text) / 1e6)

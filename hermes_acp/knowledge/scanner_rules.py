@@ -11,9 +11,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.folding import fold_pattern
-from hermes_acp.knowledge.tables import load_table
-from hermes_acp.knowledge.tokens import tokenize
+from hermes_acp.knowledge.compiled_tables import load_table
+from hermes_acp.knowledge.text_folding import fold_pattern
+from hermes_acp.knowledge.text_tokens import tokenize
 
 Severity = Literal["info", "warn", "block"]
 
@@ -22,7 +22,7 @@ WARNED = re.compile(
     r"\b(?:never|not|don't|avoid|cannot|can't|won't|refuse to|without|nor|should not|must not)"
     r"(?:,? (?:(?!hesitate|fail|forget|only|worry|answer|reply|respond|wait\b)\w{1,12},? ){0,3}| )$"
 )
-SPOKEN_OF = re.compile(
+MENTIONED = re.compile(
     r"(?<![@./-])\b(?:prompt.)?(?:inject|attack(?!er\.)|jailbreak|malicious|untrusted|adversar"
     r"|(?:phrases?|text|prompts?) like\b|detect|payload|exploit|attempt|red.?team|suspicious|is data\b"
     r"|hijack|vulnerab"
@@ -37,7 +37,7 @@ BEGIN = 3
 OPENING = frozenset("\"'`\u201c\u2018\u00ab\u300c\u201e")
 
 
-class Rule(Struct, frozen=True, forbid_unknown_fields=True):
+class ScanRule(Struct, frozen=True, forbid_unknown_fields=True):
     """One rule. Without a `pattern` it names a judgement made elsewhere; `rules.toml` explains the rest."""
 
     id: str
@@ -53,20 +53,20 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     quotable: bool = True
 
 
-class RuleFile(Struct, frozen=True, forbid_unknown_fields=True):
+class ScanRuleFile(Struct, frozen=True, forbid_unknown_fields=True):
     """The shape of `rules.toml`."""
 
     fragments: dict[str, str]
-    rule: tuple[Rule, ...]
+    rule: tuple[ScanRule, ...]
 
 
-class Rulebook(Struct, frozen=True):
+class ScanRules(Struct, frozen=True):
     """All rules by id, and how they are called for: by a passage's words, by signs in a text, or by being hidden.
 
     `by_word` gives, by its first letters, each begin of a word that a rule needs, and the rule's id.
     """
 
-    rules: dict[str, Rule]
+    rules: dict[str, ScanRule]
     fragments: dict[str, str]
     by_word: dict[str, tuple[tuple[str, str], ...]]
     by_sign: tuple[str, ...]
@@ -84,18 +84,18 @@ class Hit(Struct, frozen=True):
 
 
 @cache
-def load_rulebook() -> Rulebook:
+def load_scan_rules() -> ScanRules:
     """Read the rules once."""
-    return load_table("rules", Rulebook, make_rulebook)
+    return load_table("rules", ScanRules, build_scan_rules)
 
 
-def make_rulebook(source: str) -> Rulebook:
+def build_scan_rules(source: str) -> ScanRules:
     """Make the rulebook of the text of `rules.toml`."""
     import tomllib
 
     from msgspec import convert, structs
 
-    file = convert(tomllib.loads(source), RuleFile)
+    file = convert(tomllib.loads(source), ScanRuleFile)
     rules = {rule.id: structs.replace(rule, needs=tuple(map(fold_pattern, rule.needs))) for rule in file.rule}
     by_word: dict[str, tuple[tuple[str, str], ...]] = {}
     by_sign: list[str] = []
@@ -107,13 +107,13 @@ def make_rulebook(source: str) -> Rulebook:
         elif rule.needs:
             by_sign.append(rule.id)
     hidden = tuple(rule.id for rule in rules.values() if rule.hidden)
-    return Rulebook(rules, file.fragments, by_word, tuple(by_sign), hidden)
+    return ScanRules(rules, file.fragments, by_word, tuple(by_sign), hidden)
 
 
 @cache
 def pattern_of(rule_id: str) -> re.Pattern[str]:
     """Compile a rule's pattern."""
-    book = load_rulebook()
+    book = load_scan_rules()
     pattern = book.rules[rule_id].pattern
     while found := FRAGMENT.search(pattern):
         if found[1] not in book.fragments:
@@ -124,16 +124,16 @@ def pattern_of(rule_id: str) -> re.Pattern[str]:
 
 def match_passage(text: str, start: int, end: int, rule_ids: Iterable[str]) -> Iterator[Hit]:
     """Run some rules over one passage of a text."""
-    rules = load_rulebook().rules
+    rules = load_scan_rules().rules
     passage = text[start:end]
     for rule_id in rule_ids:
         if not is_called_for(rules[rule_id], passage):
             continue
         for found in pattern_of(rule_id).finditer(text, start, end):
-            yield Hit(rule_id, *found.span(), weigh(text, *found.span(), rules[rule_id]))
+            yield Hit(rule_id, *found.span(), weigh_context(text, *found.span(), rules[rule_id]))
 
 
-def is_called_for(rule: Rule, text: str) -> bool:
+def is_called_for(rule: ScanRule, text: str) -> bool:
     """Tell whether a text has one of the words, phrases or signs that a rule needs, and one it needs beside."""
     return any(map(text.__contains__, rule.needs)) and (
         not rule.beside or any(map(text.__contains__, rule.beside))
@@ -142,17 +142,17 @@ def is_called_for(rule: Rule, text: str) -> bool:
 
 def match_signs(text: str) -> Iterator[Hit]:
     """Run the rules that signs in the text call for over all of it."""
-    book = load_rulebook()
+    book = load_scan_rules()
     for rule_id in book.by_sign:
         rule = book.rules[rule_id]
         if is_called_for(rule, text):
             for found in pattern_of(rule_id).finditer(text):
-                yield Hit(rule_id, *found.span(), weigh(text, *found.span(), rule))
+                yield Hit(rule_id, *found.span(), weigh_context(text, *found.span(), rule))
 
 
 def match_hidden(text: str, regions: list[tuple[int, int]]) -> Iterator[Hit]:
     """Run the rules for what readers do not see over such regions."""
-    book = load_rulebook()
+    book = load_scan_rules()
     for rule_id in book.hidden:
         pattern = pattern_of(rule_id)
         for start, end in regions:
@@ -160,7 +160,7 @@ def match_hidden(text: str, regions: list[tuple[int, int]]) -> Iterator[Hit]:
                 yield Hit(rule_id, start, end, book.rules[rule_id].severity)
 
 
-def weigh(text: str, start: int, end: int, rule: Rule) -> Severity:
+def weigh_context(text: str, start: int, end: int, rule: ScanRule) -> Severity:
     """Lower a severity where the text warns of the thing or quotes it; a value in JSON is no quotation."""
     if not rule.quotable or rule.severity == "info":
         return rule.severity
@@ -169,7 +169,7 @@ def weigh(text: str, start: int, end: int, rule: Rule) -> Severity:
     if WARNED.search(same_block[-60:]):
         return "info"
     quoted = any(mark in OPENING for mark in same_block[-40:])
-    if SPOKEN_OF.search(before + text[end : end + 100]) or INTRODUCED.search(before):
+    if MENTIONED.search(before + text[end : end + 100]) or INTRODUCED.search(before):
         return "info" if quoted else "warn"
     ahead, quote, _ = same_block.rpartition('"')
     if ahead.rstrip().endswith('":'):

@@ -10,7 +10,7 @@ from operator import sub
 SHORT, LONG = 14, 40
 
 
-def loudest(values: list[int]) -> tuple[int, int, int]:
+def best_span(values: list[int]) -> tuple[int, int, int]:
     """Give the loudest of all stretches of `SHORT` or `LONG` neighbours: its sum, where it begins and ends."""
     count = len(values)
     if not any(values):
@@ -27,7 +27,7 @@ def loudest(values: list[int]) -> tuple[int, int, int]:
     return best
 
 
-def narrow(values: list[int], first: int, last: int) -> tuple[int, int]:
+def best_subspan(values: list[int], first: int, last: int) -> tuple[int, int]:
     """Give the part of a stretch whose sum is the largest (Kadane's algorithm)."""
     best, found = -1, (first, last)
     total, begin = 0, first

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.patterns import compiled
+from hermes_acp.knowledge.lazy_patterns import compiled
 
 NUMBERS: Final = (
     "one",

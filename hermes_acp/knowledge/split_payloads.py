@@ -5,9 +5,9 @@ Knows: how pieces lie in a block of text. Does not know: what they say together.
 
 from typing import Final
 
-from hermes_acp.knowledge.disguises import Disguise
-from hermes_acp.knowledge.patterns import compiled
-from hermes_acp.knowledge.squeezing import is_squeezed_order
+from hermes_acp.knowledge.lazy_patterns import compiled
+from hermes_acp.knowledge.obfuscation import Obfuscation
+from hermes_acp.knowledge.whitespace_obfuscation import is_order_without_whitespace
 
 QUOTED: Final = r"[\"\u201c'`]([^\"\u201c\u201d'`\n]{2,300}|[^\"\u201c\u201d\n]{2,300})[\"\u201d'`]"
 ASSIGNED: Final = (
@@ -31,12 +31,12 @@ JOIN_KEYS = (
 """One of these is in whatever `JOINED` finds."""
 
 TABLE_ROW: Final = r"(?m)^[ \t]*\|([^\n]{3,400})\|[ \t]*$"
-TOLD: Final = (
+INSTRUCTION: Final = (
     r"(?i)\b(?:(?:first|last|initial|capital|final|uppercase) (?:letters?|characters?|initials?|capitals?)"
     r"|capitals spell"
     r"|every (?:other|second|third|2nd|3rd) (?:letter|word|character))\b[^\n.:]{0,60}[.:\n]"
 )
-TELLS: Final = (
+INSTRUCTION_KEYS: Final = (
     "letter",
     "capital",
     "very other",
@@ -46,58 +46,61 @@ TELLS: Final = (
     "very 2nd",
     "very 3rd",
 )
-LEAST_ROWS = 7
-LEAST_LETTERS = 20
-LONGEST_CUT = 24
-LONGEST_TOLD = 3000
+MIN_ROWS = 7
+MIN_LETTERS = 20
+MAX_CUT_CHARS = 24
+MAX_INSTRUCTION_CHARS = 3000
 MARKS_AROUND: Final = "-*#>.,;:!?\"' \t"
-LEAST_QUOTES = 4
+MIN_QUOTES = 4
 
 
-def join_lines(block: str) -> list[Disguise]:
+def join_columns(block: str) -> list[Obfuscation]:
     """Read a block's first letters downwards, and a table's columns of single words."""
     lines = block.split("\n")
-    if len(lines) < LEAST_ROWS:
+    if len(lines) < MIN_ROWS:
         return []
-    found: list[Disguise] = []
+    found: list[Obfuscation] = []
     found += read_column(lines)
     initials = "".join(line.lstrip("-*#>0123456789. \t\"'")[:1] for line in lines)
-    if is_squeezed_order(initials):
-        found.append(Disguise("acrostic", initials))
+    if is_order_without_whitespace(initials):
+        found.append(Obfuscation("acrostic", initials))
     rows = [row[1].split("|") for row in compiled(TABLE_ROW).finditer(block)] if "|" in block else []
-    if len(rows) > LEAST_ROWS:
+    if len(rows) > MIN_ROWS:
         for column in zip(*rows, strict=False):
             cells = [cell.strip() for cell in column]
             if not any(" " in cell for cell in cells) and len(set(cells)) * 2 > len(cells):
-                found.append(Disguise("column", " ".join(cells)))
+                found.append(Obfuscation("column", " ".join(cells)))
     return found
 
 
-def read_column(lines: list[str]) -> list[Disguise]:
+def read_column(lines: list[str]) -> list[Obfuscation]:
     """Read lines of one letter, or of one word each, as the prose that they are downwards."""
     cells = [line.strip("-*#>0123456789.) \t\"'`|,") for line in lines]
     cut = {len(line) for line in lines[:-1]}
-    if len(cut) == 1 and 1 < max(cut) <= LONGEST_CUT:
-        return [Disguise("lines cut", "".join(lines))]
+    if len(cut) == 1 and 1 < max(cut) <= MAX_CUT_CHARS:
+        return [Obfuscation("lines cut", "".join(lines))]
     letters = [cell for cell in cells if len(cell) == 1]
-    if len(letters) >= LEAST_LETTERS and len(letters) * 8 >= len([cell for cell in cells if cell]) * 7:
-        return [Disguise("letters downwards", "".join(cell[:1] or " " for cell in cells))]
+    if len(letters) >= MIN_LETTERS and len(letters) * 8 >= len([cell for cell in cells if cell]) * 7:
+        return [Obfuscation("letters downwards", "".join(cell[:1] or " " for cell in cells))]
     words = [cell for cell in cells if cell]
     if (
-        len(words) >= LEAST_ROWS
+        len(words) >= MIN_ROWS
         and not any(" " in word for word in words)
         and len({*words}) * 3 > len(words) * 2
     ):
-        return [Disguise("column", " ".join(words))]
+        return [Obfuscation("column", " ".join(words))]
     return []
 
 
-def read_as_told(block: str) -> list[Disguise]:
+def follow_instructions(block: str) -> list[Obfuscation]:
     """Read what a block says to read of it: first, last or capital letters, each second or third word or letter."""
-    if not any(map(block.__contains__, TELLS)) or (told := compiled(TOLD).search(block)) is None:
+    if (
+        not any(map(block.__contains__, INSTRUCTION_KEYS))
+        or (told := compiled(INSTRUCTION).search(block)) is None
+    ):
         return []
     said = told.group().casefold()
-    rest = block[told.end() :][:LONGEST_TOLD]
+    rest = block[told.end() :][:MAX_INSTRUCTION_CHARS]
     words, lines = rest.split(), [line.strip(MARKS_AROUND) for line in rest.split("\n")]
     if "every" in said:
         step = 3 if "third" in said or "3rd" in said else 2
@@ -112,10 +115,10 @@ def read_as_told(block: str) -> list[Disguise]:
         found = [
             "".join(part[at] for part in parts if part[at].isalpha()).lower() for parts in (words, lines)
         ]
-    return [Disguise("as told", text) for text in found if len(text) >= LEAST_LETTERS]
+    return [Obfuscation("as told", text) for text in found if len(text) >= MIN_LETTERS]
 
 
-def says_to_join(block: str) -> bool:
+def asks_to_join(block: str) -> bool:
     """Tell whether a block, in small letters, says that pieces belong together."""
     return any(map(block.__contains__, JOIN_KEYS)) and compiled(JOINED).search(block) is not None
 
@@ -125,18 +128,18 @@ def count_quotes(block: str) -> int:
     return block.count('"') + block.count("\u201c") + block.count("'") + block.count("`")
 
 
-def may_hold_pieces(block: str) -> bool:
+def may_hold_payload(block: str) -> bool:
     """Tell whether a block is worth a look for pieces: it has quotations, or lines enough."""
     return (
-        block.count("\n") >= LEAST_ROWS - 1
-        or count_quotes(block) >= LEAST_QUOTES
-        or any(map(block.__contains__, TELLS))
+        block.count("\n") >= MIN_ROWS - 1
+        or count_quotes(block) >= MIN_QUOTES
+        or any(map(block.__contains__, INSTRUCTION_KEYS))
     )
 
 
-def join_quoted(block: str) -> list[Disguise]:
+def join_quoted(block: str) -> list[Obfuscation]:
     """Join strings that a text names one by one and says to put together."""
-    if count_quotes(block) < LEAST_QUOTES or not says_to_join(block.casefold()):
+    if count_quotes(block) < MIN_QUOTES or not asks_to_join(block.casefold()):
         return []
     parts = [found[1] for found in compiled(ASSIGNED).finditer(block)]
     if len(parts) < 2:
@@ -145,4 +148,4 @@ def join_quoted(block: str) -> list[Disguise]:
         parts = [found[1] for found in compiled(QUOTED).finditer(block)]
     if not 2 <= len(parts) <= 60:
         return []
-    return [Disguise("pieces", " ".join(parts)), Disguise("pieces", "".join(parts))]
+    return [Obfuscation("pieces", " ".join(parts)), Obfuscation("pieces", "".join(parts))]

@@ -9,7 +9,7 @@ from typing import Final
 
 Region = tuple[int, int]
 
-TIMES: Final = 4
+MAX_OVERLAP: Final = 4
 """Regions may cover a text so many times over before they are put together."""
 
 PIECE: Final = 3000
@@ -17,13 +17,13 @@ SHARED: Final = 400
 """So many letters two pieces have in common, so that what stands across their border is in one of them."""
 
 
-def affordable(regions: list[Region], length: int) -> list[Region]:
+def within_budget(regions: list[Region], length: int) -> list[Region]:
     """Give the regions as they are, or, where they cover a text of that length too often, pieces of what they cover."""
     covered = sum(end - start for start, end in regions)
-    return regions if covered <= TIMES * max(length, PIECE) else list(pieces_of(united(regions)))
+    return regions if covered <= MAX_OVERLAP * max(length, PIECE) else list(pieces_of(merge_regions(regions)))
 
 
-def united(regions: Iterable[Region]) -> list[Region]:
+def merge_regions(regions: Iterable[Region]) -> list[Region]:
     """Put regions together that meet or lie over each other, in order."""
     found: list[Region] = []
     for start, end in sorted(regions):

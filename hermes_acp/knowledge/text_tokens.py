@@ -7,7 +7,7 @@ Knows: where a token begins and ends. Does not know: what it weighs (`classifier
 import re
 from functools import cache
 
-from hermes_acp.knowledge.addresses import kind_of_address
+from hermes_acp.knowledge.url_kinds import kind_of_address
 
 TOKEN = re.compile(
     r"https?://[^\s`'\"<>)\]|]{1,200}|[^\W_]+(?:'[a-z]{1,2}\b)?|~/\.[a-z][\w./-]{1,60}|\.env\b(?:\.[a-z]{1,14})?"

@@ -18,23 +18,34 @@ FIRM, LOOSE = 2, 1
 """What a cue counts beside a deed; loose ones stand in honest text as well."""
 
 
-class Ease(Struct, frozen=True):
+class ThresholdAdjustment(Struct, frozen=True):
     """How much lower the bars of a block and of a warning are, in log odds."""
 
     block: float
     warn: float
 
 
-NONE = Ease(0.0, 0.0)
-DEEDS: Final = (NONE, Ease(1.2, 0.0), Ease(2.0, 0.4), Ease(3.6, 2.6), Ease(4.4, 3.0))
-"""For a passage with a deed, by what its cues count together; only a firm turn gets it beyond `UNTURNED`."""
+NONE = ThresholdAdjustment(0.0, 0.0)
+DEEDS: Final = (
+    NONE,
+    ThresholdAdjustment(1.2, 0.0),
+    ThresholdAdjustment(2.0, 0.4),
+    ThresholdAdjustment(3.6, 2.6),
+    ThresholdAdjustment(4.4, 3.0),
+)
+"""For a passage with a deed, by what its cues count together; only a firm turn gets it beyond `WITHOUT_ADDRESS`."""
 
-UNTURNED: Final = 2
-TURNS: Final = (NONE, Ease(1.2, 0.0), Ease(1.2, 0.0), Ease(2.2, 0.6))
+WITHOUT_ADDRESS: Final = 2
+ADDRESSES: Final = (
+    NONE,
+    ThresholdAdjustment(1.2, 0.0),
+    ThresholdAdjustment(1.2, 0.0),
+    ThresholdAdjustment(2.2, 0.6),
+)
 """For a passage with turns alone, by what they count together."""
 
-GREATEST = DEEDS[-1]
-GREATEST_ALONE = max(ease.warn for ease in (*DEEDS[: UNTURNED + 1], *TURNS))
+MAX_ADJUSTMENT = DEEDS[-1]
+MAX_SINGLE_ADJUSTMENT = max(ease.warn for ease in (*DEEDS[: WITHOUT_ADDRESS + 1], *ADDRESSES))
 """How much lower the bar of a warning is at most where there is no pair of a deed and a firm turn."""
 
 
@@ -43,12 +54,12 @@ def is_deed(cue: Cue) -> bool:
     return cue.role == "deed"
 
 
-def is_firm_turn(cue: Cue) -> bool:
+def is_firm_address(cue: Cue) -> bool:
     """Tell whether a cue turns to the reader as honest text does not."""
     return cue.role == "turn" and not cue.loose
 
 
-def ease_of(features: tuple[str, ...]) -> Ease:
+def threshold_adjustment(features: tuple[str, ...]) -> ThresholdAdjustment:
     """Give how much lower the bars are for a passage with these features; each cue that damps takes one away."""
     if not features:
         return NONE
@@ -57,7 +68,7 @@ def ease_of(features: tuple[str, ...]) -> Ease:
     loud = [cue for cue in acts if not cue.damps]
     count = sum(LOOSE if cue.loose else FIRM for cue in loud) - (len(acts) - len(loud))
     count -= {*features} >= ALIKE
-    steps = DEEDS if any(map(is_deed, loud)) else TURNS
-    if steps is DEEDS and not any(map(is_firm_turn, loud)):
-        count = min(count, UNTURNED)
+    steps = DEEDS if any(map(is_deed, loud)) else ADDRESSES
+    if steps is DEEDS and not any(map(is_firm_address, loud)):
+        count = min(count, WITHOUT_ADDRESS)
     return steps[max(0, min(count, len(steps) - 1))]

@@ -8,9 +8,9 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.classifier import Least
-from hermes_acp.knowledge.easing import GREATEST, GREATEST_ALONE
+from hermes_acp.knowledge.classifier import ScoreFloors
 from hermes_acp.knowledge.features import Weights
+from hermes_acp.knowledge.threshold_adjustment import MAX_ADJUSTMENT, MAX_SINGLE_ADJUSTMENT
 
 Source = Literal["text", "output"]
 """Who a text is written for: `text` addresses a reader; `output` is what a command printed or a file holds."""
@@ -19,7 +19,7 @@ OUTPUT_RISE: Final = 1.5
 """How much higher both thresholds are for output: it quotes, lists and logs far more than it addresses a reader."""
 
 USUAL: Final = 100
-LEAST, MOST = 37, 400
+MIN_LENGTH, MAX_LENGTH = 37, 400
 RISE: Final = 0.8
 """How much higher the thresholds are for a text with e times as many passages."""
 
@@ -43,7 +43,7 @@ class Thresholds(Struct, frozen=True):
     hidden_at: float
     long_warn_at: float
     long_block_at: float
-    least: Least
+    least: ScoreFloors
 
 
 def thresholds_of(weights: Weights, level: int, source: Source) -> Thresholds:
@@ -58,11 +58,11 @@ def thresholds_of(weights: Weights, level: int, source: Source) -> Thresholds:
         weights.hidden_at,
         weights.long_warn_at + more,
         weights.long_block_at + more,
-        Least(warn_at - GREATEST.warn, warn_at - max(GREATEST_ALONE, DOUBT)),
+        ScoreFloors(warn_at - MAX_ADJUSTMENT.warn, warn_at - max(MAX_SINGLE_ADJUSTMENT, DOUBT)),
     )
 
 
 def level_of(text: str) -> int:
     """Return by how many times `RISE` the thresholds are higher for this text than for one of `USUAL` passages."""
     passages = (len(text) - text.count("\n")) / A_PASSAGE
-    return round(log(min(MOST, max(LEAST, passages)) / USUAL))
+    return round(log(min(MAX_LENGTH, max(MIN_LENGTH, passages)) / USUAL))

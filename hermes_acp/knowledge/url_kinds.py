@@ -5,7 +5,7 @@ Knows: how each looks in folded text. Does not know: what the kinds weigh (`clas
 
 from typing import Final
 
-from hermes_acp.knowledge.patterns import compiled
+from hermes_acp.knowledge.lazy_patterns import compiled
 
 LOCAL: Final = r"https?://(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|0\.0\.0\.0|localhost|\[?::1)"
 ADDRESS: Final = r"https?://\d{1,3}(?:\.\d{1,3}){3}"

@@ -18,19 +18,19 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.core.errors import BadRequest, StorageTrouble
-from hermes_acp.storage.files import private_folder, storage_trouble, sync_folder, write_whole
-from hermes_acp.storage.locks import held
+from hermes_acp.core.errors import BadRequest, StorageError
+from hermes_acp.storage.file_locks import file_lock
+from hermes_acp.storage.private_files import private_folder, storage_error, sync_folder, write_whole
 
-MOST_FILES: Final = 500
-MOST_BYTES: Final = 20 << 20
+MAX_FILES: Final = 500
+MAX_BYTES: Final = 20 << 20
 FOUND: Final = "found like this"
 CHANGED: Final = "{folder} was changed by somebody else meanwhile."
 LOOK_AGAIN: Final = "Look at it as it is now, then decide again."
 Who = Literal["agent", "user", "program"]
 
 
-class KeptFile(Struct, frozen=True):
+class VersionFile(Struct, frozen=True):
     """One file of a version: its path within the folder, the digest of its bytes, and whether it can be run."""
 
     path: str
@@ -38,7 +38,7 @@ class KeptFile(Struct, frozen=True):
     is_executable: bool = False
 
 
-class Cause(Struct, frozen=True):
+class ChangeCause(Struct, frozen=True):
     """Who changes a folder, when (seconds since the epoch), in which session if in one, and why."""
 
     who: Who
@@ -55,8 +55,8 @@ class Version(Struct, frozen=True):
 
     number: int
     folder: str
-    cause: Cause
-    files: tuple[KeptFile, ...]
+    cause: ChangeCause
+    files: tuple[VersionFile, ...]
     returns_to: int | None = None
 
     @property
@@ -65,7 +65,7 @@ class Version(Struct, frozen=True):
         return not self.files
 
 
-class History:
+class VersionHistory:
     """The versions of one folder, which need not exist any more, on a shelf of its own elsewhere."""
 
     def __init__(self, shelf: Path, folder: Path) -> None:
@@ -73,32 +73,32 @@ class History:
         self._shelf = shelf
 
     def versions(self) -> tuple[Version, ...]:
-        """Give all of them, the oldest first. Raises StorageTrouble."""
+        """Give all of them, the oldest first. Raises StorageError."""
         try:
             paths = sorted((self._shelf / "versions").glob("*.json"))
             return tuple(msgspec.json.decode(path.read_bytes(), type=Version) for path in paths)
         except OSError as error:
-            raise storage_trouble("read the versions in", self._shelf, error) from error
+            raise storage_error("read the versions in", self._shelf, error) from error
         except msgspec.MsgspecError as error:
-            raise StorageTrouble(
+            raise StorageError(
                 f"The versions in {self._shelf} cannot be read: {error}.", hint="Move that folder away."
             ) from error
 
-    def content(self, file: KeptFile) -> bytes:
-        """Give what a kept file holds. Raises StorageTrouble where that is gone or spoiled."""
+    def content(self, file: VersionFile) -> bytes:
+        """Give what a kept file holds. Raises StorageError where that is gone or spoiled."""
         path = self._blob(file.digest)
         try:
             content = path.read_bytes()
         except OSError as error:
-            raise storage_trouble("read the kept file", path, error) from error
+            raise storage_error("read the kept file", path, error) from error
         if sha256(content).hexdigest() != file.digest:
-            raise StorageTrouble(f"The kept file {path} was changed.", hint="Choose another version.")
+            raise StorageError(f"The kept file {path} was changed.", hint="Choose another version.")
         return content
 
-    def keep(self, cause: Cause) -> Version:
+    def keep(self, cause: ChangeCause) -> Version:
         """Keep the folder as it is now; the newest version where it is that already.
 
-        Raises BadRequest for what cannot be kept, StorageTrouble.
+        Raises BadRequest for what cannot be kept, StorageError.
         """
         with self._held():
             return self._keep(cause)
@@ -106,7 +106,7 @@ class History:
     def change(
         self,
         contents: Mapping[str, bytes | None],
-        cause: Cause,
+        cause: ChangeCause,
         *,
         expected: str | None = None,
         seen: Collection[str] | None = None,
@@ -115,7 +115,7 @@ class History:
 
         Each file is written whole. With `expected`, the digest of the tree as it was looked at (`tree_digest`), a
         folder that is another by now stays as it is; where only some paths were `seen`, it is the digest of these.
-        Raises BadRequest, StorageTrouble.
+        Raises BadRequest, StorageError.
         """
         for path in contents:
             check_path(path)
@@ -126,21 +126,21 @@ class History:
             self._write({path: (content, None) for path, content in contents.items()})
             return self._keep(cause)
 
-    def become(self, files: Mapping[str, tuple[bytes, bool]], cause: Cause) -> Version:
+    def replace_content(self, files: Mapping[str, tuple[bytes, bool]], cause: ChangeCause) -> Version:
         """Make the folder hold these files alone, each with whether it can be run.
 
-        Raises BadRequest, StorageTrouble.
+        Raises BadRequest, StorageError.
         """
         for path in files:
             check_path(path)
         with self._held():
             self._keep_found(cause.at)
-            return self._become(files, cause)
+            return self._replace_content(files, cause)
 
-    def restore(self, number: int, cause: Cause, *, expected: str | None = None) -> Version:
+    def restore(self, number: int, cause: ChangeCause, *, expected: str | None = None) -> Version:
         """Make the folder what it was in a version, 0 to take it away, and keep that as a new one.
 
-        Raises BadRequest, StorageTrouble.
+        Raises BadRequest, StorageError.
         """
         with self._held():
             if expected is not None and tree_digest(read_tree(self.folder)) != expected:
@@ -150,24 +150,24 @@ class History:
             if wanted is None and number:
                 raise BadRequest(f"There is no version {number} of {self.folder.name}.")
             files = {each.path: (self.content(each), each.is_executable) for each in wanted or ()}
-            return self._become(files, cause, returns_to=number)
+            return self._replace_content(files, cause, returns_to=number)
 
-    def _become(
-        self, files: Mapping[str, tuple[bytes, bool]], cause: Cause, *, returns_to: int | None = None
+    def _replace_content(
+        self, files: Mapping[str, tuple[bytes, bool]], cause: ChangeCause, *, returns_to: int | None = None
     ) -> Version:
         gone: dict[str, tuple[None, None]] = {each.path: (None, None) for each in read_tree(self.folder)}
         self._write({**gone, **files})
         return self._keep(cause, returns_to=returns_to)
 
     def _held(self) -> AbstractContextManager[None]:
-        return held(self._shelf / "lock")
+        return file_lock(self._shelf / "lock")
 
     def _keep_found(self, at: float) -> None:
         """Keep what somebody changed by hand since the newest version."""
         if self.folder.is_dir() or self.versions():
-            self._keep(Cause("user", at, FOUND))
+            self._keep(ChangeCause("user", at, FOUND))
 
-    def _keep(self, cause: Cause, *, returns_to: int | None = None) -> Version:
+    def _keep(self, cause: ChangeCause, *, returns_to: int | None = None) -> Version:
         files = read_tree(self.folder)
         known = self.versions()
         if known and known[-1].files == files:
@@ -182,7 +182,7 @@ class History:
             place = private_folder(self._shelf / "versions") / f"{version.number:06}.json"
             write_whole(place, msgspec.json.encode(version), mode=0o600)
         except OSError as error:
-            raise storage_trouble("keep a version in", self._shelf, error) from error
+            raise storage_error("keep a version in", self._shelf, error) from error
         return version
 
     def _write(self, files: Mapping[str, tuple[bytes | None, bool | None]]) -> None:
@@ -198,7 +198,7 @@ class History:
                 if content is None:
                     _take_away(self.folder, name)
         except OSError as error:
-            raise storage_trouble("change the folder", self.folder, error) from error
+            raise storage_error("change the folder", self.folder, error) from error
 
     def _blob(self, digest: str) -> Path:
         return self._shelf / "files" / digest
@@ -216,22 +216,22 @@ def origin_of(versions: Sequence[Version]) -> Version | None:
     return found
 
 
-def histories(home: Path, kind: str) -> tuple[History, ...]:
-    """Give all folders of which versions are kept for one end, in no order. Raises StorageTrouble."""
-    found: list[History] = []
+def histories(home: Path, kind: str) -> tuple[VersionHistory, ...]:
+    """Give all folders of which versions are kept for one end, in no order. Raises StorageError."""
+    found: list[VersionHistory] = []
     for shelf in (home / "history" / kind).glob("*/versions"):
-        versions = History(shelf.parent, shelf).versions()
+        versions = VersionHistory(shelf.parent, shelf).versions()
         if versions:
-            found.append(History(shelf.parent, Path(versions[-1].folder)))
+            found.append(VersionHistory(shelf.parent, Path(versions[-1].folder)))
     return tuple(found)
 
 
-def history_of(home: Path, kind: str, folder: Path) -> History:
+def open_history(home: Path, kind: str, folder: Path) -> VersionHistory:
     """Give the versions of a folder, which go by its path with links followed."""
-    return History(shelf_of(home, kind, folder), Path(os.path.realpath(folder)))
+    return VersionHistory(history_folder_of(home, kind, folder), Path(os.path.realpath(folder)))
 
 
-def shelf_of(home: Path, kind: str, folder: Path) -> Path:
+def history_folder_of(home: Path, kind: str, folder: Path) -> Path:
     """Say where the versions of a folder are kept: in the user's own home, whatever holds the folder itself.
 
     `kind` parts what is kept for different ends, such as `skills`. Links in the folder's path are followed.
@@ -241,12 +241,12 @@ def shelf_of(home: Path, kind: str, folder: Path) -> Path:
     return home / "history" / kind / f"{folder.name}-{mark}"
 
 
-def read_tree(folder: Path) -> tuple[KeptFile, ...]:
+def read_tree(folder: Path) -> tuple[VersionFile, ...]:
     """Read which files a folder holds, by path; none where there is none. Hidden ones, as `.git`, are no part of it.
 
-    Raises BadRequest for what is not kept, such as links and whatever is too much; StorageTrouble.
+    Raises BadRequest for what is not kept, such as links and whatever is too much; StorageError.
     """
-    found: list[KeptFile] = []
+    found: list[VersionFile] = []
     size_bytes = 0
     try:
         for place, folders, names in os.walk(folder, onerror=_raise_unless_missing):
@@ -263,23 +263,23 @@ def read_tree(folder: Path) -> tuple[KeptFile, ...]:
                         hint="Put the file itself there, or change the folder by hand.",
                     )
                 size_bytes += about.st_size
-                if size_bytes > MOST_BYTES or len(found) >= MOST_FILES:
+                if size_bytes > MAX_BYTES or len(found) >= MAX_FILES:
                     raise BadRequest(
-                        f"{folder} holds more than {MOST_FILES} files or {MOST_BYTES >> 20} MiB, too much to keep.",
+                        f"{folder} holds more than {MAX_FILES} files or {MAX_BYTES >> 20} MiB, too much to keep.",
                         hint="Change it by hand.",
                     )
                 content = path.read_bytes()
-                found.append(KeptFile(inner, sha256(content).hexdigest(), bool(about.st_mode & 0o100)))
+                found.append(VersionFile(inner, sha256(content).hexdigest(), bool(about.st_mode & 0o100)))
     except OSError as error:
-        raise storage_trouble("read the folder", folder, error) from error
+        raise storage_error("read the folder", folder, error) from error
     return tuple(sorted(found, key=lambda file: file.path))
 
 
-def _only(files: tuple[KeptFile, ...], paths: Collection[str] | None) -> tuple[KeptFile, ...]:
+def _only(files: tuple[VersionFile, ...], paths: Collection[str] | None) -> tuple[VersionFile, ...]:
     return files if paths is None else tuple(file for file in files if file.path in paths)
 
 
-def tree_digest(files: tuple[KeptFile, ...]) -> str:
+def tree_digest(files: tuple[VersionFile, ...]) -> str:
     """Give one digest of all that a folder holds: paths, bytes and what can be run."""
     return sha256(msgspec.json.encode(files)).hexdigest()
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Container, Iterator
 from typing import Final
 
-SQUEEZED = re.compile(
+STRIPPED_ORDER = re.compile(
     rb"(?:ignor(?:e|ing)|disregard|forget|override|bypass|abandon|discard)(?:all|any|the|of|your|my|these|previous|prior|above|"
     rb"earlier|system|safety|preceding|existing|other|every){1,5}(?:instruction|rule|prompt|directive|order|guideline|polic|command)"
     rb"|donottell(?:the)?user|withouttelling(?:the)?user|reveal(?:the|your|full|entire|hidden)*systemprompt|newsysteminstruction"
@@ -17,10 +17,10 @@ VERBS: Final = (
     *(b"ignor", b"disregard", b"forget", b"override", b"bypass", b"abandon", b"discard"),
     *(b"donottell", b"withouttelling", b"reveal", b"newsysteminstruction"),
 )
-"""Whatever `SQUEEZED` finds begins with one of these; they are found far faster."""
+"""Whatever `STRIPPED_ORDER` finds begins with one of these; they are found far faster."""
 
-UNLETTERED = bytes(code for code in range(128) if not chr(code).isalpha())
-SQUEEZE_KEYS = (
+NON_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
+STRIPPED_KEYS = (
     b"instruction",
     b"directive",
     b"systemprompt",
@@ -31,52 +31,52 @@ SQUEEZE_KEYS = (
     b"polic",
     b"telluser",
 )
-LEAST_RUN = 24
+MIN_RUN_CHARS = 24
 STRIDE = 512
-LONGEST_WORD = 14
-LONGEST_PARTED = 400
+MAX_WORD_CHARS = 14
+MAX_SPLIT_CHARS = 400
 LETTER_HERE = re.compile(r"[^\x00-@\[-`{-\x7f]")
 
 
-def is_squeezed_order(text: str) -> bool:
+def is_order_without_whitespace(text: str) -> bool:
     """Tell whether a text without its gaps holds an order."""
-    return next(find_orders(squeeze(text.lower())), None) is not None
+    return next(find_stripped_orders(strip_whitespace(text.lower())), None) is not None
 
 
-def squeeze(text: str) -> bytes:
+def strip_whitespace(text: str) -> bytes:
     """Give the letters of a text alone, in UTF-8."""
-    return text.encode("utf-8", "surrogatepass").translate(None, UNLETTERED)
+    return text.encode("utf-8", "surrogatepass").translate(None, NON_LETTERS)
 
 
-def squeezed_spans(text: str) -> list[tuple[int, int]]:
+def spans_without_whitespace(text: str) -> list[tuple[int, int]]:
     """Find orders whose letters are all there, with odd things between them; gives offsets in folded text."""
-    letters = squeeze(text)
-    if not any(key in letters for key in SQUEEZE_KEYS):
+    letters = strip_whitespace(text)
+    if not any(key in letters for key in STRIPPED_KEYS):
         return []
     spans: list[tuple[int, int]] = []
     at, passed = 0, 0
-    for first, last in find_orders(letters):
+    for first, last in find_stripped_orders(letters):
         start = find_letter(text, at, first - passed)
         end = find_letter(text, start, last - 1 - first) + 1
         at, passed = end, last
         gaps = re.findall(r"[^a-z]+", text[start:end])
         odd = [gap for gap in gaps if gap not in (" ", ", ", "\n", ". ")]
-        if len(odd) >= 3 or len(gaps) >= 8 or (not gaps and last - first >= LEAST_RUN):
+        if len(odd) >= 3 or len(gaps) >= 8 or (not gaps and last - first >= MIN_RUN_CHARS):
             spans.append((start, end))
     return spans
 
 
-def find_orders(letters: bytes) -> Iterator[tuple[int, int]]:
-    """Give begin and end of each order among squeezed letters, as `SQUEEZED.finditer` does."""
-    begins = sorted(begin for verb in VERBS for begin in places_of(verb, letters))
+def find_stripped_orders(letters: bytes) -> Iterator[tuple[int, int]]:
+    """Give begin and end of each order among squeezed letters, as `STRIPPED_ORDER.finditer` does."""
+    begins = sorted(begin for verb in VERBS for begin in occurrences(verb, letters))
     end = 0
     for begin in begins:
-        if begin >= end and (found := SQUEEZED.match(letters, begin)):
+        if begin >= end and (found := STRIPPED_ORDER.match(letters, begin)):
             end = found.end()
             yield begin, end
 
 
-def places_of(part: bytes, letters: bytes) -> Iterator[int]:
+def occurrences(part: bytes, letters: bytes) -> Iterator[int]:
     """Give where a part begins, wherever it does."""
     at = letters.find(part)
     while at >= 0:
@@ -88,7 +88,7 @@ def find_letter(text: str, at: int, number: int) -> int:
     """Give where the byte of that number (from 0) among the squeezed letters from a place on stands in a text."""
     while number >= 0:
         stretch = text[at : at + STRIDE]
-        count = len(squeeze(stretch))
+        count = len(strip_whitespace(stretch))
         if count > number:
             break
         number -= count
@@ -100,14 +100,14 @@ def find_letter(text: str, at: int, number: int) -> int:
     return len(text)
 
 
-def part_words(letters: str, words: Container[str]) -> str:
+def segment_words(letters: str, words: Container[str]) -> str:
     """Part letters into words of a list, with as few letters left over and as few words as can be."""
-    run = "".join(letters[:LONGEST_PARTED].split()).lower()
+    run = "".join(letters[:MAX_SPLIT_CHARS].split()).lower()
     costs: list[float] = [0.0]
     begins: list[int] = [0]
     for end in range(1, len(run) + 1):
         cost, begin = costs[end - 1] + 4.0, end - 1
-        for start in range(max(0, end - LONGEST_WORD), end):
+        for start in range(max(0, end - MAX_WORD_CHARS), end):
             if (found := costs[start] + 1.0 + 1.0 / (end - start)) < cost and run[start:end] in words:
                 cost, begin = found, start
         costs.append(cost)

@@ -20,18 +20,18 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl, BaseModel, ValidationError
 
-from hermes_acp.mcp.keys import KeyFile, Keys
-from hermes_acp.mcp.specs import Challenge
+from hermes_acp.mcp.server_definitions import Challenge
+from hermes_acp.mcp.token_store import StoredTokens, TokenFile
 
-EARLY_S: Final = 20.0
-NOWHERE: Final = "http://127.0.0.1/callback"
-REFUSALS: Final = frozenset({400, 401, 403})
+REFRESH_MARGIN_S: Final = 20.0
+NO_REDIRECT: Final = "http://127.0.0.1/callback"
+REFUSED_STATUSES: Final = frozenset({400, 401, 403})
 
 
-class Ticket(httpx2.Auth):
+class BearerAuth(httpx2.Auth):
     """The user's standing with one server; `challenge` is what it said last when that did not do."""
 
-    def __init__(self, url: str, file: KeyFile) -> None:
+    def __init__(self, url: str, file: TokenFile) -> None:
         self.challenge: Challenge | None = None
         self.sent: set[str] = set()
         """The tokens that went along, and those that renew them."""
@@ -43,45 +43,51 @@ class Ticket(httpx2.Auth):
     ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         """Let a request go with the present token, and again with a fresh one where that is not taken."""
         keys = await self._file.read()
-        if keys and keys.expires_at_s is not None and keys.expires_at_s - EARLY_S < time.time():
+        if keys and keys.expires_at_s is not None and keys.expires_at_s - REFRESH_MARGIN_S < time.time():
             async with self._file.held():
                 keys = await self._file.read()
-                if keys and (renewer := _renewer_of(keys)):
-                    keys = await self._take(keys, renewer, (yield await renewer.ask()))
-        response = yield self._equip(request, keys)
+                if keys and (refresher := _refresher_of(keys)):
+                    keys = await self._take(keys, refresher, (yield await refresher.ask()))
+        response = yield self._authorize(request, keys)
         if response.status_code == 401 and keys:
             async with self._file.held():
                 before, keys = keys, await self._file.read()
                 if keys and keys.access == before.access:
-                    renewer = _renewer_of(keys)
-                    keys = await self._take(keys, renewer, (yield await renewer.ask())) if renewer else None
+                    refresher = _refresher_of(keys)
+                    keys = (
+                        await self._take(keys, refresher, (yield await refresher.ask()))
+                        if refresher
+                        else None
+                    )
             if keys:
-                response = yield self._equip(request, keys)
-        self._judge(response)
+                response = yield self._authorize(request, keys)
+        self._note_challenge(response)
 
-    def _equip(self, request: httpx2.Request, keys: Keys | None) -> httpx2.Request:
+    def _authorize(self, request: httpx2.Request, keys: StoredTokens | None) -> httpx2.Request:
         if keys and keys.access:
             self.sent.update(filter(None, (keys.access, str(keys.tokens.get("refresh_token") or ""))))
             request.headers["Authorization"] = f"Bearer {keys.access}"
         return request
 
-    async def _take(self, keys: Keys, renewer: "Renewer", response: httpx2.Response) -> Keys | None:
+    async def _take(
+        self, keys: StoredTokens, refresher: "TokenRefresher", response: httpx2.Response
+    ) -> StoredTokens | None:
         """Keep renewed tokens; forget those that are refused. Raises httpx2.ConnectError where it cannot be told."""
         content = await response.aread()
-        if response.status_code in REFUSALS:
+        if response.status_code in REFUSED_STATUSES:
             await self._file.forget()
             return None
         if response.status_code != 200:
             raise httpx2.ConnectError(f"The token could not be renewed: HTTP status {response.status_code}")
-        fresh = await renewer.take(httpx2.Response(200, content=content, request=response.request))
+        fresh = await refresher.take(httpx2.Response(200, content=content, request=response.request))
         if not fresh:
             await self._file.forget()
             return None
-        keys = keys_of(renewer, keys.url)
+        keys = to_stored_tokens(refresher, keys.url)
         await self._file.write(keys)
         return keys
 
-    def _judge(self, response: httpx2.Response) -> None:
+    def _note_challenge(self, response: httpx2.Response) -> None:
         header = response.headers.get("www-authenticate", "")
         if response.status_code == 401 or (response.status_code == 403 and "insufficient_scope" in header):
             self.challenge = Challenge(response.status_code, header)
@@ -89,7 +95,7 @@ class Ticket(httpx2.Auth):
             self.challenge = None
 
 
-class Draft:
+class PendingTokens:
     """Where the package keeps tokens until they are written down whole."""
 
     def __init__(
@@ -115,7 +121,7 @@ class Draft:
         self._client = client_info
 
 
-class Renewer(OAuthClientProvider):
+class TokenRefresher(OAuthClientProvider):
     """The package's way to renew tokens, one request and its answer."""
 
     async def ask(self) -> httpx2.Request:
@@ -127,12 +133,12 @@ class Renewer(OAuthClientProvider):
         return await self._handle_refresh_response(response)
 
 
-def keys_of(provider: OAuthClientProvider, url: str) -> Keys:
+def to_stored_tokens(provider: OAuthClientProvider, url: str) -> StoredTokens:
     """Give what a provider now has, to be kept. Raises OAuthFlowError where it has no tokens."""
     context = provider.context
     if context.current_tokens is None or context.client_info is None:
         raise OAuthFlowError("No tokens were given out")
-    return Keys(
+    return StoredTokens(
         url,
         _plain(context.current_tokens),
         _plain(context.client_info),
@@ -146,7 +152,7 @@ def _plain(model: BaseModel) -> dict[str, Any]:
     return model.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-def _renewer_of(keys: Keys) -> Renewer | None:
+def _refresher_of(keys: StoredTokens) -> TokenRefresher | None:
     """Give what can renew these; None where they came without the means."""
     try:
         tokens = OAuthToken.model_validate(keys.tokens)
@@ -157,9 +163,9 @@ def _renewer_of(keys: Keys) -> Renewer | None:
         return None
     if not tokens.refresh_token:
         return None
-    metadata = OAuthClientMetadata(redirect_uris=client.redirect_uris or [AnyUrl(NOWHERE)])
-    renewer = Renewer(keys.url, metadata, Draft(tokens, client))
-    context = renewer.context
+    metadata = OAuthClientMetadata(redirect_uris=client.redirect_uris or [AnyUrl(NO_REDIRECT)])
+    refresher = TokenRefresher(keys.url, metadata, PendingTokens(tokens, client))
+    context = refresher.context
     context.current_tokens, context.client_info = tokens, client
     context.oauth_metadata, context.protected_resource_metadata = known, resource
-    return renewer
+    return refresher

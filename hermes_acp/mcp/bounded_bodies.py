@@ -9,12 +9,12 @@ from typing import Final
 
 import httpx2
 
-LARGEST_BYTES: Final = 16 << 20
-LARGEST_PACKED_BYTES: Final = 256 << 10
+MAX_BYTES: Final = 16 << 20
+MAX_PACKED_BYTES: Final = 256 << 10
 """Unpacked it may be a thousand times as much."""
 
 
-class BoundedBody(httpx2.AsyncByteStream):
+class LimitedBody(httpx2.AsyncByteStream):
     """A body that breaks off where it becomes too large."""
 
     def __init__(self, body: httpx2.AsyncByteStream, most_bytes: int) -> None:
@@ -33,11 +33,11 @@ class BoundedBody(httpx2.AsyncByteStream):
         await self._body.aclose()
 
 
-async def bound_body(response: httpx2.Response) -> None:
+async def limit_body(response: httpx2.Response) -> None:
     """Bound the body of an answer whose head has come."""
     if response.headers.get("content-type", "").lower().startswith("text/event-stream"):
         return
     is_packed = response.headers.get("content-encoding", "identity").lower() != "identity"
     body = response.stream
     if isinstance(body, httpx2.AsyncByteStream):
-        response.stream = BoundedBody(body, LARGEST_PACKED_BYTES if is_packed else LARGEST_BYTES)
+        response.stream = LimitedBody(body, MAX_PACKED_BYTES if is_packed else MAX_BYTES)

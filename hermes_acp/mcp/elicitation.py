@@ -14,23 +14,23 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 
 import anyio
 
-from hermes_acp.core.confidences import names_a_secret
 from hermes_acp.core.proposals import Progress, Question, Reply
-from hermes_acp.core.untrusted import plain
+from hermes_acp.core.secret_fields import is_secret_field
+from hermes_acp.core.untrusted_text import plain
 
 if TYPE_CHECKING:
     from mcp import Client
     from mcp.types import ElicitResult
 
 T = TypeVar("T")
-LONGEST_QUESTION: Final = 2000
-MOST_QUESTIONS: Final = 10
+MAX_QUESTION_CHARS: Final = 2000
+MAX_QUESTIONS: Final = 10
 """To one call; a server that has more is declined."""
 WARNING: Final = "Give no password, key or code here: what is filled in goes to that server as it is."
-Inquiry = Callable[["Client"], Awaitable[T]]
+ServerRequest = Callable[["Client"], Awaitable[T]]
 
 
-class Unanswered(Exception):
+class RequestFailed(Exception):
     """A server did not answer, or with an error; `words` say so to whoever asked, foreign ones in a fence."""
 
     def __init__(self, words: str) -> None:
@@ -38,7 +38,7 @@ class Unanswered(Exception):
         self.words = words
 
 
-class Server(Protocol):
+class McpServer(Protocol):
     """Whoever can be asked."""
 
     @property
@@ -51,7 +51,7 @@ class Server(Protocol):
         """What tells this server from another one of the same name, such as one at another address."""
         ...
 
-    def veil(self, text: str) -> str:
+    def redact_tokens(self, text: str) -> str:
         """Give a text of the server's without the secrets that were given to it on the way."""
         ...
 
@@ -59,7 +59,7 @@ class Server(Protocol):
         """Give a text of the server's without what tries to instruct the model; blocks."""
         ...
 
-    async def ask(self, what: str, inquiry: Inquiry[T], progress: Progress | None = None) -> T:
+    async def ask(self, what: str, inquiry: ServerRequest[T], progress: Progress | None = None) -> T:
         """Put one inquiry, named by `what`, and give its answer; it may take its time. Raises Unanswered.
 
         With `progress` the server may ask the user back. An inquiry given up is given up at the server too.
@@ -67,7 +67,7 @@ class Server(Protocol):
         ...
 
 
-class StandingCall:
+class PendingCall:
     """One inquiry from its start to its answer."""
 
     def __init__(self, scope: anyio.CancelScope, progress: Progress | None) -> None:
@@ -77,28 +77,28 @@ class StandingCall:
         self.asked = 0
 
 
-STANDING: Final[ContextVar[StandingCall | None]] = ContextVar("the call of this task", default=None)
+CURRENT_CALL: Final[ContextVar[PendingCall | None]] = ContextVar("the call of this task", default=None)
 
 
-class StandingCalls:
+class PendingCalls:
     """The inquiries that stand with one server."""
 
     def __init__(self, server: str, call_s: float) -> None:
         self._server = server
         self._call_s = call_s
-        self._calls: list[StandingCall] = []
+        self._calls: list[PendingCall] = []
 
     @contextmanager
-    def timed(self, progress: Progress | None) -> Generator[None]:
+    def tracked(self, progress: Progress | None) -> Generator[None]:
         """Let an inquiry stand while the block runs. Raises TimeoutError when its time is over."""
         with anyio.CancelScope(deadline=anyio.current_time() + self._call_s) as scope:
-            call = StandingCall(scope, progress)
+            call = PendingCall(scope, progress)
             self._calls.append(call)
-            token = STANDING.set(call)
+            token = CURRENT_CALL.set(call)
             try:
                 yield
             finally:
-                STANDING.reset(token)
+                CURRENT_CALL.reset(token)
                 self._calls.remove(call)
                 for question in call.questions:
                     question.cancel()
@@ -110,11 +110,11 @@ class StandingCalls:
         from mcp.types import ElicitResult
 
         del context
-        call = self._asking_call()
-        if call is None or call.progress is None or not _can_be_put(params):
+        call = self._current_call()
+        if call is None or call.progress is None or not _is_supported(params):
             return ElicitResult(action="decline")
         call.asked += 1
-        if call.asked > MOST_QUESTIONS:
+        if call.asked > MAX_QUESTIONS:
             return ElicitResult(action="decline")
         if wanted := _secret_in(params):
             call.progress.output(
@@ -127,21 +127,21 @@ class StandingCalls:
         with anyio.CancelScope() as scope:
             call.questions.add(scope)
             try:
-                reply = await call.progress.inquire(_question_of(self._server, params))
+                reply = await call.progress.inquire(_to_question(self._server, params))
             finally:
                 call.questions.discard(scope)
                 if not call.questions:
                     call.scope.deadline = anyio.current_time() + self._call_s
-        return _answer_of(reply, params)
+        return _to_elicit_result(reply, params)
 
-    def _asking_call(self) -> StandingCall | None:
+    def _current_call(self) -> PendingCall | None:
         """Give the call whose task this is; for a server that asks on its own, the only one there is."""
-        if call := STANDING.get():
+        if call := CURRENT_CALL.get():
             return call if call in self._calls else None
         return self._calls[0] if len(self._calls) == 1 else None
 
 
-def _can_be_put(params: Any) -> bool:
+def _is_supported(params: Any) -> bool:
     return params.mode == "form" or params.url.lower().startswith(("https://", "http://"))
 
 
@@ -156,21 +156,21 @@ def _secret_in(params: Any) -> str:
             ("enum", "oneOf", "const")
         )
         words = (name, about.get("title"), about.get("description"), about.get("format"))
-        if not is_picked and any(isinstance(each, str) and names_a_secret(each) for each in words):
+        if not is_picked and any(isinstance(each, str) and is_secret_field(each) for each in words):
             return str(about.get("title") or name)
     return ""
 
 
-def _question_of(server: str, params: Any) -> Question:
-    text = f"The MCP server {plain(server)!r} asks: {plain(params.message, LONGEST_QUESTION)}"
+def _to_question(server: str, params: Any) -> Question:
+    text = f"The MCP server {plain(server)!r} asks: {plain(params.message, MAX_QUESTION_CHARS)}"
     if params.mode == "url":
         return Question(text, url=params.url)
-    if names_a_secret(params.message):
+    if is_secret_field(params.message):
         text = f"{text}\n\n{WARNING}"
     return Question(text, form=params.requested_schema)
 
 
-def _answer_of(reply: Reply | None, params: Any) -> "ElicitResult":
+def _to_elicit_result(reply: Reply | None, params: Any) -> "ElicitResult":
     """Say what the user answered; only what was asked for goes to the server."""
     from mcp.types import ElicitResult
     from pydantic import ValidationError

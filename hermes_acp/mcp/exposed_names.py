@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from typing import Final
 
-LONGEST_NAME: Final = 64
+MAX_NAME_CHARS: Final = 64
 DIGEST_CHARACTERS: Final = 8
 
 
@@ -26,7 +26,7 @@ def prompt_names(slug: str, prompts: Iterable[str]) -> dict[str, str]:
 def file_name(tool: str) -> str:
     """Give a tool's name as one that a file may have."""
     name = re.sub(r"[^A-Za-z0-9_-]", "_", tool)
-    return name if name == tool and len(name) <= LONGEST_NAME else _with_digest(name, tool)
+    return name if name == tool and len(name) <= MAX_NAME_CHARS else _with_digest(name, tool)
 
 
 def _names(prefix: str, things: Iterable[str]) -> dict[str, str]:
@@ -41,10 +41,10 @@ def _names(prefix: str, things: Iterable[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for thing, name in wanted.items():
         is_own = name == prefix + thing if name in exact else takers[name] == 1
-        names[thing] = name if is_own and len(name) <= LONGEST_NAME else _with_digest(name, thing)
+        names[thing] = name if is_own and len(name) <= MAX_NAME_CHARS else _with_digest(name, thing)
     return names
 
 
 def _with_digest(name: str, thing: str) -> str:
     digest = sha256(thing.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARACTERS]
-    return f"{name[: LONGEST_NAME - DIGEST_CHARACTERS - 1]}_{digest}"
+    return f"{name[: MAX_NAME_CHARS - DIGEST_CHARACTERS - 1]}_{digest}"

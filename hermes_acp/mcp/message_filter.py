@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 import anyio
 
-from hermes_acp.core.untrusted import plain
+from hermes_acp.core.untrusted_text import plain
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-LISTS: Final = MappingProxyType(
+LIST_KEYS: Final = MappingProxyType(
     {
         "tools": "tools/list",
         "prompts": "prompts/list",
@@ -29,24 +29,24 @@ LISTS: Final = MappingProxyType(
         "content": "tools/call",
     }
 )
-USUAL_VERSION: Final = "2025-11-25"
-MOST_ENTRIES: Final = 600
-MOST_AT_ONCE: Final = 500
-BREATH_S: Final = 0.5
-WEIGHT_OF_A_QUESTION: Final = 10
-MOST_NAMED: Final = 3
-PROMISE: Final = "hermes.dev/output-schema"
+DEFAULT_VERSION: Final = "2025-11-25"
+MAX_ENTRIES: Final = 600
+MAX_CONCURRENT: Final = 500
+YIELD_DELAY_S: Final = 0.5
+REQUEST_WEIGHT: Final = 10
+MAX_NAMED: Final = 3
+OUTPUT_SCHEMA_DIGEST: Final = "hermes.dev/output-schema"
 
 Record = dict[str, Any]
 
 
-class Sieve:
+class MessageFilter:
     """One server's messages as they come; `on_loss` is told, in words, of entries that were left out."""
 
     def __init__(self, messages: Any, on_loss: Callable[[str], None]) -> None:
         self._messages = messages
         self._on_loss = on_loss
-        self._version = USUAL_VERSION
+        self._version = DEFAULT_VERSION
         self._came = 0
         self._since_s = -math.inf
 
@@ -57,7 +57,7 @@ class Sieve:
 
     async def receive(self) -> Any:
         """Give the next message."""
-        return await self._after_a_breath(self._messages.receive)
+        return await self._after_yield(self._messages.receive)
 
     async def aclose(self) -> None:
         """Hear no more."""
@@ -67,24 +67,24 @@ class Sieve:
         return self
 
     async def __anext__(self) -> Any:
-        return await self._after_a_breath(self._messages.__anext__)
+        return await self._after_yield(self._messages.__anext__)
 
-    async def _after_a_breath(self, receive: Callable[[], Awaitable[Any]]) -> Any:
+    async def _after_yield(self, receive: Callable[[], Awaitable[Any]]) -> Any:
         """Give the next message; where a server talks without end everything else has its turn in between.
 
         What it asks weighs more than what it says, as each question waits until its answer is read.
         """
         now_s = anyio.current_time()
-        if now_s - self._since_s > BREATH_S:
+        if now_s - self._since_s > YIELD_DELAY_S:
             self._came, self._since_s = 0, now_s
-        if self._came > MOST_AT_ONCE:
-            await anyio.sleep(self._since_s + BREATH_S - now_s)
+        if self._came > MAX_CONCURRENT:
+            await anyio.sleep(self._since_s + YIELD_DELAY_S - now_s)
             self._came, self._since_s = 0, anyio.current_time()
         item = await receive()
         message = getattr(item, "message", None)
         is_question = hasattr(message, "method") and hasattr(message, "id")
-        self._came += WEIGHT_OF_A_QUESTION if is_question else 1
-        return self._sifted(item)
+        self._came += REQUEST_WEIGHT if is_question else 1
+        return self._filtered(item)
 
     async def __aenter__(self) -> Self:
         await self._messages.__aenter__()
@@ -98,7 +98,7 @@ class Sieve:
     ) -> bool | None:
         return await self._messages.__aexit__(kind, error, trace)
 
-    def _sifted(self, item: Any) -> Any:
+    def _filtered(self, item: Any) -> Any:
         message = getattr(item, "message", None)
         result = getattr(message, "result", None)
         if message is None or not isinstance(result, dict):
@@ -106,38 +106,37 @@ class Sieve:
         said = cast("Record", result)
         version = said.get("protocolVersion")
         self._version = version if isinstance(version, str) else self._version
-        for key, method in LISTS.items():
+        for key, method in LIST_KEYS.items():
             if not isinstance(said.get(key), list):
                 continue
-            message.result = said = _bearable(key, said)
-            if not self._is_sound(method, said):
-                message.result = said = self._mended(key, method, self._shortened(key, said))
+            message.result = said = _truncate(key, said)
+            if not self._is_valid(method, said):
+                message.result = said = self._repaired(key, method, self._within_limits(key, said))
         return item
 
-    def _shortened(self, key: str, said: Record) -> Record:
+    def _within_limits(self, key: str, said: Record) -> Record:
         """Give only so many entries that each of them can be looked at."""
         entries = cast("list[object]", said[key])
-        if len(entries) <= MOST_ENTRIES + 1:
+        if len(entries) <= MAX_ENTRIES + 1:
             return said
-        self._on_loss(f"some of its {len(entries):,} {key} are malformed; only {MOST_ENTRIES} are looked at")
-        return {**said, key: entries[:MOST_ENTRIES]}
+        self._on_loss(f"some of its {len(entries):,} {key} are malformed; only {MAX_ENTRIES} are looked at")
+        return {**said, key: entries[:MAX_ENTRIES]}
 
-    def _mended(self, key: str, method: str, said: Record) -> Record:
+    def _repaired(self, key: str, method: str, said: Record) -> Record:
         entries = cast("list[object]", said[key])
-        sound = [self._is_sound(method, {**said, key: [entry]}) for entry in entries]
-        if all(sound) or not self._is_sound(method, {**said, key: []}):
+        sound = [self._is_valid(method, {**said, key: [entry]}) for entry in entries]
+        if all(sound) or not self._is_valid(method, {**said, key: []}):
             return said
         if key == "content":
             kept = [
-                entry if is_sound else _in_words(entry)
-                for entry, is_sound in zip(entries, sound, strict=True)
+                entry if is_sound else _as_text(entry) for entry, is_sound in zip(entries, sound, strict=True)
             ]
             return {**said, key: kept}
         lost = [entry for entry, is_sound in zip(entries, sound, strict=True) if not is_sound]
-        self._on_loss(_told(key, lost))
+        self._on_loss(_report_dropped(key, lost))
         return {**said, key: [entry for entry, is_sound in zip(entries, sound, strict=True) if is_sound]}
 
-    def _is_sound(self, method: str, said: Record) -> bool:
+    def _is_valid(self, method: str, said: Record) -> bool:
         from mcp_types.methods import validate_server_result
         from pydantic import ValidationError
 
@@ -164,19 +163,19 @@ def _models() -> Mapping[str, Any]:
     }
 
 
-def _bearable(key: str, said: Record) -> Record:
+def _truncate(key: str, said: Record) -> Record:
     """Give an answer in as many pieces as are bearable, and tools without what their answers have to be like."""
     entries = cast("list[object]", said[key])
     if key == "tools":
-        return {**said, key: [_without_promise(entry) for entry in entries]}
-    left_out = len(entries) - MOST_ENTRIES
+        return {**said, key: [_without_output_schema(entry) for entry in entries]}
+    left_out = len(entries) - MAX_ENTRIES
     if key != "content" or left_out <= 0:
         return said
     rest = {"type": "text", "text": f"[… {left_out:,} further pieces left out]"}
-    return {**said, key: [*entries[:MOST_ENTRIES], rest]}
+    return {**said, key: [*entries[:MAX_ENTRIES], rest]}
 
 
-def _without_promise(tool: object) -> object:
+def _without_output_schema(tool: object) -> object:
     """Give a listed tool without its `outputSchema`, of which only a digest is left: it has changed if that has."""
     if not isinstance(tool, dict) or "outputSchema" not in tool:
         return cast("object", tool)
@@ -185,18 +184,18 @@ def _without_promise(tool: object) -> object:
     known = cast("Record", meta) if isinstance(meta, dict) else {}
     digest = hashlib.sha256(repr(entry["outputSchema"]).encode("utf-8", "replace")).hexdigest()
     rest = {key: value for key, value in entry.items() if key != "outputSchema"}
-    return {**rest, "_meta": {**known, PROMISE: digest}}
+    return {**rest, "_meta": {**known, OUTPUT_SCHEMA_DIGEST: digest}}
 
 
-def _in_words(entry: object) -> Record:
+def _as_text(entry: object) -> Record:
     """Put words in the place of content that is of no known kind, or not as its kind has to be."""
     kind = cast("Record", entry).get("type") if isinstance(entry, dict) else None
     named = f"of the kind {plain(str(kind), 40)}" if isinstance(kind, str) else "of no kind"
     return {"type": "text", "text": f"[content {named}, which is not understood: not shown]"}
 
 
-def _told(key: str, lost: list[object]) -> str:
+def _report_dropped(key: str, lost: list[object]) -> str:
     names = [cast("Record", entry).get("name") for entry in lost if isinstance(entry, dict)]
-    named = ", ".join(repr(plain(name, 40)) for name in names[:MOST_NAMED] if isinstance(name, str))
-    more = " …" if len(lost) > MOST_NAMED else ""
+    named = ", ".join(repr(plain(name, 40)) for name in names[:MAX_NAMED] if isinstance(name, str))
+    more = " …" if len(lost) > MAX_NAMED else ""
     return f"{len(lost)} of its {key} are malformed and left out{': ' + named + more if named else ''}"

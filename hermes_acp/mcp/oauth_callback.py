@@ -15,19 +15,19 @@ import anyio
 from anyio.abc import ByteStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-HOST: Final = "127.0.0.1"
-LARGEST_HEAD_BYTES: Final = 32 * 1024
-HEAD_S: Final = 10.0
-DONE: Final = "You are signed in. This page can be closed."
-REFUSED: Final = "The sign-in was refused. This page can be closed."
-FOREIGN: Final = "This is not the answer that is waited for."
+LOOPBACK_HOST: Final = "127.0.0.1"
+MAX_HEAD_BYTES: Final = 32 * 1024
+HEAD_TIMEOUT_S: Final = 10.0
+DONE_PAGE: Final = "You are signed in. This page can be closed."
+REFUSED_PAGE: Final = "The sign-in was refused. This page can be closed."
+FOREIGN_PAGE: Final = "This is not the answer that is waited for."
 
 
-class Landing:
+class CallbackServer:
     """One page that is waited at."""
 
     def __init__(self, port: int) -> None:
-        self.address = f"http://{HOST}:{port}/callback"
+        self.address = f"http://{LOOPBACK_HOST}:{port}/callback"
         self._state = ""
         self._answer: dict[str, str] = {}
         self._arrived = anyio.Event()
@@ -36,7 +36,7 @@ class Landing:
         """Take only the answer to what this link asks."""
         self._state = parse_qs(urlsplit(link).query).get("state", [""])[0]
 
-    async def arrival(self) -> dict[str, str]:
+    async def wait_for_redirect(self) -> dict[str, str]:
         """Wait for the answer and give what it says by name: `code` and `iss`, or `error`."""
         await self._arrived.wait()
         return self._answer
@@ -45,9 +45,9 @@ class Landing:
         """Answer one browser."""
         async with stream:
             try:
-                with anyio.fail_after(HEAD_S):
+                with anyio.fail_after(HEAD_TIMEOUT_S):
                     reader = BufferedByteReceiveStream(stream)
-                    head = await reader.receive_until(b"\r\n\r\n", LARGEST_HEAD_BYTES)
+                    head = await reader.receive_until(b"\r\n\r\n", MAX_HEAD_BYTES)
                     status, words = self._take(head.split(b"\r\n", 1)[0].decode("ascii", "replace"))
                     await stream.send(_page(status, words))
             except (
@@ -60,26 +60,26 @@ class Landing:
         words = line.split(" ")
         target = urlsplit(words[1]) if len(words) == 3 else urlsplit("")
         if words[0] != "GET" or target.path != "/callback":
-            return "404 Not Found", FOREIGN
+            return "404 Not Found", FOREIGN_PAGE
         said = {name: values[0] for name, values in parse_qs(target.query).items()}
         is_ours = self._state and secrets.compare_digest(said.get("state", "").encode(), self._state.encode())
         if not is_ours or not (said.get("code") or said.get("error")):
-            return "400 Bad Request", FOREIGN
+            return "400 Bad Request", FOREIGN_PAGE
         if not self._arrived.is_set():
             self._answer = said
             self._arrived.set()
-        return "200 OK", DONE if said.get("code") else REFUSED
+        return "200 OK", DONE_PAGE if said.get("code") else REFUSED_PAGE
 
 
 @asynccontextmanager
-async def landing_at(port: int = 0) -> AsyncGenerator[Landing]:
+async def serve_callback(port: int = 0) -> AsyncGenerator[CallbackServer]:
     """Listen on a port of this machine, any free one for 0, while the block runs. Raises OSError."""
-    async with await anyio.create_tcp_listener(local_host=HOST, local_port=port) as listener:
+    async with await anyio.create_tcp_listener(local_host=LOOPBACK_HOST, local_port=port) as listener:
         (bound,) = {each.extra(anyio.abc.SocketAttribute.local_port) for each in listener.listeners}
-        landing = Landing(bound)
+        callback_server = CallbackServer(bound)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(listener.serve, landing.receive)
-            yield landing
+            tasks.start_soon(listener.serve, callback_server.receive)
+            yield callback_server
             tasks.cancel_scope.cancel()
 
 

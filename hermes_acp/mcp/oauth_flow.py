@@ -21,47 +21,51 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl
 
-from hermes_acp.core.errors import StorageTrouble, first_of
-from hermes_acp.core.untrusted import plain
-from hermes_acp.mcp.keys import KeyFile
-from hermes_acp.mcp.landing import Landing, landing_at
-from hermes_acp.mcp.specs import Challenge, HttpServer, SignInFailed, SseServer
-from hermes_acp.mcp.tickets import Draft, keys_of
-from hermes_acp.mcp.transports import http_client
+from hermes_acp.core.errors import StorageError, first_error
+from hermes_acp.core.untrusted_text import plain
+from hermes_acp.mcp.bearer_auth import PendingTokens, to_stored_tokens
+from hermes_acp.mcp.oauth_callback import CallbackServer, serve_callback
+from hermes_acp.mcp.server_definitions import Challenge, HttpServer, SignInFailed, SseServer
+from hermes_acp.mcp.server_transports import http_client
+from hermes_acp.mcp.token_store import TokenFile
 
-SIGN_IN_S: Final = 300.0
-LARGEST_ANSWER_BYTES: Final = 1 << 20
+SIGN_IN_TIMEOUT_S: Final = 300.0
+MAX_ANSWER_BYTES: Final = 1 << 20
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-Show = Callable[[str], Awaitable[None]]
+ShowLink = Callable[[str], Awaitable[None]]
 
 
 async def sign_in(
-    spec: HttpServer | SseServer, file: KeyFile, challenge: Challenge, show: Show, wait_s: float = SIGN_IN_S
+    spec: HttpServer | SseServer,
+    file: TokenFile,
+    challenge: Challenge,
+    show: ShowLink,
+    wait_s: float = SIGN_IN_TIMEOUT_S,
 ) -> None:
     """Let the user sign in at the link that `show` is given, and keep the keys. Raises SignInFailed."""
     try:
-        async with landing_at(spec.oauth.port) as landing:
+        async with serve_callback(spec.oauth.port) as callback_server:
             client = await http_client(spec, is_bare=True)
             async with client:
                 with anyio.fail_after(wait_s):
-                    await _walk(spec, file, challenge, show, landing, client)
+                    await _run_flow(spec, file, challenge, show, callback_server, client)
     except BaseExceptionGroup as group:
-        raise SignInFailed(_why(first_of(group), wait_s)) from None
+        raise SignInFailed(_why(first_error(group), wait_s)) from None
     except (TimeoutError, OSError) as error:
         raise SignInFailed(_why(error, wait_s)) from None
 
 
-async def _walk(
+async def _run_flow(
     spec: HttpServer | SseServer,
-    file: KeyFile,
+    file: TokenFile,
     challenge: Challenge,
-    show: Show,
-    landing: Landing,
+    show: ShowLink,
+    callback_server: CallbackServer,
     client: httpx2.AsyncClient,
 ) -> None:
     """Take the package's steps one by one, its first request being the one that was answered by the challenge."""
-    provider = await _provider(spec, file, challenge, show, landing)
+    provider = await _provider(spec, file, challenge, show, callback_server)
     refused = client.build_request("POST", spec.url)
     async with aclosing(provider.async_auth_flow(refused)) as flow:
         outgoing = await anext(flow)
@@ -71,28 +75,32 @@ async def _walk(
             )
         )
         while outgoing is not refused:
-            refuse_unsafe(str(outgoing.url), spec.url)
+            require_safe_url(str(outgoing.url), spec.url)
             outgoing = await flow.asend(await _send(client, outgoing))
     async with file.held():
-        await file.write(keys_of(provider, spec.url))
+        await file.write(to_stored_tokens(provider, spec.url))
 
 
 async def _provider(
-    spec: HttpServer | SseServer, file: KeyFile, challenge: Challenge, show: Show, landing: Landing
+    spec: HttpServer | SseServer,
+    file: TokenFile,
+    challenge: Challenge,
+    show: ShowLink,
+    callback_server: CallbackServer,
 ) -> OAuthClientProvider:
     async def lead(link: str) -> None:
-        refuse_unsafe(link, spec.url)
-        landing.expect(link)
+        require_safe_url(link, spec.url)
+        callback_server.expect(link)
         await show(link)
 
     async def arrive() -> AuthorizationCodeResult:
-        said = await landing.arrival()
+        said = await callback_server.wait_for_redirect()
         if "error" in said:
             about = plain(said.get("error_description") or said["error"], 300)
             raise SignInFailed(f"The sign-in was refused: {about}.")
         return AuthorizationCodeResult(code=said["code"], state=said.get("state"), iss=said.get("iss"))
 
-    address = [AnyUrl(landing.address)]
+    address = [AnyUrl(callback_server.address)]
     oauth = spec.oauth
     registered = (
         OAuthClientInformationFull(
@@ -112,7 +120,7 @@ async def _provider(
         token_endpoint_auth_method="none",
         grant_types=["authorization_code", "refresh_token"],
     )
-    draft = Draft(granted, registered)
+    draft = PendingTokens(granted, registered)
     return OAuthClientProvider(spec.url, metadata, draft, lead, arrive, oauth.client_metadata_url or None)
 
 
@@ -123,7 +131,7 @@ async def _send(client: httpx2.AsyncClient, request: httpx2.Request) -> httpx2.R
     try:
         async for chunk in response.aiter_bytes():
             body += chunk
-            if len(body) > LARGEST_ANSWER_BYTES:
+            if len(body) > MAX_ANSWER_BYTES:
                 raise SignInFailed("The sign-in failed: an answer is larger than 1 MiB.")
     finally:
         await response.aclose()
@@ -135,7 +143,7 @@ async def _send(client: httpx2.AsyncClient, request: httpx2.Request) -> httpx2.R
     return whole
 
 
-def refuse_unsafe(url: str, server: str) -> None:
+def require_safe_url(url: str, server: str) -> None:
     """Refuse addresses where a secret could be overheard, and those that are no web pages. Raises SignInFailed."""
     address, own = urlsplit(url), urlsplit(server)
     is_plain = address.scheme == "http" and (
@@ -164,7 +172,7 @@ def _why(error: BaseException, wait_s: float) -> str:
             return f"The sign-in failed: an address of it cannot be reached ({type(error).__name__})."
         case OAuthFlowError() | ValueError() | httpx2.InvalidURL():
             return f"The sign-in failed: what came back was not in order ({type(error).__name__})."
-        case StorageTrouble():
+        case StorageError():
             return error.sentence()
         case OSError():
             return f"The sign-in failed: {plain(error.strerror or str(error))}."

@@ -14,43 +14,45 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import anyio
 from anyio.to_thread import run_sync
 
-from hermes_acp.core.errors import HermesError, first_of
+from hermes_acp.core.errors import HermesError, first_error
 from hermes_acp.core.proposals import Progress
-from hermes_acp.core.untrusted import plain
-from hermes_acp.mcp.answers import fence
-from hermes_acp.mcp.asking import Inquiry, StandingCalls, Unanswered
-from hermes_acp.mcp.child import Streams
-from hermes_acp.mcp.door import door_of, let_in
-from hermes_acp.mcp.listing import list_offers
-from hermes_acp.mcp.names import prompt_names, tool_names
-from hermes_acp.mcp.prompts import ServerPrompt
-from hermes_acp.mcp.resources import ServerLibrary
-from hermes_acp.mcp.sieve import Sieve
-from hermes_acp.mcp.specs import Pace, ServerSpec, Surroundings, identity_of
-from hermes_acp.mcp.tools import ServerTool
-from hermes_acp.mcp.transports import load, open_streams
+from hermes_acp.core.untrusted_text import plain
+from hermes_acp.mcp.elicitation import PendingCalls, RequestFailed, ServerRequest
+from hermes_acp.mcp.exposed_names import prompt_names, tool_names
+from hermes_acp.mcp.message_filter import MessageFilter
+from hermes_acp.mcp.server_definitions import ServerContext, ServerSpec, ServerTimeouts, identity_of
+from hermes_acp.mcp.server_listing import fetch_offers
+from hermes_acp.mcp.server_login import complete_sign_in, login_of
+from hermes_acp.mcp.server_prompts import ServerPrompt
+from hermes_acp.mcp.server_resources import ServerLibrary
+from hermes_acp.mcp.server_tools import ServerTool
+from hermes_acp.mcp.server_transports import load, open_streams
+from hermes_acp.mcp.stdio_transport import Streams
+from hermes_acp.mcp.tool_results import fence
 
 if TYPE_CHECKING:
     from mcp import Client
 
 T = TypeVar("T")
-LISTING_S: Final = 20.0
-REVIVAL_S: Final = 10.0
-FIRST_REST_S: Final = 0.1
-LONGEST_REST_S: Final = 30.0
+LIST_TIMEOUT_S: Final = 20.0
+RECONNECT_TIMEOUT_S: Final = 10.0
+MIN_RETRY_DELAY_S: Final = 0.1
+MAX_RETRY_DELAY_S: Final = 30.0
 CLOSED: Final = "Connection closed"
-LATE: Final = (
+SLOW_NOTICE: Final = (
     "The MCP server {name!r} is not connected yet: this turn goes on without its tools, a later one has them."
 )
-ABSENT: Final = (
+OFFLINE_NOTICE: Final = (
     "The MCP server {name!r} cannot be used: {why}. It is tried {further} times more, then when you write "
     "`/mcp reconnect {name}`, or in a new session. What programs write to their error stream is in logs/mcp."
 )
-GIVEN_UP: Final = (
+GIVEN_UP_NOTICE: Final = (
     "The MCP server {name!r} cannot be used: {why}. It was tried {tried} times; "
     "it is tried again when a tool of it is called, or in a new session."
 )
-BROKEN: Final = "The connection to the server broke during the call; nothing is known of its effect."
+CONNECTION_ERRORS: Final = (
+    "The connection to the server broke during the call; nothing is known of its effect."
+)
 
 
 class ServerConnection:
@@ -60,8 +62,8 @@ class ServerConnection:
         self,
         spec: ServerSpec,
         slug: str,
-        surroundings: Surroundings,
-        pace: Pace,
+        server_context: ServerContext,
+        timeouts: ServerTimeouts,
         on_change: Callable[[], None],
     ) -> None:
         """Prepare; `on_change` is called whenever something else is offered than before."""
@@ -71,12 +73,12 @@ class ServerConnection:
         self.library: ServerLibrary | None = None
         self.settled = anyio.Event()
         self._spec = spec
-        self._surroundings = surroundings
-        self._pace = pace
+        self._server_context = server_context
+        self._timeouts = timeouts
         self._on_change = on_change
-        self.door = door_of(spec, surroundings, self.revive)
+        self.server_login = login_of(spec, server_context, self.revive)
         self.stands = "not connected yet"
-        self._standing = StandingCalls(spec.name, pace.call_s)
+        self._standing = PendingCalls(spec.name, timeouts.call_s)
         self._away = ""
         self._losses: list[str] = []
         self._listed: tuple[str, ...] = ()
@@ -103,10 +105,14 @@ class ServerConnection:
     @property
     def news(self) -> list[str]:
         """What users should know of the server as it stands: that it is late, away or shut, what was left out of it."""
-        late = [] if self.settled.is_set() else [LATE.format(name=plain(self.name))]
+        late = [] if self.settled.is_set() else [SLOW_NOTICE.format(name=plain(self.name))]
         away = [self._away] if self._away else []
-        plea = [self.door.plea()] if self.door and self.door.is_shut and not self.door.has_pleaded else []
-        return [*late, *away, *self._listed, *plea]
+        login_prompt = (
+            [self.server_login.login_prompt()]
+            if self.server_login and self.server_login.needs_sign_in and not self.server_login.has_prompted
+            else []
+        )
+        return [*late, *away, *self._listed, *login_prompt]
 
     def revive(self) -> None:
         """Try again now to connect, where there is no connection."""
@@ -121,13 +127,13 @@ class ServerConnection:
                 if self._is_ending:
                     break
                 self.settled.set()
-                if self.door and self.door.is_shut:
-                    await self._rest_at_door()
+                if self.server_login and self.server_login.needs_sign_in:
+                    await self._wait_for_sign_in()
                     continue
                 failures = 1 if self._was_sound else failures + 1
                 self.stands = f"away, tried {failures} times: {why}"
-                await self._rest(failures, why)
-                failures %= len(self._pace.waits_s) + 1
+                await self._wait_to_retry(failures, why)
+                failures %= len(self._timeouts.waits_s) + 1
 
     def end(self) -> None:
         """Leave the server: a connection in order, everything else at once."""
@@ -142,22 +148,22 @@ class ServerConnection:
         """Break off whatever goes on; the child is still ended in order."""
         self._scope.cancel()
 
-    async def _rest(self, failures: int, why: str) -> None:
+    async def _wait_to_retry(self, failures: int, why: str) -> None:
         self._wanted = anyio.Event()
-        wait_s = self._pace.wait_s(failures)
+        wait_s = self._timeouts.wait_s(failures)
         name = plain(self.name)
         if not self._was_there and failures == 1:
-            self._away = ABSENT.format(name=name, why=why, further=len(self._pace.waits_s))
+            self._away = OFFLINE_NOTICE.format(name=name, why=why, further=len(self._timeouts.waits_s))
         if self._was_there and wait_s is None:
-            self._away = GIVEN_UP.format(name=name, why=why, tried=failures)
+            self._away = GIVEN_UP_NOTICE.format(name=name, why=why, tried=failures)
         with anyio.move_on_after(wait_s):
             await self._wanted.wait()
 
-    async def _rest_at_door(self) -> None:
+    async def _wait_for_sign_in(self) -> None:
         self.stands = "wants you to sign in"
         self._wanted = anyio.Event()
         self._on_change()
-        if self.door and self.door.is_shut:
+        if self.server_login and self.server_login.needs_sign_in:
             await self._wanted.wait()
 
     async def _serve(self) -> str:
@@ -165,9 +171,9 @@ class ServerConnection:
         self._was_sound = False
         try:
             await run_sync(load)
-            with anyio.CancelScope(deadline=anyio.current_time() + self._pace.connect_s) as scope:
+            with anyio.CancelScope(deadline=anyio.current_time() + self._timeouts.connect_s) as scope:
                 async with anyio.create_task_group() as tasks:
-                    await self._converse(scope, tasks)
+                    await self._run_session(scope, tasks)
                     tasks.cancel_scope.cancel()
         except ExceptionGroup as group:
             return _reason(group)
@@ -175,72 +181,77 @@ class ServerConnection:
             return f"the mcp package cannot be imported ({plain(str(error))})"
         finally:
             self._client = None
-            self._tell_outcome()
+            self._announce_outcome()
         return (
-            f"it did not answer within {self._pace.connect_s:g} s" if scope.cancelled_caught else "it ended"
+            f"it did not answer within {self._timeouts.connect_s:g} s"
+            if scope.cancelled_caught
+            else "it ended"
         )
 
-    async def _converse(self, scope: anyio.CancelScope, tasks: anyio.abc.TaskGroup) -> None:
+    async def _run_session(self, scope: anyio.CancelScope, tasks: anyio.abc.TaskGroup) -> None:
         from mcp import Client
         from mcp.types import Implementation
 
         from hermes_acp import __version__
 
         client = Client(
-            self._sifted_streams(),
+            self._filtered_streams(),
             client_info=Implementation(name="hermes-acp", version=__version__),
             message_handler=self._take_message,
             list_roots_callback=self._list_roots,
-            elicitation_callback=self._standing.elicit if self._surroundings.can_ask else None,
+            elicitation_callback=self._standing.elicit if self._server_context.can_ask else None,
             cache=None,
         )
         async with client:
             await self._list(client)
             scope.deadline = math.inf
             tasks.start_soon(self._listen, client)
-            await self._attend(client)
+            await self._follow_session(client)
 
     @asynccontextmanager
-    async def _sifted_streams(self) -> AsyncGenerator[Streams]:
+    async def _filtered_streams(self) -> AsyncGenerator[Streams]:
         """Open the way to the server, where one malformed entry of a list costs no other."""
-        ticket = self.door.ticket if self.door else None
-        async with open_streams(self._spec, self.slug, self._surroundings, ticket) as (reading, writing):
-            yield Sieve(reading, self._note_loss), writing
+        bearer_auth = self.server_login.bearer_auth if self.server_login else None
+        async with open_streams(self._spec, self.slug, self._server_context, bearer_auth) as (
+            reading,
+            writing,
+        ):
+            yield MessageFilter(reading, self._note_dropped), writing
 
-    def _note_loss(self, words: str) -> None:
+    def _note_dropped(self, words: str) -> None:
         self._losses.append(f"The MCP server {plain(self.name)!r}: {words}.")
 
-    async def _attend(self, client: "Client") -> None:
+    async def _follow_session(self, client: "Client") -> None:
         """Be there for calls; list again whenever the list changed, or a failed call makes one doubt."""
         self._client = client
         self._was_there = True
         self._away = ""
         self.stands = "connected"
         self.settled.set()
-        self._tell_outcome()
+        self._announce_outcome()
         since_s = anyio.current_time()
         rest_s = 0.0
         while not self._is_ending:
             await self._doubted.wait()
-            self._was_sound = self._was_sound or anyio.current_time() - since_s > self._pace.steady_s
+            self._was_sound = self._was_sound or anyio.current_time() - since_s > self._timeouts.steady_s
             self._doubted = anyio.Event()
             if not self._is_ending:
-                with anyio.fail_after(LISTING_S):
+                with anyio.fail_after(LIST_TIMEOUT_S):
                     await self._list(client)
                 # A server whose list changes each time it is looked at is looked at less and less often.
                 is_restless = self._doubted.is_set()
-                rest_s = min(LONGEST_REST_S, 2 * rest_s or FIRST_REST_S) if is_restless else 0.0
+                rest_s = min(MAX_RETRY_DELAY_S, 2 * rest_s or MIN_RETRY_DELAY_S) if is_restless else 0.0
                 with anyio.move_on_after(rest_s):
                     await self._leaving.wait()
 
-    def _tell_outcome(self) -> None:
+    def _announce_outcome(self) -> None:
         """Let those go on who wait for how a try to connect comes out."""
         self._outcome.set()
         self._outcome = anyio.Event()
 
     async def _list(self, client: "Client") -> None:
         self._losses.clear()
-        listing = await list_offers(client, self._spec, self.slug, self._surroundings)
+        listing = await fetch_offers(client, self._spec, self.slug, self._server_context)
         self._listed = (*dict.fromkeys(self._losses), *listing.news)
         names = tool_names(self.slug, (tool.name for tool in listing.tools))
         self.tools = {names[tool.name]: ServerTool(names[tool.name], tool, self) for tool in listing.tools}
@@ -272,7 +283,7 @@ class ServerConnection:
             except (MCPError, SubscriptionLost):
                 self._doubted.set()
             failures += 1
-            wait_s = self._pace.wait_s(failures)
+            wait_s = self._timeouts.wait_s(failures)
             if wait_s is None:
                 return
             await anyio.sleep(wait_s)
@@ -287,46 +298,46 @@ class ServerConnection:
         from mcp.types import ListRootsResult, Root
 
         return ListRootsResult(
-            roots=[Root.model_validate({"uri": Path(root).as_uri()}) for root in self._surroundings.roots]
+            roots=[Root.model_validate({"uri": Path(root).as_uri()}) for root in self._server_context.roots]
         )
 
-    def veil(self, text: str) -> str:
+    def redact_tokens(self, text: str) -> str:
         """Give a text of the server's without the tokens that went along with requests."""
-        return self.door.veil(text) if self.door else text
+        return self.server_login.redact_tokens(text) if self.server_login else text
 
     def clean(self, text: str) -> str:
         """Give a text of the server's without what tries to instruct the model; blocks."""
-        return self._surroundings.clean(text)
+        return self._server_context.clean(text)
 
-    async def ask(self, what: str, inquiry: Inquiry[T], progress: Progress | None = None) -> T:
+    async def ask(self, what: str, inquiry: ServerRequest[T], progress: Progress | None = None) -> T:
         """Put one inquiry; waits a while for a server that is away. Raises Unanswered.
 
         Where the server wants to know its user first, they are asked to sign in; it has done nothing until then.
         """
         try:
             return await self._ask(what, inquiry, progress)
-        except Unanswered:
-            if not self.door or not self.door.is_shut:
+        except RequestFailed:
+            if not self.server_login or not self.server_login.needs_sign_in:
                 raise
-            if progress is None or not await let_in(self.door, progress.inquire):
-                raise Unanswered(self.door.plea()) from None
+            if progress is None or not await complete_sign_in(self.server_login, progress.inquire):
+                raise RequestFailed(self.server_login.login_prompt()) from None
         return await self._ask(what, inquiry, progress)
 
-    async def _ask(self, what: str, inquiry: Inquiry[T], progress: Progress | None) -> T:
+    async def _ask(self, what: str, inquiry: ServerRequest[T], progress: Progress | None) -> T:
         client = await self._present_client()
         if client is None:
-            raise Unanswered(f"The MCP server {plain(self.name)!r} is not connected.")
+            raise RequestFailed(f"The MCP server {plain(self.name)!r} is not connected.")
         try:
-            with self._standing.timed(progress):
+            with self._standing.tracked(progress):
                 answer = await self._put(client, inquiry)
         except TimeoutError as error:
-            raise Unanswered(
-                f"{what} did not answer within {self._pace.call_s:g} s; it was cancelled."
+            raise RequestFailed(
+                f"{what} did not answer within {self._timeouts.call_s:g} s; it was cancelled."
             ) from error
         self._was_sound = True
         return answer
 
-    async def _put(self, client: "Client", inquiry: Inquiry[T]) -> T:
+    async def _put(self, client: "Client", inquiry: ServerRequest[T]) -> T:
         import httpx2
         from mcp import MCPError
         from mcp.types import CONNECTION_CLOSED
@@ -336,31 +347,33 @@ class ServerConnection:
         except MCPError as error:
             # Servers use the package's own code for a closed connection too, as the protocol lets them.
             is_broken = (error.code, error.message) == (CONNECTION_CLOSED, CLOSED)
-            self._doubt(client, is_broken=is_broken)
-            raise Unanswered(BROKEN if is_broken else await self._fenced(error.message)) from error
+            self._verify_connection(client, is_broken=is_broken)
+            raise RequestFailed(
+                CONNECTION_ERRORS if is_broken else await self._fenced(error.message)
+            ) from error
         except (RuntimeError, ValueError) as error:
-            raise Unanswered(await self._fenced(f"Not a sound answer: {error}")) from error
+            raise RequestFailed(await self._fenced(f"Not a sound answer: {error}")) from error
         except (OSError, httpx2.HTTPError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
-            self._doubt(client, is_broken=True)
-            raise Unanswered(BROKEN) from error
+            self._verify_connection(client, is_broken=True)
+            raise RequestFailed(CONNECTION_ERRORS) from error
 
     async def _fenced(self, text: str) -> str:
-        return await run_sync(fence, self.veil(text), self.name, self.clean)
+        return await run_sync(fence, self.redact_tokens(text), self.name, self.clean)
 
-    async def revived(self) -> bool:
+    async def wait_connected(self) -> bool:
         """Tell whether there is a connection, after one further try where there was none."""
         return await self._present_client() is not None
 
     async def _present_client(self) -> "Client | None":
         """Give the connection, after one further try where there is none; a broken one may have to end first."""
-        with anyio.move_on_after(REVIVAL_S):
+        with anyio.move_on_after(RECONNECT_TIMEOUT_S):
             for _ in range(2):
                 if self._client is None and not self._is_ending:
                     self._wanted.set()
                     await self._outcome.wait()
         return self._client
 
-    def _doubt(self, client: "Client", *, is_broken: bool) -> None:
+    def _verify_connection(self, client: "Client", *, is_broken: bool) -> None:
         """Let the list be asked for again, which shows whether the connection still lives."""
         self._doubted.set()
         if is_broken and self._client is client:
@@ -372,7 +385,7 @@ def _reason(group: BaseException) -> str:
     import httpx2
     from mcp import MCPError
 
-    match first_of(group):
+    match first_error(group):
         case MCPError(message=message) if message == CLOSED:
             return "it ended"
         case MCPError() as error:

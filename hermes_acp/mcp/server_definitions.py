@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-LONGEST_SLUG = 24
+MAX_SLUG_CHARS = 24
 
 
 class StdioServer(Struct, frozen=True):
@@ -78,11 +78,11 @@ class SignInFailed(Exception):
         self.words = words
 
 
-class LineBroken(OSError):
+class TunnelClosed(OSError):
     """Whoever holds the line is gone, or no longer has the server."""
 
 
-class Line(Protocol):
+class ServerTunnel(Protocol):
     """A way to servers that somebody else holds: one request at a time each, and what is told while it stands."""
 
     async def ask(
@@ -96,21 +96,21 @@ class Line(Protocol):
         """Put a request to a server and give its outcome: a `result`, or an `error` with `code` and `message`.
 
         `request_id` is unique among those that stand. `hear` gets the method and parameters of each notification
-        that belongs to the request. A request given up is given up at the server too. Raises LineBroken.
+        that belongs to the request. A request given up is given up at the server too. Raises TunnelClosed.
         """
         ...
 
 
-class CarriedServer(Struct, frozen=True):
+class TunneledServer(Struct, frozen=True):
     """A server that somebody else holds, such as an editor, by the name it has there."""
 
     name: str
     server_id: str
-    line: Line
+    line: ServerTunnel
     tools: tuple[str, ...] = ()
 
 
-ServerSpec = StdioServer | HttpServer | SseServer | CarriedServer
+ServerSpec = StdioServer | HttpServer | SseServer | TunneledServer
 
 
 def identity_of(spec: ServerSpec) -> str:
@@ -122,12 +122,12 @@ def identity_of(spec: ServerSpec) -> str:
             told = ("stdio", spec.command, *spec.args, *sorted(name for name, _ in spec.env))
         case HttpServer() | SseServer():
             told = ("url", spec.url)
-        case CarriedServer():
+        case TunneledServer():
             told = ("carried", spec.name)
     return hashlib.sha256("\0".join(told).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-class Pace(Struct, frozen=True):
+class ServerTimeouts(Struct, frozen=True):
     """How long things may take, in seconds; `waits_s` are the waits before each further try to connect."""
 
     waits_s: tuple[float, ...] = (1, 2, 4, 8, 16)
@@ -140,7 +140,7 @@ class Pace(Struct, frozen=True):
         return self.waits_s[failures - 1] if failures <= len(self.waits_s) else None
 
 
-class Custody(Protocol):
+class ServerProcessRegistry(Protocol):
     """Whoever sees to it that nothing a server starts outlives it."""
 
     def fresh_mark(self) -> str:
@@ -155,7 +155,7 @@ class Custody(Protocol):
         """Give the variables that carry a mark."""
         ...
 
-    def note_begun(self, mark: str, leader: int) -> None:
+    def register_process(self, mark: str, leader: int) -> None:
         """Take a server's processes into care."""
         ...
 
@@ -170,21 +170,23 @@ def no_rules(text: str) -> tuple[str, ...]:
     return ()
 
 
-def nothing_passes(text: str) -> bool:
+def allow_no_text(text: str) -> bool:
     """Let nothing pass as it is."""
     del text
     return False
 
 
-class Surroundings(Struct, frozen=True):
+class ServerContext(Struct, frozen=True):
     """Where servers live: the folders they may know of, their variables, their logs.
 
     `can_ask` tells whether there is a user whom their questions reach; where there is none they are not told to ask.
     `clean` takes out of descriptions and answers what tries to instruct the model; it may block, and runs in a worker
-    thread, as do `rules_of`, which names the rules it does so by, and `lets_pass`, which tells whether the user lets a
+    thread, as do `rules_of`, which names the rules it does so by, and `is_text_allowed`, which tells whether the
+    user lets a
     text pass as it is.
     `keys` is the folder for what servers that want their users to be known gave out; without it nobody signs in.
-    Without `custody` what a server starts in a group of its own lives on. `may_start` is asked each time a child is to
+    Without `process_registry` what a server starts in a group of its own lives on. `may_start` is asked each time a
+    child is to
     be started, by its name; it may block, and runs in a worker thread.
     """
 
@@ -195,17 +197,17 @@ class Surroundings(Struct, frozen=True):
     clean: Callable[[str], str]
     can_ask: bool = False
     keys: Path | None = None
-    custody: Custody | None = None
+    process_registry: ServerProcessRegistry | None = None
     may_start: Callable[[str], bool] | None = None
     rules_of: Callable[[str], tuple[str, ...]] = no_rules
-    lets_pass: Callable[[str], bool] = nothing_passes
+    is_text_allowed: Callable[[str], bool] = allow_no_text
 
 
 def slugs_of(specs: Iterable[ServerSpec]) -> list[str]:
     """Give each server a name that is unique here and fits into a tool's; it has no two underscores in a row."""
     taken: list[str] = []
     for spec in specs:
-        wanted = re.sub(r"[^A-Za-z0-9-]+", "_", spec.name).strip("_")[:LONGEST_SLUG].strip("_") or "server"
+        wanted = re.sub(r"[^A-Za-z0-9-]+", "_", spec.name).strip("_")[:MAX_SLUG_CHARS].strip("_") or "server"
         slug, number = wanted, 1
         while slug in taken:
             number += 1

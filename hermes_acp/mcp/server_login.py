@@ -12,28 +12,35 @@ from urllib.parse import urlsplit
 import anyio
 
 from hermes_acp.core.proposals import Question, Reply
-from hermes_acp.core.untrusted import plain
-from hermes_acp.mcp.keys import KeyFile
-from hermes_acp.mcp.specs import Challenge, HttpServer, ServerSpec, SignInFailed, SseServer, Surroundings
+from hermes_acp.core.untrusted_text import plain
+from hermes_acp.mcp.server_definitions import (
+    Challenge,
+    HttpServer,
+    ServerContext,
+    ServerSpec,
+    SignInFailed,
+    SseServer,
+)
+from hermes_acp.mcp.token_store import TokenFile
 
 if TYPE_CHECKING:
-    from hermes_acp.mcp.tickets import Ticket
+    from hermes_acp.mcp.bearer_auth import BearerAuth
 
-Inquire = Callable[[Question], Awaitable[Reply | None]]
+AskUser = Callable[[Question], Awaitable[Reply | None]]
 
 
-class Door:
+class ServerLogin:
     """The way into one server."""
 
-    def __init__(self, spec: HttpServer | SseServer, folder: Path, on_entry: Callable[[], None]) -> None:
-        """Prepare; `on_entry` is called when the user has signed in."""
-        self.file = KeyFile(folder, spec.url)
+    def __init__(self, spec: HttpServer | SseServer, folder: Path, on_signed_in: Callable[[], None]) -> None:
+        """Prepare; `on_signed_in` is called when the user has signed in."""
+        self.file = TokenFile(folder, spec.url)
         self._spec = spec
-        self._on_entry = on_entry
-        self.has_pleaded = False
+        self._on_signed_in = on_signed_in
+        self.has_prompted = False
         """Whether the user was told that they may sign in."""
-        self._ticket: Ticket | None = None
-        self._present: Visit | None = None
+        self._bearer_auth: BearerAuth | None = None
+        self._present: SignInFlow | None = None
 
     @property
     def server(self) -> str:
@@ -41,26 +48,26 @@ class Door:
         return self._spec.name
 
     @property
-    def ticket(self) -> "Ticket":
+    def bearer_auth(self) -> "BearerAuth":
         """What goes along with requests; `load` of the transports must have been called."""
-        if self._ticket is None:
-            from hermes_acp.mcp.tickets import Ticket
+        if self._bearer_auth is None:
+            from hermes_acp.mcp.bearer_auth import BearerAuth
 
-            self._ticket = Ticket(self._spec.url, self.file)
-        return self._ticket
+            self._bearer_auth = BearerAuth(self._spec.url, self.file)
+        return self._bearer_auth
 
     @property
-    def is_shut(self) -> bool:
+    def needs_sign_in(self) -> bool:
         """Whether the server wants the user to sign in."""
-        return bool(self._ticket and self._ticket.challenge)
+        return bool(self._bearer_auth and self._bearer_auth.challenge)
 
-    def veil(self, text: str) -> str:
+    def redact_tokens(self, text: str) -> str:
         """Give a text without the tokens that were sent here."""
-        for token in self._ticket.sent if self._ticket else ():
+        for token in self._bearer_auth.sent if self._bearer_auth else ():
             text = text.replace(token, "[token of this server]")
         return text
 
-    def plea(self) -> str:
+    def login_prompt(self) -> str:
         """Say how its user gets in."""
         name = plain(self.server)
         return (
@@ -68,36 +75,36 @@ class Door:
             f"`hermes-acp mcp login {name}` in a terminal."
         )
 
-    async def leave(self) -> bool:
-        """Forget what was given out to the user; tell whether there was something. Raises StorageTrouble."""
+    async def sign_out(self) -> bool:
+        """Forget what was given out to the user; tell whether there was something. Raises StorageError."""
         async with self.file.held():
             return await self.file.forget()
 
-    def visit(self) -> "Visit":
+    def flow(self) -> "SignInFlow":
         """Give the sign-in that is under way, or a new one; whoever gets a new one runs it."""
         if self._present is None or self._present.is_over:
-            self._present = Visit(self._spec, self.file, self._demand(), self._enter)
+            self._present = SignInFlow(self._spec, self.file, self._demand(), self._signed_in)
         return self._present
 
     def _demand(self) -> Challenge:
-        return (self._ticket and self._ticket.challenge) or Challenge()
+        return (self._bearer_auth and self._bearer_auth.challenge) or Challenge()
 
-    def _enter(self) -> None:
-        self.has_pleaded = False
-        if self._ticket:
-            self._ticket.challenge = None
-        self._on_entry()
+    def _signed_in(self) -> None:
+        self.has_prompted = False
+        if self._bearer_auth:
+            self._bearer_auth.challenge = None
+        self._on_signed_in()
 
 
-class Visit:
+class SignInFlow:
     """One sign-in. `link` is where the user goes; `failure` says why they are not in, when it is over."""
 
     def __init__(
         self,
         spec: HttpServer | SseServer,
-        file: KeyFile,
+        file: TokenFile,
         challenge: Challenge,
-        on_entry: Callable[[], None],
+        on_signed_in: Callable[[], None],
     ) -> None:
         self.link = ""
         self.failure = ""
@@ -106,7 +113,7 @@ class Visit:
         self._spec = spec
         self._file = file
         self._challenge = challenge
-        self._on_entry = on_entry
+        self._on_signed_in = on_signed_in
         self._has_link = anyio.Event()
         self._end = anyio.Event()
         self._scope = anyio.CancelScope()
@@ -116,7 +123,7 @@ class Visit:
         if self.is_begun:
             return
         self.is_begun = True
-        from hermes_acp.mcp.sign_in import sign_in
+        from hermes_acp.mcp.oauth_flow import sign_in
 
         self.failure = "The sign-in was given up."
         try:
@@ -130,14 +137,14 @@ class Visit:
             self._has_link.set()
             self._end.set()
         if not self.failure:
-            self._on_entry()
+            self._on_signed_in()
 
-    async def linked(self) -> str:
+    async def wait_for_link(self) -> str:
         """Wait for the link and give it; empty where it has come to its end without one."""
         await self._has_link.wait()
         return self.link
 
-    async def ended(self) -> None:
+    async def wait_until_done(self) -> None:
         """Wait for the end."""
         await self._end.wait()
 
@@ -150,33 +157,36 @@ class Visit:
         self._has_link.set()
 
 
-async def let_in(door: Door, inquire: Inquire) -> bool:
+async def complete_sign_in(server_login: ServerLogin, inquire: AskUser) -> bool:
     """Ask a user to sign in and wait until they did; False where they do not, or cannot be asked."""
-    visit = door.visit()
-    is_ours = not visit.is_begun
+    flow = server_login.flow()
+    is_ours = not flow.is_begun
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(visit.run)
-        link = await visit.linked()
-        reply = await inquire(question_of(door, link)) if link else None
+        tasks.start_soon(flow.run)
+        link = await flow.wait_for_link()
+        reply = await inquire(sign_in_question(server_login, link)) if link else None
         if reply is not None and reply.outcome in ("opened", "answered"):
-            await visit.ended()
+            await flow.wait_until_done()
         elif is_ours:
-            visit.give_up()
-    return visit.is_over and not visit.failure
+            flow.give_up()
+    return flow.is_over and not flow.failure
 
 
-def question_of(door: Door, link: str) -> Question:
+def sign_in_question(server_login: ServerLogin, link: str) -> Question:
     """Give the question that leads a user to a link."""
     host = plain(urlsplit(link).hostname or "", 100)
     return Question(
-        f"The MCP server {plain(door.server)!r} wants you to sign in. The page is at {host}.", url=link
+        f"The MCP server {plain(server_login.server)!r} wants you to sign in. The page is at {host}.",
+        url=link,
     )
 
 
-def door_of(spec: ServerSpec, surroundings: Surroundings, on_entry: Callable[[], None]) -> Door | None:
+def login_of(
+    spec: ServerSpec, server_context: ServerContext, on_signed_in: Callable[[], None]
+) -> ServerLogin | None:
     """Give the door of a server; None where it has none."""
-    if not isinstance(spec, HttpServer | SseServer) or surroundings.keys is None:
+    if not isinstance(spec, HttpServer | SseServer) or server_context.keys is None:
         return None
     if any(name.lower() == "authorization" for name, _ in spec.headers):
         return None
-    return Door(spec, surroundings.keys, on_entry)
+    return ServerLogin(spec, server_context.keys, on_signed_in)

@@ -9,39 +9,39 @@ from typing import Final
 import anyio
 from msgspec import Struct
 
-from hermes_acp.core.ports import Library, Template, Tool
-from hermes_acp.mcp.connection import ServerConnection
-from hermes_acp.mcp.door import Door
-from hermes_acp.mcp.specs import Pace, ServerSpec, Surroundings, slugs_of
+from hermes_acp.core.ports import PromptTemplate, ResourceLibrary, Tool
+from hermes_acp.mcp.server_connection import ServerConnection
+from hermes_acp.mcp.server_definitions import ServerContext, ServerSpec, ServerTimeouts, slugs_of
+from hermes_acp.mcp.server_login import ServerLogin
 
-ENDING_S: Final = 1.0
+SHUTDOWN_TIMEOUT_S: Final = 1.0
 
 
 class ServerState(Struct, frozen=True):
-    """How one server stands, in words, and what it offers. `door` is where one signs in, if there is one."""
+    """How one server stands, in words, and what it offers. `server_login` is where one signs in, if there is one."""
 
     name: str
     stands: str
     tools: tuple[str, ...]
     prompts: int
-    door: Door | None = None
+    server_login: ServerLogin | None = None
 
 
-class Servers:
+class McpServerPool:
     """Servers that are kept connected while `run` runs."""
 
     def __init__(
         self,
         specs: Sequence[ServerSpec],
-        surroundings: Surroundings,
+        server_context: ServerContext,
         on_change: Callable[[], None],
-        pace: Pace | None = None,
+        timeouts: ServerTimeouts | None = None,
     ) -> None:
         """Prepare; `on_change` is called whenever something else is offered than before."""
         self.specs = tuple(specs)
-        self.surroundings = surroundings
+        self.server_context = server_context
         self._connections = [
-            ServerConnection(spec, slug, surroundings, pace or Pace(), on_change)
+            ServerConnection(spec, slug, server_context, timeouts or ServerTimeouts(), on_change)
             for spec, slug in zip(self.specs, slugs_of(self.specs), strict=True)
         ]
         self._is_running = False
@@ -65,13 +65,13 @@ class Servers:
         """Give the tools that were listed so far; a server that is away keeps its own."""
         return {name: tool for connection in self._connections for name, tool in connection.tools.items()}
 
-    def templates(self) -> Mapping[str, Template]:
+    def templates(self) -> Mapping[str, PromptTemplate]:
         """Give the prompts that were listed so far."""
         return {
             name: prompt for connection in self._connections for name, prompt in connection.prompts.items()
         }
 
-    def libraries(self) -> Mapping[str, Library]:
+    def libraries(self) -> Mapping[str, ResourceLibrary]:
         """Give the servers that have resources."""
         return {connection.slug: connection.library for connection in self._connections if connection.library}
 
@@ -82,16 +82,20 @@ class Servers:
     @property
     def may_want_sign_in(self) -> bool:
         """Whether there is a server at which users can sign in."""
-        return any(each.door for each in self._connections)
+        return any(each.server_login for each in self._connections)
 
-    def doors(self) -> Sequence[Door]:
+    def logins(self) -> Sequence[ServerLogin]:
         """Give the doors of servers that want their user to sign in."""
-        return [each.door for each in self._connections if each.door and each.door.is_shut]
+        return [
+            each.server_login
+            for each in self._connections
+            if each.server_login and each.server_login.needs_sign_in
+        ]
 
     def states(self) -> Sequence[ServerState]:
         """Tell how each server stands."""
         return [
-            ServerState(each.name, each.stands, tuple(each.tools), len(each.prompts), each.door)
+            ServerState(each.name, each.stands, tuple(each.tools), len(each.prompts), each.server_login)
             for each in self._connections
         ]
 
@@ -99,7 +103,7 @@ class Servers:
         """Try again now to connect to a server by its name, and wait a while for what comes of it."""
         for connection in self._connections:
             if connection.name == name:
-                await connection.revived()
+                await connection.wait_connected()
 
     async def settled(self) -> None:
         """Wait until each server has been connected to, or could not be at the first try."""
@@ -112,7 +116,7 @@ class Servers:
         for connection in self._connections:
             connection.end()
         if self._is_running:
-            with anyio.move_on_after(ENDING_S):
+            with anyio.move_on_after(SHUTDOWN_TIMEOUT_S):
                 await self._ended.wait()
             for connection in self._connections:
                 connection.end_now()

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any, Final
 from anyio.to_thread import run_sync
 
 from hermes_acp.core.proposals import Progress, Result
-from hermes_acp.core.untrusted import plain
-from hermes_acp.mcp.answers import fence, piece_of_resource
-from hermes_acp.mcp.asking import Server, Unanswered
+from hermes_acp.core.untrusted_text import plain
+from hermes_acp.mcp.elicitation import McpServer, RequestFailed
+from hermes_acp.mcp.tool_results import fence, render_resource
 
 if TYPE_CHECKING:
     from mcp import Client
     from mcp.types import ReadResourceResult
 
-MOST_PAGES: Final = 20
-MOST_LISTED: Final = 500
+MAX_PAGES: Final = 20
+MAX_LISTED: Final = 500
 
 
 class ServerLibrary:
     """What can be read at an MCP server."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: McpServer) -> None:
         self._server = server
 
     @property
@@ -35,7 +35,7 @@ class ServerLibrary:
         """List what there is, templates of addresses included."""
         try:
             lines = await self._server.ask("the list of resources", _list, progress)
-        except Unanswered as silence:
+        except RequestFailed as silence:
             return Result(silence.words, is_error=True)
         return Result(await self._fenced("\n".join(lines) or "(no resources)"))
 
@@ -47,13 +47,13 @@ class ServerLibrary:
 
         try:
             answer = await self._server.ask(f"the resource {plain(uri)}", put, progress)
-        except Unanswered as silence:
+        except RequestFailed as silence:
             return Result(silence.words, is_error=True)
-        pieces = [piece_of_resource(content) for content in answer.contents]
+        pieces = [render_resource(content) for content in answer.contents]
         return Result(await self._fenced("\n".join(pieces) or "(empty)"))
 
     async def _fenced(self, text: str) -> str:
-        return await run_sync(fence, self._server.veil(text), self.name, self._server.clean)
+        return await run_sync(fence, self._server.redact_tokens(text), self.name, self._server.clean)
 
 
 async def _list(client: "Client") -> list[str]:
@@ -62,11 +62,11 @@ async def _list(client: "Client") -> list[str]:
 
     found: list[str] = []
     cursor: str | None = None
-    for _ in range(MOST_PAGES):
+    for _ in range(MAX_PAGES):
         page = await client.list_resources(cursor=cursor)
         found += [_line(each.uri, each) for each in page.resources]
         cursor = page.next_cursor
-        if cursor is None or len(found) > MOST_LISTED:
+        if cursor is None or len(found) > MAX_LISTED:
             break
     try:
         templates = (await client.list_resource_templates()).resource_templates
@@ -75,8 +75,8 @@ async def _list(client: "Client") -> list[str]:
             raise
         templates = []
     found += [_line(f"{each.uri_template} (template)", each) for each in templates]
-    left_out = len(found) - MOST_LISTED
-    return [*found[:MOST_LISTED], *([f"(and {left_out} more)"] if left_out > 0 else [])]
+    left_out = len(found) - MAX_LISTED
+    return [*found[:MAX_LISTED], *([f"(and {left_out} more)"] if left_out > 0 else [])]
 
 
 def _line(address: str, listed: Any) -> str:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from anyio.to_thread import run_sync
 from msgspec import Struct, structs
 
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Calls, Progress, Proposal, Result
-from hermes_acp.core.terms import ToolKind
-from hermes_acp.core.traits import Traits
-from hermes_acp.core.untrusted import plain
-from hermes_acp.mcp.answers import result_of
-from hermes_acp.mcp.asking import Server, Unanswered
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.core.untrusted_text import plain
+from hermes_acp.mcp.elicitation import McpServer, RequestFailed
+from hermes_acp.mcp.tool_results import to_result
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -41,9 +41,9 @@ class ServerTool:
     """A tool of an MCP server."""
 
     kind: ToolKind = "other"
-    traits = Traits(capabilities=frozenset({"network"}))
+    tool_metadata = ToolMetadata(capabilities=frozenset({"network"}))
 
-    def __init__(self, name: str, listed: ListedTool, server: Server) -> None:
+    def __init__(self, name: str, listed: ListedTool, server: McpServer) -> None:
         self.name = name
         self.arguments = listed.parameters
         self._listed = listed
@@ -67,19 +67,19 @@ class ServerTool:
         )
 
 
-async def _call(server: Server, tool: str, arguments: Mapping[str, Any], output: Progress) -> Result:
+async def _call(server: McpServer, tool: str, arguments: Mapping[str, Any], output: Progress) -> Result:
     """Call a tool and give its answer, also where there is none; what it reports is the call's live output."""
 
     async def report(progress: float, total: float | None, message: str | None) -> None:
         share = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
-        output.output(server.veil(f"{share}{': ' + message if message else ''}\n"))
+        output.output(server.redact_tokens(f"{share}{': ' + message if message else ''}\n"))
 
     async def put(client: "Client") -> "CallToolResult":
         return await client.call_tool(tool, dict(arguments), progress_callback=report)
 
     try:
         answer = await server.ask(tool, put, output)
-        result = await run_sync(result_of, answer, server.name, server.clean)
-        return structs.replace(result, text=server.veil(result.text))
-    except Unanswered as silence:
+        result = await run_sync(to_result, answer, server.name, server.clean)
+        return structs.replace(result, text=server.redact_tokens(result.text))
+    except RequestFailed as silence:
         return Result(silence.words, is_error=True)

@@ -12,34 +12,34 @@ from typing import TYPE_CHECKING, Any, Final
 
 from anyio.to_thread import run_sync
 
-from hermes_acp.mcp.carried import carried_streams
-from hermes_acp.mcp.child import Streams, child_streams
-from hermes_acp.mcp.specs import (
-    CarriedServer,
+from hermes_acp.mcp.server_definitions import (
     HttpServer,
+    ServerContext,
     ServerSpec,
     SseServer,
     StdioServer,
-    Surroundings,
+    TunneledServer,
 )
+from hermes_acp.mcp.stdio_transport import Streams, stdio_streams
+from hermes_acp.mcp.tunneled_transport import tunneled_streams
 
 if TYPE_CHECKING:
     import httpx2
 
-    from hermes_acp.mcp.tickets import Ticket
+    from hermes_acp.mcp.bearer_auth import BearerAuth
 
-ANSWER_S: Final = 30.0
-SILENCE_S: Final = 300.0
-LARGEST_EVENT_BYTES: Final = 16 << 20
-NEEDED: Final = ("mcp.client.client", "mcp.client.sse", "mcp.client.streamable_http", "jsonschema")
-TALKATIVE: Final = ("mcp", "client")
+RESPONSE_TIMEOUT_S: Final = 30.0
+IDLE_TIMEOUT_S: Final = 300.0
+MAX_EVENT_BYTES: Final = 16 << 20
+PRELOADED_MODULES: Final = ("mcp.client.client", "mcp.client.sse", "mcp.client.streamable_http", "jsonschema")
+NOISY_LOGGERS: Final = ("mcp", "client")
 
 
 def load() -> None:
     """Import what speaks the protocol. Its log, which quotes what servers send, goes nowhere."""
-    for module in NEEDED:
+    for module in PRELOADED_MODULES:
         import_module(module)
-    for name in TALKATIVE:
+    for name in NOISY_LOGGERS:
         log = logging.getLogger(name)
         log.addHandler(logging.NullHandler())
         log.propagate = False
@@ -47,32 +47,32 @@ def load() -> None:
 
 @asynccontextmanager
 async def open_streams(
-    spec: ServerSpec, log_name: str, surroundings: Surroundings, ticket: "Ticket | None" = None
+    spec: ServerSpec, log_name: str, server_context: ServerContext, bearer_auth: "BearerAuth | None" = None
 ) -> AsyncGenerator[Streams]:
     """Open the way to a server; leaving the block closes it, and ends a child. Raises OSError, httpx2.HTTPError.
 
-    With a `ticket` the user is known to a server over HTTP.
+    With a `bearer_auth` the user is known to a server over HTTP.
     """
     match spec:
         case StdioServer():
-            async with child_streams(spec, surroundings, f"{log_name}.log") as streams:
+            async with stdio_streams(spec, server_context, f"{log_name}.log") as streams:
                 yield streams
-        case CarriedServer():
-            async with carried_streams(spec) as streams:
+        case TunneledServer():
+            async with tunneled_streams(spec) as streams:
                 yield streams
         case HttpServer():
             from mcp.client.streamable_http import streamable_http_client
 
-            async with await http_client(spec, ticket) as client:
+            async with await http_client(spec, bearer_auth) as client:
                 opened = streamable_http_client(
-                    spec.url, http_client=client, max_sse_event_size=LARGEST_EVENT_BYTES
+                    spec.url, http_client=client, max_sse_event_size=MAX_EVENT_BYTES
                 )
                 async with opened as streams:
                     yield streams
         case SseServer():
             from mcp.client.sse import sse_client
 
-            client = await http_client(spec, ticket)
+            client = await http_client(spec, bearer_auth)
 
             def made(*_: Any, **__: Any) -> "httpx2.AsyncClient":
                 return client
@@ -82,24 +82,26 @@ async def open_streams(
 
 
 async def http_client(
-    spec: HttpServer | SseServer, ticket: "Ticket | None" = None, *, is_bare: bool = False
+    spec: HttpServer | SseServer, bearer_auth: "BearerAuth | None" = None, *, is_bare: bool = False
 ) -> "httpx2.AsyncClient":
     """Make what speaks HTTP with a server; `is_bare` where the headers for the server must not go along."""
-    return await run_sync(_client, spec, ticket, is_bare)
+    return await run_sync(_client, spec, bearer_auth, is_bare)
 
 
-def _client(spec: HttpServer | SseServer, ticket: "Ticket | None", is_bare: bool) -> "httpx2.AsyncClient":
+def _client(
+    spec: HttpServer | SseServer, bearer_auth: "BearerAuth | None", is_bare: bool
+) -> "httpx2.AsyncClient":
     import ssl
 
     import httpx2
 
-    from hermes_acp.mcp.bodies import bound_body
+    from hermes_acp.mcp.bounded_bodies import limit_body
 
     is_secure = is_bare or spec.url.lower().startswith("https:")
     return httpx2.AsyncClient(
         headers={} if is_bare else dict(spec.headers),
-        auth=ticket,
-        timeout=httpx2.Timeout(ANSWER_S, read=ANSWER_S if is_bare else SILENCE_S),
-        event_hooks={"response": [bound_body]},
+        auth=bearer_auth,
+        timeout=httpx2.Timeout(RESPONSE_TIMEOUT_S, read=RESPONSE_TIMEOUT_S if is_bare else IDLE_TIMEOUT_S),
+        event_hooks={"response": [limit_body]},
         verify=True if is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
     )

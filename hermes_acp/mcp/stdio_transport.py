@@ -21,7 +21,7 @@ from anyio.abc import ByteSendStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from anyio.to_thread import run_sync
 
-from hermes_acp.mcp.specs import StdioServer, Surroundings
+from hermes_acp.mcp.server_definitions import ServerContext, StdioServer
 from hermes_acp.telemetry.process_privacy import hide_memory
 from hermes_acp.telemetry.redaction import Redactor, secrets_among
 
@@ -31,31 +31,31 @@ if TYPE_CHECKING:
 Streams = tuple[Any, Any]
 
 CHUNK_BYTES: Final = 64 * 1024
-LONGEST_LINE_BYTES: Final = 16 << 20
-LARGEST_LOG_BYTES: Final = 1 << 20
+MAX_LINE_BYTES: Final = 16 << 20
+MAX_LOG_BYTES: Final = 1 << 20
 PARSE_ERROR: Final = -32700
 _ANSWERED: Final = re.compile(rb'"id"\s*:\s*"?(\d{1,9})"?\s*[,}]')
-LEAVE_S: Final = 0.4
-TERM_S: Final = 0.4
-KILL_S: Final = 2.0
-LOOK_S: Final = 0.01
+EXIT_TIMEOUT_S: Final = 0.4
+TERM_GRACE_S: Final = 0.4
+KILL_TIMEOUT_S: Final = 2.0
+POLL_INTERVAL_S: Final = 0.01
 
 
-class ServerGone(OSError):
+class ServerExited(OSError):
     """The child ended, or said something no line may be."""
 
 
 @asynccontextmanager
-async def child_streams(
-    spec: StdioServer, surroundings: Surroundings, log_name: str
+async def stdio_streams(
+    spec: StdioServer, server_context: ServerContext, log_name: str
 ) -> AsyncGenerator[Streams]:
-    """Start the server and give the streams of its messages. Raises OSError; ServerGone when it ends by itself."""
-    log = _open_log(surroundings.logs, log_name)
+    """Start the server and give the streams of its messages. Raises OSError; ServerExited when it ends by itself."""
+    log = _open_log(server_context.logs, log_name)
     try:
         said, says = os.pipe()
         complained, complains = os.pipe()
         try:
-            process, mark = await _start(spec, surroundings, says, complains)
+            process, mark = await _start(spec, server_context, says, complains)
         except BaseException:
             os.close(said)
             os.close(complained)
@@ -69,9 +69,9 @@ async def child_streams(
         finally:
             os.close(said)
             os.close(complained)
-            if surroundings.custody:
+            if server_context.process_registry:
                 with anyio.CancelScope(shield=True):
-                    await surroundings.custody.end(mark, process.pid)
+                    await server_context.process_registry.end(mark, process.pid)
     finally:
         os.close(log)
 
@@ -100,17 +100,20 @@ async def _bridged(
 
 
 async def _start(
-    spec: StdioServer, surroundings: Surroundings, says: int, complains: int
+    spec: StdioServer, server_context: ServerContext, says: int, complains: int
 ) -> tuple[Process, str]:
     """Start the child and give its mark; a cancellation waits until its number is known, or it could not be ended."""
-    if surroundings.may_start and not await run_sync(surroundings.may_start, spec.name):
-        raise ServerGone("it is not what you trusted any more")
-    environment = {**surroundings.environment, **dict(spec.env)}
-    program = _find(spec.command, environment.get("PATH", os.defpath), surroundings)
-    argv, mark, custody = (program, *spec.args), "", surroundings.custody
-    if custody:
-        mark = custody.fresh_mark()
-        argv, environment = custody.words(mark, argv), {**environment, **custody.variables(mark)}
+    if server_context.may_start and not await run_sync(server_context.may_start, spec.name):
+        raise ServerExited("it is not what you trusted any more")
+    environment = {**server_context.environment, **dict(spec.env)}
+    program = _find(spec.command, environment.get("PATH", os.defpath), server_context)
+    argv, mark, process_registry = (program, *spec.args), "", server_context.process_registry
+    if process_registry:
+        mark = process_registry.fresh_mark()
+        argv, environment = (
+            process_registry.words(mark, argv),
+            {**environment, **process_registry.variables(mark)},
+        )
     started: list[Process] = []
     hide_memory()
     with anyio.CancelScope(shield=True):
@@ -120,26 +123,26 @@ async def _start(
                 stdin=subprocess.PIPE,
                 stdout=says,
                 stderr=complains,
-                cwd=surroundings.cwd,
+                cwd=server_context.cwd,
                 env=environment,
                 start_new_session=True,
             )
         )
-    if custody:
-        custody.note_begun(mark, started[0].pid)
+    if process_registry:
+        process_registry.register_process(mark, started[0].pid)
     return started[0], mark
 
 
-def _find(command: str, path: str, surroundings: Surroundings) -> str:
+def _find(command: str, path: str, server_context: ServerContext) -> str:
     """Find a program by name, never in the workspace: what lies there was not chosen by whoever named it."""
     if os.sep in command:
-        path = os.path.join(surroundings.cwd, command)
+        path = os.path.join(server_context.cwd, command)
         if not os.path.isfile(path):
             raise FileNotFoundError(2, "there is no such program", command)
         if not os.access(path, os.X_OK):
             raise PermissionError(13, "it may not be started", command)
         return command
-    inside = tuple(root.rstrip("/") + "/" for root in surroundings.roots)
+    inside = tuple(root.rstrip("/") + "/" for root in server_context.roots)
     kept = [
         place
         for place in path.split(os.pathsep)
@@ -170,15 +173,15 @@ async def _read(said: int, to_us: MemoryObjectSendStream[Any]) -> None:
             try:
                 message = jsonrpc_message_adapter.validate_json(line, by_name=False)
             except ValueError:
-                message = _no_answer(line)
+                message = _error_response(line)
             if message is not None:
                 await to_us.send(SessionMessage(message))
-        if len(rest) > LONGEST_LINE_BYTES:
-            raise ServerGone("it sent a line without end")
-    raise ServerGone("it ended")
+        if len(rest) > MAX_LINE_BYTES:
+            raise ServerExited("it sent a line without end")
+    raise ServerExited("it ended")
 
 
-def _no_answer(line: bytes) -> "JSONRPCError | None":
+def _error_response(line: bytes) -> "JSONRPCError | None":
     """Give an error in the place of an answer that is none; None for what names no call of ours."""
     from mcp.types import ErrorData, JSONRPCError
 
@@ -195,7 +198,7 @@ async def _write(from_us: MemoryObjectReceiveStream[Any], stdin: ByteSendStream)
         try:
             await stdin.send(line.encode("utf-8", "replace") + b"\n")
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError) as error:
-            raise ServerGone("it no longer listens") from error
+            raise ServerExited("it no longer listens") from error
 
 
 async def _pump(descriptor: int, take: Callable[[bytes], None]) -> None:
@@ -224,7 +227,7 @@ def _open_log(folder: Path, name: str) -> int:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         log = os.open(folder / name, flags, 0o600)
-        if os.fstat(log).st_size > LARGEST_LOG_BYTES:
+        if os.fstat(log).st_size > MAX_LOG_BYTES:
             os.ftruncate(log, 0)
     except OSError:
         return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
@@ -233,7 +236,7 @@ def _open_log(folder: Path, name: str) -> int:
 
 def _bounded_log(log: int, values: Iterable[str]) -> Callable[[bytes], None]:
     """Give what writes to the log, without secrets, until it is full; an empty chunk is the last."""
-    room = LARGEST_LOG_BYTES
+    room = MAX_LOG_BYTES
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     clean = Redactor(values).stream()
 
@@ -253,14 +256,18 @@ async def _end(process: Process) -> None:
     assert process.stdin, "the child was started with a pipe"
     with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         await process.stdin.aclose()
-    for number, wait_s in ((0, LEAVE_S), (signal.SIGTERM, TERM_S), (signal.SIGKILL, KILL_S)):
+    for number, wait_s in (
+        (0, EXIT_TIMEOUT_S),
+        (signal.SIGTERM, TERM_GRACE_S),
+        (signal.SIGKILL, KILL_TIMEOUT_S),
+    ):
         _signal_group(process.pid, number)
         with anyio.move_on_after(wait_s):
             while process.returncode is None:
-                await anyio.sleep(LOOK_S)
+                await anyio.sleep(POLL_INTERVAL_S)
             break
     _signal_group(process.pid, signal.SIGKILL)
-    with anyio.move_on_after(KILL_S):
+    with anyio.move_on_after(KILL_TIMEOUT_S):
         await process.wait()
     _reap_group(process.pid)
 

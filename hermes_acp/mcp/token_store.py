@@ -18,14 +18,14 @@ from anyio.to_thread import run_sync
 from msgspec import Struct
 
 from hermes_acp.core.errors import Busy
-from hermes_acp.storage.files import lock_or_busy, private_folder, storage_trouble, write_whole
+from hermes_acp.storage.private_files import lock_or_busy, private_folder, storage_error, write_whole
 
 DIGEST_CHARACTERS: Final = 24
-LOOK_S: Final = 0.05
-LARGEST_BYTES: Final = 1 << 20
+POLL_INTERVAL_S: Final = 0.05
+MAX_BYTES: Final = 1 << 20
 
 
-class Keys(Struct, frozen=True):
+class StoredTokens(Struct, frozen=True):
     """Tokens, and all that is needed to renew them; each part as it came, `expires_at_s` since the epoch."""
 
     url: str
@@ -44,7 +44,7 @@ class Keys(Struct, frozen=True):
         return str(self.tokens.get("access_token", ""))
 
 
-class KeyFile:
+class TokenFile:
     """The file of one address."""
 
     def __init__(self, folder: Path, url: str) -> None:
@@ -56,42 +56,42 @@ class KeyFile:
         self._url = url
         self._path = folder / f"{host}-{sha256(named.encode()).hexdigest()[:DIGEST_CHARACTERS]}.json"
 
-    async def read(self) -> Keys | None:
+    async def read(self) -> StoredTokens | None:
         """Give what is kept; None where there is nothing that can be used."""
         return await run_sync(self._read)
 
-    async def write(self, keys: Keys) -> None:
-        """Keep these in the place of what was there. Raises StorageTrouble."""
+    async def write(self, keys: StoredTokens) -> None:
+        """Keep these in the place of what was there. Raises StorageError."""
         await run_sync(self._write, keys)
 
     async def forget(self) -> bool:
-        """Keep nothing any more; tell whether there was something. Raises StorageTrouble."""
+        """Keep nothing any more; tell whether there was something. Raises StorageError."""
         return await run_sync(self._forget)
 
     @asynccontextmanager
     async def held(self) -> AsyncGenerator[None]:
-        """Be the only one that changes it while the block runs, of all processes. Raises StorageTrouble."""
+        """Be the only one that changes it while the block runs, of all processes. Raises StorageError."""
         descriptor = await run_sync(self._open_lock)
         try:
             while not _is_locked(descriptor):
-                await anyio.sleep(LOOK_S)
+                await anyio.sleep(POLL_INTERVAL_S)
             yield
         finally:
             os.close(descriptor)
 
-    def _read(self) -> Keys | None:
+    def _read(self) -> StoredTokens | None:
         try:
             with self._path.open("rb") as file:
-                return msgspec.json.decode(file.read(LARGEST_BYTES), type=Keys)
+                return msgspec.json.decode(file.read(MAX_BYTES), type=StoredTokens)
         except (OSError, msgspec.DecodeError, RecursionError):
             return None
 
-    def _write(self, keys: Keys) -> None:
+    def _write(self, keys: StoredTokens) -> None:
         private_folder(self._path.parent)
         try:
             write_whole(self._path, msgspec.json.encode(keys), mode=0o600)
         except OSError as error:
-            raise storage_trouble("write", self._path, error) from error
+            raise storage_error("write", self._path, error) from error
 
     def _forget(self) -> bool:
         try:
@@ -99,7 +99,7 @@ class KeyFile:
         except FileNotFoundError:
             return False
         except OSError as error:
-            raise storage_trouble("delete", self._path, error) from error
+            raise storage_error("delete", self._path, error) from error
         return True
 
     def _open_lock(self) -> int:
@@ -108,7 +108,7 @@ class KeyFile:
         try:
             return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            raise storage_trouble("open the lock", path, error) from error
+            raise storage_error("open the lock", path, error) from error
 
 
 def _is_locked(descriptor: int) -> bool:

@@ -12,9 +12,9 @@ from typing import Any, Final, cast
 import msgspec
 from msgspec import Struct
 
-LARGEST_SCHEMA_BYTES: Final = 64 * 1024
-MOST_WORDS: Final = 4000
-DEEPEST: Final = 64
+MAX_SCHEMA_BYTES: Final = 64 * 1024
+MAX_WORDS: Final = 4000
+MAX_DEPTH: Final = 64
 _WORDS: Final = frozenset({"description", "title", "$comment"})
 _NAMED: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _BRANCHES: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
@@ -26,20 +26,20 @@ Clean = Callable[[str], str]
 Record = dict[str, Any]
 
 
-class Wording(Struct, frozen=True):
+class ToolDescription(Struct, frozen=True):
     """A tool's description and its parameters; `whole` is all of its words as they came, one a line."""
 
     description: str
     parameters: dict[str, object]
     whole: str
 
-    def cleaned(self, clean: Clean) -> "Wording":
+    def cleaned(self, clean: Clean) -> "ToolDescription":
         """Give it without what tries to instruct the model; itself where nothing does. Blocks."""
         description = clean(self.description) if self.description else ""
         parameters = self._cleaned_parameters(clean)
         if description == self.description and parameters is self.parameters:
             return self
-        return Wording(description, parameters, self.whole)
+        return ToolDescription(description, parameters, self.whole)
 
     def _cleaned_parameters(self, clean: Clean) -> dict[str, object]:
         if _is_clean(_words_in(self.parameters), clean):
@@ -53,26 +53,26 @@ class Wording(Struct, frozen=True):
         return cast("dict[str, object]", _without_sentences(self.parameters))  # it is an attack only together
 
 
-def wording_of(description: str, schema: Record) -> Wording | None:
+def describe_tool(description: str, schema: Record) -> ToolDescription | None:
     """Give what a server says of a tool; None where its parameters are no JSON Schema of bearable size."""
     try:
         size_bytes = len(msgspec.json.encode(schema))
         is_sound = schema.get("type", "object") == "object" and _is_schema(schema, 0)
     except (RecursionError, UnicodeEncodeError, msgspec.ValidationError, TypeError):
         return None
-    if not is_sound or size_bytes > LARGEST_SCHEMA_BYTES:
+    if not is_sound or size_bytes > MAX_SCHEMA_BYTES:
         return None
     words = list(_words_in(schema))
-    if len(words) > MOST_WORDS:
+    if len(words) > MAX_WORDS:
         return None
-    return Wording(description, cast("dict[str, object]", schema), "\n".join((description, *words)))
+    return ToolDescription(description, cast("dict[str, object]", schema), "\n".join((description, *words)))
 
 
 def _is_schema(part: object, depth: int) -> bool:
     """Tell whether something has the shape of a schema: models' vendors refuse every tool beside one that has not."""
     if isinstance(part, bool):
         return depth > 0
-    if not isinstance(part, dict) or depth > DEEPEST:
+    if not isinstance(part, dict) or depth > MAX_DEPTH:
         return False
     schema = cast("Record", part)
     required = schema.get("required", [])
@@ -152,14 +152,14 @@ class _Cleaning:
     def of(self, part: object) -> object:
         """Give a part of a schema cleaned."""
         if isinstance(part, list):
-            return [self.of(each) for each in cast("list[object]", part) if self._is_fine(each)]
+            return [self.of(each) for each in cast("list[object]", part) if self._is_allowed(each)]
         if not isinstance(part, dict):
             return part
         kept: Record = {}
         for key, value in cast("Record", part).items():
             if isinstance(value, str) and key in _WORDS:
                 kept[key] = self._text(value)
-            elif self._is_fine(key) and self._is_fine(value):
+            elif self._is_allowed(key) and self._is_allowed(value):
                 kept[key] = self.of(value)
         return kept
 
@@ -168,7 +168,7 @@ class _Cleaning:
         self.has_cut = self.has_cut or cleaned != words
         return cleaned
 
-    def _is_fine(self, value: object) -> bool:
+    def _is_allowed(self, value: object) -> bool:
         """Tell whether a name or a value may stay; what is no text is gone through by itself."""
         if not isinstance(value, str) or not value or self._clean(value) == value:
             return True

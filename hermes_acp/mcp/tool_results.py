@@ -7,22 +7,22 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from hermes_acp.core import untrusted
+from hermes_acp.core import untrusted_text
 from hermes_acp.core.proposals import Result
-from hermes_acp.core.untrusted import bounded, plain
+from hermes_acp.core.untrusted_text import plain, truncate_middle
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult
 
 
-def result_of(answer: "CallToolResult", server: str, clean: Callable[[str], str]) -> Result:
+def to_result(answer: "CallToolResult", server: str, clean: Callable[[str], str]) -> Result:
     """Lay out an answer: text as it is, pictures and sounds by their kind and size, structured content as JSON.
 
     `clean` takes out what tries to instruct the model. Blocks as long as that does.
     """
-    pieces = [piece_of(block) for block in answer.content]
+    pieces = [render_content(block) for block in answer.content]
     structured = answer.structured_content
-    if structured is not None and not any(_says(piece, structured) for piece in pieces):
+    if structured is not None and not any(_repeats(piece, structured) for piece in pieces):
         pieces.append(json.dumps(structured, ensure_ascii=False))
     text = "\n".join(pieces) or "(no content)"
     return Result(fence(text, server, clean), is_error=bool(answer.is_error))
@@ -30,17 +30,17 @@ def result_of(answer: "CallToolResult", server: str, clean: Callable[[str], str]
 
 def fence(text: str, server: str, clean: Callable[[str], str] = str) -> str:
     """Bound a text, look it through and put it between marks that name the server it comes from."""
-    return untrusted.fence(clean(bounded(text)), f"Output of the MCP server {plain(server)!r}")
+    return untrusted_text.fence(clean(truncate_middle(text)), f"Output of the MCP server {plain(server)!r}")
 
 
-def _says(piece: str, structured: Any) -> bool:
+def _repeats(piece: str, structured: Any) -> bool:
     try:
         return json.loads(piece) == structured or structured == {"result": piece}
     except (ValueError, RecursionError):
         return structured == {"result": piece}
 
 
-def piece_of(block: Any) -> str:
+def render_content(block: Any) -> str:
     """Lay out one block of content: text as it is, anything else by its kind and size."""
     match block.type:
         case "text":
@@ -50,12 +50,12 @@ def piece_of(block: Any) -> str:
         case "resource_link":
             return f"[resource {plain(block.name)}: {plain(block.uri)}]"
         case "resource":
-            return piece_of_resource(block.resource)
+            return render_resource(block.resource)
         case other:
             return f"[content of the kind {plain(str(other))}: not shown]"
 
 
-def piece_of_resource(resource: Any) -> str:
+def render_resource(resource: Any) -> str:
     """Lay out a resource's content under its address: text as it is, anything else by its kind and size."""
     address = f"[resource {plain(resource.uri)}"
     if hasattr(resource, "text"):

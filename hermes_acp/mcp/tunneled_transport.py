@@ -14,24 +14,24 @@ import anyio
 from anyio.abc import TaskGroup
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from hermes_acp.mcp.child import Streams
-from hermes_acp.mcp.specs import CarriedServer
+from hermes_acp.mcp.server_definitions import TunneledServer
+from hermes_acp.mcp.stdio_transport import Streams
 
 if TYPE_CHECKING:
     from mcp.types import JSONRPCNotification, JSONRPCRequest
 
-MOST_UNREAD: Final = 4096
+MAX_QUEUED_MESSAGES: Final = 4096
 NO_RESULT: Final = -32603
 
 
 @asynccontextmanager
-async def carried_streams(spec: CarriedServer) -> AsyncGenerator[Streams]:
-    """Give the streams of a carried server's messages. Raises LineBroken when it can no longer be reached."""
-    to_us, arriving = anyio.create_memory_object_stream[Any](MOST_UNREAD)
+async def tunneled_streams(spec: TunneledServer) -> AsyncGenerator[Streams]:
+    """Give the streams of a carried server's messages. Raises TunnelClosed when it can no longer be reached."""
+    to_us, arriving = anyio.create_memory_object_stream[Any](MAX_QUEUED_MESSAGES)
     leaving, from_us = anyio.create_memory_object_stream[Any](0)
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_Carrier(spec, to_us, tasks).carry, from_us)
+            tasks.start_soon(_Tunnel(spec, to_us, tasks).carry, from_us)
             try:
                 yield arriving, leaving
             finally:
@@ -41,10 +41,10 @@ async def carried_streams(spec: CarriedServer) -> AsyncGenerator[Streams]:
             stream.close()
 
 
-class _Carrier:
+class _Tunnel:
     """The requests of one connection that stand."""
 
-    def __init__(self, spec: CarriedServer, to_us: MemoryObjectSendStream[Any], tasks: TaskGroup) -> None:
+    def __init__(self, spec: TunneledServer, to_us: MemoryObjectSendStream[Any], tasks: TaskGroup) -> None:
         self._spec = spec
         self._to_us = to_us
         self._tasks = tasks

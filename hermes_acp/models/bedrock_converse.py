@@ -20,9 +20,9 @@ from hermes_acp.core.messages import (
     ToolCall,
     Usage,
 )
-from hermes_acp.models.http import Link
-from hermes_acp.models.refusals import ErrorBody, read_error
-from hermes_acp.models.replies import FragmentQueue, name_calls
+from hermes_acp.models.endpoint_client import EndpointClient
+from hermes_acp.models.endpoint_errors import ErrorBody, read_error
+from hermes_acp.models.reply_stream import FragmentQueue, name_calls
 
 VENDOR = "bedrock"
 REDACTED = "redacted:"
@@ -91,7 +91,7 @@ class _GrowingBlock:
 class ConverseAssembly:
     """Puts one stream of events together."""
 
-    def __init__(self, request: ModelRequest, link: Link) -> None:
+    def __init__(self, request: ModelRequest, link: EndpointClient) -> None:
         self._request = request
         self._link = link
         self._decoder = msgspec.json.Decoder(_Event)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from hermes_acp.config.presets import Quirks, presets
+from hermes_acp.config.provider_presets import Quirks, presets
 from hermes_acp.models.endpoints import Connection, Endpoint
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def open_connection(choice: "ModelChoice", section: "ProviderSettings") -> Connection:
     """Bind to a choice without touching the network; imports the leaf, so belongs in a worker thread.
 
-    Raises BadConfig.
+    Raises ConfigError.
     """
     from hermes_acp.models.providers import PROVIDERS
 
@@ -28,7 +28,7 @@ def open_connection(choice: "ModelChoice", section: "ProviderSettings") -> Conne
         base_url=choice.base_url,
         api_key=choice.api_key,
         key_variable=choice.key_variable,
-        loan=choice.loan,
+        credential_source=choice.credential_source,
         connect_s=section.connect_timeout_s,
         silence_s=section.silence_timeout_s,
         first_word_s=section.first_word_timeout_s,
@@ -41,9 +41,9 @@ def open_connection(choice: "ModelChoice", section: "ProviderSettings") -> Conne
     if not (takes_calls or quirks.reads_think_marks or quirks.begins_thinking):
         return connection
     # Only here: what most connections do without is not imported for them.
-    from hermes_acp.models.text_calls import MarkedConnection
+    from hermes_acp.models.text_tool_calls import TextToolConnection
 
-    return MarkedConnection(connection, takes_calls=takes_calls, begins_thinking=quirks.begins_thinking)
+    return TextToolConnection(connection, takes_calls=takes_calls, begins_thinking=quirks.begins_thinking)
 
 
 def _quirks(quirks: Quirks, section: "ProviderSettings") -> Quirks:

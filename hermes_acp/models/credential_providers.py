@@ -15,16 +15,16 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 from anyio import to_thread
 
-from hermes_acp.core.errors import BadConfig, ModelAuthFailed
-from hermes_acp.models.http import Sign
-from hermes_acp.models.signatures import Credentials, Scope, sign_request
+from hermes_acp.core.errors import ConfigError, ModelAuthFailed
+from hermes_acp.models.aws_signatures import Credentials, Scope, sign_request
+from hermes_acp.models.endpoint_client import RequestSigner
 
 GOOGLE_SCOPES: Final = ("https://www.googleapis.com/auth/cloud-platform",)
 WORDS: Final = 300
 T = TypeVar("T")
 
 
-def signs_with(credentials: Credentials, scope: Scope) -> Sign:
+def static_signer(credentials: Credentials, scope: Scope) -> RequestSigner:
     """Sign with a key that stays what it is."""
 
     async def sign(method: str, url: str, body: bytes) -> Mapping[str, str]:
@@ -33,17 +33,23 @@ def signs_with(credentials: Credentials, scope: Scope) -> Sign:
     return sign
 
 
-def lent_by_amazon(loan: Mapping[str, str], scope: Scope) -> Sign:
-    """Sign with what a profile, or the machine's role, gives. Raises BadConfig where the package is missing."""
-    session = _import("botocore.session", "aws", "AWS profiles").Session(profile=loan.get("profile") or None)
+def aws_signer(credential_source: Mapping[str, str], scope: Scope) -> RequestSigner:
+    """Sign with what a profile, or the machine's role, gives. Raises ConfigError where the package is missing."""
+    session = _import("botocore.session", "aws", "AWS profiles").Session(
+        profile=credential_source.get("profile") or None
+    )
     for name in ("credentials_file", "config_file"):
-        if name in loan:
-            session.set_config_variable(name, loan[name])
-    profile = f"The AWS profile {loan['profile']!r}" if loan.get("profile") else "Your AWS configuration"
+        if name in credential_source:
+            session.set_config_variable(name, credential_source[name])
+    profile = (
+        f"The AWS profile {credential_source['profile']!r}"
+        if credential_source.get("profile")
+        else "Your AWS configuration"
+    )
     kept: list[Any] = []
     held = Lock()
 
-    def lend() -> Credentials:
+    def fetch_credentials() -> Credentials:
         with held:
             kept[:] = kept or [session.get_credentials()]
             if kept[0] is None:
@@ -56,25 +62,27 @@ def lent_by_amazon(loan: Mapping[str, str], scope: Scope) -> Sign:
 
     errors = import_module("botocore.exceptions")
     hint = "Sign in again, such as by `aws sso login`, or look at the profile with `aws configure list`."
-    borrow = _guarded(lend, (errors.BotoCoreError, errors.ClientError), f"{profile} gave no key", hint)
+    fetch_guarded = _guarded(
+        fetch_credentials, (errors.BotoCoreError, errors.ClientError), f"{profile} gave no key", hint
+    )
 
     async def sign(method: str, url: str, body: bytes) -> Mapping[str, str]:
-        return sign_request(method, url, body, await to_thread.run_sync(borrow), scope, time())
+        return sign_request(method, url, body, await to_thread.run_sync(fetch_guarded), scope, time())
 
     return sign
 
 
-def lent_by_google(loan: Mapping[str, str]) -> Sign:
-    """Carry a token of a service account or of the application default credentials. Raises BadConfig."""
+def google_signer(credential_source: Mapping[str, str]) -> RequestSigner:
+    """Carry a token of a service account or of the application default credentials. Raises ConfigError."""
     auth = _import("google.auth", "vertex", "Google Vertex AI")
     request = _import("google.auth.transport.requests", "vertex", "Google Vertex AI").Request()
     kept: list[Any] = []
     held = Lock()
 
-    def lend() -> dict[str, str]:
+    def fetch_credentials() -> dict[str, str]:
         headers: dict[str, str] = {}
         with held:
-            kept[:] = kept or [_google_credentials(auth, loan.get("credentials_file", ""))]
+            kept[:] = kept or [_google_credentials(auth, credential_source.get("credentials_file", ""))]
             if not kept[0].valid:
                 kept[0].refresh(request)
             kept[0].apply(headers)
@@ -84,10 +92,10 @@ def lent_by_google(loan: Mapping[str, str]) -> Sign:
     hint = (
         "Run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to a key's file."
     )
-    borrow = _guarded(lend, errors, "Google gave no token", hint)
+    fetch_guarded = _guarded(fetch_credentials, errors, "Google gave no token", hint)
 
     async def sign(method: str, url: str, body: bytes) -> Mapping[str, str]:
-        return await to_thread.run_sync(borrow)
+        return await to_thread.run_sync(fetch_guarded)
 
     return sign
 
@@ -109,16 +117,16 @@ def _google_credentials(auth: Any, file: str) -> Any:
 
 
 def _guarded(
-    lend: Callable[[], T], errors: tuple[type[Exception], ...], what: str, hint: str
+    fetch_credentials: Callable[[], T], errors: tuple[type[Exception], ...], what: str, hint: str
 ) -> Callable[[], T]:
-    def borrow() -> T:
+    def fetch_guarded() -> T:
         try:
-            return lend()
+            return fetch_credentials()
         except errors as error:
             why = " ".join(str(error).split())[:WORDS].rstrip(".")
             raise ModelAuthFailed(f"{what}: {why}.", hint=hint) from None
 
-    return borrow
+    return fetch_guarded
 
 
 def _import(name: str, extra: str, what: str) -> Any:
@@ -126,4 +134,4 @@ def _import(name: str, extra: str, what: str) -> Any:
         return import_module(name)
     except ImportError:
         hint = f"Install it: pip install 'hermes-acp-server[{extra}]'."
-        raise BadConfig(f"{what} cannot be used without the package for it.", hint=hint) from None
+        raise ConfigError(f"{what} cannot be used without the package for it.", hint=hint) from None

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 import anyio
 
 from hermes_acp import __version__
-from hermes_acp.core.errors import BadConfig, BadReply, ModelDown, ModelSilent, ModelTrouble
+from hermes_acp.core.errors import BadReply, ConfigError, ModelError, ModelTimeout, ModelUnavailable
+from hermes_acp.models.endpoint_errors import NOT_A_STREAM, EndpointRefusal, clean, read_refusal, to_error
 from hermes_acp.models.endpoints import Endpoint, hide_credentials
-from hermes_acp.models.refusals import NOT_A_STREAM, Refusal, clean, read_refusal, to_trouble
-from hermes_acp.models.silence import PLAIN, Ear
+from hermes_acp.models.response_timeouts import PLAIN, IdleTimer
 
 if TYPE_CHECKING:
     import httpx2
@@ -26,26 +26,28 @@ _KEEP_ALIVE_S = 60.0
 _WRITE_S = 60.0
 
 
-Sign = Callable[[str, str, bytes], Awaitable[Mapping[str, str]]]
+RequestSigner = Callable[[str, str, bytes], Awaitable[Mapping[str, str]]]
 """Gives the headers that vouch for one request, out of its method, address and body. Raises ModelAuthFailed."""
 
 
 class Response:
     """An open response: either a stream of bytes or, where `refusal` is set, an error read to its end."""
 
-    def __init__(self, chunks: AsyncIterator[bytes], refusal: Refusal | None) -> None:
+    def __init__(self, chunks: AsyncIterator[bytes], refusal: EndpointRefusal | None) -> None:
         self.chunks = chunks
         self.refusal = refusal
 
 
-class Link:
+class EndpointClient:
     """The way to one endpoint.
 
     Making one imports the HTTP library and reads the machine's certificates: belongs in a worker thread.
     """
 
-    def __init__(self, endpoint: Endpoint, headers: dict[str, str], sign: Sign | None = None) -> None:
-        """Check the address and the headers. Raises BadConfig; `endpoint.base_url` must be set by now."""
+    def __init__(
+        self, endpoint: Endpoint, headers: dict[str, str], sign: RequestSigner | None = None
+    ) -> None:
+        """Check the address and the headers. Raises ConfigError; `endpoint.base_url` must be set by now."""
         self.endpoint = endpoint
         self._sign = sign
         url = endpoint.base_url.rstrip("/")
@@ -53,10 +55,10 @@ class Link:
             parts = urlsplit(url)
             port = parts.port
         except ValueError:
-            raise BadConfig(f"The base URL {hide_credentials(url)!r} is no address.") from None
+            raise ConfigError(f"The base URL {hide_credentials(url)!r} is no address.") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
             shown = hide_credentials(url)
-            raise BadConfig(f"The base URL {shown!r} must begin with http:// or https:// and name a host.")
+            raise ConfigError(f"The base URL {shown!r} must begin with http:// or https:// and name a host.")
         self.host = parts.hostname
         shown_host = f"[{self.host}]" if ":" in self.host else self.host
         self.place = f"{shown_host}:{port or (443 if parts.scheme == 'https' else 80)}"
@@ -69,23 +71,23 @@ class Link:
                 culprit = (
                     f"the header {name}" if value in endpoint.headers.values() else endpoint.key_variable
                 )
-                raise BadConfig(f"The value of {culprit} holds characters that no HTTP header may hold.")
+                raise ConfigError(f"The value of {culprit} holds characters that no HTTP header may hold.")
         self._client: httpx2.AsyncClient | None = self._make_client()
 
-    def post(self, path: str, body: bytes, ear: Ear) -> AbstractAsyncContextManager[Response]:
+    def post(self, path: str, body: bytes, idle_timer: IdleTimer) -> AbstractAsyncContextManager[Response]:
         """Open the response to a JSON body; leaving the block closes it, read to its end or not.
 
-        A silence longer than `ear` bears is ModelSilent.
+        A silence longer than `idle_timer` bears is ModelTimeout.
         """
-        return self._open("POST", path, body, ear)
+        return self._open("POST", path, body, idle_timer)
 
     async def get(self, path: str, model: str = "") -> bytes:
-        """Fetch a whole document. Raises ModelTrouble."""
-        return await self._whole(self._open("GET", path, None, Ear(PLAIN)), model)
+        """Fetch a whole document. Raises ModelError."""
+        return await self._whole(self._open("GET", path, None, IdleTimer(PLAIN)), model)
 
     async def ask(self, path: str, body: bytes, model: str = "") -> bytes:
-        """Send a JSON body and give the whole document that answers it. Raises ModelTrouble."""
-        return await self._whole(self._open("POST", path, body, Ear(PLAIN), wants="document"), model)
+        """Send a JSON body and give the whole document that answers it. Raises ModelError."""
+        return await self._whole(self._open("POST", path, body, IdleTimer(PLAIN), wants="document"), model)
 
     async def _whole(self, opening: AbstractAsyncContextManager[Response], model: str) -> bytes:
         async with opening as answer:
@@ -98,9 +100,9 @@ class Link:
                     raise BadReply(f"{self.place} sent more than {_LISTING_LIMIT_BYTES} bytes.")
             return bytes(document)
 
-    def trouble(self, refusal: Refusal, model: str) -> ModelTrouble:
+    def trouble(self, refusal: EndpointRefusal, model: str) -> ModelError:
         """Turn a refusal into the error a person reads."""
-        return to_trouble(refusal, place=self.place, model=model, endpoint=self.endpoint)
+        return to_error(refusal, place=self.place, model=model, endpoint=self.endpoint)
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -114,7 +116,7 @@ class Link:
         method: str,
         path: str,
         body: bytes | None,
-        ear: Ear,
+        idle_timer: IdleTimer,
         *,
         wants: Literal["stream", "document"] = "stream",
     ) -> AsyncGenerator[Response]:
@@ -127,31 +129,31 @@ class Link:
             headers |= await self._sign(method, url, body or b"")
         try:
             request = client.build_request(method, url, content=body, headers=headers)
-            with self._bounded(ear):
+            with self._bounded(idle_timer):
                 response = await client.send(request, stream=True, follow_redirects=False)
         except httpx2.HTTPError as trouble:
             raise self._broken(trouble) from None
         except httpx2.InvalidURL:
-            raise BadConfig(f"The base URL {hide_credentials(self._url)!r} is no address.") from None
+            raise ConfigError(f"The base URL {hide_credentials(self._url)!r} is no address.") from None
         try:
-            async with aclosing(self._read(response, ear)) as chunks:
+            async with aclosing(self._read(response, idle_timer)) as chunks:
                 refusal = None
                 is_unwanted = wants == "stream" and _is_document(response, method)
                 if response.status_code != 200 or is_unwanted:
-                    ear.has_heard = True
+                    idle_timer.has_started = True
                     refusal = await self._read_refusal(response, chunks)
                 yield Response(chunks, refusal)
         finally:
             await response.aclose()
 
-    async def _read(self, response: "httpx2.Response", ear: Ear) -> AsyncGenerator[bytes]:
+    async def _read(self, response: "httpx2.Response", idle_timer: IdleTimer) -> AsyncGenerator[bytes]:
         import httpx2
 
         # Consumers' own failures must not be taken for the network's, so only the reading itself is guarded.
         async with aclosing(response.aiter_bytes()) as chunks:
             while True:
                 try:
-                    with self._bounded(ear):
+                    with self._bounded(idle_timer):
                         chunk = await anext(chunks, None)
                 except (httpx2.HTTPError, httpx2.StreamError) as trouble:
                     raise self._broken(trouble) from None
@@ -160,34 +162,38 @@ class Link:
                 yield chunk
 
     @contextmanager
-    def _bounded(self, ear: Ear) -> Generator[None]:
-        """Bear silence in the block for as long as may be. Raises ModelSilent."""
-        limit_s = ear.limit_s
+    def _bounded(self, idle_timer: IdleTimer) -> Generator[None]:
+        """Bear silence in the block for as long as may be. Raises ModelTimeout."""
+        limit_s = idle_timer.limit_s
         try:
             with anyio.fail_after(limit_s):
                 yield
         except TimeoutError:
-            raise ModelSilent(
+            raise ModelTimeout(
                 f"{self.place} was silent for {limit_s:g} s.",
                 hint="Try again, or another model.",
                 retryable=True,
             ) from None
 
-    async def _read_refusal(self, response: "httpx2.Response", chunks: AsyncIterator[bytes]) -> Refusal:
+    async def _read_refusal(
+        self, response: "httpx2.Response", chunks: AsyncIterator[bytes]
+    ) -> EndpointRefusal:
         body = bytearray()
         try:
             async for chunk in chunks:
                 body += chunk
                 if len(body) >= ERROR_BODY_LIMIT_BYTES:
                     break
-        except ModelDown:
+        except ModelUnavailable:
             # The status is known already; what was to explain it broke off.
             body.clear()
         status = response.status_code if response.status_code != 200 else 0
         found = read_refusal(status, response.headers, bytes(body[:ERROR_BODY_LIMIT_BYTES]), time.time())
         if status == 0 and not found.message:
             kind = response.headers.get("content-type", "")
-            return Refusal(0, code=NOT_A_STREAM, message=f"an answer of type {kind!r} instead of a stream")
+            return EndpointRefusal(
+                0, code=NOT_A_STREAM, message=f"an answer of type {kind!r} instead of a stream"
+            )
         return found
 
     def _make_client(self) -> "httpx2.AsyncClient":
@@ -207,7 +213,7 @@ class Link:
             headers=self._headers, timeout=timeout, limits=limits, verify=verify, follow_redirects=False
         )
 
-    def _broken(self, trouble: Exception) -> ModelTrouble:
+    def _broken(self, trouble: Exception) -> ModelError:
         """Name what broke; the library's own words may hold header values and are cleaned."""
         import httpx2
 
@@ -226,10 +232,10 @@ class Link:
             case httpx2.DecodingError():
                 return BadReply(f"{self.place} sent a body that cannot be unpacked.", retryable=True)
             case httpx2.LocalProtocolError() | httpx2.UnsupportedProtocol():
-                return ModelTrouble(f"The request to {self.place} cannot be put on the wire: {reason}.")
+                return ModelError(f"The request to {self.place} cannot be put on the wire: {reason}.")
             case _:
                 message = f"The connection to {self.place} broke off: {reason or type(trouble).__name__}."
-        return ModelDown(message, hint="Check the network and the base URL.", retryable=True)
+        return ModelUnavailable(message, hint="Check the network and the base URL.", retryable=True)
 
 
 def _is_document(response: "httpx2.Response", method: str) -> bool:

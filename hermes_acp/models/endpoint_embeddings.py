@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec import Struct
 
+from hermes_acp.core.embedding_ports import Purpose, unit
 from hermes_acp.core.errors import BadReply
-from hermes_acp.core.meaning import Purpose, unit
 
 if TYPE_CHECKING:
     from hermes_acp.models.endpoints import Endpoint
@@ -30,20 +30,20 @@ class _Embeddings(Struct, frozen=True):
 
 
 class EndpointEmbedder:
-    """One model of one endpoint. Making one belongs in a worker thread. Raises BadConfig for a bad address."""
+    """One model of one endpoint. Making one belongs in a worker thread. Raises ConfigError for a bad address."""
 
     def __init__(self, endpoint: "Endpoint", model: str, dimensions: int | None = None) -> None:
+        from hermes_acp.models.endpoint_client import EndpointClient
         from hermes_acp.models.endpoints import bearer
-        from hermes_acp.models.http import Link
 
-        self._link = Link(endpoint, bearer(endpoint.api_key))
+        self._link = EndpointClient(endpoint, bearer(endpoint.api_key))
         self._model = model
         self._dimensions = dimensions
         size = f" with {dimensions} dimensions" if dimensions else ""
         self.name: str = f"{model}{size} of {self._link.place}"
 
     async def embed(self, texts: Sequence[str], purpose: Purpose) -> "Sequence[array[float]]":
-        """Give a vector for each text. Raises ModelTrouble."""
+        """Give a vector for each text. Raises ModelError."""
         vectors: list[array[float]] = []
         for start in range(0, len(texts), TEXTS_AT_ONCE):
             vectors += await self._embed(list(texts[start : start + TEXTS_AT_ONCE]))

@@ -12,12 +12,12 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import (
     BadReply,
-    ContextFull,
+    ContextWindowExceeded,
     ModelAuthFailed,
-    ModelDown,
+    ModelError,
     ModelRefused,
-    ModelTrouble,
-    QuotaUsedUp,
+    ModelUnavailable,
+    QuotaExceeded,
     RateLimited,
 )
 from hermes_acp.models.endpoints import Endpoint
@@ -46,7 +46,7 @@ _USED_UP = re.compile(
 )
 
 
-class Refusal(Struct, frozen=True):
+class EndpointRefusal(Struct, frozen=True):
     """An error an endpoint reported: `status` 0 where it came inside a stream that began well.
 
     `kind` and `code` are the vendor's own words for it, empty where it gave none.
@@ -58,7 +58,7 @@ class Refusal(Struct, frozen=True):
     message: str = ""
     retry_after_s: float | None = None
 
-    def tells(self, pattern: re.Pattern[str]) -> bool:
+    def matches(self, pattern: re.Pattern[str]) -> bool:
         """Say whether any of the vendor's words match."""
         return any(pattern.search(words) for words in (self.code, self.kind, self.message))
 
@@ -88,7 +88,7 @@ class _ErrorDocument(Struct, frozen=True):
     detail: object = ""
 
 
-def read_refusal(status: int, headers: Mapping[str, str], body: bytes, now: float) -> Refusal:
+def read_refusal(status: int, headers: Mapping[str, str], body: bytes, now: float) -> EndpointRefusal:
     """Read an error response; a body in no known form is its message. `now` in seconds since the epoch."""
     retry_after_s = _read_retry_after(headers, now)
     try:
@@ -97,26 +97,26 @@ def read_refusal(status: int, headers: Mapping[str, str], body: bytes, now: floa
     except (msgspec.DecodeError, UnicodeDecodeError):
         # A page or plain text, usually of a gateway: only plain text is fit to be read.
         text = "" if body.lstrip().startswith(b"<") else body.decode("utf-8", "replace")
-        return Refusal(status, message=text, retry_after_s=retry_after_s)
+        return EndpointRefusal(status, message=text, retry_after_s=retry_after_s)
     document = read if isinstance(read, _ErrorDocument) else next(iter(read), _ErrorDocument())
     error = document.error
     if isinstance(error, ErrorBody):
         found = read_error(status, error)
-        wish_s = found.retry_after_s if retry_after_s is None else retry_after_s
-        return msgspec.structs.replace(found, retry_after_s=wish_s)
+        wait_s = found.retry_after_s if retry_after_s is None else retry_after_s
+        return msgspec.structs.replace(found, retry_after_s=wait_s)
     words = _words(error or document.message or document.capital_message or document.detail)
     # Amazon names the kind of an error in a header.
     kind = headers.get("x-amzn-errortype", "").partition(":")[0]
-    return Refusal(status, kind, message=words, retry_after_s=retry_after_s)
+    return EndpointRefusal(status, kind, message=words, retry_after_s=retry_after_s)
 
 
-def read_error(status: int, error: ErrorBody) -> Refusal:
+def read_error(status: int, error: ErrorBody) -> EndpointRefusal:
     """Read an `error` object."""
-    found = Refusal(status, _words(error.type), _words(error.code), _words(error.message))
+    found = EndpointRefusal(status, _words(error.type), _words(error.code), _words(error.message))
     return _read_google(found, error) if isinstance(error.status, str) and error.status else found
 
 
-def _read_google(found: Refusal, error: ErrorBody) -> Refusal:
+def _read_google(found: EndpointRefusal, error: ErrorBody) -> EndpointRefusal:
     """Read what Google tells beside an error; a quota that ends with the minute is no quota used up."""
     try:
         details = msgspec.json.decode(error.details, type=list[_Detail])
@@ -132,7 +132,7 @@ def _read_google(found: Refusal, error: ErrorBody) -> Refusal:
     return msgspec.structs.replace(found, kind=_words(error.status), code=code, retry_after_s=retry_after_s)
 
 
-def to_trouble(refusal: Refusal, *, place: str, model: str, endpoint: Endpoint) -> ModelTrouble:
+def to_error(refusal: EndpointRefusal, *, place: str, model: str, endpoint: Endpoint) -> ModelError:
     """Turn a refusal into the error a person reads; `place` is host and port."""
     said = clean(refusal.message, endpoint)
     told = f" It said: {said}{'' if said[-1] in '.!?…' else '.'}" if said else ""
@@ -143,13 +143,13 @@ def to_trouble(refusal: Refusal, *, place: str, model: str, endpoint: Endpoint) 
         f"{place} answered with status {refusal.status}." if refusal.status else f"{place} reported an error."
     )
     if (
-        refusal.tells(_TOO_LONG)
+        refusal.matches(_TOO_LONG)
         and status in (400, 413, 422, 500, 529)
         and not _OUTPUT_TOO_LARGE.search(refusal.message)
     ):
-        return ContextFull(f"The conversation no longer fits the window of {model}.{told}")
+        return ContextWindowExceeded(f"The conversation no longer fits the window of {model}.{told}")
     match status:
-        case 403 if refusal.tells(_NOT_THERE):
+        case 403 if refusal.matches(_NOT_THERE):
             return ModelRefused(f"{place} does not serve this place or account.{told}")
         case 401 | 403:
             variable = endpoint.key_variable or "the key variable of this provider"
@@ -161,16 +161,18 @@ def to_trouble(refusal: Refusal, *, place: str, model: str, endpoint: Endpoint) 
             )
             return ModelAuthFailed(why + (told if status == 403 else ""), hint=hint)
         case 402:
-            return QuotaUsedUp(f"{answered}{told}", hint="Check the plan and balance of the account.")
+            return QuotaExceeded(f"{answered}{told}", hint="Check the plan and balance of the account.")
         case 404:
             hint = "Check the model's name and the base URL."
             return ModelRefused(f"Model {model} was not found at {place}.{told}", hint=hint)
         case 408 | 409 | 424 | 425:
-            return ModelDown(f"{answered}{told}", retryable=True)
+            return ModelUnavailable(f"{answered}{told}", retryable=True)
         case 413:
-            return ContextFull(f"The conversation is too big for {place}.{told}")
+            return ContextWindowExceeded(f"The conversation is too big for {place}.{told}")
         case 429 if _is_used_up(refusal):
-            return QuotaUsedUp(f"The quota at {place} is used up.{told}", hint="Check the plan and balance.")
+            return QuotaExceeded(
+                f"The quota at {place} is used up.{told}", hint="Check the plan and balance."
+            )
         case 429:
             wish = f" for {ceil(refusal.retry_after_s):,} s" if refusal.retry_after_s else ""
             message = f"{place} wants fewer requests{wish}.{told}"
@@ -183,15 +185,15 @@ def to_trouble(refusal: Refusal, *, place: str, model: str, endpoint: Endpoint) 
         case _ if 400 <= status < 500:
             return ModelRefused(f"{place} refused the request (status {status}).{told}")
         case _ if status >= 500:
-            return ModelDown(f"{answered}{told}", retryable=True)
+            return ModelUnavailable(f"{answered}{told}", retryable=True)
         case _:
             return BadReply(f"{answered}{told}", retryable=True)
 
 
-def _is_used_up(refusal: Refusal) -> bool:
+def _is_used_up(refusal: EndpointRefusal) -> bool:
     """Tell a quota that is gone from a limit that passes; Google speaks of billing in both cases."""
     is_google = refusal.kind == "RESOURCE_EXHAUSTED"
-    return refusal.code == "insufficient_quota" if is_google else refusal.tells(_USED_UP)
+    return refusal.code == "insufficient_quota" if is_google else refusal.matches(_USED_UP)
 
 
 def clean(text: str, endpoint: Endpoint) -> str:
@@ -206,7 +208,7 @@ def clean(text: str, endpoint: Endpoint) -> str:
     return text if len(text) <= _MESSAGE_LIMIT else text[: _MESSAGE_LIMIT - 1] + "…"
 
 
-def _status_of(refusal: Refusal) -> int:
+def _status_of(refusal: EndpointRefusal) -> int:
     """Give the status the vendor pairs with an error that came inside a stream."""
     if refusal.code.isdecimal() and 400 <= int(refusal.code) < 600:
         return int(refusal.code)

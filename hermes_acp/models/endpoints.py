@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct, structs
 
-from hermes_acp.config.presets import Quirks
+from hermes_acp.config.provider_presets import Quirks
 from hermes_acp.core.ports import Provider
 
 
@@ -16,7 +16,8 @@ class Endpoint(Struct, frozen=True):
 
     `api_key` is whatever opens it; for Amazon's it may be an id, a secret and a token joined by colons.
     `key_variable` is the name a person is told to set when the key is refused. `silence_s` bounds every silence
-    and `first_word_s` the first one, where a user set them; see `models.silence`. `loan` tells who lends a key where
+    and `first_word_s` the first one, where a user set them; see `models.silence`. `credential_source` tells who
+    lends a key where
     there is none (`config.loans`). No key, header value or password in the address is ever shown.
     """
 
@@ -29,7 +30,7 @@ class Endpoint(Struct, frozen=True):
     headers: dict[str, str] = {}
     name: str = ""
     quirks: Quirks = Quirks()
-    loan: dict[str, str] = {}
+    credential_source: dict[str, str] = {}
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
@@ -65,7 +66,7 @@ class Connection(Provider, Protocol):
     """A provider bound to an endpoint; holds keep-alive connections until closed."""
 
     async def models(self) -> tuple[str, ...]:
-        """List the model names the endpoint offers. Raises ModelTrouble."""
+        """List the model names the endpoint offers. Raises ModelError."""
         ...
 
     async def aclose(self) -> None:
@@ -82,7 +83,7 @@ class Vendor(Protocol):
         ...
 
     def connect(self, endpoint: Endpoint) -> Connection:
-        """Bind to an endpoint without touching the network. Raises BadConfig for an address that is none."""
+        """Bind to an endpoint without touching the network. Raises ConfigError for an address that is none."""
         ...
 
 

@@ -16,7 +16,7 @@ _BOUND_S = 0.5
 _ANSWER_LIMIT_BYTES = 1024 * 1024
 
 
-class Detected(Struct, frozen=True):
+class DetectedServer(Struct, frozen=True):
     """A server of OpenAI's format, and the first model it offers."""
 
     name: str
@@ -34,18 +34,18 @@ class _Listing(Struct, frozen=True):
 
 async def detect_local(
     ports: Sequence[tuple[str, int]] = LOCAL_PORTS, bound_s: float = _BOUND_S
-) -> Detected | None:
+) -> DetectedServer | None:
     """Ask all ports at once; of those that answer with a list of models, the first in `ports` wins."""
-    found: dict[int, Detected | None] = {}
+    found: dict[int, DetectedServer | None] = {}
 
-    def best() -> Detected | None:
+    def best() -> DetectedServer | None:
         """Give the first found, once all before it have answered or failed."""
         heard = itertools.takewhile(lambda place: place[1] in found, ports)
         return next((found[port] for _, port in heard if found[port] is not None), None)
 
     async def ask(name: str, port: int, scope: anyio.CancelScope) -> None:
         model = await _ask_first_model(port)
-        found[port] = None if model is None else Detected(name, f"http://127.0.0.1:{port}/v1", model)
+        found[port] = None if model is None else DetectedServer(name, f"http://127.0.0.1:{port}/v1", model)
         if best() is not None:
             scope.cancel()
 

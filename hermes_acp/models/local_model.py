@@ -19,7 +19,7 @@ import anyio
 import anyio.abc
 import msgspec
 
-from hermes_acp.core.errors import ModelTrouble
+from hermes_acp.core.errors import ModelError
 
 LOOPBACK: Final = "127.0.0.1"
 ENGINE_PACKAGE: Final = "xllamacpp"
@@ -32,8 +32,8 @@ STDERR_TAIL_BYTES: Final = 4096
 STDERR_TAIL_LINES: Final = 8
 ANNOUNCEMENT_LIMIT_BYTES: Final = 1024
 STOP_GRACE_S: Final = 2.0
-HEALTH_FIRST_DELAY_S: Final = 0.01
-HEALTH_LONGEST_DELAY_S: Final = 0.25
+HEALTH_INITIAL_DELAY_S: Final = 0.01
+HEALTH_MAX_DELAY_S: Final = 0.25
 PR_SET_PDEATHSIG: Final = 1
 
 INSTALL_HINT: Final = (
@@ -106,7 +106,7 @@ async def local_model_server(
     """Run the server in a child process for the length of the block; yield it once it answers.
 
     Enter from the thread that lives as long as the server should: Linux ends the child with that thread.
-    Raises ModelTrouble with the child's last stderr lines when it is not ready within `start_timeout_s`.
+    Raises ModelError with the child's last stderr lines when it is not ready within `start_timeout_s`.
     """
     from tempfile import TemporaryFile
 
@@ -118,7 +118,7 @@ async def local_model_server(
         try:
             process = await anyio.open_process(command, stderr=stderr_file, start_new_session=True)
         except OSError as error:
-            raise ModelTrouble(
+            raise ModelError(
                 f"The local model's process could not be started: {error}", hint=INSTALL_HINT
             ) from error
         try:
@@ -146,7 +146,7 @@ async def _await_start(
         return LocalModelServer(base_url, files.model_id, announcement.api_key, process.pid)
     await _stop_process(process)
     last_lines = _read_last_lines(stderr_file) or "(it wrote nothing)"
-    raise ModelTrouble(
+    raise ModelError(
         f"The local model {files.model_id} did not start: {reason} (exit status {process.returncode}). "
         f"Last lines of its output:\n{last_lines}",
         hint=f"Check the weights file {files.gguf_path}. {INSTALL_HINT}",
@@ -164,10 +164,10 @@ async def _read_announcement(process: anyio.abc.Process) -> Announcement:
 
 async def _await_health(port: int) -> None:
     """Ask /health with growing pauses until it answers 200; the caller bounds the whole wait."""
-    delay_s = HEALTH_FIRST_DELAY_S
+    delay_s = HEALTH_INITIAL_DELAY_S
     while await _ask_health(port) != 200:
         await anyio.sleep(delay_s)
-        delay_s = min(delay_s * 2, HEALTH_LONGEST_DELAY_S)
+        delay_s = min(delay_s * 2, HEALTH_MAX_DELAY_S)
 
 
 async def _ask_health(port: int) -> int | None:

@@ -21,12 +21,12 @@ from hermes_acp.core.messages import (
     ToolMessage,
     UserMessage,
 )
-from hermes_acp.core.untrusted import plain
+from hermes_acp.core.untrusted_text import plain
 
-Block = dict[str, object]
+ContentBlock = dict[str, object]
 """A piece of a message in some vendor's format."""
 
-LONGEST_ADDRESS: Final = 2_000
+MAX_URI_CHARACTERS: Final = 2_000
 BEHIND: Final = "[What came with the outcomes of the calls above:]"
 UNSEEN: Final = "[A picture stands here, which the model in use cannot see.]"
 
@@ -49,8 +49,8 @@ def data_url_of(image: ImagePart) -> str:
 
 def _link_text(link: LinkPart) -> str:
     """Name a resource that is not included."""
-    uri = plain(link.uri, LONGEST_ADDRESS)
-    return f"[{plain(link.name, LONGEST_ADDRESS)}]({uri})" if link.name else uri
+    uri = plain(link.uri, MAX_URI_CHARACTERS)
+    return f"[{plain(link.name, MAX_URI_CHARACTERS)}]({uri})" if link.name else uri
 
 
 def _resource_text(resource: ResourcePart) -> str:
@@ -59,10 +59,10 @@ def _resource_text(resource: ResourcePart) -> str:
     while fence in resource.text:
         fence += "`"
     end = "" if resource.text.endswith("\n") or not resource.text else "\n"
-    return f"{plain(resource.uri, LONGEST_ADDRESS)}\n{fence}\n{resource.text}{end}{fence}"
+    return f"{plain(resource.uri, MAX_URI_CHARACTERS)}\n{fence}\n{resource.text}{end}{fence}"
 
 
-def said_pieces(message: AssistantMessage, vendor: str) -> Iterator[Thought | str | ToolCall]:
+def ordered_pieces(message: AssistantMessage, vendor: str) -> Iterator[Thought | str | ToolCall]:
     """Give an answer's pieces in the order they were said: thoughts, the words, each call behind its thoughts.
 
     Left out are thoughts of another vendor's and words that are none. Those without a vendor are everybody's.
@@ -79,16 +79,16 @@ def said_pieces(message: AssistantMessage, vendor: str) -> Iterator[Thought | st
 
 def merged_by_role(
     messages: Iterable[Message],
-    encode: Callable[[Message], list[Block]],
+    encode: Callable[[Message], list[ContentBlock]],
     *,
     model: str,
-    is_result: Callable[[Block], bool],
-) -> list[tuple[str, list[Block]]]:
+    is_result: Callable[[ContentBlock], bool],
+) -> list[tuple[str, list[ContentBlock]]]:
     """Encode a history for a format in which `user` and the model, by its name there, take turns.
 
     Of the user's blocks results come first, as they are wanted right behind the calls they answer.
     """
-    merged: list[tuple[str, list[Block]]] = []
+    merged: list[tuple[str, list[ContentBlock]]] = []
     for message in messages:
         role = model if isinstance(message, AssistantMessage) else "user"
         blocks = encode(message)
@@ -104,7 +104,7 @@ def merged_by_role(
     return merged
 
 
-def with_parts_behind(messages: Sequence[Message]) -> Iterator[Message]:
+def with_parts_after_results(messages: Sequence[Message]) -> Iterator[Message]:
     """Give a history for a format in which outcomes are words alone: what came with them follows behind a step."""
     held: list[Part] = []
     for message in messages:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from msgspec import Struct, structs
 
-from hermes_acp.config.presets import presets
-from hermes_acp.core.exchanges import ModelFacts
+from hermes_acp.config.provider_presets import presets
 from hermes_acp.core.messages import Effort, ModelRequest, Usage
+from hermes_acp.core.port_types import ModelInfo
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import ModelSettings
 
-UNKNOWN: Final = ModelFacts(window_tokens=128_000)
+UNKNOWN: Final = ModelInfo(window_tokens=128_000)
 LEVELS: Final[tuple[Effort, ...]] = get_args(Effort)
 
 # Levels of reasoning, least first. Of Anthropic's, few can be told not to think at all.
@@ -30,12 +30,12 @@ _NONE_TO_MAX: Final[tuple[Effort, ...]] = (*_NONE_TO_XHIGH, "max")
 _NO_XHIGH: Final[tuple[Effort, ...]] = ("low", "medium", "high", "max")
 
 
-class Row(Struct, frozen=True):
+class CatalogRow(Struct, frozen=True):
     """A model by its exact name; `thinks` where thinking adapts and is on by default."""
 
     name: str
     provider: str
-    facts: ModelFacts
+    facts: ModelInfo
     efforts: tuple[Effort, ...] = ()
     thinks: bool = False
 
@@ -43,17 +43,23 @@ class Row(Struct, frozen=True):
 Prices = tuple[float, float, float] | None
 
 
-def _claude(name: str, window: int, output: int, prices: Prices, efforts: tuple[Effort, ...] = ()) -> Row:
+def _claude(
+    name: str, window: int, output: int, prices: Prices, efforts: tuple[Effort, ...] = ()
+) -> CatalogRow:
     thinks = "xhigh" in efforts and "claude-opus-4" not in name
-    return Row(name, "anthropic", ModelFacts(window, output, *(prices or ()), sees=True), efforts, thinks)
+    return CatalogRow(
+        name, "anthropic", ModelInfo(window, output, *(prices or ()), sees=True), efforts, thinks
+    )
 
 
-def _gpt(name: str, window: int, output: int, prices: Prices, efforts: tuple[Effort, ...] = ()) -> Row:
-    return Row(name, "openai_responses", ModelFacts(window, output, *(prices or ()), sees=True), efforts)
+def _gpt(name: str, window: int, output: int, prices: Prices, efforts: tuple[Effort, ...] = ()) -> CatalogRow:
+    return CatalogRow(
+        name, "openai_responses", ModelInfo(window, output, *(prices or ()), sees=True), efforts
+    )
 
 
-def _gemini(name: str, prices: tuple[float, ...], efforts: tuple[Effort, ...]) -> Row:
-    return Row(name, "gemini", ModelFacts(1_048_576, 65_536, *prices, sees=True), efforts)
+def _gemini(name: str, prices: tuple[float, ...], efforts: tuple[Effort, ...]) -> CatalogRow:
+    return CatalogRow(name, "gemini", ModelInfo(1_048_576, 65_536, *prices, sees=True), efforts)
 
 
 # Prices are (input, output, cached input), in dollars a million tokens.
@@ -97,18 +103,18 @@ MODELS: Final = (
     _gemini("gemini-2.5-flash-lite", (0.1, 0.4, 0.01), ("none", "low", "medium", "high")),
     _gemini("gemini-2.5-flash", (0.3, 2.5, 0.03), ("none", "low", "medium", "high")),
     # Its vendor charges by the hour of the day, in another currency.
-    Row("deepseek-v4-pro", "deepseek", ModelFacts(1_000_000, 384_000), ("none", "low", "high", "max")),
-    Row("deepseek-flash", "deepseek", ModelFacts(1_000_000, 384_000), ("none", "low", "high", "max")),
+    CatalogRow("deepseek-v4-pro", "deepseek", ModelInfo(1_000_000, 384_000), ("none", "low", "high", "max")),
+    CatalogRow("deepseek-flash", "deepseek", ModelInfo(1_000_000, 384_000), ("none", "low", "high", "max")),
 )
 
 # Models of a known family but unlisted: their window is a safe guess, their prices none.
 FAMILIES: Final = (
-    ("claude-", ModelFacts(200_000, 32_000, sees=True)),
-    ("gpt-6", ModelFacts(1_050_000, 128_000, sees=True)),
-    ("gpt-5", ModelFacts(400_000, 128_000, sees=True)),
-    ("gpt-oss", ModelFacts(131_072)),
-    ("gemini-", ModelFacts(1_048_576, 65_536, sees=True)),
-    ("hermes-4", ModelFacts(131_072)),
+    ("claude-", ModelInfo(200_000, 32_000, sees=True)),
+    ("gpt-6", ModelInfo(1_050_000, 128_000, sees=True)),
+    ("gpt-5", ModelInfo(400_000, 128_000, sees=True)),
+    ("gpt-oss", ModelInfo(131_072)),
+    ("gemini-", ModelInfo(1_048_576, 65_536, sees=True)),
+    ("hermes-4", ModelInfo(131_072)),
 )
 _FAMILY_EFFORTS: Final[tuple[tuple[str, tuple[Effort, ...]], ...]] = (
     ("gpt-6", _NONE_TO_MAX),
@@ -125,7 +131,7 @@ _SUFFIX = re.compile(
 _VENDOR_PREFIX = re.compile(r"^(?:[a-z]+(?:-[a-z]+)*\.)?(?:anthropic|openai|deepseek|google)\.")
 
 
-def facts_of(model: str, provider: str, own: "Mapping[str, ModelSettings] | None" = None) -> ModelFacts:
+def model_info_of(model: str, provider: str, own: "Mapping[str, ModelSettings] | None" = None) -> ModelInfo:
     """Give what is known of a model: all of it by name (dates and tags aside), the window alone by family.
 
     `own` is what the user's settings say by name of model, which is right where it says anything.
@@ -176,7 +182,7 @@ def default_model(provider: str) -> str | None:
     return preset.model or None if preset is not None else None
 
 
-def cost_usd(usage: Usage, facts: ModelFacts) -> float | None:
+def cost_usd(usage: Usage, facts: ModelInfo) -> float | None:
     """Price one step; None where prices are unknown.
 
     A lower bound: what vendors add for writing to their cache and for very long prompts is not counted.
@@ -193,7 +199,7 @@ def cost_usd(usage: Usage, facts: ModelFacts) -> float | None:
     return total / 1_000_000
 
 
-def _public_facts(model: str, provider: str) -> ModelFacts:
+def _public_facts(model: str, provider: str) -> ModelInfo:
     if (row := _find(model, provider)) is not None:
         return row.facts
     name = _plain(model)
@@ -216,7 +222,7 @@ def _own_row(model: str, own: "Mapping[str, ModelSettings] | None") -> "ModelSet
 
 
 @cache
-def _find(model: str, provider: str) -> Row | None:
+def _find(model: str, provider: str) -> CatalogRow | None:
     """Find the longest name the model's begins with, where only a date or tag follows.
 
     One vendor's own endpoint has no other vendor's models; all others may have anybody's.

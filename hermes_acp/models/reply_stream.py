@@ -10,7 +10,7 @@ import anyio
 import msgspec
 from msgspec import Struct, structs
 
-from hermes_acp.core.errors import BadReply, ModelDown, ModelTrouble
+from hermes_acp.core.errors import BadReply, ModelError, ModelUnavailable
 from hermes_acp.core.messages import (
     AssistantMessage,
     CallFragment,
@@ -24,16 +24,16 @@ from hermes_acp.core.messages import (
     Usage,
 )
 from hermes_acp.core.ports import Provider
-from hermes_acp.models.silence import Ear
+from hermes_acp.models.response_timeouts import IdleTimer
 
 MALFORMED: Final = "malformed_arguments"
 MALFORMED_CHARACTERS: Final = 2_000
-MOST_TOKENS: Final = 2**40
+MAX_TOKENS: Final = 2**40
 """More than any step has; what an endpoint counts beyond it is nonsense."""
-_FAREWELL_S = 0.1
+_TRAILER_TIMEOUT_S = 0.1
 
 
-class Decoder(Protocol):
+class StreamDecoder(Protocol):
     """The framing of a stream."""
 
     def feed(self, data: bytes) -> list[tuple[str, bytes]]:
@@ -41,11 +41,11 @@ class Decoder(Protocol):
         ...
 
 
-class Assembly(Protocol):
+class ReplyAssembler(Protocol):
     """One vendor's reading of one stream."""
 
     def take(self, data: bytes) -> None:
-        """Read one event. Raises ModelTrouble it reports, msgspec.DecodeError where it is no such event."""
+        """Read one event. Raises ModelError it reports, msgspec.DecodeError where it is no such event."""
         ...
 
     def drain(self) -> list[Fragment]:
@@ -118,38 +118,42 @@ def _fragment(run: _Run, text: str) -> Fragment:
 
 
 async def read_reply(
-    chunks: AsyncIterator[bytes], assembly: Assembly, place: str, decoder: Decoder, ear: Ear
+    chunks: AsyncIterator[bytes],
+    assembly: ReplyAssembler,
+    place: str,
+    decoder: StreamDecoder,
+    idle_timer: IdleTimer,
 ) -> AsyncGenerator[ModelEvent]:
-    """Yield fragments read by read, then the reply. `place` names the endpoint in errors; `ear` learns of words.
+    """Yield fragments read by read, then the reply. `place` names the endpoint in errors; `idle_timer` learns of words.
 
-    Raises BadReply for what is not the vendor's format and ModelDown for a stream that ends before its end.
+    Raises BadReply for what is not the vendor's format and ModelUnavailable for a stream that ends before its end.
     """
     async for chunk in chunks:
         # What came before a fault in the same read is still shown, then the fault is raised.
-        fault: ModelTrouble | None = None
+        fault: ModelError | None = None
         try:
             for _, data in decoder.feed(chunk):
                 assembly.take(data)
-        except ModelTrouble as trouble:
-            fault = trouble
-        except (msgspec.DecodeError, UnicodeDecodeError) as trouble:
-            fault = BadReply(f"{place} sent an event that is not its own format: {trouble}.", retryable=True)
+        except ModelError as error:
+            fault = error
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            fault = BadReply(f"{place} sent an event that is not its own format: {error}.", retryable=True)
         for fragment in assembly.drain():
-            ear.has_heard = True
+            idle_timer.has_started = True
             yield fragment
         if fault is not None:
             raise fault
         if assembly.is_over():
-            await _read_farewell(chunks)
+            await _read_trailer(chunks)
             break
     if not assembly.is_whole():
-        raise ModelDown(f"The answer from {place} broke off before its end.", retryable=True)
+        raise ModelUnavailable(f"The answer from {place} broke off before its end.", retryable=True)
     reply = assembly.reply()
-    yield structs.replace(reply, usage=lawful_usage(reply.usage))
+    yield structs.replace(reply, usage=valid_usage(reply.usage))
 
 
 async def ask_once(provider: Provider, request: ModelRequest) -> ModelReply:
-    """Put a request whose answer nobody watches, and give it whole. Raises ModelTrouble."""
+    """Put a request whose answer nobody watches, and give it whole. Raises ModelError."""
     reply: ModelReply | None = None
     async with provider.stream(request) as events:
         async for event in events:
@@ -160,15 +164,15 @@ async def ask_once(provider: Provider, request: ModelRequest) -> ModelReply:
     return reply
 
 
-def lawful_usage(usage: Usage) -> Usage:
+def valid_usage(usage: Usage) -> Usage:
     """Give counts that can be true: no endpoint gives tokens back, or has more in its cache than it was sent."""
-    sent, said = (min(max(count, 0), MOST_TOKENS) for count in (usage.input_tokens, usage.output_tokens))
+    sent, said = (min(max(count, 0), MAX_TOKENS) for count in (usage.input_tokens, usage.output_tokens))
     return Usage(sent, said, min(max(usage.cached_tokens, 0), sent))
 
 
-async def _read_farewell(chunks: AsyncIterator[bytes]) -> None:
+async def _read_trailer(chunks: AsyncIterator[bytes]) -> None:
     """Read what follows the end marker: only a response read to its end leaves a connection to use again."""
-    with anyio.move_on_after(_FAREWELL_S):
+    with anyio.move_on_after(_TRAILER_TIMEOUT_S):
         async for _ in chunks:
             pass
 
@@ -205,7 +209,7 @@ def object_of(arguments: str) -> dict[str, object]:
         return {MALFORMED: arguments[:MALFORMED_CHARACTERS]}
 
 
-def lawful_text(arguments: str) -> str:
+def valid_arguments(arguments: str) -> str:
     """Give a call's arguments as written where they are an object, else as `object_of` has them."""
     plain = object_of(arguments)
     return msgspec.json.encode(plain).decode() if MALFORMED in plain else arguments or "{}"

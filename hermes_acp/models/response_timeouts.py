@@ -11,47 +11,47 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.models.catalog import efforts_of
 from hermes_acp.models.endpoints import Endpoint
+from hermes_acp.models.model_catalog import efforts_of
 
 
-class Bounds(Struct, frozen=True):
+class ResponseTimeouts(Struct, frozen=True):
     """Seconds until the first word, and between two signs of life after it."""
 
     first_s: float
     between_s: float
 
 
-LOCAL: Final = Bounds(900.0, 300.0)
-REASONING: Final = Bounds(600.0, 180.0)
-PLAIN: Final = Bounds(120.0, 60.0)
+LOCAL: Final = ResponseTimeouts(900.0, 300.0)
+REASONING: Final = ResponseTimeouts(600.0, 180.0)
+PLAIN: Final = ResponseTimeouts(120.0, 60.0)
 
 
-class Ear:
+class IdleTimer:
     """One answer being listened to."""
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: ResponseTimeouts) -> None:
         self._bounds = bounds
-        self.has_heard = False
+        self.has_started = False
 
     @property
     def limit_s(self) -> float:
         """How long the next silence may be."""
-        return self._bounds.between_s if self.has_heard else self._bounds.first_s
+        return self._bounds.between_s if self.has_started else self._bounds.first_s
 
 
-def bounds_of(endpoint: Endpoint, host: str, model: str, provider: str) -> Bounds:
+def timeouts_for(endpoint: Endpoint, host: str, model: str, provider: str) -> ResponseTimeouts:
     """Give the bounds for a model at an endpoint; what the user set goes before what is usual.
 
     A bound set for all silences holds for the first word too, as long as none is set for that.
     """
-    usual = LOCAL if is_near(host) else REASONING if efforts_of(model, provider) else PLAIN
+    usual = LOCAL if is_local_network(host) else REASONING if efforts_of(model, provider) else PLAIN
     between_s = usual.between_s if endpoint.silence_s is None else endpoint.silence_s
     first_s = endpoint.first_word_s or endpoint.silence_s or usual.first_s
-    return Bounds(first_s, between_s)
+    return ResponseTimeouts(first_s, between_s)
 
 
-def is_near(host: str) -> bool:
+def is_local_network(host: str) -> bool:
     """Tell whether a host is this machine or one of its neighbours, where people run models of their own."""
     try:
         return ipaddress.ip_address(host).is_private

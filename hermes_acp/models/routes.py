@@ -8,24 +8,24 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct, structs
 
-from hermes_acp.core.exchanges import ModelFacts
 from hermes_acp.core.messages import Effort
+from hermes_acp.core.port_types import ModelInfo
 from hermes_acp.core.ports import Provider
-from hermes_acp.models.catalog import effort_for
-from hermes_acp.models.routing import Course, Leg, Patience, Rests
+from hermes_acp.models.model_catalog import effort_for
+from hermes_acp.models.routing import Cooldowns, FallbackPlan, FallbackRoute, RetryPolicy
 
 
 class Route(Struct, frozen=True):
     """One model at one provider, named as in the settings.
 
     `keys` are the names of the variables that hold its keys, in the order they are used; `""` is none. `connect` opens
-    the way with one of them, or gives it if it is open. Raises BadConfig. `efforts` are the levels of reasoning the
+    the way with one of them, or gives it if it is open. Raises ConfigError. `efforts` are the levels of reasoning the
     model can be asked for, least first.
     """
 
     provider: str
     model: str
-    facts: ModelFacts
+    facts: ModelInfo
     connect: Callable[[str], Awaitable[Provider]]
     keys: tuple[str, ...] = ("",)
     efforts: tuple[Effort, ...] = ()
@@ -39,7 +39,7 @@ class Route(Struct, frozen=True):
         """Give the level to ask for: the wanted one, or what comes nearest; None leaves it to the vendor."""
         return effort_for(wanted, self.efforts)
 
-    def lesser_effort(self, wanted: Effort | None) -> str:
+    def effort_notice(self, wanted: Effort | None) -> str:
         """Say what becomes of a wished effort that the model lacks; empty where there is nothing to say."""
         nearest = self.effort(wanted)
         if nearest == wanted:
@@ -52,17 +52,17 @@ class Route(Struct, frozen=True):
 class Routing(Struct, frozen=True):
     """All routes, the one in use first and then its fallbacks, and how trouble on them is met.
 
-    `route_to` makes the route to any model of a provider that is set up. `rests` are shared by all turns of the
+    `route_to` makes the route to any model of a provider that is set up. `cooldowns` are shared by all turns of the
     process.
     """
 
     routes: tuple[Route, ...]
-    rests: Rests
+    cooldowns: Cooldowns
     route_to: Callable[[str, str], Route]
-    roll: Callable[[], float]
-    patience: Patience = Patience()
+    random_fraction: Callable[[], float]
+    retry_policy: RetryPolicy = RetryPolicy()
 
-    def preferring(self, provider: str, model: str) -> "Routing":
+    def with_preferred(self, provider: str, model: str) -> "Routing":
         """Give the same routing with another route in use; the fallbacks stay behind it.
 
         An empty provider is that of the route in use, an empty model the provider's own first one. A provider that is
@@ -79,10 +79,12 @@ class Routing(Struct, frozen=True):
         behind = tuple(route for route in fallbacks if route.name != chosen.name)
         return structs.replace(self, routes=(chosen, *behind))
 
-    def course(self) -> Course:
+    def fallback_plan(self) -> FallbackPlan:
         """Begin a turn's course."""
-        legs = [Leg(route.name, route.keys, route.facts.window_tokens) for route in self.routes]
-        return Course(legs, self.patience, self.rests, self.roll)
+        fallback_routes = [
+            FallbackRoute(route.name, route.keys, route.facts.window_tokens) for route in self.routes
+        ]
+        return FallbackPlan(fallback_routes, self.retry_policy, self.cooldowns, self.random_fraction)
 
     def route(self, name: str) -> Route:
         """Give a route by its name."""

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from hermes_acp.core.messages import UNNAMED, Fragment, ToolCall
-from hermes_acp.models.replies import FragmentQueue
+from hermes_acp.models.reply_stream import FragmentQueue
 
 THINK: Final = "<think>"
 THINK_END: Final = "</think>"
@@ -35,7 +35,7 @@ class _Call(Struct):
     parameters: msgspec.Raw | None = None
 
 
-class MarkReader:
+class TagParser:
     """Takes the words of one answer piece by piece; gives words, thoughts and, in the end, calls.
 
     Marks within code fences and right behind a backtick are words. `begins_thinking` says that the opening mark of

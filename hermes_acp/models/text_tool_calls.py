@@ -26,8 +26,8 @@ from hermes_acp.core.messages import (
     UserMessage,
 )
 from hermes_acp.models.endpoints import Connection
-from hermes_acp.models.replies import lawful_text, name_calls
-from hermes_acp.models.text_marks import CALL, CALL_END, MarkReader
+from hermes_acp.models.reply_stream import name_calls, valid_arguments
+from hermes_acp.models.tag_parser import CALL, CALL_END, TagParser
 
 _HOW_TO_CALL = """\
 # Tools
@@ -44,7 +44,7 @@ To call one, write a JSON object with its name and its arguments between tool_ca
 Then end your answer. The results come in the next message, between tool_response marks, in the order of the calls."""
 
 
-class MarkedConnection:
+class TextToolConnection:
     """A connection whose model thinks, and calls if it is to, in its words; see `models.endpoints.Connection`."""
 
     def __init__(self, inner: Connection, *, takes_calls: bool, begins_thinking: bool = False) -> None:
@@ -56,7 +56,7 @@ class MarkedConnection:
     @asynccontextmanager
     async def stream(self, request: ModelRequest) -> AsyncGenerator[AsyncIterator[ModelEvent]]:
         """Open one step; see `core.ports.Provider`."""
-        reader = MarkReader(takes_calls=self._takes_calls, begins_thinking=self._begins_thinking)
+        reader = TagParser(takes_calls=self._takes_calls, begins_thinking=self._begins_thinking)
         asked = write_as_text(request) if self._takes_calls else request
         async with (
             self._inner.stream(asked) as events,
@@ -65,7 +65,7 @@ class MarkedConnection:
             yield read
 
     async def models(self) -> tuple[str, ...]:
-        """List the model names the endpoint offers. Raises ModelTrouble."""
+        """List the model names the endpoint offers. Raises ModelError."""
         return await self._inner.models()
 
     async def aclose(self) -> None:
@@ -74,7 +74,7 @@ class MarkedConnection:
 
 
 async def _read_marks(
-    events: AsyncIterator[ModelEvent], reader: MarkReader, request: ModelRequest
+    events: AsyncIterator[ModelEvent], reader: TagParser, request: ModelRequest
 ) -> AsyncGenerator[ModelEvent]:
     async for event in events:
         match event:
@@ -89,7 +89,7 @@ async def _read_marks(
                 yield event
 
 
-def _with_marks(reply: ModelReply, reader: MarkReader, request: ModelRequest) -> ModelReply:
+def _with_marks(reply: ModelReply, reader: TagParser, request: ModelRequest) -> ModelReply:
     """Put what was found in the words in its place."""
     said = reply.message
     found = "".join(reader.thoughts)
@@ -140,7 +140,7 @@ def _write_message(message: Message) -> UserMessage | AssistantMessage:
 
 
 def _write_call(call: ToolCall) -> str:
-    arguments = msgspec.Raw(lawful_text(call.arguments).encode())
+    arguments = msgspec.Raw(valid_arguments(call.arguments).encode())
     content = msgspec.json.encode({"name": call.name, "arguments": arguments}).decode()
     return f"{CALL}\n{content}\n{CALL_END}"
 

@@ -9,26 +9,30 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from hermes_acp.models.refusals import Refusal
+from hermes_acp.models.endpoint_errors import EndpointRefusal
 
 
-class Concession(Struct, frozen=True):
+class UnsupportedParameter(Struct, frozen=True):
     """One thing to leave out: `words` is what a refusal of it says, a regular expression in whatever case it is met.
 
     A body that has any of the `traces` has it.
     """
 
-    wish: str
+    parameter: str
     words: str
     traces: tuple[bytes, ...]
 
 
-def first_concession(
-    known: Iterable[Concession], refusal: Refusal, body: bytes, conceded: frozenset[str]
+def first_unsupported(
+    known: Iterable[UnsupportedParameter], refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]
 ) -> str | None:
     """Name the first that was sent, was refused and was not conceded yet; None where nothing is to be left out."""
     for each in known:
         is_sent = any(trace in body for trace in each.traces)
-        if is_sent and each.wish not in conceded and refusal.tells(re.compile(each.words, re.IGNORECASE)):
-            return each.wish
+        if (
+            is_sent
+            and each.parameter not in omitted
+            and refusal.matches(re.compile(each.words, re.IGNORECASE))
+        ):
+            return each.parameter
     return None

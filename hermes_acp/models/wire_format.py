@@ -1,7 +1,8 @@
 """One conversation with an endpoint, whatever format it speaks.
 
 Knows: asking, conceding what an endpoint refuses, reading the stream, listing models. Does not know: any vendor's
-format; a `Wire` does. Servers refuse optional fields they do not know; such a field is left out and the step asked
+format; a `WireFormat` does. Servers refuse optional fields they do not know; such a field is left out and the step
+asked
 again.
 """
 
@@ -14,14 +15,14 @@ from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadReply
 from hermes_acp.core.messages import ModelEvent, ModelRequest
+from hermes_acp.models.endpoint_client import EndpointClient, RequestSigner
+from hermes_acp.models.endpoint_errors import EndpointRefusal
 from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.http import Link, Sign
-from hermes_acp.models.refusals import Refusal
-from hermes_acp.models.replies import Assembly, Decoder, read_reply
-from hermes_acp.models.silence import Ear, bounds_of
+from hermes_acp.models.reply_stream import ReplyAssembler, StreamDecoder, read_reply
+from hermes_acp.models.response_timeouts import IdleTimer, timeouts_for
 
 
-class Wire(Protocol):
+class WireFormat(Protocol):
     """One vendor's format over HTTP."""
 
     @property
@@ -40,7 +41,7 @@ class Wire(Protocol):
         ...
 
     @property
-    def decoder(self) -> Callable[[], Decoder]:
+    def decoder(self) -> Callable[[], StreamDecoder]:
         """Give the framing of its streams."""
         ...
 
@@ -52,15 +53,15 @@ class Wire(Protocol):
         """Give the path a step is posted to."""
         ...
 
-    def encode(self, request: ModelRequest, link: Link, conceded: frozenset[str]) -> bytes:
+    def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:
         """Write the body, without the fields that were conceded."""
         ...
 
-    def find_concession(self, refusal: Refusal, body: bytes, conceded: frozenset[str]) -> str | None:
+    def find_unsupported(self, refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]) -> str | None:
         """Name the optional field a request was refused for; None where leaving something out cannot help."""
         ...
 
-    def assembly(self, request: ModelRequest, link: Link) -> Assembly:
+    def assembly(self, request: ModelRequest, link: EndpointClient) -> ReplyAssembler:
         """Begin to read one answer."""
         ...
 
@@ -86,14 +87,19 @@ class WireConnection:
     """An endpoint that speaks a wire; see `models.endpoints.Connection`."""
 
     def __init__(
-        self, wire: Wire, endpoint: Endpoint, *, sign: Sign | None = None, listing_url: str = ""
+        self,
+        wire: WireFormat,
+        endpoint: Endpoint,
+        *,
+        sign: RequestSigner | None = None,
+        listing_url: str = "",
     ) -> None:
         """Bind without touching the network. `listing_url` is where models are listed, if at another address."""
         self.name = endpoint.name or wire.name
         self._wire = wire
         self._sign = sign
         self._headers = dict(wire.headers(endpoint.api_key.strip()))
-        self._link = Link(endpoint, self._headers, sign)
+        self._link = EndpointClient(endpoint, self._headers, sign)
         self._listing_url = listing_url
         self._conceded: dict[str, frozenset[str]] = {}
 
@@ -101,36 +107,38 @@ class WireConnection:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[AsyncIterator[ModelEvent]]:
         """Open one step; see `core.ports.Provider`."""
         wire, link = self._wire, self._link
-        conceded = self._conceded.get(request.model, frozenset())
+        omitted = self._conceded.get(request.model, frozenset())
         path = wire.chat_path(request.model)
         async with AsyncExitStack() as stack:
             while True:
-                body = wire.encode(request, link, conceded)
-                ear = Ear(bounds_of(link.endpoint, link.host, request.model, self.name))
-                answer = await stack.enter_async_context(link.post(path, body, ear))
+                body = wire.encode(request, link, omitted)
+                idle_timer = IdleTimer(timeouts_for(link.endpoint, link.host, request.model, self.name))
+                answer = await stack.enter_async_context(link.post(path, body, idle_timer))
                 if answer.refusal is None:
                     break
                 await stack.aclose()
-                wish = wire.find_concession(answer.refusal, body, conceded)
-                if wish is None:
+                parameter = wire.find_unsupported(answer.refusal, body, omitted)
+                if parameter is None:
                     raise link.trouble(answer.refusal, request.model)
-                conceded |= {wish}
-            self._conceded[request.model] = conceded - wire.passing
-            reading = read_reply(answer.chunks, wire.assembly(request, link), link.place, wire.decoder(), ear)
+                omitted |= {parameter}
+            self._conceded[request.model] = omitted - wire.passing
+            reading = read_reply(
+                answer.chunks, wire.assembly(request, link), link.place, wire.decoder(), idle_timer
+            )
             yield await stack.enter_async_context(aclosing(reading))
 
     async def models(self) -> tuple[str, ...]:
-        """List the model names the endpoint offers. Raises ModelTrouble."""
+        """List the model names the endpoint offers. Raises ModelError."""
         if not self._listing_url:
             return await self._list(self._link)
         elsewhere = structs.replace(self._link.endpoint, base_url=self._listing_url)
-        link = Link(elsewhere, self._headers, self._sign)
+        link = EndpointClient(elsewhere, self._headers, self._sign)
         try:
             return await self._list(link)
         finally:
             await link.aclose()
 
-    async def _list(self, link: Link) -> tuple[str, ...]:
+    async def _list(self, link: EndpointClient) -> tuple[str, ...]:
         names: list[str] = []
         for path in self._wire.models_paths:
             document = await link.get(path)

@@ -6,14 +6,14 @@ Knows: subjects, and the state that an answer is bound to. Does not know: who ga
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from hermes_acp.core.event_types import Grant
 from hermes_acp.core.proposals import Calls, Runs
-from hermes_acp.core.terms import Grant
 
-MOST_WORDS: Final = 3
-LONGEST_WORD: Final = 60
+MAX_WORDS: Final = 3
+MAX_WORD_CHARS: Final = 60
 
 
-class Standing:
+class StandingGrants:
     """The standing answers that hold for one judgement; of several for one subject the last one counts."""
 
     def __init__(self, grants: Iterable[Grant] = ()) -> None:
@@ -45,12 +45,12 @@ def run_subject(effect: Runs) -> str:
     return f"{effect.cwd}\0{effect.command}"
 
 
-def beginning_subject(cwd: str, beginning: str) -> str:
+def prefix_subject(cwd: str, prefix: str) -> str:
     """Name the beginning of a command for a standing grant; no command itself holds two NUL characters."""
-    return f"{cwd}\0{beginning}\0"
+    return f"{cwd}\0{prefix}\0"
 
 
-def told(grant: Grant) -> str:
+def describe_grant(grant: Grant) -> str:
     """Say in words what a grant is for."""
     match grant.kind:
         case "run":
@@ -68,15 +68,15 @@ def told(grant: Grant) -> str:
             return f"changes to {grant.subject}"
 
 
-def words_for(grants: Sequence[Grant], place: str) -> str:
+def describe_grants(grants: Sequence[Grant], place: str) -> str:
     """Say for a button what an answer for good would be remembered for; `place` is the session's folder."""
     words = list(dict.fromkeys(_word(grant, place) for grant in grants))
-    if len(words) > MOST_WORDS:
-        return f"{' and '.join(words[: MOST_WORDS - 1])} and {len(words) - MOST_WORDS + 1} more"
+    if len(words) > MAX_WORDS:
+        return f"{' and '.join(words[: MAX_WORDS - 1])} and {len(words) - MAX_WORDS + 1} more"
     return " and ".join(words)
 
 
-def manner_of(grants: Sequence[Grant]) -> str:
+def confinement_note(grants: Sequence[Grant]) -> str:
     """Return how a command that is allowed for good runs, to be put behind the words of a button; empty for others."""
     return ", in the sandbox" if any(grant.kind == "run" for grant in grants) else ""
 
@@ -86,7 +86,7 @@ def _word(grant: Grant, place: str) -> str:
         case "run":
             cwd, command, *rest = grant.subject.split("\0")
             shown = " ⏎ ".join(" ".join(line.split()) for line in command.splitlines() if line.strip())
-            shown = shown if len(shown) <= LONGEST_WORD else f"{shown[:LONGEST_WORD]}…"
+            shown = shown if len(shown) <= MAX_WORD_CHARS else f"{shown[:MAX_WORD_CHARS]}…"
             shown = "".join(letter if letter.isprintable() else "�" for letter in shown)
             # In another folder of the session it is another answer.
             below = f" in {cwd.removeprefix(place).lstrip('/') or cwd}" if cwd != place else ""
@@ -96,13 +96,13 @@ def _word(grant: Grant, place: str) -> str:
         case "delete":
             return f"deletions of {_short(grant.subject, place)}"
         case "reach" | "call":
-            return told(grant)
+            return describe_grant(grant)
 
 
 def _short(path: str, place: str) -> str:
     inner = path.removeprefix(place.rstrip("/") + "/") if place else path
-    if len(inner) > LONGEST_WORD:
-        tail = inner[-LONGEST_WORD:]
+    if len(inner) > MAX_WORD_CHARS:
+        tail = inner[-MAX_WORD_CHARS:]
         # At the beginning of a name, where there is one: half a folder's name says nothing.
         inner = f"…{tail[max(0, tail.find('/')) :]}"
     return "".join(letter if letter.isprintable() else "�" for letter in inner)

@@ -11,7 +11,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.core.information_flow import OTHER_SESSIONS, Exposure, Source
+from hermes_acp.core.event_types import Grant
+from hermes_acp.core.flow_labels import OTHER_SESSIONS, Exposure, Source
+from hermes_acp.core.policy_rules import Rule
 from hermes_acp.core.proposals import (
     Calls,
     Deletes,
@@ -24,12 +26,10 @@ from hermes_acp.core.proposals import (
     Runs,
     Writes,
 )
-from hermes_acp.core.rules import Rule
-from hermes_acp.core.terms import Grant
-from hermes_acp.policy.case import Case
-from hermes_acp.policy.grants import Standing, beginning_subject, call_subject, run_subject
-from hermes_acp.policy.names import is_sensitive
-from hermes_acp.policy.program_effects import deletes_files, is_loopback, speaks_to_others
+from hermes_acp.policy.grants import StandingGrants, call_subject, prefix_subject, run_subject
+from hermes_acp.policy.policy_context import PolicyContext
+from hermes_acp.policy.program_effects import deletes_files, is_loopback, uses_network
+from hermes_acp.policy.sensitive_names import is_sensitive
 from hermes_acp.policy.verdicts import ALLOWED, StepVerdict, Verdict
 
 PACKAGE_FOLDERS: Final = frozenset(
@@ -39,7 +39,7 @@ PACKAGE_FOLDERS: Final = frozenset(
 MAX_COMMAND_CHARACTERS: Final = 60
 
 
-class Flow(Struct, frozen=True):
+class FlowState(Struct, frozen=True):
     """What is known of the information flow when a call is judged.
 
     `informed` are the standing answers given since the latest source was read. `is_known_link` tells whether a URL
@@ -51,10 +51,10 @@ class Flow(Struct, frozen=True):
     is_known_link: Callable[[str], bool] = lambda _: False
 
 
-NO_FLOW: Final = Flow()
+NO_FLOW: Final = FlowState()
 
 
-def judge_flow(effects: Iterable[Effect], case: Case, flow: Flow) -> Verdict:
+def check_flow(effects: Iterable[Effect], case: PolicyContext, flow: FlowState) -> Verdict:
     """Judge whether a call may carry out what the session has read; the reason names the sources."""
     if case.mode in ("plan", "bypass") or not flow.exposure.restricts(case.mode):
         return ALLOWED
@@ -63,7 +63,9 @@ def judge_flow(effects: Iterable[Effect], case: Case, flow: Flow) -> Verdict:
     return Verdict("ask", flow.exposure.reason())
 
 
-def sources_of(effects: Iterable[Effect], case: Case, cwd: str, *, has_network: bool) -> Iterator[Source]:
+def sources_of(
+    effects: Iterable[Effect], case: PolicyContext, cwd: str, *, has_network: bool
+) -> Iterator[Source]:
     """List what a call with these effects lets the model read; its commands may speak to others if it `has_network`."""
     for effect in effects:
         match effect:
@@ -85,11 +87,11 @@ def _answers_of(effect: Calls) -> Source:
     return Source("untrusted", f"{effect.tool} of the MCP server {effect.server}")
 
 
-def _sources_of_run(effect: Runs, case: Case, cwd: str, *, has_network: bool) -> Iterator[Source]:
+def _sources_of_run(effect: Runs, case: PolicyContext, cwd: str, *, has_network: bool) -> Iterator[Source]:
     for step in (judged.step for judged in _judged_steps(effect, case)):
         for path in step.reads:
             yield from _sources_of_path(path, cwd)
-        if has_network and speaks_to_others(step):
+        if has_network and uses_network(step):
             yield Source("untrusted", f"the output of {_short(step.command)}")
 
 
@@ -104,9 +106,9 @@ def _sources_of_path(path: str, cwd: str, *, is_secret: bool = False) -> Iterato
             return
 
 
-def _carries_out(effect: Effect, case: Case, flow: Flow) -> bool:
+def _carries_out(effect: Effect, case: PolicyContext, flow: FlowState) -> bool:
     """Tell whether an effect leaves the machine or outlives the session, without a person's or a rule's leave."""
-    informed = Standing(flow.informed)
+    informed = StandingGrants(flow.informed)
     match effect:
         case Reaches(host=host, url=url):
             is_free = is_loopback(host) or informed.allows("reach", host)
@@ -129,24 +131,24 @@ def _carries_out(effect: Effect, case: Case, flow: Flow) -> bool:
             return False
 
 
-def _run_carries_out(effect: Runs, case: Case, informed: Standing) -> bool:
+def _run_carries_out(effect: Runs, case: PolicyContext, informed: StandingGrants) -> bool:
     """Tell whether a command speaks to others; one in a sandbox cannot, but it deletes what no undo brings back."""
     if informed.allowed_state("run", run_subject(effect)) is not None:
         return False
     is_confined = effect.confined and case.mode == "auto" and not effect.leaves_sandbox
-    is_harmful = deletes_files if is_confined else speaks_to_others
+    is_harmful = deletes_files if is_confined else uses_network
     return any(
         is_harmful(judged.step)
         and not _is_users_allow(judged.rule)
-        and informed.allowed_state("run", beginning_subject(effect.cwd, judged.step.beginning)) is None
+        and informed.allowed_state("run", prefix_subject(effect.cwd, judged.step.prefix)) is None
         for judged in _judged_steps(effect, case)
     )
 
 
-def _judged_steps(effect: Runs, case: Case) -> tuple[StepVerdict, ...]:
-    from hermes_acp.policy.judges.commands import judge_run
+def _judged_steps(effect: Runs, case: PolicyContext) -> tuple[StepVerdict, ...]:
+    from hermes_acp.policy.judges.command_judge import check_run
 
-    return judge_run(effect, case).steps
+    return check_run(effect, case).steps
 
 
 def _is_users_allow(rule: Rule | None) -> bool:

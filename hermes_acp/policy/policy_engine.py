@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import structs
 
-from hermes_acp.core.closures import Closure
-from hermes_acp.core.information_flow import Source
+from hermes_acp.core.denied_paths import DeniedPath
+from hermes_acp.core.event_types import Grant, Mode
+from hermes_acp.core.flow_labels import Source
+from hermes_acp.core.policy_rules import Rule
 from hermes_acp.core.proposals import (
     Calls,
     Deletes,
@@ -25,25 +27,23 @@ from hermes_acp.core.proposals import (
     Runs,
     Writes,
 )
-from hermes_acp.core.rules import Rule
-from hermes_acp.core.terms import Grant, Mode
-from hermes_acp.core.trust import Settlements
-from hermes_acp.policy.case import Case
-from hermes_acp.policy.grants import Standing, beginning_subject, call_subject, run_subject
-from hermes_acp.policy.information_flow import NO_FLOW, Flow, judge_flow, sources_of
-from hermes_acp.policy.judges.calls import judge_call, judge_note, judge_recall
-from hermes_acp.policy.judges.hosts import judge_press, judge_reach
-from hermes_acp.policy.judges.paths import judge_delete, judge_read, judge_write
-from hermes_acp.policy.names import is_protected, is_sensitive
-from hermes_acp.policy.rulebook import Rulebook
-from hermes_acp.policy.verdicts import ALLOWED, StepVerdict, Verdict, ruled, strictest
+from hermes_acp.core.trust_types import WorkspacePolicyStore
+from hermes_acp.policy.grants import StandingGrants, call_subject, prefix_subject, run_subject
+from hermes_acp.policy.information_flow import NO_FLOW, FlowState, check_flow, sources_of
+from hermes_acp.policy.judges.call_judge import check_call, check_note, check_recall
+from hermes_acp.policy.judges.host_judge import check_page_input, check_reach
+from hermes_acp.policy.judges.path_judge import check_delete, check_read, check_write
+from hermes_acp.policy.policy_context import PolicyContext
+from hermes_acp.policy.rule_set import RuleSet
+from hermes_acp.policy.sensitive_names import is_protected, is_sensitive
+from hermes_acp.policy.verdicts import ALLOWED, StepVerdict, Verdict, apply_rule, strictest
 
 
 class Policy:
     """The rules of one home: its own folder is nobody's to touch.
 
     `user_home` and `search_path` are those that commands will have. `rules` are the user's own for every place,
-    `settlements` knows what holds in one place beside them.
+    `policy_store` knows what holds in one place beside them.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Policy:
         user_home: str = "/",
         search_path: Sequence[str] = (),
         rules: Sequence[Rule] = (),
-        settlements: Settlements | None = None,
+        policy_store: WorkspacePolicyStore | None = None,
         imports: Callable[[str], Mapping[str, str]] | None = None,
     ) -> None:
         """Take over what holds everywhere; `imports` gives what context files of one place import, with their names."""
@@ -60,7 +60,7 @@ class Policy:
         self._user_home = user_home
         self._search_path = tuple(search_path)
         self._rules = tuple(rules)
-        self._settlements = settlements
+        self._settlements = policy_store
         self._imports = imports
 
     def judge(
@@ -72,7 +72,7 @@ class Policy:
         tool: str = "",
         place: str = "",
         folder: str = "",
-        flow: Flow = NO_FLOW,
+        flow: FlowState = NO_FLOW,
     ) -> Verdict:
         """Judge a call of `tool` by all of its effects, in a session whose working directory is `place`.
 
@@ -81,10 +81,10 @@ class Policy:
         """
         effects = tuple(effects)
         case = self._case(mode, grants, tool, place, folder)
-        verdicts = [_judge_one(effect, case) for effect in effects]
+        verdicts = [_check_effect(effect, case) for effect in effects]
         if case.tool_rule and case.tool_rule.decision != "allow":
-            verdicts.append(ruled(ALLOWED, case.tool_rule))
-        return strictest([*verdicts, judge_flow(effects, case, flow)])
+            verdicts.append(apply_rule(ALLOWED, case.tool_rule))
+        return strictest([*verdicts, check_flow(effects, case, flow)])
 
     def sources_of(
         self, effects: Iterable[Effect], place: str, *, has_network: bool = True
@@ -97,9 +97,9 @@ class Policy:
         self, effect: Runs, mode: Mode, grants: Iterable[Grant]
     ) -> tuple[Verdict, tuple[StepVerdict, ...]]:
         """Judge a command, and show how each of its steps was judged."""
-        from hermes_acp.policy.judges.commands import judge_run
+        from hermes_acp.policy.judges.command_judge import check_run
 
-        trial = judge_run(effect, self._case(mode, grants, "terminal", effect.cwd))
+        trial = check_run(effect, self._case(mode, grants, "terminal", effect.cwd))
         return trial.verdict, trial.steps
 
     def grants_for(self, effects: Iterable[Effect], *, allowed: bool, place: str = "") -> tuple[Grant, ...]:
@@ -112,7 +112,7 @@ class Policy:
         imports = self.imports(place)
         for effect in effects:
             match effect:
-                case Writes() if not (allowed and (effect.path in imports or _is_delicate(effect))):
+                case Writes() if not (allowed and (effect.path in imports or _is_sensitive_write(effect))):
                     grants.append(Grant("write", effect.path, allowed))
                 case Runs():
                     grants += (
@@ -131,93 +131,95 @@ class Policy:
                     pass
         return tuple(dict.fromkeys(grants))
 
-    def closures(self, place: str, tools: Sequence[str], folder: str = "") -> tuple[Closure, ...]:
+    def denied_paths(self, place: str, tools: Sequence[str], folder: str = "") -> tuple[DeniedPath, ...]:
         """Give what rules keep these tools out of in a place, for what runs there where nobody can be asked."""
-        return self._case("auto", (), "", place, folder).rulebook.closures(tools)
+        return self._case("auto", (), "", place, folder).rulebook.denied_paths(tools)
 
-    def unread(self, place: str) -> tuple[Closure, ...]:
+    def unread(self, place: str) -> tuple[DeniedPath, ...]:
         """Give what rules keep from being read in a place, or have asked about."""
-        return tuple(each for each in self.closures(place, ("read_file",)) if each.hides)
+        return tuple(each for each in self.denied_paths(place, ("read_file",)) if each.hides)
 
     def imports(self, place: str) -> Mapping[str, str]:
         """Return the files that context files import in a place: by their real path, the name of the importer."""
         return self._imports(place) if self._imports and place else {}
 
     def remember(self, place: str, grants: Sequence[Grant]) -> None:
-        """Let standing answers hold in later sessions of a place too. Raises StorageTrouble."""
+        """Let standing answers hold in later sessions of a place too. Raises StorageError."""
         if self._settlements:
             self._settlements.remember(place, grants)
 
     def _grants_for_run(self, effect: Runs, place: str) -> list[Grant]:
-        from hermes_acp.policy.judges.commands import is_delicate, judge_run, state_of_steps
-        from hermes_acp.policy.shell.footing import state_of
+        from hermes_acp.policy.judges.command_judge import check_run, fingerprint_steps, is_sensitive_step
+        from hermes_acp.policy.shell.command_dependencies import fingerprint_of
 
         case = self._case("ask", (), "terminal", place or effect.cwd)
-        trial = judge_run(effect, case)
+        trial = check_run(effect, case)
         if trial.verdict.decision != "ask" or effect.leaves_sandbox or not effect.confined:
             return []
-        if any(is_delicate(judged.step, case) for judged in trial.steps):
+        if any(is_sensitive_step(judged.step, case) for judged in trial.steps):
             return []
         asked = [judged.step for judged in trial.steps if judged.verdict.decision == "ask"]
 
-        def bound(footing: tuple[str, ...]) -> str:
-            return state_of([footing], effect.cwd, effect.roots)
+        def bound(dependencies: tuple[str, ...]) -> str:
+            return fingerprint_of([dependencies], effect.cwd, effect.roots)
 
         narrow = [
-            Grant("run", beginning_subject(effect.cwd, step.beginning), True, bound(step.footing))
+            Grant("run", prefix_subject(effect.cwd, step.prefix), True, bound(step.dependencies))
             for step in asked
-            if step.beginning
+            if step.prefix
         ]
         narrow += [Grant("write", path, True) for step in asked for path in step.writes]
-        known = structs.replace(case, standing=Standing(narrow))
-        if narrow and judge_run(effect, known).verdict.decision == "allow":
+        known = structs.replace(case, standing_grants=StandingGrants(narrow))
+        if narrow and check_run(effect, known).verdict.decision == "allow":
             return narrow
-        return [Grant("run", run_subject(effect), True, state_of_steps(trial.steps, effect))]
+        return [Grant("run", run_subject(effect), True, fingerprint_steps(trial.steps, effect))]
 
-    def _case(self, mode: Mode, grants: Iterable[Grant], tool: str, place: str, folder: str = "") -> Case:
+    def _case(
+        self, mode: Mode, grants: Iterable[Grant], tool: str, place: str, folder: str = ""
+    ) -> PolicyContext:
         of_place = self._settlements if place else None
         rules = (*self._rules, *(of_place.rules(place) if of_place else ()))
         grants = (*(of_place.grants(place) if of_place else ()), *grants)
         begins_in = folder or os.path.realpath(place or "/") if rules else "/"
-        book = Rulebook(rules, begins_in, self._user_home)
-        return Case(
+        book = RuleSet(rules, begins_in, self._user_home)
+        return PolicyContext(
             mode=mode,
-            standing=Standing(grants),
+            standing_grants=StandingGrants(grants),
             rulebook=book,
             tool=tool,
             tool_rule=book.for_tool(tool) if tool else None,
             own_home=self._home,
             user_home=self._user_home,
             search_path=self._search_path,
-            is_far=bool(folder),
+            is_remote=bool(folder),
             imports={} if folder else self.imports(place),
         )
 
 
-def _is_delicate(effect: Writes) -> bool:
+def _is_sensitive_write(effect: Writes) -> bool:
     """Tell whether no standing answer covers a change, as the file is protected or holds keys."""
     return is_protected(effect.path) or is_sensitive(effect.path) or bool(effect.secret)
 
 
-def _judge_one(effect: Effect, case: Case) -> Verdict:
+def _check_effect(effect: Effect, case: PolicyContext) -> Verdict:
     match effect:
         case Reads(path=path, secret=secret):
-            return judge_read(path, case, secret)
+            return check_read(path, case, secret)
         case Writes(path=path, secret=secret):
-            return judge_write(path, case, secret=secret)
+            return check_write(path, case, secret=secret)
         case Deletes(path=path):
-            return judge_delete(path, case)
+            return check_delete(path, case)
         case Reaches():
-            return judge_reach(effect, case)
+            return check_reach(effect, case)
         case Presses():
-            return judge_press(case)
+            return check_page_input(case)
         case Runs():
-            from hermes_acp.policy.judges.commands import judge_run
+            from hermes_acp.policy.judges.command_judge import check_run
 
-            return judge_run(effect, case).verdict
+            return check_run(effect, case).verdict
         case Calls():
-            return judge_call(effect, case)
+            return check_call(effect, case)
         case Recalls():
-            return judge_recall(case)
+            return check_recall(case)
         case Remembers():
-            return judge_note(effect, case)
+            return check_note(effect, case)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from hermes_acp.policy.shell.steps import Step
+from hermes_acp.policy.shell.command_step import Step
 
 _ALWAYS: Final = frozenset(
     {
@@ -47,7 +47,7 @@ def is_loopback(host: str) -> bool:
     return name in _LOOPBACK or name.endswith(".localhost") or name.startswith("127.")
 
 
-def speaks_to_others(step: Step) -> bool:
+def uses_network(step: Step) -> bool:
     """Tell whether a step of a command speaks to another machine, as far as its words tell."""
     if step.judgement == "harmless" or step.program in _LOCAL:
         return False

@@ -11,19 +11,19 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
-from hermes_acp.core.closures import Closure
-from hermes_acp.core.rules import Rule
-from hermes_acp.policy.names import holds_secrets, is_protected
+from hermes_acp.core.denied_paths import DeniedPath
+from hermes_acp.core.policy_rules import Rule
+from hermes_acp.policy.sensitive_names import holds_secrets, is_protected
 
 if TYPE_CHECKING:
-    from hermes_acp.policy.shell.steps import Step
+    from hermes_acp.policy.shell.command_step import Step
 
 ORDER: Final = ("deny", "ask", "allow")
-FEWEST_SPELLED: Final = 3
-SIGNS: Final = frozenset("*?[")
+MIN_LITERAL_NAMES: Final = 3
+GLOB_CHARACTERS: Final = frozenset("*?[")
 
 
-class Rulebook:
+class RuleSet:
     """Rules as they hold in one place: relative globs begin there. `user_home` is what `~` stands for."""
 
     def __init__(self, rules: Iterable[Rule] = (), place: str = "/", user_home: str = "/") -> None:
@@ -80,7 +80,7 @@ class Rulebook:
             None,
         )
 
-    def closures(self, tools: Sequence[str]) -> tuple[Closure, ...]:
+    def denied_paths(self, tools: Sequence[str]) -> tuple[DeniedPath, ...]:
         """Give the paths that any of these tools is to be kept out of, or asked about."""
         rules = [rule for tool in ("", *tools) for rule in self._rules_of(tool)]
         return tuple(
@@ -97,7 +97,7 @@ class Rulebook:
         """Give a rule's glob, absolute; that of one which is to keep out also by where links lead from there."""
         if rule not in self._globs:
             written = _absolute(rule.path, self._place, self._user_home)
-            led = written if rule.decision == "allow" else _led(written)
+            led = written if rule.decision == "allow" else _resolve_glob(written)
             self._globs[rule] = tuple(dict.fromkeys((written, led)))
         return self._globs[rule]
 
@@ -111,33 +111,33 @@ class Rulebook:
         return any(each.fullmatch(place) for each in folded for place in above)
 
 
-def _closure_of(glob: str, *, hides: bool) -> Closure:
+def _closure_of(glob: str, *, hides: bool) -> DeniedPath:
     names = glob.rstrip("/").split("/")
-    spelled = _spelled(names)
+    spelled = _literal_prefix_length(names)
     anchor = "/".join(names[:spelled]).casefold() or "/"
     named = "/".join(names) if spelled == len(names) else ""
-    return Closure(_compiled(glob.casefold()).pattern, anchor, hides, named)
+    return DeniedPath(_compiled(glob.casefold()).pattern, anchor, hides, named)
 
 
-def _spelled(names: Sequence[str]) -> int:
+def _literal_prefix_length(names: Sequence[str]) -> int:
     """Tell how many names a glob begins with that have no signs."""
-    return next((number for number, name in enumerate(names) if set(name) & SIGNS), len(names))
+    return next((number for number, name in enumerate(names) if set(name) & GLOB_CHARACTERS), len(names))
 
 
-def _led(glob: str) -> str:
+def _resolve_glob(glob: str) -> str:
     """Give a glob with the links followed that are spelled out in it."""
     names = glob.split("/")
-    spelled = _spelled(names)
+    spelled = _literal_prefix_length(names)
     return "/".join((os.path.realpath("/".join(names[:spelled]) or "/").rstrip("/"), *names[spelled:]))
 
 
-def spells_out(rule: Rule, path: str) -> bool:
+def names_literally(rule: Rule, path: str) -> bool:
     """Tell whether a rule names what makes a path delicate in so many letters, as only its user's own can."""
     if not rule.is_users:
         return False
     spelled = [part.casefold() for part in rule.path.split("/") if not any(sign in part for sign in "*?[")]
     last = re.sub(r"\[[^\]]*\]|[*?]", "", rule.path.rpartition("/")[2])
-    if holds_secrets(path) and len(last) < FEWEST_SPELLED:
+    if holds_secrets(path) and len(last) < MIN_LITERAL_NAMES:
         return False
     if not is_protected(path):
         return True
@@ -157,15 +157,15 @@ def _base(program: str) -> str:
 def _fits_step(rule: Rule, step: "Step") -> bool:
     first, *others = rule.command
     if rule.decision != "allow":
-        return step.program == _base(first) and _stand_in_order(others, step.words[1:])
+        return step.program == _base(first) and _is_subsequence(others, step.words[1:])
     if step.origin is None or not step.is_plain or step.words[: len(rule.command)] != rule.command:
         return False
-    from hermes_acp.policy.shell.hazards import hazard_in
+    from hermes_acp.policy.shell.command_hazards import find_hazard
 
-    return not hazard_in(step.origin, len(rule.command))
+    return not find_hazard(step.origin, len(rule.command))
 
 
-def _stand_in_order(wanted: Sequence[str], words: Sequence[str | None]) -> bool:
+def _is_subsequence(wanted: Sequence[str], words: Sequence[str | None]) -> bool:
     """Tell whether some words stand among others in this order, with anything between them."""
     rest = iter(words)
     return all(any(word == one for word in rest) for one in wanted)

@@ -17,40 +17,42 @@ from msgspec import Struct
 from hermes_acp.core.proposals import Runs
 
 PLAIN_LINE: Final = re.compile(r"[\w./:@%+,-]+(?: [\w./:@%+,-]+)*", re.ASCII)
-COUNT: Final = re.compile(r"-?[0-9]{1,6}", re.ASCII)
+COUNT_PATTERN: Final = re.compile(r"-?[0-9]{1,6}", re.ASCII)
 WHY: Final = "no sandbox can hold it here, and it is not one of the few commands that need none"
 
 
-class Form(Struct, frozen=True, forbid_unknown_fields=True):
+class SafeForm(Struct, frozen=True, forbid_unknown_fields=True):
     """What may stand behind one program's name."""
 
     flags: frozenset[str] = frozenset()
     counts: bool = False
     takes: Literal["nothing", "words", "paths", "names"] = "nothing"
 
-    def fits(self, words: Sequence[str], *, is_far: bool) -> bool:
+    def fits(self, words: Sequence[str], *, is_remote: bool) -> bool:
         """Tell whether the words are of this form; what a file elsewhere is cannot be looked at."""
         rest = [
-            word for word in words if word not in self.flags and not (self.counts and COUNT.fullmatch(word))
+            word
+            for word in words
+            if word not in self.flags and not (self.counts and COUNT_PATTERN.fullmatch(word))
         ]
-        if self.takes == "paths" and is_far:
+        if self.takes == "paths" and is_remote:
             return False
         return not rest or (self.takes != "nothing" and not any(word.startswith("-") for word in rest))
 
 
-def unfixed(effect: Runs) -> Iterator[str]:
+def unsafe_reasons(effect: Runs) -> Iterator[str]:
     """Yield why a command needs a question where nothing confines it; nothing for one of the fixed forms."""
     if not PLAIN_LINE.fullmatch(effect.command):
         yield WHY
         return
     program, *words = effect.command.split(" ")
-    form = _forms().get(program)
-    if form is None or not form.fits(words, is_far=effect.is_far):
+    form = _safe_forms().get(program)
+    if form is None or not form.fits(words, is_remote=effect.is_remote):
         yield WHY
 
 
 @cache
-def _forms() -> dict[str, Form]:
+def _safe_forms() -> dict[str, SafeForm]:
     """Read the file, once."""
     text = Path(__file__).with_name("fixed_forms.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text)["forms"], dict[str, Form])
+    return msgspec.convert(tomllib.loads(text)["forms"], dict[str, SafeForm])

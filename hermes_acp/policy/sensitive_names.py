@@ -136,7 +136,7 @@ SECRET_PLACES: Final = (
     ".gradle/gradle.properties", ".hex/hex.config", ".snowsql/config", ".snowflake/connections.toml",
     ".dbt/profiles.yml", ".mc/config.json", ".purple/accounts.xml",
 )  # fmt: skip
-HARMLESS_SECRET_LOOKALIKES: Final = (
+SECRET_NAME_EXCEPTIONS: Final = (
     ".env?example", ".env?example.*", ".env?sample", ".env?template", ".env?dist", ".env?defaults", ".env.*.example",
     ".env.*.sample", ".env.*.template", ".envrc?example", ".envrc?sample", ".envrc?template", ".dev.vars?example",
     ".dev.vars?sample", "example.env", "sample.env", "template.env", "*.example.env", "*.example.tfvars",
@@ -157,16 +157,16 @@ def _any_of(globs: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(map(translate, globs)))
 
 
-def _in_a_row(places: Iterable[str]) -> re.Pattern[str]:
+def _consecutive_parts(places: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?:^|/)(?:{'|'.join(map(re.escape, places))})(?:/|$)")
 
 
 _PROTECTED_NAME: Final = _any_of(PROTECTED_PATTERNS)
-_PROTECTED_PLACE: Final = _in_a_row(PROTECTED_PLACES)
+_PROTECTED_PLACE: Final = _consecutive_parts(PROTECTED_PLACES)
 _SECRET_NAMES: Final = frozenset(name for name in SECRET_FILES if "*" not in name)
 _SECRET_NAME: Final = _any_of(name for name in SECRET_FILES if "*" in name)
-_SECRET_PLACE: Final = _in_a_row(SECRET_PLACES)
-_HARMLESS_NAME: Final = _any_of(HARMLESS_SECRET_LOOKALIKES)
+_SECRET_PLACE: Final = _consecutive_parts(SECRET_PLACES)
+_HARMLESS_NAME: Final = _any_of(SECRET_NAME_EXCEPTIONS)
 # Settings of a repository may hold an address with a password; those of its submodules and work trees as well.
 _OF_REPOSITORY: Final = re.compile(r"(?:^|/)\.git/(?:.+/)?config(?:\.worktree)?$")
 
@@ -215,7 +215,7 @@ def holds_secrets(path: str) -> bool:
     return is_secret and not _HARMLESS_NAME.fullmatch(name)
 
 
-def secret_fitting(pattern: str) -> str:
+def secret_name_matching(pattern: str) -> str:
     """Give the first name of keys that a part of a pattern fits and partly spells out; empty where there is none."""
     for part in pattern.casefold().split("/"):
         if set(part) & set("*?[") and _SPELLED_OUT.fullmatch(part):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from hermes_acp.core.exchanges import Confinement
-from hermes_acp.core.rules import Decision, Rule
+from hermes_acp.core.policy_rules import Decision, Rule
+from hermes_acp.core.port_types import Confinement
 
 if TYPE_CHECKING:
-    from hermes_acp.policy.shell.steps import Step
+    from hermes_acp.policy.shell.command_step import Step
 
 
 class Verdict(Struct, frozen=True):
@@ -61,7 +61,7 @@ def _loosest(verdicts: Iterable[Verdict]) -> Confinement:
     return "must" if "must" in needed else "read_only" if "read_only" in needed else "usual"
 
 
-def ruled(verdict: Verdict, rule: Rule | None, *, is_spared: bool = False) -> Verdict:
+def apply_rule(verdict: Verdict, rule: Rule | None, *, is_spared: bool = False) -> Verdict:
     """Lay a rule over what holds without it.
 
     What is denied stays so; a question falls away where a rule allows it, unless it `is_spared` from such rules.

@@ -12,32 +12,32 @@ import anyio
 
 from hermes_acp.core.events import Event
 from hermes_acp.core.ports import Audience
-from hermes_acp.core.replay import replayable
-from hermes_acp.sessions.manager import Past
+from hermes_acp.core.session_replay import replayable
 from hermes_acp.sessions.session import Session
+from hermes_acp.sessions.session_manager import SessionHistory
 
-MOST_HELD: Final = 1024
+MAX_HELD_EVENTS: Final = 1024
 
 
-class Recaller(Audience, Protocol):
+class ReplayAudience(Audience, Protocol):
     """An audience that can be shown the past too."""
 
-    def recall(self, event: Event) -> None:
+    def replay_event(self, event: Event) -> None:
         """Take one event that was before, or that happened while the past was shown; never blocks."""
         ...
 
 
-class CatchingUp:
+class CatchUp:
     """Takes an audience's seat from where the past ends, and gives it up when the block it guards is left.
 
     What happens meanwhile is held and shown last. An equal audience that watched before falls silent for as long; where
     the block fails it goes on, and one that did not watch does not begin to.
     """
 
-    def __init__(self, audience_of: Callable[[Session], Recaller]) -> None:
+    def __init__(self, audience_of: Callable[[Session], ReplayAudience]) -> None:
         self._audience_of = audience_of
         self._session: Session | None = None
-        self._audience: Recaller | None = None
+        self._audience: ReplayAudience | None = None
         self._watched_before = False
         self._held: list[Event] = []
         self._is_over = anyio.Event()
@@ -50,11 +50,11 @@ class CatchingUp:
         session.ledger.admit(self)
         self._session, self._audience = session, audience
 
-    async def hear(self, past: Past) -> None:
+    async def hear(self, past: SessionHistory) -> None:
         """Show the audience the past, as fast as it reads."""
         assert self._audience, "somebody joins before they are shown anything"
         for event in chain(replayable(past.events), past.news):
-            self._audience.recall(event)
+            self._audience.replay_event(event)
             await self._audience.drained()
 
     def show(self, event: Event) -> None:
@@ -63,7 +63,7 @@ class CatchingUp:
 
     async def drained(self) -> None:
         """Let the session go on, unless so much is held that it should wait."""
-        if len(self._held) >= MOST_HELD:
+        if len(self._held) >= MAX_HELD_EVENTS:
             await self._is_over.wait()
 
     def __enter__(self) -> Self:
@@ -78,7 +78,7 @@ class CatchingUp:
         ledger = self._session.ledger
         ledger.dismiss(self)
         if error is None or self._watched_before:
-            show = self._audience.recall if error is None else self._audience.show
+            show = self._audience.replay_event if error is None else self._audience.show
             for event in self._held:
                 show(event)
             ledger.admit(self._audience)

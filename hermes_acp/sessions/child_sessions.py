@@ -10,17 +10,17 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from hermes_acp.agent.children import answer_of, last_answer
-from hermes_acp.core.child_accounts import ChildAccount
-from hermes_acp.core.errors import Busy, NotFound, StorageTrouble
+from hermes_acp.agent.child_agents import child_result, last_answer
+from hermes_acp.core.child_outcomes import ChildOutcome
+from hermes_acp.core.errors import Busy, SessionNotFound, StorageError
 from hermes_acp.core.events import Event, SessionOpened
 from hermes_acp.core.ports import Clock, Ids
-from hermes_acp.core.record import CUT_OFF, Record, folded
-from hermes_acp.storage.sessions import SessionStore, record_of_child
+from hermes_acp.core.record import CUT_OFF, Record, fold_events
+from hermes_acp.storage.session_store import SessionStore, child_record_path
 from hermes_acp.storage.transcript import Transcript
 
 
-class Children:
+class ChildSessions:
     """Begins the records of child agents in one home folder."""
 
     def __init__(self, store: SessionStore, clock: Clock, ids: Ids) -> None:
@@ -29,7 +29,7 @@ class Children:
         self._ids = ids
 
     async def begin(self, parent: Record) -> tuple[Transcript, Record]:
-        """Begin the record of a session's new child; a cancel loses nothing that was begun. Raises StorageTrouble."""
+        """Begin the record of a session's new child; a cancel loses nothing that was begun. Raises StorageError."""
         first = parent.session_id.partition(".")[0]
         opened = SessionOpened(
             f"{first}.{self._ids.fresh('child')}",
@@ -55,41 +55,41 @@ class Children:
         return transcript
 
 
-def lawful_ends(record: Record, path: Path) -> list[Event]:
+def events_to_close(record: Record, path: Path) -> list[Event]:
     """Give what closes what a killed process left open in the record at `path`, its children's records closed first."""
-    accounts: dict[str, ChildAccount] = {}
+    accounts: dict[str, ChildOutcome] = {}
     for child_id in record.open_children():
-        if account := close_child(record_of_child(path, child_id)):
+        if account := close_child(child_record_path(path, child_id)):
             accounts[child_id] = account
-    return record.loose_ends(accounts)
+    return record.closing_events(accounts)
 
 
-def close_child(path: Path) -> ChildAccount | None:
+def close_child(path: Path) -> ChildOutcome | None:
     """Lawfully close what a killed process left open in a child's record, and in those below it; say what it tells.
 
     One that is gone or in use tells nothing; one that cannot be written stays as it is.
     """
     try:
         transcript, events, _ = Transcript.reopen(path)
-    except (NotFound, Busy, StorageTrouble):
+    except (SessionNotFound, Busy, StorageError):
         return None
     try:
-        record = folded(events)
-        with suppress(StorageTrouble):
-            for end in lawful_ends(record, path):
+        record = fold_events(events)
+        with suppress(StorageError):
+            for end in events_to_close(record, path):
                 record.apply(end)
                 transcript.append(end)
     finally:
         transcript.close()
     ended = record.last_end
     if ended is None or ended.error_code == CUT_OFF:
-        return ChildAccount(last_answer(record))
-    return ChildAccount(answer_of(record, ended).text, ended)
+        return ChildOutcome(last_answer(record))
+    return ChildOutcome(child_result(record, ended).text, ended)
 
 
-def read_only(session_id: str) -> StorageTrouble:
+def read_only(session_id: str) -> StorageError:
     """Say why a child's session cannot be continued."""
-    return StorageTrouble(
+    return StorageError(
         f"Session {session_id!r} is the record of a child agent: it can be read and not continued.",
         hint=f"Continue {session_id.partition('.')[0]!r}.",
     )

@@ -5,18 +5,18 @@ Knows: how facts are laid out. Does not know: where they come from.
 
 from collections.abc import Sequence
 
-from hermes_acp.agent.weights import TOKEN_BYTES
-from hermes_acp.core.information_flow import status_rows
-from hermes_acp.core.offers import ModelOffer, chosen_offer
+from hermes_acp.agent.token_estimates import TOKEN_BYTES
+from hermes_acp.core.available_options import AvailableModel, chosen_model
+from hermes_acp.core.flow_labels import status_rows
 from hermes_acp.core.record import Record
 from hermes_acp.knowledge.context_files import ContextFile, ContextFiles
 
 
-def status_text(record: Record, models: Sequence[ModelOffer]) -> str:
+def status_text(record: Record, models: Sequence[AvailableModel]) -> str:
     """Lay out the model, the mode, the use of the window, and what came out of each provider's cache."""
     usage, options = record.usage, record.options
     rows = [("Mode", record.mode), ("Working directory", record.cwd)]
-    if offer := chosen_offer(options, models):
+    if offer := chosen_model(options, models):
         effort = f", reasoning effort {options.effort}" if options.effort else ""
         rows.insert(0, ("Model", f"{offer.model} ({offer.provider}{effort})"))
     if usage.used_tokens:

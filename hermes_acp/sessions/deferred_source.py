@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import anyio
 
-from hermes_acp.core.ports import Library, Template, Tool, ToolSource
+from hermes_acp.core.ports import PromptTemplate, ResourceLibrary, Tool, ToolSource
 
 
-class LateSource:
+class DeferredToolSource:
     """Stands for a source from the moment it is ordered; `make` gives it, or None where there is none after all."""
 
     def __init__(self, make: Callable[[], Awaitable[ToolSource | None]]) -> None:
@@ -34,11 +34,11 @@ class LateSource:
         """Give what can be used now."""
         return self._source.tools() if self._source else {}
 
-    def templates(self) -> Mapping[str, Template]:
+    def templates(self) -> Mapping[str, PromptTemplate]:
         """Give the prompts there are now."""
         return self._source.templates() if self._source else {}
 
-    def libraries(self) -> Mapping[str, Library]:
+    def libraries(self) -> Mapping[str, ResourceLibrary]:
         """Give what can be read now."""
         return self._source.libraries() if self._source else {}
 

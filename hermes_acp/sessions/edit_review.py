@@ -8,16 +8,16 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import BadRequest, HermesError, WorkspaceTrouble
+from hermes_acp.core.edit_reviews import Review, judgement, span_of
+from hermes_acp.core.errors import BadRequest, HermesError, WorkspaceError
 from hermes_acp.core.events import EditsJudged
-from hermes_acp.core.reviews import Review, judgement, span_of
 from hermes_acp.sessions.session import Session
 from hermes_acp.tools.text_files import TextFile, decode
 
 Verdict = Literal["accepted", "rejected"]
 
 
-class Judgement(Struct, frozen=True):
+class ReviewDecision(Struct, frozen=True):
     """A verdict on hunks by their numbers, on all where there are none; `revision` is that of the review they are of.
 
     Where it `is_done`, whoever judges has taken what they reject out of the file themselves, or is about to.
@@ -29,7 +29,7 @@ class Judgement(Struct, frozen=True):
     is_done: bool = False
 
 
-class Reviewing:
+class EditReview:
     """The edits of one open session."""
 
     def __init__(self, session: Session) -> None:
@@ -37,13 +37,13 @@ class Reviewing:
         self._reviews = session.record.reviews
 
     async def look(self) -> Sequence[Review]:
-        """Give what is open, after a look at what others made of the files meanwhile. Raises StorageTrouble."""
+        """Give what is open, after a look at what others made of the files meanwhile. Raises StorageError."""
         for review in self._reviews.open:
             await self._follow(review)
         return self._reviews.open
 
-    async def judge(self, path: str | None, judgement: Judgement) -> None:
-        """Judge hunks of one file, or all there are. Raises BadRequest, WorkspaceTrouble, StorageTrouble."""
+    async def judge(self, path: str | None, judgement: ReviewDecision) -> None:
+        """Judge hunks of one file, or all there are. Raises BadRequest, WorkspaceError, StorageError."""
         if path is None:
             if judgement.hunks is not None:
                 raise BadRequest("Hunks are numbered within a file.", hint="Name the path too.")
@@ -57,7 +57,7 @@ class Reviewing:
             )
         await self._judge(review, judgement)
 
-    async def _judge(self, review: Review, said: Judgement) -> None:
+    async def _judge(self, review: Review, said: ReviewDecision) -> None:
         if not said.is_done:
             review = await self._follow(review)
         if said.revision and said.revision != review.revision:
@@ -90,8 +90,8 @@ class Reviewing:
         if text is None:
             await workspace.remove(review.path)
             return
-        content = await workspace.read_to_change(review.path)
+        content = await workspace.read_for_edit(review.path)
         file = TextFile("") if content is None else decode(content, review.path)
         if content is not None and file.text != review.after:
-            raise WorkspaceTrouble(f"{review.path} changed at this very moment.", hint="Judge it again.")
+            raise WorkspaceError(f"{review.path} changed at this very moment.", hint="Judge it again.")
         await workspace.write(review.path, file.encode(text, review.path))

@@ -11,16 +11,18 @@ import anyio
 import anyio.lowlevel
 from msgspec import Struct, structs
 
-from hermes_acp.agent.beside import together
-from hermes_acp.agent.checkpoints import Safekeeping
-from hermes_acp.agent.endings import name_ending
-from hermes_acp.agent.flight import fly, land, told
-from hermes_acp.agent.inbox import Inbox, Letter
+from hermes_acp.agent.background_tasks import joined_task
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.running_calls import RunningCalls
-from hermes_acp.agent.turn import Ending, Kit, Limits, Spent, Turn
-from hermes_acp.core.checkpoints import Checkpoints
+from hermes_acp.agent.turn import Ending, Turn, TurnDependencies, TurnLimits, TurnUsage
+from hermes_acp.agent.turn_checkpoints import TurnCheckpoints
+from hermes_acp.agent.turn_endings import make_ending
+from hermes_acp.agent.turn_inbox import Inbox, InboxMessage
+from hermes_acp.agent.turn_runner import finalize, run_to_ending, to_turn_ended
+from hermes_acp.core.available_options import AvailableModel, AvailableOptions
+from hermes_acp.core.checkpoint_types import Checkpoints
 from hermes_acp.core.errors import BadRequest, Busy
+from hermes_acp.core.event_types import Mode, Options
 from hermes_acp.core.events import (
     CommandAnswered,
     InstructionsGiven,
@@ -32,28 +34,26 @@ from hermes_acp.core.events import (
     TurnStarted,
     UserSaid,
 )
-from hermes_acp.core.information_flow import SourcesRead
+from hermes_acp.core.flow_labels import SourcesRead
 from hermes_acp.core.messages import Part, UserMessage, words_in
-from hermes_acp.core.offers import ModelOffer, Offers
 from hermes_acp.core.ports import Clock, Gate, Ids, ToolSource, Workspace
 from hermes_acp.core.record import Record
-from hermes_acp.core.terms import Mode, Options
-from hermes_acp.sessions.commands import Menu, SlashCommands, TurnCommand, split_command
+from hermes_acp.sessions.session_commands import CommandMenu, SlashCommands, TurnCommand, split_command
 from hermes_acp.sessions.tool_sources import ToolSources
 from hermes_acp.storage.transcript import Transcript
 
 T = TypeVar("T")
-STEERS: Final = "Handed to the running turn; it is read before its next step."
-QUEUED: Final = "Waiting for the running turn; this message comes next."
-GO_ON: Final = (
+STEERS_NOTICE: Final = "Handed to the running turn; it is read before its next step."
+QUEUED_NOTICE: Final = "Waiting for the running turn; this message comes next."
+CONTINUE_NOTE: Final = (
     "[The turn stopped here before it was done. Go on with it; what is done already need not be done again.]"
 )
 
 
-class Means(Struct, frozen=True):
+class SessionServices(Struct, frozen=True):
     """What every session of this process uses alike.
 
-    `kit` may take a while the first time, and may raise. `news` are sentences that one user should read, each once.
+    `deps` may take a while the first time, and may raise. `news` are sentences that one user should read, each once.
     `welcome` looks at what a session's workspace brings along, before each turn, and may ask about it; `release` closes
     what tools have opened for one session. `settle` moves a session to its backend, one of `backends`, the configured
     one first, and gives what its model should know of that. `attend` is called with every session that is opened, and
@@ -61,14 +61,14 @@ class Means(Struct, frozen=True):
     nowhere.
     """
 
-    kit: Callable[[], Awaitable[Kit]]
+    deps: Callable[[], Awaitable[TurnDependencies]]
     default_mode: Callable[[], Mode]
-    models: Callable[[], tuple[ModelOffer, ...]]
+    models: Callable[[], tuple[AvailableModel, ...]]
     shared_tools: Callable[[], ToolSource | None]
     is_attended: Callable[[], bool]
     news: Callable[[], Sequence[str]]
     commands: SlashCommands
-    limits: Callable[[], Limits]
+    limits: Callable[[], TurnLimits]
     clock: Clock
     ids: Ids
     allows_bypass: Callable[[], bool]
@@ -83,26 +83,28 @@ class Means(Struct, frozen=True):
 class Session:
     """A conversation that is open in this process."""
 
-    def __init__(self, transcript: Transcript, record: Record, workspace: Workspace, means: Means) -> None:
+    def __init__(
+        self, transcript: Transcript, record: Record, workspace: Workspace, services: SessionServices
+    ) -> None:
         self.record = record
         self.ledger = Ledger(transcript, record)
         self.workspace = workspace
         self._left: list[Workspace] = []
-        self.sources = ToolSources(means.shared_tools, means.is_attended)
-        self.commands = Menu(means.commands, self.sources, self.ledger)
+        self.sources = ToolSources(services.shared_tools, services.is_attended)
+        self.commands = CommandMenu(services.commands, self.sources, self.ledger)
         self.running = RunningCalls()
         self.trouble = transcript.trouble
         """What made this session one that can be read and not continued when it was opened, if anything did."""
         self._transcript = transcript
-        self._means = means
+        self._services = services
         self._is_ending = False
         self._turns = anyio.Lock()
         self._scopes: set[anyio.CancelScope] = set()
         self._inbox: Inbox | None = None
         self._last_end: TurnEnded | None = None
         self._told_of_effort = ""
-        self._safekeeping = Safekeeping(lambda: means.checkpoints(self))
-        means.attend(self)
+        self._turn_checkpoints = TurnCheckpoints(lambda: services.checkpoints(self))
+        services.attend(self)
 
     @property
     def id(self) -> str:
@@ -115,12 +117,12 @@ class Session:
         return self._transcript.trouble is not None
 
     @property
-    def offers(self) -> Offers:
+    def offers(self) -> AvailableOptions:
         """What can be chosen now."""
-        means = self._means
-        return Offers(means.models(), means.backends(), means.allows_bypass())
+        services = self._services
+        return AvailableOptions(services.models(), services.backends(), services.allows_bypass())
 
-    def line_up(self) -> anyio.CancelScope:
+    def enqueue(self) -> anyio.CancelScope:
         """Take a place in the line of turns: `cancel` finds it from now on, before `prompt` has begun there."""
         scope = anyio.CancelScope()
         self._scopes.add(scope)
@@ -131,17 +133,17 @@ class Session:
     ) -> TurnEnded:
         """Run one turn, after those already asked for, or steer the running one, as the session's options say.
 
-        Always gives how the turn ended, also when it was cancelled. Raises StorageTrouble when the end cannot be
+        Always gives how the turn ended, also when it was cancelled. Raises StorageError when the end cannot be
         recorded, and what stands in the way of any turn (no model, say).
         """
-        turn_id = self._means.ids.fresh("turn")
-        with place or self.line_up() as scope:
+        turn_id = self._services.ids.fresh("turn")
+        with place or self.enqueue() as scope:
             try:
                 await anyio.lowlevel.checkpoint_if_cancelled()
                 if not self.commands.lists(parts) and (end := await self._steer(parts)):
                     return end
                 if self._turns.locked() and not self._is_ending:
-                    self.ledger.emit(Noticed("info", QUEUED))
+                    self.ledger.emit(Noticed("info", QUEUED_NOTICE))
                 async with self._turns:
                     self._is_ending = False
                     return await self._turn(turn_id, parts, gate)
@@ -154,12 +156,12 @@ class Session:
 
         Raises BadRequest where the last turn was done.
         """
-        turn_id = self._means.ids.fresh("turn")
-        with self.line_up() as scope:
+        turn_id = self._services.ids.fresh("turn")
+        with self.enqueue() as scope:
             try:
                 async with self._turns:
                     self._is_ending = False
-                    if not self.record.can_go_on:
+                    if not self.record.can_resume:
                         raise BadRequest(
                             f"Session {self.id!r} has no turn that stopped before it was done.",
                             hint="Give a prompt.",
@@ -174,20 +176,20 @@ class Session:
         inbox = self._inbox
         if inbox is None or self.record.options.during_turn != "steer":
             return None
-        letter = Letter(parts)
-        inbox.put(letter)
-        self.ledger.emit(Noticed("info", STEERS))
+        message = InboxMessage(parts)
+        inbox.put(message)
+        self.ledger.emit(Noticed("info", STEERS_NOTICE))
         try:
-            await letter.settled.wait()
+            await message.settled.wait()
         finally:
-            inbox.take_back(letter)
-        return self._last_end if letter.was_read else None
+            inbox.take_back(message)
+        return self._last_end if message.was_read else None
 
     async def _turn(self, turn_id: str, parts: tuple[Part, ...], gate: Gate) -> TurnEnded:
         text = words_in(parts)
-        if command := self._means.commands.find(text):
+        if command := self._services.commands.find(text):
             return self._answered(turn_id, text, await command.answer(self.record))
-        if command := self._means.commands.find_turn_command(text):
+        if command := self._services.commands.find_turn_command(text):
             return await self._send_on(command, turn_id, text, gate)
         name, words = split_command(text)
         if template := await self.sources.find_template(name):
@@ -204,94 +206,94 @@ class Session:
 
         Words that a killed process was never able to answer are put to the model once more before them.
         """
-        kit = await self._means.kit()
-        self.ledger.redactor = kit.redactor
-        news = self._means.settle(self)
-        self.ledger.emit(TurnStarted(turn_id, goes_on=not parts or self.record.was_cut_off))
+        deps = await self._services.deps()
+        self.ledger.redactor = deps.redactor
+        news = self._services.settle(self)
+        self.ledger.emit(TurnStarted(turn_id, goes_on=not parts or self.record.was_interrupted))
         if parts:
-            self.ledger.emit(UserSaid(self._means.ids.fresh("msg"), parts))
+            self.ledger.emit(UserSaid(self._services.ids.fresh("msg"), parts))
         elif not isinstance(self.record.messages[-1], UserMessage):
-            self.ledger.emit(NoteAdded(GO_ON))
+            self.ledger.emit(NoteAdded(CONTINUE_NOTE))
         if news:
             self.ledger.emit(NoteAdded(news))
-        turn = self._open(kit, turn_id, gate)
+        turn = self._open(deps, turn_id, gate)
         try:
             await self._equip(turn)
-            ending = await fly(turn)
+            ending = await run_to_ending(turn)
         except BaseException as error:
             stopped = isinstance(error, anyio.get_cancelled_exc_class())
             await self._end(
-                turn, name_ending("cancelled") if stopped else name_ending("gave_up", error_code="bug")
+                turn, make_ending("cancelled") if stopped else make_ending("gave_up", error_code="bug")
             )
             raise
         return await self._end(turn, ending)
 
     async def _send_on(self, command: TurnCommand, turn_id: str, prompt: str, gate: Gate) -> TurnEnded:
         """Let a command be the whole turn; it is answered in words whatever came of it, unless it was stopped."""
-        turn = self._open(await self._means.kit(), turn_id, gate)
+        turn = self._open(await self._services.deps(), turn_id, gate)
         self._inbox = None  # nothing said meanwhile could steer it; it waits for its own turn
 
         async def run(turn: Turn) -> Ending:
             self._answered(turn_id, prompt, await command.run(turn, split_command(prompt)[1]))
-            return name_ending("done")
+            return make_ending("done")
 
-        ending = await fly(turn, run)
+        ending = await run_to_ending(turn, run)
         if ending.reason not in ("done", "storage_trouble"):
             self._answered(turn_id, prompt, ending.sentence)
         await self.ledger.settle()
-        return told(turn, ending)
+        return to_turn_ended(turn, ending)
 
     def _answered(self, turn_id: str, prompt: str, answer: str) -> TurnEnded:
         """Let the program's own answer be the whole turn."""
-        self.ledger.emit(CommandAnswered(self._means.ids.fresh("msg"), prompt, answer))
+        self.ledger.emit(CommandAnswered(self._services.ids.fresh("msg"), prompt, answer))
         return TurnEnded(turn_id, "done")
 
-    def _open(self, kit: Kit, turn_id: str, gate: Gate) -> Turn:
+    def _open(self, deps: TurnDependencies, turn_id: str, gate: Gate) -> Turn:
         self._inbox = Inbox()
-        kit = kit.for_options(self.record.options)
+        deps = deps.for_options(self.record.options)
         return Turn(
             id=turn_id,
-            kit=kit,
+            deps=deps,
             ledger=self.ledger,
             workspace=self.workspace,
             gate=gate,
             inbox=self._inbox,
-            limits=self._means.limits(),
-            spent=Spent(self._means.clock.monotonic()),
-            clock=self._means.clock,
-            ids=self._means.ids,
-            course=kit.routing.course(),
+            limits=self._services.limits(),
+            spent=TurnUsage(self._services.clock.monotonic()),
+            clock=self._services.clock,
+            ids=self._services.ids,
+            fallback_plan=deps.routing.fallback_plan(),
             running=self.running,
-            safekeeping=self._safekeeping,
+            turn_checkpoints=self._turn_checkpoints,
         )
 
     async def _equip(self, turn: Turn) -> None:
         """Give the turn the tools of the session's sources; meanwhile the prompt is made to outlive the machine."""
-        if self.record.mode == "bypass" and not self._means.allows_bypass():
-            self.set_mode(self._means.default_mode())
-        async with together(self.ledger.settle):
+        if self.record.mode == "bypass" and not self._services.allows_bypass():
+            self.set_mode(self._services.default_mode())
+        async with joined_task(self.ledger.settle):
             with anyio.move_on_after(turn.limits.question_timeout_s):
-                await self._means.welcome(self, turn.gate)
-            toolbox = await self.sources.equip(turn.kit.toolbox, self.ledger)
-        turn.kit = structs.replace(turn.kit, toolbox=toolbox)
-        for sentence in self._means.news():
+                await self._services.welcome(self, turn.gate)
+            toolbox = await self.sources.equip(turn.deps.toolbox, self.ledger)
+        turn.deps = structs.replace(turn.deps, toolbox=toolbox)
+        for sentence in self._services.news():
             self.ledger.emit(Noticed("warning", sentence))
-        self._tell_of_lesser_effort(turn.kit)
+        self._tell_of_lesser_effort(turn.deps)
         await self.ledger.settle()
 
-    def _tell_of_lesser_effort(self, kit: Kit) -> None:
+    def _tell_of_lesser_effort(self, deps: TurnDependencies) -> None:
         """Say once that the model in use lacks the effort that was chosen; between turns there is no room for it."""
-        news = kit.routing.routes[0].lesser_effort(kit.effort)
+        news = deps.routing.routes[0].effort_notice(deps.effort)
         if news and news != self._told_of_effort:
             self.ledger.emit(Noticed("info", news))
         self._told_of_effort = news
 
     async def _end(self, turn: Turn, ending: Ending) -> TurnEnded:
         self._inbox = None
-        ended = told(turn, ending)
+        ended = to_turn_ended(turn, ending)
         with anyio.CancelScope(shield=True):
             try:
-                ended = told(turn, await land(turn, ending))
+                ended = to_turn_ended(turn, await finalize(turn, ending))
             finally:
                 self._last_end = ended
                 turn.inbox.settle()
@@ -305,7 +307,7 @@ class Session:
         return ended
 
     async def between_turns(self, act: Callable[[], Awaitable[T]]) -> T:
-        """Do something while no turn runs. Raises Busy where one does, and StorageTrouble in a read-only session."""
+        """Do something while no turn runs. Raises Busy where one does, and StorageError in a read-only session."""
         if self._transcript.trouble:
             raise self._transcript.trouble
         if self._turns.locked() and not self._is_ending:
@@ -357,7 +359,7 @@ class Session:
             async with self._turns:
                 try:
                     await self.sources.close()
-                    await self._means.release(self.id)
+                    await self._services.release(self.id)
                     for workspace in (*self._left, self.workspace):
                         await workspace.close()
                 finally:

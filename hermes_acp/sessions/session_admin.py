@@ -11,7 +11,7 @@ from typing import Literal
 import anyio.to_thread
 from msgspec import structs
 
-from hermes_acp.core.errors import NotFound
+from hermes_acp.core.errors import SessionNotFound
 from hermes_acp.core.events import (
     ArchiveChanged,
     CompactionStarted,
@@ -25,45 +25,45 @@ from hermes_acp.core.events import (
     TitleChanged,
     TurnStarted,
 )
-from hermes_acp.core.record import folded
-from hermes_acp.sessions.beginning import Beginning, Founder
-from hermes_acp.sessions.children import read_only
-from hermes_acp.sessions.manager import OpenWorkspace, SessionManager
-from hermes_acp.sessions.session import Means, Session
-from hermes_acp.storage.sessions import SessionStore, is_child
+from hermes_acp.core.record import fold_events
+from hermes_acp.sessions.child_sessions import read_only
+from hermes_acp.sessions.session import Session, SessionServices
+from hermes_acp.sessions.session_creation import CreatedSession, SessionCreator
+from hermes_acp.sessions.session_manager import OpenWorkspace, SessionManager
+from hermes_acp.storage.session_store import SessionStore, is_child
 from hermes_acp.storage.transcript import Transcript
 
 
-class Registrar:
+class SessionAdmin:
     """The sessions of one home folder, each taken as a whole."""
 
-    def __init__(self, store: SessionStore, sessions: SessionManager, means: Means) -> None:
+    def __init__(self, store: SessionStore, sessions: SessionManager, services: SessionServices) -> None:
         self._store = store
         self._sessions = sessions
-        self._founder = Founder(store, means.clock, means.ids)
+        self._founder = SessionCreator(store, services.clock, services.ids)
 
     def status(self, session_id: str) -> Literal["open", "saved"]:
-        """Say whether a session is alive in this process. Raises NotFound."""
+        """Say whether a session is alive in this process. Raises SessionNotFound."""
         if self._sessions.get(session_id):
             return "open"
         self._path(session_id)
         return "saved"
 
     async def rename(self, session_id: str, title: str) -> None:
-        """Give a session a title that lasts. Raises NotFound, Busy, StorageTrouble."""
+        """Give a session a title that lasts. Raises SessionNotFound, Busy, StorageError."""
         if session := self._sessions.get(session_id):
             await self._tell(session, TitleChanged(title))
         else:
             await self._add(session_id, TitleChanged(title))
 
     async def archive(self, session_id: str) -> None:
-        """Close a session and take it out of the usual lists. Raises NotFound, Busy, StorageTrouble."""
+        """Close a session and take it out of the usual lists. Raises SessionNotFound, Busy, StorageError."""
         self._path(session_id)
         await self._sessions.close(session_id)
         await self._add(session_id, ArchiveChanged(is_archived=True))
 
     async def unarchive(self, session_id: str) -> None:
-        """Put a session back into the usual lists. Raises NotFound, Busy, StorageTrouble."""
+        """Put a session back into the usual lists. Raises SessionNotFound, Busy, StorageError."""
         if session := self._sessions.get(session_id):
             await self._tell(session, ArchiveChanged(is_archived=False))
         else:
@@ -77,16 +77,17 @@ class Registrar:
         open_workspace: OpenWorkspace,
         instructions: InstructionsGiven | None = None,
     ) -> Session:
-        """Begin a session with the past of another, which stays as it is. Raises NotFound, BadRequest, StorageTrouble.
+        """Begin a session with the past of another, which stays as it is. Raises SessionNotFound, BadRequest,
+        StorageError.
 
         A turn that runs in the other, or was never ended, is left out, and so are standing answers: they were given
         there. Without `instructions` the other's are kept.
         """
         path = self._path(session_id)
 
-        def begin() -> Beginning:
-            past = inherited(Transcript.read_events(path), os.path.normpath(cwd), instructions)
-            return self._founder.begin_behind(past, cwd, more_roots)
+        def begin() -> CreatedSession:
+            past = inherited_events(Transcript.read_events(path), os.path.normpath(cwd), instructions)
+            return self._founder.begin_with_history(past, cwd, more_roots)
 
         return self._sessions.adopt(await anyio.to_thread.run_sync(begin), open_workspace)
 
@@ -99,7 +100,7 @@ class Registrar:
     def _path(self, session_id: str) -> Path:
         path = self._store.path_of(session_id)
         if not path.is_file():
-            raise NotFound(
+            raise SessionNotFound(
                 f"There is no session {session_id!r}.",
                 session_id=session_id,
                 hint="List the sessions to see which exist.",
@@ -118,7 +119,7 @@ class Registrar:
 def _append(path: Path, event: TitleChanged | ArchiveChanged) -> None:
     transcript, events, _ = Transcript.reopen(path)
     try:
-        record = folded(events)
+        record = fold_events(events)
         if isinstance(event, TitleChanged):
             is_news = event.title != record.title
         else:
@@ -129,9 +130,11 @@ def _append(path: Path, event: TitleChanged | ArchiveChanged) -> None:
         transcript.close()
 
 
-def inherited(events: Sequence[Event], cwd: str, instructions: InstructionsGiven | None) -> tuple[Event, ...]:
+def inherited_events(
+    events: Sequence[Event], cwd: str, instructions: InstructionsGiven | None
+) -> tuple[Event, ...]:
     """Give what a fork in a folder takes over; its prompt is frozen anew where it would say something else."""
-    source = folded(events)
+    source = fold_events(events)
     if source.open_turn:
         last = max(number for number, event in enumerate(events) if isinstance(event, TurnStarted))
         events = events[:last]

@@ -16,7 +16,7 @@ from hermes_acp.core.record import Record
 from hermes_acp.sessions.tool_sources import ToolSources
 
 
-class Offer(Struct, frozen=True):
+class OfferedCommand(Struct, frozen=True):
     """A command as a user is offered it; `hint` says what goes behind its name, empty for nothing."""
 
     name: str
@@ -53,12 +53,12 @@ class SlashCommands:
         self._answered = answered
         self._in_turns = in_turns
 
-    def offered(self, *, has_servers: bool) -> tuple[Offer, ...]:
+    def offered(self, *, has_servers: bool) -> tuple[OfferedCommand, ...]:
         """Give what is offered in a session."""
         return (
-            *(Offer(command.name, command.description) for command in self._answered),
+            *(OfferedCommand(command.name, command.description) for command in self._answered),
             *(
-                Offer(command.name, command.description, command.hint)
+                OfferedCommand(command.name, command.description, command.hint)
                 for command in self._in_turns
                 if has_servers or not command.needs_servers
             ),
@@ -77,7 +77,7 @@ class SlashCommands:
         return next((command for command in self._in_turns if command.name == name), None)
 
 
-class Menu:
+class CommandMenu:
     """The slash commands that one session offers."""
 
     def __init__(self, own: SlashCommands, sources: ToolSources, ledger: Ledger) -> None:
@@ -87,12 +87,12 @@ class Menu:
         self._announced = self.offered
 
     @property
-    def offered(self) -> tuple[Offer, ...]:
+    def offered(self) -> tuple[OfferedCommand, ...]:
         """The program's own commands, then the prompts of the session's sources."""
         prompts = sorted(self._sources.templates().items())
         return (
             *self._own.offered(has_servers=self._sources.has_servers),
-            *(Offer(name, prompt.description, prompt.hint) for name, prompt in prompts),
+            *(OfferedCommand(name, prompt.description, prompt.hint) for name, prompt in prompts),
         )
 
     def announce(self) -> None:

@@ -11,16 +11,16 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import BadRequest, StorageTrouble
+from hermes_acp.core.errors import BadRequest, StorageError
 from hermes_acp.core.events import Event, SessionOpened
 from hermes_acp.core.ports import Clock, Ids
 from hermes_acp.core.record import Record
-from hermes_acp.storage.files import storage_trouble
-from hermes_acp.storage.sessions import SESSION_ID, SessionStore, is_child
+from hermes_acp.storage.private_files import storage_error
+from hermes_acp.storage.session_store import SESSION_ID, SessionStore, is_child
 from hermes_acp.storage.transcript import Transcript
 
 
-class Beginning(Struct, frozen=True):
+class CreatedSession(Struct, frozen=True):
     """A session that is on disk and not yet alive; it may have another's past."""
 
     transcript: Transcript
@@ -28,7 +28,7 @@ class Beginning(Struct, frozen=True):
     has_past: bool = False
 
 
-class Founder:
+class SessionCreator:
     """Begins sessions in one home folder."""
 
     def __init__(self, store: SessionStore, clock: Clock, ids: Ids) -> None:
@@ -36,16 +36,16 @@ class Founder:
         self._clock = clock
         self._ids = ids
 
-    def begin(self, cwd: str, more_roots: Sequence[str], session_id: str | None = None) -> Beginning:
-        """Begin a session without a past; see `begin_behind`."""
-        return self.begin_behind((), cwd, more_roots, session_id)
+    def begin(self, cwd: str, more_roots: Sequence[str], session_id: str | None = None) -> CreatedSession:
+        """Begin a session without a past; see `begin_with_history`."""
+        return self.begin_with_history((), cwd, more_roots, session_id)
 
-    def begin_behind(
+    def begin_with_history(
         self, past: Iterable[Event], cwd: str, more_roots: Sequence[str], session_id: str | None = None
-    ) -> Beginning:
+    ) -> CreatedSession:
         """Begin a session with a past, under a fresh id unless one is given; blocks on the disk for a moment.
 
-        Raises BadRequest for a directory or an id that cannot serve, StorageTrouble.
+        Raises BadRequest for a directory or an id that cannot serve, StorageError.
         """
         if session_id and is_child(session_id):
             raise BadRequest(
@@ -69,11 +69,11 @@ class Founder:
             transcript.close()
             with suppress(OSError):
                 transcript.path.unlink()
-            if isinstance(error, StorageTrouble) and isinstance(error.__cause__, OSError):
+            if isinstance(error, StorageError) and isinstance(error.__cause__, OSError):
                 # What the record says of itself is of one that exists.
-                raise storage_trouble("begin the session record", transcript.path, error.__cause__) from error
+                raise storage_error("begin the session record", transcript.path, error.__cause__) from error
             raise
-        return Beginning(transcript, record, has_past)
+        return CreatedSession(transcript, record, has_past)
 
 
 def checked_roots(cwd: str, more_roots: Sequence[str]) -> tuple[str, ...]:

@@ -9,17 +9,17 @@ from typing import Final
 
 import anyio
 
-from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.core.errors import StorageError
 from hermes_acp.core.events import Event, RootsChanged, TitleChanged, TurnEnded, TurnStarted
 from hermes_acp.core.ports import Clock
 from hermes_acp.core.record import Record
-from hermes_acp.storage.sessions import SessionRow, SessionStore
+from hermes_acp.storage.session_store import SessionRow, SessionStore
 
-PAUSE_S: Final = 0.1
+SETTLE_DELAY_S: Final = 0.1
 """So that an answer goes before its bookkeeping, and turns that follow each other at once are written down together."""
 
 
-class Listing:
+class SessionListing:
     """Writes down what changed in open sessions."""
 
     def __init__(self, store: SessionStore, clock: Clock) -> None:
@@ -47,7 +47,7 @@ class Listing:
         """Bring list and search up to date whenever something changed; runs beside everything else."""
         while True:
             await self._has_changes.wait()
-            with anyio.move_on_after(PAUSE_S):
+            with anyio.move_on_after(SETTLE_DELAY_S):
                 await self._has_newcomers.wait()
             self._has_changes, self._has_newcomers = anyio.Event(), anyio.Event()
             await self.try_to_settle()
@@ -59,11 +59,11 @@ class Listing:
         """Settle if that can be done: a list that cannot be kept stops no conversation; the changes are tried again."""
         try:
             await self.settle()
-        except StorageTrouble:
+        except StorageError:
             return
 
     async def settle(self) -> None:
-        """Write down every change so far; who comes second waits. Raises StorageTrouble, with the changes kept."""
+        """Write down every change so far; who comes second waits. Raises StorageError, with the changes kept."""
         async with self._writing:
             if not self._changed:
                 return
@@ -75,16 +75,16 @@ class Listing:
                 raise
 
     async def delete(self, session_id: str) -> None:
-        """Remove a session from store and list; an unknown one is no mistake. Raises Busy, StorageTrouble."""
+        """Remove a session from store and list; an unknown one is no mistake. Raises Busy, StorageError."""
         async with self._writing:
             self._changed.pop(session_id, None)
             await self._store.delete(session_id)
 
 
-class Listed:
+class ListingAudience:
     """The audience that lets the list follow one session."""
 
-    def __init__(self, listing: Listing, record: Record) -> None:
+    def __init__(self, listing: SessionListing, record: Record) -> None:
         self._listing = listing
         self._record = record
 

@@ -10,34 +10,34 @@ import anyio
 import anyio.to_thread
 from msgspec import Struct
 
-from hermes_acp.core.errors import Busy, StorageTrouble
+from hermes_acp.core.errors import Busy, StorageError
 from hermes_acp.core.events import Event, Noticed, RootsChanged, TurnEnded
 from hermes_acp.core.ports import Workspace
-from hermes_acp.core.record import folded
-from hermes_acp.sessions.beginning import Beginning, Founder, checked_roots
-from hermes_acp.sessions.children import close_child, lawful_ends, read_only
-from hermes_acp.sessions.listing import Listed, Listing
-from hermes_acp.sessions.session import Means, Session
-from hermes_acp.storage.sessions import SESSION_ID, ArchiveFilter, SessionRow, SessionStore, is_child
+from hermes_acp.core.record import fold_events
+from hermes_acp.sessions.child_sessions import close_child, events_to_close, read_only
+from hermes_acp.sessions.session import Session, SessionServices
+from hermes_acp.sessions.session_creation import CreatedSession, SessionCreator, checked_roots
+from hermes_acp.sessions.session_listing import ListingAudience, SessionListing
+from hermes_acp.storage.session_store import SESSION_ID, ArchiveFilter, SessionRow, SessionStore, is_child
 from hermes_acp.storage.transcript import Transcript
 
 OpenWorkspace = Callable[[str, str, tuple[str, ...]], Workspace]
-Watch = Callable[[Session], None]
+OnOpened = Callable[[Session], None]
 
 
-class Past(Struct, frozen=True):
+class SessionHistory(Struct, frozen=True):
     """A stored session's events, and those that opening it had to add, in order."""
 
     events: list[Event]
     news: list[Event] = []
 
 
-async def _past_of(session: Session, path: Path, watch: Watch | None) -> Past:
+async def _past_of(session: Session, path: Path, watch: OnOpened | None) -> SessionHistory:
     """Read what an open session has recorded by now, and let `watch` begin exactly there."""
     recorded_bytes = path.stat().st_size
     if watch:
         watch(session)
-    return Past(await anyio.to_thread.run_sync(Transcript.read_events, path, recorded_bytes))
+    return SessionHistory(await anyio.to_thread.run_sync(Transcript.read_events, path, recorded_bytes))
 
 
 def _note_roots(session: Session, more_roots: Sequence[str] | None) -> None:
@@ -53,20 +53,20 @@ def _note(session: Session, event: Event) -> None:
     """Record an event and show it; where nothing can be recorded it only counts while the session is open."""
     try:
         session.ledger.emit(event)
-    except StorageTrouble:
+    except StorageError:
         session.record.apply(event)
 
 
 class SessionManager:
     """Begins, loads, lists and closes sessions."""
 
-    def __init__(self, store: SessionStore, means: Means) -> None:
+    def __init__(self, store: SessionStore, services: SessionServices) -> None:
         self._store = store
-        self._means = means
-        self._founder = Founder(store, means.clock, means.ids)
+        self._services = services
+        self._founder = SessionCreator(store, services.clock, services.ids)
         self._open: dict[str, Session] = {}
         self._loading: set[str] = set()
-        self.listing = Listing(store, means.clock)
+        self.listing = SessionListing(store, services.clock)
 
     async def create(
         self,
@@ -77,19 +77,19 @@ class SessionManager:
     ) -> Session:
         """Begin a session in a working directory, under a fresh id unless one is given.
 
-        Raises BadRequest for a directory that cannot serve, StorageTrouble.
+        Raises BadRequest for a directory that cannot serve, StorageError.
         """
         begun = await anyio.to_thread.run_sync(self._founder.begin, cwd, more_roots, session_id)
         return self.adopt(begun, open_workspace)
 
-    def adopt(self, begun: Beginning, open_workspace: OpenWorkspace) -> Session:
+    def adopt(self, begun: CreatedSession, open_workspace: OpenWorkspace) -> Session:
         """Bring a session to life that was begun before."""
         record = begun.record
         workspace = open_workspace(record.session_id, record.cwd, record.roots)
-        session = Session(begun.transcript, record, workspace, self._means)
+        session = Session(begun.transcript, record, workspace, self._services)
         if not begun.has_past:
-            session.set_mode(self._means.default_mode())
-        session.ledger.admit(Listed(self.listing, session.record))
+            session.set_mode(self._services.default_mode())
+        session.ledger.admit(ListingAudience(self.listing, session.record))
         self._open[session.id] = session
         self.listing.enter(record)
         return session
@@ -118,15 +118,15 @@ class SessionManager:
         cwd: str | None,
         open_workspace: OpenWorkspace,
         more_roots: Sequence[str] | None = None,
-        watch: Watch | None = None,
-    ) -> tuple[Session, Past]:
+        watch: OnOpened | None = None,
+    ) -> tuple[Session, SessionHistory]:
         """Open a stored session and give it with its past.
 
         `cwd` and `more_roots` are the folders its editor has it in now; None keeps the recorded ones. A session that is
         open already stays in its working directory; one that became read-only is opened anew; what a killed process
         left open is closed. `watch` is called where the past ends: what happens from then on is no part of it, and
         nothing is missed by who begins to watch there.
-        Raises NotFound, Busy, BadRequest, StorageTrouble.
+        Raises SessionNotFound, Busy, BadRequest, StorageError.
         """
         if (session := self._open.get(session_id)) and session.is_stuck:
             await self.close(session_id)  # what stood in the way may be gone by now
@@ -157,12 +157,12 @@ class SessionManager:
         if told := transcript.trouble.sentence() if transcript.trouble else transcript.damage:
             news.append(Noticed("warning", told))
             _note(session, news[-1])
-        session.ledger.admit(Listed(self.listing, session.record))
+        session.ledger.admit(ListingAudience(self.listing, session.record))
         _note_roots(session, more_roots)
         if watch:
             watch(session)
         self._open[session_id] = session
-        return session, Past(events, news)
+        return session, SessionHistory(events, news)
 
     async def _revive(
         self,
@@ -173,13 +173,13 @@ class SessionManager:
         more_roots: Sequence[str] | None,
     ) -> tuple[Session, list[Event]]:
         """Bring a stored session to life, and give what its record lacks; nothing can fail once it is alive."""
-        record = await anyio.to_thread.run_sync(folded, events)
+        record = await anyio.to_thread.run_sync(fold_events, events)
         place = record.cwd if cwd is None else cwd
         more = record.roots[1:] if more_roots is None else more_roots
         roots = await anyio.to_thread.run_sync(checked_roots, place, more)
-        ends = await anyio.to_thread.run_sync(lawful_ends, record, transcript.path)
+        ends = await anyio.to_thread.run_sync(events_to_close, record, transcript.path)
         workspace = open_workspace(record.session_id, place, roots)
-        return Session(transcript, record, workspace, self._means), ends
+        return Session(transcript, record, workspace, self._services), ends
 
     async def _move(
         self, session: Session, more_roots: Sequence[str] | None, open_workspace: OpenWorkspace
@@ -196,7 +196,7 @@ class SessionManager:
     async def page(
         self, cwd: str | None, after: tuple[float, str] | None, archived: ArchiveFilter = "exclude"
     ) -> list[SessionRow]:
-        """List stored sessions, newest first; what cannot be written now is listed later. Raises StorageTrouble."""
+        """List stored sessions, newest first; what cannot be written now is listed later. Raises StorageError."""
         await self.listing.try_to_settle()
         return await self._store.page(cwd, after, archived)
 
@@ -206,7 +206,7 @@ class SessionManager:
             await session.close()
 
     async def delete(self, session_id: str) -> None:
-        """Remove a session for good, open here or not; an unknown one is no mistake. Raises Busy, StorageTrouble."""
+        """Remove a session for good, open here or not; an unknown one is no mistake. Raises Busy, StorageError."""
         await self.close(session_id)
         await self.listing.delete(session_id)
 

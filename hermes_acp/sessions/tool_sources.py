@@ -11,9 +11,9 @@ import anyio
 
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.core.events import Noticed
-from hermes_acp.core.ports import Library, Template, Tool, ToolSource
-from hermes_acp.core.tool_ports import Diagnoses
-from hermes_acp.tools.rations import ration
+from hermes_acp.core.ports import PromptTemplate, ResourceLibrary, Tool, ToolSource
+from hermes_acp.core.tool_ports import DiagnosticsProvider
+from hermes_acp.tools.tool_budget import apply_tool_budget
 from hermes_acp.tools.toolbox import Toolbox
 
 FIRST_WAIT_S: Final = 3.0
@@ -35,7 +35,7 @@ class ToolSources:
         self.workspace: ToolSource | None = None
         self.skills: ToolSource | None = None
         self.written: ToolSource | None = None
-        self.diagnoses: Diagnoses | None = None
+        self.diagnoses: DiagnosticsProvider | None = None
         """What the session's editor knows to be wrong, where it can tell."""
         self._shared = shared
         self._is_attended = is_attended
@@ -56,7 +56,7 @@ class ToolSources:
             return toolbox
         await self._wait_for(sources)
         tools: dict[str, Tool] = {}
-        libraries: dict[str, Library] = {}
+        libraries: dict[str, ResourceLibrary] = {}
         news: dict[str, None] = {}
         for source in reversed(sources):
             tools |= source.tools()
@@ -67,20 +67,20 @@ class ToolSources:
                 ledger.emit(Noticed("warning", sentence))
         self._told = frozenset(news)
         if libraries:
-            from hermes_acp.tools.resources import resource_tools
+            from hermes_acp.tools.resource_tools import resource_tools
 
             tools |= resource_tools(libraries)
-        rationed = ration(tools)
+        rationed = apply_tool_budget(tools)
         if rationed.left and rationed.left != self._left:
             ledger.emit(Noticed("warning", rationed.told()))
         self._left = rationed.left
         return toolbox.extended(rationed.tools)
 
-    def templates(self) -> dict[str, Template]:
+    def templates(self) -> dict[str, PromptTemplate]:
         """Give the prompts that can be called for now, by name."""
         return {name: one for source in reversed(self._sources()) for name, one in source.templates().items()}
 
-    async def find_template(self, name: str) -> Template | None:
+    async def find_template(self, name: str) -> PromptTemplate | None:
         """Give the prompt of a name; waits a moment for the sources, should they just be starting."""
         if not (name and self._sources()):
             return None
@@ -130,7 +130,7 @@ class ToolSources:
             await self.skills.close()
 
 
-class Workshop:
+class ToolSourceRunner:
     """The sources that are at work in a house, each in a task of its own."""
 
     def __init__(self) -> None:

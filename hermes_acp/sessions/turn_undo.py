@@ -12,33 +12,33 @@ from typing import Final, Literal
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
-from hermes_acp.core.checkpoints import Restored
+from hermes_acp.core.checkpoint_types import RestoreResult
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import NoteAdded
-from hermes_acp.core.record import folded
-from hermes_acp.core.untrusted import plain
-from hermes_acp.knowledge.note_changes import NoteChanges, NotesBack
-from hermes_acp.sessions.children import lawful_ends
-from hermes_acp.storage.checkpoints.keeper import Keeper
+from hermes_acp.core.record import fold_events
+from hermes_acp.core.untrusted_text import plain
+from hermes_acp.knowledge.note_changes import NoteChanges, RevertedNotes
+from hermes_acp.sessions.child_sessions import events_to_close
+from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager
 from hermes_acp.storage.transcript import Transcript
 
-NAMED_AT_MOST: Final = 20
+MAX_NAMED: Final = 20
 FORCE: Final = ("force", "--force")
 HINT: Final = "how many turns, if not one; force, to undo what others changed since too"
 NOTHING: Final = (
     "There is nothing to undo: no turn of this session has changed a file or a note since the last undo."
 )
-NOTHING_BACK: Final = "There is no undo to take back."
+NOTHING_RESTORED: Final = "There is no undo to take back."
 
 
-class Wanted(Struct, frozen=True):
+class UndoRequest(Struct, frozen=True):
     """What the words behind a command ask for."""
 
     count: int = 1
     force: bool = False
 
 
-def read_wish(words: str) -> Wanted:
+def parse_undo_request(words: str) -> UndoRequest:
     """Read the words behind `/undo`. Raises BadRequest."""
     count, force = 1, False
     for word in words.split():
@@ -50,15 +50,15 @@ def read_wish(words: str) -> Wanted:
             raise BadRequest(
                 f"/undo does not know {word[:40]!r}.", hint="Write `/undo`, `/undo 3` or `/undo force`."
             )
-    return Wanted(count, force)
+    return UndoRequest(count, force)
 
 
-class Undoing:
+class TurnUndo:
     """Takes back turns of one session, with what they noted; `tell` records what its model must know."""
 
     def __init__(
         self,
-        keeper: Keeper,
+        keeper: CheckpointManager,
         notes: NoteChanges,
         now: Callable[[], float],
         session_id: str,
@@ -73,9 +73,9 @@ class Undoing:
         """Whether nothing was in the way of the last one."""
 
     async def undo(self, words: str) -> str:
-        """Take back the last turns and give the answer for the user. Raises CheckpointTrouble, StorageTrouble."""
+        """Take back the last turns and give the answer for the user. Raises CheckpointError, StorageError."""
         try:
-            wanted = read_wish(words)
+            wanted = parse_undo_request(words)
         except BadRequest as refusal:
             return refusal.sentence()
         kept = [each for each in await self._keeper.holding(self._session_id) if each.kind == "turn"]
@@ -84,7 +84,7 @@ class Undoing:
         turns = sorted(began, key=lambda turn: began[turn])[-wanted.count :]
         if not turns:
             return NOTHING
-        done, back = Restored(), NotesBack()
+        done, back = RestoreResult(), RevertedNotes()
         if count := sum(each.turn_id in turns for each in kept):
             done = await self._keeper.undo(self._session_id, count, force=wanted.force)
         if not done.is_refused:
@@ -93,9 +93,9 @@ class Undoing:
         return answer_text(done, back, f"Undid {_counted(turns, done)}", again="`/undo force`")
 
     async def redo(self, words: str) -> str:
-        """Take back the last undo and give the answer for the user. Raises CheckpointTrouble, StorageTrouble."""
+        """Take back the last undo and give the answer for the user. Raises CheckpointError, StorageError."""
         try:
-            wanted = read_wish(words)
+            wanted = parse_undo_request(words)
         except BadRequest as refusal:
             return refusal.sentence().replace("undo", "redo")
         undos = [each for each in await self._keeper.holding(self._session_id) if each.kind == "undo"]
@@ -107,8 +107,8 @@ class Undoing:
             else max(of_files, of_notes, key=lambda each: each[1])[0]
         )
         if not last:
-            return NOTHING_BACK
-        done, back = Restored(), NotesBack()
+            return NOTHING_RESTORED
+        done, back = RestoreResult(), RevertedNotes()
         if last == of_files[0]:
             done = await self._keeper.redo(self._session_id, force=wanted.force)
         if last == of_notes[0] and not done.is_refused:
@@ -116,30 +116,32 @@ class Undoing:
         self._note(done, back, "took an undo back")
         return answer_text(done, back, "The undo is taken back", again="`/redo force`")
 
-    async def restore(self, checkpoint_id: str, paths: Sequence[str] | None, *, force: bool) -> Restored:
+    async def restore(self, checkpoint_id: str, paths: Sequence[str] | None, *, force: bool) -> RestoreResult:
         """Take one checkpoint back, or what it did to some files. Raises BadRequest for one there is not."""
         done = await self._keeper.restore(self._session_id, checkpoint_id, paths, force=force)
-        back = NotesBack()
+        back = RevertedNotes()
         if paths is None and not done.is_refused:
             turns = [each.turn_id for each in done.turns]
             back = await (self._forget(turns, done.checkpoint_id) if turns else self._remember(checkpoint_id))
         self._note(done, back, "undid" if done.turns else "took an undo back")
         return done
 
-    async def _forget(self, turns: Sequence[str], checkpoint_id: str) -> NotesBack:
+    async def _forget(self, turns: Sequence[str], checkpoint_id: str) -> RevertedNotes:
         """Take back what turns noted, in the undo that took back their files or one of its own."""
-        from hermes_acp.knowledge.memory import make_again
+        from hermes_acp.knowledge.memory_store import reapply_change
 
         now = self._now()
         by = checkpoint_id or f"notes of {turns[-1]}, {now}"
-        return await run_sync(self._notes.take_back, self._session_id, turns, by, now, make_again)
+        return await run_sync(self._notes.revert, self._session_id, turns, by, now, reapply_change)
 
-    async def _remember(self, by: str) -> NotesBack:
-        from hermes_acp.knowledge.memory import make_again
+    async def _remember(self, by: str) -> RevertedNotes:
+        from hermes_acp.knowledge.memory_store import reapply_change
 
-        return await run_sync(self._notes.bring_back, self._session_id, by, make_again)
+        return await run_sync(self._notes.reapply, self._session_id, by, reapply_change)
 
-    def _note(self, done: Restored, back: NotesBack, what: Literal["undid", "took an undo back"]) -> None:
+    def _note(
+        self, done: RestoreResult, back: RevertedNotes, what: Literal["undid", "took an undo back"]
+    ) -> None:
         self.is_done = not done.conflicts and not back.left
         if not done.restored and not back.done:
             return
@@ -159,23 +161,23 @@ class Undoing:
 
 
 @contextmanager
-def held_record(path: Path) -> Generator[Callable[[NoteAdded], object]]:
+def locked_record(path: Path) -> Generator[Callable[[NoteAdded], object]]:
     """Hold a stored session's record, and give what adds to it; what a killed process left open is closed first.
 
-    Blocks. Raises Busy where an editor has it open, NotFound, StorageTrouble.
+    Blocks. Raises Busy where an editor has it open, SessionNotFound, StorageError.
     """
     transcript, events, _ = Transcript.reopen(path)
     try:
         if transcript.trouble:
             raise transcript.trouble
-        for event in lawful_ends(folded(events), path):
+        for event in events_to_close(fold_events(events), path):
             transcript.append(event)
         yield transcript.append
     finally:
         transcript.close()
 
 
-def answer_text(done: Restored, back: NotesBack, headline: str, again: str = "") -> str:
+def answer_text(done: RestoreResult, back: RevertedNotes, headline: str, again: str = "") -> str:
     """Say what came of it, file by file and note by note."""
     parts: list[str] = []
     is_undo = headline.startswith("Undid")
@@ -203,7 +205,7 @@ def answer_text(done: Restored, back: NotesBack, headline: str, again: str = "")
     return "\n\n".join(parts)
 
 
-def _counted(turns: Sequence[str], done: Restored) -> str:
+def _counted(turns: Sequence[str], done: RestoreResult) -> str:
     titles = [turn.title for turn in done.turns]
     title = f" ({titles[0]})" if len(turns) == 1 and titles and titles[0] else ""
     return ("1 turn" if len(turns) == 1 else f"{len(turns)} turns") + title
@@ -214,5 +216,5 @@ def _listed_notes(notes: Sequence[str]) -> str:
 
 
 def _listed(lines: Sequence[str]) -> str:
-    more = [f"- and {len(lines) - NAMED_AT_MOST} more"] if len(lines) > NAMED_AT_MOST else []
-    return "\n".join([*(f"- {line}" for line in lines[:NAMED_AT_MOST]), *more])
+    more = [f"- and {len(lines) - MAX_NAMED} more"] if len(lines) > MAX_NAMED else []
+    return "\n".join([*(f"- {line}" for line in lines[:MAX_NAMED]), *more])

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from hermes_acp.storage.queries import Query
+from hermes_acp.storage.search_queries import SearchExpression
 
 if TYPE_CHECKING:
     import sqlite3
 
 OCCURRENCES: Final = 200
-SESSIONS_LOOKED_THROUGH: Final = 40
+MAX_SESSIONS_SCANNED: Final = 40
 
 
-class Span:
+class SearchSpan:
     """Which passages count: those of a place, or all, without those of one session."""
 
     def __init__(self, place: str, left_out: int, position_bits: int) -> None:
@@ -51,8 +51,12 @@ class Span:
         return key >> self._bits
 
 
-def find_scattered(
-    connection: "sqlite3.Connection", query: Query, span: Span, known: Sequence[int], most: int
+def find_across_passages(
+    connection: "sqlite3.Connection",
+    query: SearchExpression,
+    span: SearchSpan,
+    known: Sequence[int],
+    most: int,
 ) -> list[int]:
     """Give the keys of up to `most` passages, session by session, the newest first, one for each word.
 
@@ -68,7 +72,7 @@ def find_scattered(
     for key in known:
         newest.pop(span.session_of(key), None)
     found: list[int] = []
-    for number in sorted(newest, reverse=True)[:SESSIONS_LOOKED_THROUGH]:
+    for number in sorted(newest, reverse=True)[:MAX_SESSIONS_SCANNED]:
         others = (span.first_in(connection, group, number) for group in by_group if group != rarest)
         keys = [newest[number], *takewhile(lambda key: key >= 0, others)]
         if len(keys) == len(by_group):

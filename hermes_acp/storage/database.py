@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from hermes_acp.core.errors import StorageTrouble
-from hermes_acp.storage.files import private_folder, storage_trouble
+from hermes_acp.core.errors import StorageError
+from hermes_acp.storage.private_files import private_folder, storage_error
 
 if TYPE_CHECKING:
     import sqlite3
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from anyio import CapacityLimiter
 
 T = TypeVar("T")
-LOCKED_WAIT_S: Final = 10.0
-LARGEST_COPY_BYTES: Final = 64 * 1024 * 1024
+LOCK_TIMEOUT_S: Final = 10.0
+MAX_COPY_BYTES: Final = 64 * 1024 * 1024
 CANNOT_WRITE: Final = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
 
 
-class Damaged(StorageTrouble):
+class DatabaseDamaged(StorageError):
     """The file turned out to be damaged and was set aside; a fresh one is there, to be filled again."""
 
 
@@ -48,7 +48,7 @@ class Database:
         self._news: list[str] = []
 
     async def run(self, work: "Callable[[sqlite3.Connection], T]") -> T:
-        """Do `work` in a writing transaction of its own in a worker thread. Raises StorageTrouble, Damaged."""
+        """Do `work` in a writing transaction of its own in a worker thread. Raises StorageError, Damaged."""
         return await self._in_thread(work, "BEGIN IMMEDIATE")
 
     async def read(self, work: "Callable[[sqlite3.Connection], T]") -> T:
@@ -85,7 +85,7 @@ class Database:
         except sqlite3.Error as error:
             if _tells_damage(error) and self.is_saved:
                 raise self._replace_damaged() from error
-            raise self._trouble(error) from error
+            raise self._storage_error(error) from error
 
     def _current(self) -> "sqlite3.Connection | None":
         """Give the open connection, unless another process has put a fresh file in the place of a damaged one."""
@@ -93,8 +93,8 @@ class Database:
             self.close()
         return self._connection
 
-    def _trouble(self, error: "sqlite3.Error") -> StorageTrouble:
-        return StorageTrouble(
+    def _storage_error(self, error: "sqlite3.Error") -> StorageError:
+        return StorageError(
             f"The session index {self.path} cannot be used: {error}.",
             hint="Check that its folder is writable and the disk not full. Conversations themselves are kept apart.",
         )
@@ -111,11 +111,11 @@ class Database:
                 return connection
         except OSError as error:
             if error.errno not in CANNOT_WRITE:
-                raise storage_trouble("open the session index beside", self.path, error) from error
+                raise storage_error("open the session index beside", self.path, error) from error
             return self._open_unsaved(error.strerror or str(error))
         except sqlite3.OperationalError as error:
             if not _tells_unwritable(error):
-                raise self._trouble(error) from error
+                raise self._storage_error(error) from error
             return self._open_unsaved(str(error))
 
     def _open_alone(self) -> "sqlite3.Connection":
@@ -136,7 +136,7 @@ class Database:
         with suppress(OSError):
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         connection = sqlite3.connect(
-            self.path, timeout=LOCKED_WAIT_S, isolation_level=None, check_same_thread=False
+            self.path, timeout=LOCK_TIMEOUT_S, isolation_level=None, check_same_thread=False
         )
         try:
             connection.execute("PRAGMA journal_mode=WAL")
@@ -155,7 +155,7 @@ class Database:
 
         self.is_saved = False
         stored = self._open_to_read()
-        if stored and self.path.stat().st_size > LARGEST_COPY_BYTES and self._is_of_this_format(stored):
+        if stored and self.path.stat().st_size > MAX_COPY_BYTES and self._is_of_this_format(stored):
             self.is_frozen = True
             connection = stored
         else:
@@ -199,7 +199,7 @@ class Database:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version > len(self._migrations):
             connection.execute("ROLLBACK")
-            raise StorageTrouble(
+            raise StorageError(
                 f"The session index {self.path} was written by a newer hermes-acp (format {version}).",
                 hint="Update hermes-acp, or point HERMES_HOME at another folder.",
             )
@@ -209,7 +209,7 @@ class Database:
             connection.execute(f"PRAGMA user_version = {number + 1}")
         connection.execute("COMMIT")
 
-    def _replace_damaged(self) -> StorageTrouble:
+    def _replace_damaged(self) -> StorageError:
         """Set the damaged file aside unless another process has, and give the exception that says so."""
         identity = self._identity
         self.close()
@@ -218,8 +218,8 @@ class Database:
                 if identity == _identity_of(self.path):
                     self._move_away()
         except OSError as error:
-            return storage_trouble("set aside the damaged index", self.path, error)
-        return Damaged(f"The session index {self.path} was damaged.", hint="It is being made anew.")
+            return storage_error("set aside the damaged index", self.path, error)
+        return DatabaseDamaged(f"The session index {self.path} was damaged.", hint="It is being made anew.")
 
     def _move_away(self) -> None:
         number = 1
@@ -230,7 +230,7 @@ class Database:
             for suffix in ("-wal", "-shm"):
                 self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
         except OSError as error:
-            raise storage_trouble("set aside the damaged index", self.path, error) from error
+            raise storage_error("set aside the damaged index", self.path, error) from error
         self.set_aside = target
         self._news.append(
             f"The session index was damaged: it is kept as {target} and made anew from the sessions' records."

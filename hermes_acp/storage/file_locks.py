@@ -10,22 +10,22 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hermes_acp.storage.files import private_folder, storage_trouble
+from hermes_acp.storage.private_files import private_folder, storage_error
 
 
 @contextmanager
-def held(path: Path) -> Generator[None, None, None]:
-    """Hold the lock of that name for this process alone, waiting for whoever has it. Raises StorageTrouble."""
+def file_lock(path: Path) -> Generator[None, None, None]:
+    """Hold the lock of that name for this process alone, waiting for whoever has it. Raises StorageError."""
     private_folder(path.parent)
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        raise storage_trouble("open the lock", path, error) from error
+        raise storage_error("open the lock", path, error) from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         except OSError as error:
-            raise storage_trouble("take the lock", path, error) from error
+            raise storage_error("take the lock", path, error) from error
         yield
     finally:
         os.close(descriptor)

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from hermes_acp.core.exchanges import Find
+from hermes_acp.core.event_types import Speaker
 from hermes_acp.core.passages import Passage
-from hermes_acp.core.terms import Speaker
-from hermes_acp.storage.queries import SEAM, SNIPPET_CHARACTERS
-from hermes_acp.storage.search import SearchIndex
+from hermes_acp.core.port_types import SearchHit
+from hermes_acp.storage.search_index import SearchIndex
+from hermes_acp.storage.search_queries import SEAM, SNIPPET_CHARACTERS
 from hermes_acp.storage.search_tables import LAST_POSITION, POSITION_BITS
 
 if TYPE_CHECKING:
     import sqlite3
 
-TOLD_CHARACTERS: Final = SNIPPET_CHARACTERS
+MAX_SNIPPET_CHARACTERS: Final = SNIPPET_CHARACTERS
 
 
-class Spoken(Struct, frozen=True):
+class IndexedSession(Struct, frozen=True):
     """One session of the index: where it was, and a mark that is another one whenever it gained something."""
 
     id: str
@@ -30,29 +30,30 @@ class Spoken(Struct, frozen=True):
     mark: str
 
 
-class SpokenWords:
+class PassageIndex:
     """Reads the index of words."""
 
     def __init__(self, index: SearchIndex) -> None:
         self._index = index
 
-    async def sessions(self, most: int) -> list[Spoken]:
-        """Give the sessions that were written to last, the newest first. Raises StorageTrouble."""
+    async def sessions(self, most: int) -> list[IndexedSession]:
+        """Give the sessions that were written to last, the newest first. Raises StorageError."""
 
-        def select(connection: "sqlite3.Connection") -> list[Spoken]:
+        def select(connection: "sqlite3.Connection") -> list[IndexedSession]:
             rows = connection.execute(
                 """SELECT id, cwd, created_at, seen_bytes FROM records WHERE seen_bytes > 0
                    ORDER BY updated_at DESC, number DESC LIMIT ?""",
                 (most,),
             )
             return [
-                Spoken(id_, cwd, f"{created_at} {seen_bytes}") for id_, cwd, created_at, seen_bytes in rows
+                IndexedSession(id_, cwd, f"{created_at} {seen_bytes}")
+                for id_, cwd, created_at, seen_bytes in rows
             ]
 
         return await self._index.database.read(select)
 
     async def passages(self, session_id: str, most: int) -> list[Passage]:
-        """Give the last of what a session's user and its agent said. Raises StorageTrouble."""
+        """Give the last of what a session's user and its agent said. Raises StorageError."""
 
         def select(connection: "sqlite3.Connection") -> list[Passage]:
             rows = connection.execute(
@@ -65,11 +66,11 @@ class SpokenWords:
 
         return await self._index.database.read(select)
 
-    async def finds(self, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Find]:
-        """Give what stands at places, each a session and a position, as a search shows it. Raises StorageTrouble."""
+    async def finds(self, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], SearchHit]:
+        """Give what stands at places, each a session and a position, as a search shows it. Raises StorageError."""
         wanted = tuple(places)
 
-        def select(connection: "sqlite3.Connection") -> dict[tuple[str, int], Find]:
+        def select(connection: "sqlite3.Connection") -> dict[tuple[str, int], SearchHit]:
             found = ((place, _find(connection, *place)) for place in wanted)
             return {place: find for place, find in found if find}
 
@@ -80,7 +81,7 @@ def _passage(key: int, speaker: Speaker, text: str) -> Passage:
     return Passage(key & LAST_POSITION, speaker, text.replace(SEAM, ""))
 
 
-def _find(connection: "sqlite3.Connection", session_id: str, position: int) -> Find | None:
+def _find(connection: "sqlite3.Connection", session_id: str, position: int) -> SearchHit | None:
     row = connection.execute(
         """SELECT speaker, text, title, cwd, updated_at FROM records
            JOIN passages ON key = (number << ?) + ? WHERE id = ?""",
@@ -90,5 +91,5 @@ def _find(connection: "sqlite3.Connection", session_id: str, position: int) -> F
         return None
     speaker, text, title, cwd, updated_at = row
     plain = " ".join(text.replace(SEAM, "").split())
-    told = plain if len(plain) <= TOLD_CHARACTERS else f"{plain[: TOLD_CHARACTERS - 1]}…"
-    return Find(session_id, title, cwd, updated_at, position, speaker, told)
+    told = plain if len(plain) <= MAX_SNIPPET_CHARACTERS else f"{plain[: MAX_SNIPPET_CHARACTERS - 1]}…"
+    return SearchHit(session_id, title, cwd, updated_at, position, speaker, told)

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from hermes_acp.core.errors import Busy, StorageTrouble
+from hermes_acp.core.errors import Busy, StorageError
 
 
-def storage_trouble(doing: str, path: Path, error: OSError) -> StorageTrouble:
+def storage_error(doing: str, path: Path, error: OSError) -> StorageError:
     """Say what an OSError means to the person whose disk it is."""
     hints = {
         errno.ENOSPC: "The disk is full: free some space, then try again.",
@@ -25,7 +25,7 @@ def storage_trouble(doing: str, path: Path, error: OSError) -> StorageTrouble:
         errno.ENOTDIR: "A file stands where a folder is needed: move it, or set HERMES_HOME to another folder.",
     }
     hint = hints.get(error.errno or 0, "Check the disk and the folder, or set HERMES_HOME to another one.")
-    return StorageTrouble(f"Could not {doing} {path}: {error.strerror or error}.", hint=hint)
+    return StorageError(f"Could not {doing} {path}: {error.strerror or error}.", hint=hint)
 
 
 def private_folder(path: Path) -> Path:
@@ -35,12 +35,12 @@ def private_folder(path: Path) -> Path:
         for folder in reversed(missing):
             folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise storage_trouble("make the folder", path, error) from error
+        raise storage_error("make the folder", path, error) from error
     return path
 
 
 def remove_folder(path: Path) -> None:
-    """Remove a folder with all that is in it; one there is not is no mistake. Raises StorageTrouble."""
+    """Remove a folder with all that is in it; one there is not is no mistake. Raises StorageError."""
     import shutil
 
     try:
@@ -48,7 +48,7 @@ def remove_folder(path: Path) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise storage_trouble("delete the folder", path, error) from error
+        raise storage_error("delete the folder", path, error) from error
 
 
 def sync_folder(path: Path, within: int | None = None) -> None:

@@ -28,7 +28,7 @@ class _Line(_Summed, gc=False, forbid_unknown_fields=True):
     chain: int | None = None
 
 
-class Sound(msgspec.Struct):
+class ValidLines(msgspec.Struct):
     """What of a record can be believed: its events, how many bytes they take, and where the chain stands then."""
 
     events: list[Event]
@@ -43,7 +43,7 @@ def encode_line(body: bytes, before: int) -> tuple[bytes, int]:
     return b'{"crc":%d,"chain":%d,"event":%b}\n' % (crc, chain, body), chain
 
 
-def decode_whole(content: bytes) -> Sound:
+def decode_whole(content: bytes) -> ValidLines:
     """Give the events of a record up to its first bad line."""
     whole_bytes = content.rfind(b"\n") + 1
     try:
@@ -52,12 +52,12 @@ def decode_whole(content: bytes) -> Sound:
             decode, chain = msgspec.json.Decoder(Event).decode, 0
             for line in lines:
                 chain = _next(line, chain)
-            return Sound([decode(line.event) for line in lines], whole_bytes, chain)
+            return ValidLines([decode(line.event) for line in lines], whole_bytes, chain)
     except (msgspec.DecodeError, UnicodeDecodeError, _Broken):
         pass  # which line it was is found out one by one
     found = list(_decode(content, 0))
     _, size_bytes, chain = found[-1] if found else (None, 0, 0)
-    return Sound([event for event, _, _ in found], size_bytes, chain)
+    return ValidLines([event for event, _, _ in found], size_bytes, chain)
 
 
 def decode_lines(content: bytes, before: int | None = 0) -> Iterator[tuple[Event, int]]:

@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from hermes_acp.core.exchanges import Find, Finds, RecallQuery
-from hermes_acp.core.terms import Speaker
-from hermes_acp.storage.database import Damaged, Database
-from hermes_acp.storage.queries import Query, parse, snippet
-from hermes_acp.storage.ranking import relevances
-from hermes_acp.storage.scattered import Span, find_scattered
+from hermes_acp.core.event_types import Speaker
+from hermes_acp.core.port_types import RecallQuery, SearchHit, SearchResults
+from hermes_acp.storage.cross_passage_search import SearchSpan, find_across_passages
+from hermes_acp.storage.database import Database, DatabaseDamaged
+from hermes_acp.storage.search_queries import SearchExpression, parse, snippet
+from hermes_acp.storage.search_ranking import relevances
 from hermes_acp.storage.search_tables import (
     LAST_POSITION,
     MIGRATIONS,
     POSITION_BITS,
     drop_record,
     empty,
-    lengths_read,
+    indexed_lengths,
     place_of,
     read_records,
 )
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 CANDIDATES: Final = 300
-MOST_OF_ONE_SESSION: Final = 3
+MAX_PER_SESSION: Final = 3
 HALF_LIFE_S: Final = 30 * 86_400.0
 CACHE_KIB: Final = 32 * 1024
 BATCH_BYTES: Final = 4 * 1024 * 1024
@@ -57,31 +57,31 @@ class SearchIndex:
         self._waiting: dict[str, int] = {}
         self._scan_again_at = 0.0
 
-    async def search(self, asked: RecallQuery) -> Finds:
-        """Find passages, the best first, after reading what is new for at most `asked.patience_s` seconds.
+    async def search(self, asked: RecallQuery) -> SearchResults:
+        """Find passages, the best first, after reading what is new for at most `asked.max_wait_s` seconds.
 
-        Raises BadRequest for a query without a word, StorageTrouble.
+        Raises BadRequest for a query without a word, StorageError.
         """
         query = parse(asked.text)
         try:
             return await self._search(asked, query)
-        except Damaged:
+        except DatabaseDamaged:
             self.forget()
             return await self._search(asked, query)
 
-    async def _search(self, asked: RecallQuery, query: Query) -> Finds:
-        unread = await self.catch_up(asked.patience_s)
+    async def _search(self, asked: RecallQuery, query: SearchExpression) -> SearchResults:
+        unread = await self.catch_up(asked.max_wait_s)
         now = time.time()
         finds = await self.database.read(lambda connection: _select(connection, asked, query, now))
-        return Finds(tuple(finds), unread)
+        return SearchResults(tuple(finds), unread)
 
-    async def catch_up(self, patience_s: float | None = None) -> int:
+    async def catch_up(self, max_wait_s: float | None = None) -> int:
         """Read what was written since, the newest records first; give how many records are left for next time."""
         from anyio import to_thread
 
-        give_up_at = time.monotonic() + (float("inf") if patience_s is None else patience_s)
+        give_up_at = time.monotonic() + (float("inf") if max_wait_s is None else max_wait_s)
         if self._seen is None:
-            self._seen = await self.database.read(lengths_read)
+            self._seen = await self.database.read(indexed_lengths)
             self._scan_again_at = 0.0
         if time.monotonic() >= self._scan_again_at:
             await to_thread.run_sync(self._scan, self._seen)
@@ -132,7 +132,7 @@ class SearchIndex:
         return batch
 
     async def follow(self, session_ids: Iterable[str]) -> None:
-        """Read what some records have gained. Raises StorageTrouble."""
+        """Read what some records have gained. Raises StorageError."""
         await self._read([self._folder / f"{session_id}.jsonl" for session_id in session_ids])
 
     async def _read(self, paths: list[Path]) -> None:
@@ -144,14 +144,14 @@ class SearchIndex:
             self._seen |= seen
 
     async def forget_session(self, session_id: str) -> None:
-        """Leave out a session that was deleted. Raises StorageTrouble."""
+        """Leave out a session that was deleted. Raises StorageError."""
         await self.database.run(lambda connection: drop_record(connection, session_id))
         if self._seen is not None:
             self._seen.pop(session_id, None)
 
     async def rebuild(self) -> None:
-        """Forget everything and read all records anew. Raises StorageTrouble."""
-        with suppress(Damaged):  # a fresh file is as empty
+        """Forget everything and read all records anew. Raises StorageError."""
+        with suppress(DatabaseDamaged):  # a fresh file is as empty
             await self.database.run(empty)
         self.forget()
         await self.catch_up()
@@ -169,10 +169,12 @@ class SearchIndex:
         self.database.close()
 
 
-def _select(connection: "sqlite3.Connection", asked: RecallQuery, query: Query, now: float) -> list[Find]:
-    left_out = connection.execute("SELECT number FROM records WHERE id = ?", (asked.leaves_out,)).fetchone()
+def _select(
+    connection: "sqlite3.Connection", asked: RecallQuery, query: SearchExpression, now: float
+) -> list[SearchHit]:
+    left_out = connection.execute("SELECT number FROM records WHERE id = ?", (asked.excluded,)).fetchone()
     place = "" if asked.cwd is None else place_of(asked.cwd)
-    span = Span(place, left_out[0] if left_out else -1, POSITION_BITS)
+    span = SearchSpan(place, left_out[0] if left_out else -1, POSITION_BITS)
     keys = span.newest(connection, query.expression(), CANDIDATES)
     sessions = _sessions_of(connection, {key >> POSITION_BITS for key in keys})
     ranked: list[tuple[float, int]] = []
@@ -182,7 +184,7 @@ def _select(connection: "sqlite3.Connection", asked: RecallQuery, query: Query, 
             age_s = max(0.0, now - updated_at)
             ranked.append((-relevance * (1.0 + 0.5 ** (age_s / HALF_LIFE_S)), -key))
     best = _best(ranked, asked.limit)
-    scattered = find_scattered(connection, query, span, keys, asked.limit - len(best))
+    scattered = find_across_passages(connection, query, span, keys, asked.limit - len(best))
     finds = [_find(connection, key, query) for key in (*best, *scattered)]
     return [find for find in finds if asked.cwd in (None, find.cwd)]
 
@@ -207,7 +209,7 @@ def _best(ranked: list[tuple[float, int]], limit: int) -> list[int]:
         key = -negative
         number = key >> POSITION_BITS
         is_title = key & LAST_POSITION == 0
-        if taken.get(number, 0) >= MOST_OF_ONE_SESSION or (is_title and counts[number] > 1):
+        if taken.get(number, 0) >= MAX_PER_SESSION or (is_title and counts[number] > 1):
             continue
         taken[number] = taken.get(number, 0) + 1
         best.append(key)
@@ -216,7 +218,7 @@ def _best(ranked: list[tuple[float, int]], limit: int) -> list[int]:
     return best
 
 
-def _find(connection: "sqlite3.Connection", key: int, query: Query) -> Find:
+def _find(connection: "sqlite3.Connection", key: int, query: SearchExpression) -> SearchHit:
     speaker: Speaker
     speaker, text, session_id, title, cwd, updated_at = connection.execute(
         """SELECT speaker, text, id, title, cwd, updated_at FROM passages JOIN records ON number = ?
@@ -224,4 +226,4 @@ def _find(connection: "sqlite3.Connection", key: int, query: Query) -> Find:
         (key >> POSITION_BITS, key),
     ).fetchone()
     position = key & LAST_POSITION
-    return Find(session_id, title, cwd, updated_at, position, speaker, snippet(text, query))
+    return SearchHit(session_id, title, cwd, updated_at, position, speaker, snippet(text, query))

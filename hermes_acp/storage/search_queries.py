@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
 
-MOST_TERMS: Final = 32
+MAX_TERMS: Final = 32
 SNIPPET_CHARACTERS: Final = 240
 SEAM: Final = "\u200b"
 OPEN, CLOSE = "\x02", "\x03"
@@ -54,7 +54,7 @@ class Term(Struct, frozen=True):
         return re.compile(self.pattern())
 
 
-class Query(Struct, frozen=True):
+class SearchExpression(Struct, frozen=True):
     """All groups must match; of a group, any term."""
 
     groups: tuple[tuple[Term, ...], ...]
@@ -72,12 +72,12 @@ class Query(Struct, frozen=True):
         return re.compile("|".join(term.pattern() for group in self.groups for term in group))
 
 
-def parse(text: str) -> Query:
+def parse(text: str) -> SearchExpression:
     """Understand what somebody typed. Raises BadRequest where there is no word in it."""
     groups: list[tuple[Term, ...]] = []
     joins = False
     for count, found in enumerate(_TERMS.finditer(text.encode("utf-8", "replace").decode())):
-        if count >= MOST_TERMS:
+        if count >= MAX_TERMS:
             break
         if found[3] in ("OR", "AND"):
             joins = found[3] == "OR" and bool(groups)
@@ -98,7 +98,7 @@ def parse(text: str) -> Query:
         raise BadRequest(
             f"There is no word to search for in {text[:80]!r}.", hint='Give words, "a phrase" or a begin*.'
         )
-    return Query(tuple(groups))
+    return SearchExpression(tuple(groups))
 
 
 def spaced(text: str) -> str:
@@ -124,7 +124,7 @@ def _fold(character: str) -> str:
     return plain if len(plain) == 1 else character
 
 
-def snippet(text: str, query: Query) -> str:
+def snippet(text: str, query: SearchExpression) -> str:
     """Give the part of a text where most of the query is, on one line, each find between OPEN and CLOSE."""
     plain = text.replace(SEAM, "").replace(OPEN, "").replace(CLOSE, "")
     finds = [found.span() for found in query.pattern().finditer(fold(plain))]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from hermes_acp.storage.queries import Query, Term, fold
+from hermes_acp.storage.search_queries import SearchExpression, Term, fold
 
 if TYPE_CHECKING:
     import re
@@ -22,11 +22,11 @@ SATURATION: Final = 1.2
 LENGTH_WEIGHT: Final = 0.75
 READ_CHARACTERS: Final = 4_000
 OCCURRENCES: Final = 200
-PASSAGES_A_SESSION: Final = 100
+MAX_PASSAGES_PER_SESSION: Final = 100
 
 
 def relevances(
-    connection: "sqlite3.Connection", query: Query, keys: Sequence[int], position_bits: int
+    connection: "sqlite3.Connection", query: SearchExpression, keys: Sequence[int], position_bits: int
 ) -> dict[int, float]:
     """Give each key of matching passages a relevance above 0; more is better."""
     rows: list[tuple[int, str, int]] = connection.execute(
@@ -52,7 +52,7 @@ def _relevance(text: str, relative_length: float, weights: "list[tuple[re.Patter
 
 
 def _weights(
-    connection: "sqlite3.Connection", query: Query, position_bits: int
+    connection: "sqlite3.Connection", query: SearchExpression, position_bits: int
 ) -> "list[tuple[re.Pattern[str], float]]":
     """Give every term's pattern and rarity. Begins of words count as common: what they match is many words."""
     terms = [term for group in query.groups for term in group]
@@ -70,4 +70,4 @@ def _rarity(connection: "sqlite3.Connection", term: Term, position_bits: int) ->
     ).fetchall()
     oldest = keys[-1][0] >> position_bits if len(keys) == OCCURRENCES else 0
     (sessions,) = connection.execute("SELECT count(*) FROM records WHERE number >= ?", (oldest,)).fetchone()
-    return math.log(1.0 + sessions * PASSAGES_A_SESSION / max(1, len(keys)))
+    return math.log(1.0 + sessions * MAX_PASSAGES_PER_SESSION / max(1, len(keys)))

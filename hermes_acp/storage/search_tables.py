@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from hermes_acp.core.events import ArchiveChanged, Event, SessionOpened, TitleChanged
 from hermes_acp.core.passages import Passage, PassageReader
-from hermes_acp.storage.lines import decode_lines
-from hermes_acp.storage.queries import spaced
+from hermes_acp.storage.record_lines import decode_lines
+from hermes_acp.storage.search_queries import spaced
 
 if TYPE_CHECKING:
     import sqlite3
@@ -68,7 +68,7 @@ def place_of(cwd: str) -> str:
     return f"qz{crc32(cwd.encode('utf-8', 'surrogatepass')):08x}"
 
 
-def lengths_read(connection: "sqlite3.Connection") -> dict[str, int]:
+def indexed_lengths(connection: "sqlite3.Connection") -> dict[str, int]:
     """Give how far each record was read, in bytes."""
     return dict(connection.execute("SELECT id, seen_bytes FROM records"))
 

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.core.errors import NotFound, StorageTrouble
+from hermes_acp.core.errors import SessionNotFound, StorageError
 from hermes_acp.core.events import ArchiveChanged, RootsChanged, SessionOpened, TitleChanged
-from hermes_acp.storage.database import Damaged, Database
-from hermes_acp.storage.files import remove_folder
-from hermes_acp.storage.lines import decode_lines
+from hermes_acp.storage.database import Database, DatabaseDamaged
+from hermes_acp.storage.private_files import remove_folder
+from hermes_acp.storage.record_lines import decode_lines
 from hermes_acp.storage.transcript import Transcript
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from hermes_acp.storage.search import SearchIndex
+    from hermes_acp.storage.search_index import SearchIndex
 
 T = TypeVar("T")
 SESSION_ID = re.compile(r"([A-Za-z0-9_-]{1,128})(\.[A-Za-z0-9_-]{1,64})?")
@@ -69,7 +69,7 @@ class SessionStore:
     @property
     def words(self) -> "SearchIndex":
         """What was said in all sessions; made on first use."""
-        from hermes_acp.storage.search import SearchIndex
+        from hermes_acp.storage.search_index import SearchIndex
 
         if self._words is None:
             self._words = SearchIndex(self._home, self.folder)
@@ -78,11 +78,11 @@ class SessionStore:
     def path_of(self, session_id: str) -> Path:
         """Give the record's place: a child agent's is a folder named as the session it belongs to.
 
-        Raises NotFound for an id that no session can have.
+        Raises SessionNotFound for an id that no session can have.
         """
         named = SESSION_ID.fullmatch(session_id)
         if not named:
-            raise NotFound(
+            raise SessionNotFound(
                 f"There is no session {session_id[:80]!r}.",
                 session_id=session_id,
                 hint="List the sessions to see which exist.",
@@ -129,12 +129,12 @@ class SessionStore:
         return await self._read(select)
 
     async def delete(self, session_id: str) -> None:
-        """Remove a session's record and its row; an id there is not is no mistake. Raises Busy, StorageTrouble."""
+        """Remove a session's record and its row; an id there is not is no mistake. Raises Busy, StorageError."""
         from anyio import to_thread
 
         try:
             path = self.path_of(session_id)
-        except NotFound:
+        except SessionNotFound:
             return
         await to_thread.run_sync(Transcript.delete, path)
         if not is_child(session_id):
@@ -142,19 +142,19 @@ class SessionStore:
         await self._write(
             lambda connection: connection.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
         )
-        with suppress(StorageTrouble):  # the next search finds the record gone
+        with suppress(StorageError):  # the next search finds the record gone
             await self.words.forget_session(session_id)
         if self._forget:
             await self._forget(session_id)
 
     async def follow_words(self, session_ids: Iterable[str]) -> None:
         """Let the search learn what sessions have gained; a search that cannot be kept stops nothing."""
-        with suppress(StorageTrouble):
+        with suppress(StorageError):
             await self.words.follow(session_ids)
 
     async def rebuild(self) -> None:
-        """Make both indexes anew from the records. Raises StorageTrouble."""
-        with suppress(Damaged):
+        """Make both indexes anew from the records. Raises StorageError."""
+        with suppress(DatabaseDamaged):
             await self._database.run(lambda connection: connection.execute("DELETE FROM sessions"))
         self._checked = False
         await self._index()
@@ -168,7 +168,7 @@ class SessionStore:
         try:
             await self._index()
             return await self._database.read(work)
-        except Damaged:
+        except DatabaseDamaged:
             self._checked = False
             await self._index()
             return await self._database.read(work)
@@ -177,7 +177,7 @@ class SessionStore:
         try:
             await self._index()
             await self._database.run(work)
-        except Damaged:
+        except DatabaseDamaged:
             self._checked = False
             await self._index()
             await self._database.run(work)
@@ -206,7 +206,7 @@ class SessionStore:
         return [row for path in paths if (row := row_of(path))]
 
     def create(self, session_id: str) -> Transcript:
-        """Start the record of a new session, or of a child agent's. Raises StorageTrouble."""
+        """Start the record of a new session, or of a child agent's. Raises StorageError."""
         return Transcript.create(self.path_of(session_id))
 
     async def close_words(self) -> None:
@@ -230,7 +230,7 @@ def is_child(session_id: str) -> bool:
     return "." in session_id
 
 
-def record_of_child(path: Path, child_id: str) -> Path:
+def child_record_path(path: Path, child_id: str) -> Path:
     """Give the place of a child agent's record, from that of the record of whoever stands above it."""
     folder = path.parent if is_child(path.stem) else path.with_suffix("")
     return folder / f"{child_id}.jsonl"

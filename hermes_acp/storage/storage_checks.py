@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING, Final, Literal
 from msgspec import Struct
 
 from hermes_acp.core.events import SessionOpened
-from hermes_acp.storage.lines import count_readable, decode_lines
+from hermes_acp.storage.record_lines import count_readable, decode_lines
 from hermes_acp.storage.search_tables import MIGRATIONS as SEARCH_MIGRATIONS
-from hermes_acp.storage.sessions import MIGRATIONS as LIST_MIGRATIONS
-from hermes_acp.storage.sessions import SessionRow, row_of
+from hermes_acp.storage.session_store import MIGRATIONS as LIST_MIGRATIONS
+from hermes_acp.storage.session_store import SessionRow, row_of
 
 if TYPE_CHECKING:
     import sqlite3
 
 REBUILD: Final = "Run `hermes-acp doctor --rebuild`."
 HALF_WRITTEN: Final = "SQLITE_READONLY_ROLLBACK"
-NAMED_AT_MOST: Final = 5
-RECORDS_TOLD: Final = 20
+MAX_NAMED: Final = 5
+MAX_RECORDS_NAMED: Final = 20
 """Of how many records it is said one by one what is wrong."""
 
 
-class Finding(Struct, frozen=True):
+class CheckResult(Struct, frozen=True):
     """One thing that was looked at: `fine`, worth knowing (`note`), or in need of somebody (`problem`)."""
 
     level: Literal["fine", "note", "problem"]
@@ -37,12 +37,14 @@ class Finding(Struct, frozen=True):
     hint: str = ""
 
 
-def examine(home: Path) -> Iterator[Finding]:
+def run_checks(home: Path) -> Iterator[CheckResult]:
     """Look at everything, in an order that suits a reader; blocks for as long as reading all records takes."""
     if not home.is_dir():
         exists = os.path.lexists(home)
         text = f"{home} is not a folder." if exists else f"{home} does not exist yet: nothing is stored."
-        yield Finding("problem" if exists else "fine", text, "Set HERMES_HOME to a folder." if exists else "")
+        yield CheckResult(
+            "problem" if exists else "fine", text, "Set HERMES_HOME to a folder." if exists else ""
+        )
         return
     yield from _rights(home)
     paths = sorted((home / "sessions").glob("*.jsonl"))
@@ -53,11 +55,11 @@ def examine(home: Path) -> Iterator[Finding]:
     yield from _set_aside(home)
 
 
-def _rights(home: Path) -> Iterator[Finding]:
+def _rights(home: Path) -> Iterator[CheckResult]:
     if os.access(home, os.W_OK | os.X_OK):
-        yield Finding("fine", f"{home} can be written.")
+        yield CheckResult("fine", f"{home} can be written.")
     else:
-        yield Finding(
+        yield CheckResult(
             "problem",
             f"{home} cannot be written: sessions can be read and not continued.",
             "Make it writable for you, or set HERMES_HOME to another folder.",
@@ -68,63 +70,63 @@ def _rights(home: Path) -> Iterator[Finding]:
     try:
         open_to_others = [path for path in private if path.exists() and path.stat().st_mode & 0o077]
     except OSError as error:
-        yield Finding("problem", f"{home} cannot be looked into: {error.strerror}.")
+        yield CheckResult("problem", f"{home} cannot be looked into: {error.strerror}.")
         return
     if open_to_others:
-        yield Finding(
+        yield CheckResult(
             "note",
             f"Other users may read {_names(open_to_others)}.",
             f"Take their rights: `chmod -R go= {shlex.quote(str(home))}`.",
         )
     else:
-        yield Finding("fine", "Only you can read what is stored.")
+        yield CheckResult("fine", "Only you can read what is stored.")
 
 
 def _names(paths: list[Path]) -> str:
-    more = f" and {len(paths) - NAMED_AT_MOST} more" if len(paths) > NAMED_AT_MOST else ""
-    return ", ".join(str(path) for path in paths[:NAMED_AT_MOST]) + more
+    more = f" and {len(paths) - MAX_NAMED} more" if len(paths) > MAX_NAMED else ""
+    return ", ".join(str(path) for path in paths[:MAX_NAMED]) + more
 
 
-def _records(paths: list[Path]) -> Iterator[Finding]:
+def _records(paths: list[Path]) -> Iterator[CheckResult]:
     found = [finding for path in paths if (finding := _record(path))]
     found.sort(key=lambda finding: finding.level != "problem")
-    yield from found[:RECORDS_TOLD]
-    if unnamed := found[RECORDS_TOLD:]:
-        yield Finding(unnamed[0].level, f"{len(unnamed):,} more records have something like that.")
-    yield Finding("fine", f"{len(paths) - len(found):,} of {len(paths):,} session records are sound.")
+    yield from found[:MAX_RECORDS_NAMED]
+    if unnamed := found[MAX_RECORDS_NAMED:]:
+        yield CheckResult(unnamed[0].level, f"{len(unnamed):,} more records have something like that.")
+    yield CheckResult("fine", f"{len(paths) - len(found):,} of {len(paths):,} session records are sound.")
 
 
-def _record(path: Path) -> Finding | None:
+def _record(path: Path) -> CheckResult | None:
     """Say what is wrong with a record; a tail that another process is writing is not."""
     try:
         if not path.is_file():  # reading a pipe would wait for a writer
-            return Finding("problem", f"{path} is no file.", "It holds no session; remove it.")
+            return CheckResult("problem", f"{path} is no file.", "It holds no session; remove it.")
         with path.open("rb") as stream:
             is_free = _is_free(stream.fileno())
             content = stream.read()
     except OSError as error:
-        return Finding(
+        return CheckResult(
             "problem", f"{path} cannot be read: {error.strerror}.", "Check its rights and the disk."
         )
     events = list(decode_lines(content))
     for opened in (event for event, _ in events if isinstance(event, SessionOpened)):
         if opened.session_id != path.stem:
             named = f"{path} is the record of {opened.session_id}."
-            return Finding("problem", named, "Give the file its session's name.")
+            return CheckResult("problem", named, "Give the file its session's name.")
     end = events[-1][1] if events else 0
     rest = content[end:]
     if not rest:
-        return None if end else Finding("problem", f"{path} is empty.", "It holds no session; remove it.")
+        return None if end else CheckResult("problem", f"{path} is empty.", "It holds no session; remove it.")
     behind = count_readable(rest)
     if not end or behind:
-        return Finding(
+        return CheckResult(
             "problem",
             f"{path} is damaged at byte {end:,}; {behind:,} readable events lie behind that.",
             "What comes before is shown when the session is opened; the rest is then kept beside it.",
         )
     if not is_free:
         return None
-    return Finding(
+    return CheckResult(
         "note", f"{path} ends in {len(rest):,} torn bytes.", "They are set aside when the session is opened."
     )
 
@@ -145,14 +147,14 @@ def _open(path: Path) -> "sqlite3.Connection":
     return connection
 
 
-def _absent(path: Path, why: str) -> Finding:
+def _absent(path: Path, why: str) -> CheckResult:
     """Tell an index that was not made yet from one that cannot be made, as something else has its name."""
     if os.path.lexists(path):
-        return Finding("problem", f"{path} is no file.", "It holds no session; remove it.")
-    return Finding("fine", why)
+        return CheckResult("problem", f"{path} is no file.", "It holds no session; remove it.")
+    return CheckResult("fine", why)
 
 
-def _list(path: Path, rows: dict[str, SessionRow]) -> Iterator[Finding]:
+def _list(path: Path, rows: dict[str, SessionRow]) -> Iterator[CheckResult]:
     import sqlite3
 
     if not path.is_file():
@@ -161,7 +163,7 @@ def _list(path: Path, rows: dict[str, SessionRow]) -> Iterator[Finding]:
     try:
         with closing(_open(path)) as connection:
             if not _version(connection):
-                yield Finding("fine", f"{path} was only begun; it is made whole at its next use.")
+                yield CheckResult("fine", f"{path} was only begun; it is made whole at its next use.")
                 return
             yield from _soundness(path, connection, len(LIST_MIGRATIONS))
             listed = connection.execute("SELECT id, title FROM sessions").fetchall()
@@ -173,16 +175,16 @@ def _list(path: Path, rows: dict[str, SessionRow]) -> Iterator[Finding]:
     gone = len(titles.keys() - rows.keys())
     differing = sum(1 for id_, row in rows.items() if titles.get(id_, row.title) != row.title)
     if missing or gone or differing:
-        yield Finding(
+        yield CheckResult(
             "problem" if gone or differing else "note",
             f"The list of sessions lacks {missing:,}, names {gone:,} that are gone and {differing:,} by an old title.",
             REBUILD,
         )
     else:
-        yield Finding("fine", f"The list of sessions agrees with all {len(rows):,} records.")
+        yield CheckResult("fine", f"The list of sessions agrees with all {len(rows):,} records.")
 
 
-def _words(path: Path, paths: list[Path]) -> Iterator[Finding]:
+def _words(path: Path, paths: list[Path]) -> Iterator[CheckResult]:
     import sqlite3
 
     if not path.is_file():
@@ -191,7 +193,7 @@ def _words(path: Path, paths: list[Path]) -> Iterator[Finding]:
     try:
         with closing(_open(path)) as connection:
             if not _version(connection):
-                yield Finding("fine", f"{path} was only begun; it is made whole at its next use.")
+                yield CheckResult("fine", f"{path} was only begun; it is made whole at its next use.")
                 return
             yield from _soundness(path, connection, len(SEARCH_MIGRATIONS))
             seen: dict[str, int] = dict(connection.execute("SELECT id, seen_bytes FROM records").fetchall())
@@ -201,21 +203,23 @@ def _words(path: Path, paths: list[Path]) -> Iterator[Finding]:
         yield _unreadable(path, error)
         return
     if passages != indexed:
-        yield Finding("problem", f"{path} holds {passages:,} passages and has {indexed:,} indexed.", REBUILD)
+        yield CheckResult(
+            "problem", f"{path} holds {passages:,} passages and has {indexed:,} indexed.", REBUILD
+        )
     behind = sum(1 for one in paths if seen.get(one.stem) != one.stat().st_size)
     if behind:
-        yield Finding("note", f"{behind:,} records have words the next search reads first.")
+        yield CheckResult("note", f"{behind:,} records have words the next search reads first.")
     else:
-        yield Finding("fine", f"The search index holds all {passages:,} passages.")
+        yield CheckResult("fine", f"The search index holds all {passages:,} passages.")
 
 
-def _unreadable(path: Path, error: "sqlite3.DatabaseError") -> Finding:
+def _unreadable(path: Path, error: "sqlite3.DatabaseError") -> CheckResult:
     """Say why an index cannot be looked into. Taking back what a killed process had half written is for who writes."""
     if getattr(error, "sqlite_errorname", "") == HALF_WRITTEN:
-        return Finding(
+        return CheckResult(
             "fine", f"{path} was half written when its process ended; its next use takes that back."
         )
-    return Finding("problem", f"{path} is damaged or cannot be read: {error}.", REBUILD)
+    return CheckResult("problem", f"{path} is damaged or cannot be read: {error}.", REBUILD)
 
 
 def _version(connection: "sqlite3.Connection") -> int:
@@ -223,19 +227,19 @@ def _version(connection: "sqlite3.Connection") -> int:
     return version
 
 
-def _soundness(path: Path, connection: "sqlite3.Connection", newest: int) -> Iterator[Finding]:
+def _soundness(path: Path, connection: "sqlite3.Connection", newest: int) -> Iterator[CheckResult]:
     if _version(connection) > newest:
-        yield Finding("problem", f"{path} was written by a newer hermes-acp.", "Update hermes-acp.")
+        yield CheckResult("problem", f"{path} was written by a newer hermes-acp.", "Update hermes-acp.")
     faults = [row[0] for row in connection.execute("PRAGMA quick_check(3)")]
     if faults != ["ok"]:
-        yield Finding("problem", f"{path} is damaged: {'; '.join(faults)}.", REBUILD)
+        yield CheckResult("problem", f"{path} is damaged: {'; '.join(faults)}.", REBUILD)
 
 
-def _set_aside(home: Path) -> Iterator[Finding]:
+def _set_aside(home: Path) -> Iterator[CheckResult]:
     kept = sorted((*home.glob("*.db.damaged-*"), *(home / "sessions").glob("*.torn")))
     if kept:
         size_bytes = sum(path.stat().st_size for path in kept)
-        yield Finding(
+        yield CheckResult(
             "note",
             f"{len(kept):,} files with {size_bytes:,} bytes were set aside: {_names(kept)}.",
             "Remove them when nothing in them is missed.",

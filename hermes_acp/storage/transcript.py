@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from hermes_acp.core.errors import NotFound, StorageTrouble
+from hermes_acp.core.errors import SessionNotFound, StorageError
 from hermes_acp.core.events import AnyEvent, Event
-from hermes_acp.storage.descriptors import SHORTAGE, require_room
-from hermes_acp.storage.files import (
+from hermes_acp.storage.descriptor_limit import SHORTAGE, require_room
+from hermes_acp.storage.private_files import (
     lock_or_busy,
     private_folder,
-    storage_trouble,
+    storage_error,
     sync_folder,
     unlock_and_close,
 )
-from hermes_acp.storage.lines import count_readable, decode_whole, encode_line, is_foreign
+from hermes_acp.storage.record_lines import count_readable, decode_whole, encode_line, is_foreign
 
 if TYPE_CHECKING:
     from anyio import Lock
@@ -37,7 +37,7 @@ class Transcript:
         self.path = path
         self._descriptor = descriptor
         self._encoder = msgspec.json.Encoder()
-        self._trouble: StorageTrouble | None = None
+        self._error: StorageError | None = None
         self._chain = 0
         self._size_bytes = 0
         self._settled = True
@@ -47,17 +47,17 @@ class Transcript:
         self._syncing: Lock | None = None
 
     @property
-    def trouble(self) -> StorageTrouble | None:
+    def trouble(self) -> StorageError | None:
         """What made this record read-only, if anything did."""
-        return self._trouble
+        return self._error
 
-    def seal(self, trouble: StorageTrouble) -> None:
+    def seal(self, trouble: StorageError) -> None:
         """Let nothing more be written, and say why."""
-        self._trouble = self._trouble or trouble
+        self._error = self._error or trouble
 
     @classmethod
     def create(cls, path: Path) -> "Transcript":
-        """Start a new record. Raises StorageTrouble, DescriptorLimitError."""
+        """Start a new record. Raises StorageError, DescriptorLimitError."""
         require_room("No session was begun")
         private_folder(path.parent)
         transcript = cls._open(path, os.O_CREAT | os.O_EXCL)
@@ -69,19 +69,19 @@ class Transcript:
         """Open an existing record: itself, its events, and how many bytes of a torn tail were set aside.
 
         The tail goes to a file beside it, `NAME.torn`, and is cut off. A record that cannot be written is opened all
-        the same, with its `trouble`, and its tail is left where it is. Raises NotFound, Busy, StorageTrouble,
+        the same, with its `trouble`, and its tail is left where it is. Raises SessionNotFound, Busy, StorageError,
         DescriptorLimitError.
         """
         require_room(f"Session {path.stem!r} was not opened")
         if not path.is_file():
-            raise NotFound(
+            raise SessionNotFound(
                 f"There is no session {path.stem!r}.",
                 session_id=path.stem,
                 hint="List the sessions to see which exist.",
             )
         try:
             transcript = cls._open(path, 0)
-        except StorageTrouble as trouble:
+        except StorageError as trouble:
             transcript = cls._open_to_read(path, trouble)
         try:
             events, torn_bytes = transcript._read()
@@ -92,7 +92,7 @@ class Transcript:
 
     @staticmethod
     def delete(path: Path) -> None:
-        """Remove a record, if there is one. Raises Busy while another process has it open, StorageTrouble."""
+        """Remove a record, if there is one. Raises Busy while another process has it open, StorageError."""
         if not path.is_file():
             return
         transcript = Transcript._open(path, 0)
@@ -100,7 +100,7 @@ class Transcript:
             path.unlink()
             path.with_suffix(".torn").unlink(missing_ok=True)
         except OSError as error:
-            raise storage_trouble("delete the session record", path, error) from error
+            raise storage_error("delete the session record", path, error) from error
         finally:
             transcript.close()
 
@@ -115,7 +115,7 @@ class Transcript:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | flags, 0o600)
         except OSError as error:
-            raise storage_trouble("open the session record", path, error) from error
+            raise storage_error("open the session record", path, error) from error
         try:
             lock_or_busy(descriptor, f"Session {path.stem!r}")
         except BaseException:
@@ -124,7 +124,7 @@ class Transcript:
         return cls(path, descriptor)
 
     @classmethod
-    def _open_to_read(cls, path: Path, trouble: StorageTrouble) -> "Transcript":
+    def _open_to_read(cls, path: Path, trouble: StorageError) -> "Transcript":
         """Open a record that may be read and not written. Raises Busy, and `trouble` where reading fails too."""
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -136,7 +136,7 @@ class Transcript:
             os.close(descriptor)
             raise
         transcript = cls(path, descriptor)
-        transcript._trouble = StorageTrouble(
+        transcript._error = StorageError(
             f"Session {path.stem!r} can be read and not continued: {trouble.message}", hint=trouble.hint
         )
         return transcript
@@ -145,23 +145,23 @@ class Transcript:
         try:
             content = self.path.read_bytes()
         except OSError as error:
-            raise storage_trouble("read the session record", self.path, error) from error
+            raise storage_error("read the session record", self.path, error) from error
         sound = decode_whole(content)
         events, self._chain, self._size_bytes = sound.events, sound.chain, sound.size_bytes
         if not events:
-            raise StorageTrouble(
+            raise StorageError(
                 f"The record {self.path} has no readable event.",
                 hint="It was left as it is; start a new session.",
             )
         torn = content[sound.size_bytes :]
         if is_foreign(torn[: torn.find(b"\n") + 1]):
-            self._trouble = self._trouble or StorageTrouble(
+            self._error = self._error or StorageError(
                 f"Session {self.path.stem!r} holds what a newer hermes-acp wrote: "
                 "it can be read up to there, and not continued.",
                 hint="Update hermes-acp to go on with it.",
             )
             return events, 0
-        if torn and not self._trouble:
+        if torn and not self._error:
             self._set_aside(torn, sound.size_bytes)
             self.damage = _tell_damage(torn, len(events), self.path.with_suffix(".torn"))
         return events, len(torn)
@@ -174,15 +174,15 @@ class Transcript:
                 os.fsync(kept.fileno())
             os.ftruncate(self._descriptor, sound_bytes)
         except OSError as error:
-            self._trouble = storage_trouble("repair the session record", self.path, error)
+            self._error = storage_error("repair the session record", self.path, error)
 
     def append(self, event: AnyEvent) -> AnyEvent:
         """Write one event and give it as it was written: lone surrogates, which have no UTF-8, are replaced.
 
-        On return it outlives this process. Raises StorageTrouble, then stays read-only.
+        On return it outlives this process. Raises StorageError, then stays read-only.
         """
-        if self._trouble:
-            raise self._trouble
+        if self._error:
+            raise self._error
         try:
             body = self._encoder.encode(event)
         except UnicodeEncodeError:
@@ -216,10 +216,10 @@ class Transcript:
         done, hint = "changed by another program", "Open the session again to go on from what is sound of it."
         if not state.st_nlink:
             done, hint = "removed", "Start a new session."
-        self._trouble = StorageTrouble(
+        self._error = StorageError(
             f"The session record {self.path} was {done} while the session was open.", hint=hint
         )
-        raise self._trouble
+        raise self._error
 
     def _take_back(self, written_bytes: int) -> None:
         """Cut off what was written of a line; where even that fails, the next opening sets it aside."""
@@ -231,7 +231,7 @@ class Transcript:
     async def settle(self) -> None:
         """Make what was appended outlive the machine too; costs nothing when nothing is new.
 
-        Raises StorageTrouble, then the record stays read-only: what a failed sync left on disk nobody knows.
+        Raises StorageError, then the record stays read-only: what a failed sync left on disk nobody knows.
         """
         if self._settled and not self._syncing:
             return
@@ -239,7 +239,7 @@ class Transcript:
 
         self._syncing = self._syncing or Lock()
         async with self._syncing:
-            if self._settled or self._trouble:
+            if self._settled or self._error:
                 return
             self._settled = True
             try:
@@ -253,12 +253,12 @@ class Transcript:
                 self._settled = False  # a cancel may have come before the thread began
                 raise
 
-    def _give_up(self, doing: str, error: OSError) -> StorageTrouble:
+    def _give_up(self, doing: str, error: OSError) -> StorageError:
         """Write nothing more, and say why; who opens the record anew finds out whether it can be written again."""
-        trouble = storage_trouble(doing, self.path, error)
+        trouble = storage_error(doing, self.path, error)
         hint = f"{trouble.hint} Until it is opened again, this session can be read and not continued."
-        self._trouble = StorageTrouble(trouble.message, hint=hint)
-        return self._trouble
+        self._error = StorageError(trouble.message, hint=hint)
+        return self._error
 
     def _sync(self) -> None:
         os.fdatasync(self._descriptor)

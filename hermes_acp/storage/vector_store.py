@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar, cast
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import BadConfig, StorageTrouble
-from hermes_acp.storage.files import private_folder, storage_trouble
+from hermes_acp.core.errors import ConfigError, StorageError
+from hermes_acp.storage.private_files import private_folder, storage_error
 
 if TYPE_CHECKING:
     from anyio import CapacityLimiter
@@ -46,7 +46,7 @@ class Tables(Protocol):
         ...
 
 
-class Placed(Struct, frozen=True):
+class PlacedVector(Struct, frozen=True):
     """One text of a source: where in it, its digest, and what it means."""
 
     position: int
@@ -54,7 +54,7 @@ class Placed(Struct, frozen=True):
     vector: "array[float]"
 
 
-class Near(Struct, frozen=True):
+class NearestText(Struct, frozen=True):
     """A text that is near another one; `likeness` is their cosine."""
 
     source: str
@@ -63,7 +63,7 @@ class Near(Struct, frozen=True):
     likeness: float
 
 
-class Stand(Struct, frozen=True):
+class SourceState(Struct, frozen=True):
     """How far a source is known: a mark of its state, empty while that is not known whole, and its texts' digests."""
 
     mark: str
@@ -71,10 +71,10 @@ class Stand(Struct, frozen=True):
 
 
 def require_vectors() -> None:
-    """Raise BadConfig unless the packages are there."""
+    """Raise ConfigError unless the packages are there."""
     lacking = [name for name in PACKAGES if find_spec(name) is None]
     if lacking:
-        raise BadConfig(f"`recall.embeddings` needs {' and '.join(lacking)}.", hint=INSTALL)
+        raise ConfigError(f"`recall.embeddings` needs {' and '.join(lacking)}.", hint=INSTALL)
 
 
 class VectorStore:
@@ -88,43 +88,43 @@ class VectorStore:
         self._limiter: CapacityLimiter | None = None
 
     async def marks(self, kind: Kind) -> dict[str, str]:
-        """Give the sources there are with their marks. Raises StorageTrouble."""
+        """Give the sources there are with their marks. Raises StorageError."""
         return await self._run(
             lambda db: dict(_rows(db, "SELECT source, mark FROM sources WHERE kind = ?", (kind,)))
         )
 
-    async def stand(self, source: str) -> Stand:
-        """Tell how far a source is known. Raises StorageTrouble."""
+    async def stand(self, source: str) -> SourceState:
+        """Tell how far a source is known. Raises StorageError."""
         return await self._run(lambda db: _stand(db, source))
 
-    async def put(self, kind: Kind, source: str, place: str, texts: Sequence[Placed]) -> None:
-        """Add texts of a source, in place of those at the same positions. Raises StorageTrouble."""
+    async def put(self, kind: Kind, source: str, place: str, texts: Sequence[PlacedVector]) -> None:
+        """Add texts of a source, in place of those at the same positions. Raises StorageError."""
         await self._run(lambda db: _put(db, kind, source, place, texts))
 
     async def settle(self, source: str, mark: str, positions: Iterable[int]) -> None:
-        """Keep of a source what is at these positions, and say that it is known whole. Raises StorageTrouble."""
+        """Keep of a source what is at these positions, and say that it is known whole. Raises StorageError."""
         kept = frozenset(positions)
         await self._run(lambda db: _settle(db, source, mark, kept))
 
     async def drop(self, sources: Iterable[str]) -> None:
-        """Forget sources. Raises StorageTrouble."""
+        """Forget sources. Raises StorageError."""
         named = tuple(sources)
         await self._run(lambda db: [_settle(db, source, "", frozenset()) for source in named])
 
     async def nearest(
         self, kind: Kind, vector: "array[float]", most: int, place: str | None = None
-    ) -> list[Near]:
-        """Give the texts nearest to a vector, the nearest first. Raises StorageTrouble."""
+    ) -> list[NearestText]:
+        """Give the texts nearest to a vector, the nearest first. Raises StorageError."""
         return await self._run(lambda db: _nearest(db, kind, vector, most, place))
 
     async def vectors(self, kind: Kind, sources: Iterable[str] = ()) -> "dict[str, list[array[float]]]":
-        """Give the vectors of a kind by source, of those named if any are. Raises StorageTrouble."""
+        """Give the vectors of a kind by source, of those named if any are. Raises StorageError."""
         named = frozenset(sources)
         found = await self._run(lambda db: _vectors(db, kind))
         return {source: each for source, each in found.items() if not named or source in named}
 
     async def clear(self) -> None:
-        """Forget everything. Raises StorageTrouble."""
+        """Forget everything. Raises StorageError."""
         await self._run(_clear)
 
     async def _run(self, work: Callable[[Tables], T]) -> T:
@@ -150,12 +150,14 @@ class VectorStore:
             return result
         except (apsw.CorruptError, apsw.NotADBError) as error:
             self._remove()
-            raise self._trouble(error, "It is begun anew at its next use.") from error
+            raise self._storage_error(error, "It is begun anew at its next use.") from error
         except apsw.Error as error:
-            raise self._trouble(error, "Check that its folder is writable and the disk not full.") from error
+            raise self._storage_error(
+                error, "Check that its folder is writable and the disk not full."
+            ) from error
 
-    def _trouble(self, error: Exception, hint: str) -> StorageTrouble:
-        return StorageTrouble(f"The vector index {self.path} cannot be used: {error}.", hint=hint)
+    def _storage_error(self, error: Exception, hint: str) -> StorageError:
+        return StorageError(f"The vector index {self.path} cannot be used: {error}.", hint=hint)
 
     def _open(self) -> Tables:
         import apsw
@@ -165,7 +167,7 @@ class VectorStore:
         try:
             self.path.touch(mode=0o600)
         except OSError as error:
-            raise storage_trouble("open the vector index", self.path, error) from error
+            raise storage_error("open the vector index", self.path, error) from error
         connection: Any = cast("Any", apsw).Connection(str(self.path))
         try:
             connection.set_busy_timeout(BUSY_WAIT_MS)
@@ -251,13 +253,13 @@ def _make_room(db: Tables, dimensions: int) -> None:
         )
 
 
-def _stand(db: Tables, source: str) -> Stand:
+def _stand(db: Tables, source: str) -> SourceState:
     mark = _rows(db, "SELECT mark FROM sources WHERE source = ?", (source,))
     digests = _rows(db, "SELECT position, digest FROM texts WHERE source = ?", (source,))
-    return Stand(mark[0][0] if mark else "", dict(digests))
+    return SourceState(mark[0][0] if mark else "", dict(digests))
 
 
-def _put(db: Tables, kind: Kind, source: str, place: str, texts: Sequence[Placed]) -> None:
+def _put(db: Tables, kind: Kind, source: str, place: str, texts: Sequence[PlacedVector]) -> None:
     if not texts:
         return
     _make_room(db, len(texts[0].vector))
@@ -291,7 +293,9 @@ def _settle(db: Tables, source: str, mark: str, kept: frozenset[int]) -> None:
         db.execute("DELETE FROM sources WHERE source = ?", (source,))
 
 
-def _nearest(db: Tables, kind: Kind, vector: "array[float]", most: int, place: str | None) -> list[Near]:
+def _nearest(
+    db: Tables, kind: Kind, vector: "array[float]", most: int, place: str | None
+) -> list[NearestText]:
     if not _has_vectors(db) or _rows(db, "SELECT value FROM facts WHERE name = 'dimensions'") != [
         (str(len(vector)),)
     ]:
@@ -303,12 +307,12 @@ def _nearest(db: Tables, kind: Kind, vector: "array[float]", most: int, place: s
         f"SELECT key, distance FROM vectors WHERE vector MATCH ? AND k = ? AND kind = ?{where} ORDER BY distance",
         values,
     )
-    found: list[Near] = []
+    found: list[NearestText] = []
     for key, distance in rows:
         ((source, position, digest),) = _rows(
             db, "SELECT source, position, digest FROM texts WHERE key = ?", (key,)
         )
-        found.append(Near(source, position, digest, 1.0 - distance))
+        found.append(NearestText(source, position, digest, 1.0 - distance))
     return found
 
 

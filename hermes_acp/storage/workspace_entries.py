@@ -12,15 +12,15 @@ from typing import Final, Generic, TypeVar
 
 import msgspec
 
-from hermes_acp.core.errors import StorageTrouble
-from hermes_acp.storage.files import storage_trouble, write_whole
-from hermes_acp.storage.locks import held
+from hermes_acp.core.errors import StorageError
+from hermes_acp.storage.file_locks import file_lock
+from hermes_acp.storage.private_files import storage_error, write_whole
 
 Entry = TypeVar("Entry", bound=msgspec.Struct)
-LARGEST_BYTES: Final = 16 << 20
+MAX_BYTES: Final = 16 << 20
 
 
-class WorkspaceBook(Generic[Entry]):
+class WorkspaceEntries(Generic[Entry]):
     """The entries of all workspaces; a workspace is named by its resolved folder."""
 
     def __init__(self, path: Path, kind: type[Entry]) -> None:
@@ -47,12 +47,12 @@ class WorkspaceBook(Generic[Entry]):
         return self._pages
 
     def change(self, place: str, edit: Callable[[tuple[Entry, ...]], Iterable[Entry]]) -> None:
-        """Change one workspace's entries; a workspace without any is forgotten. Raises StorageTrouble."""
-        with held(self.path.with_suffix(".lock")):
+        """Change one workspace's entries; a workspace without any is forgotten. Raises StorageError."""
+        with file_lock(self.path.with_suffix(".lock")):
             try:
                 self._write(place, edit)
             except OSError as error:
-                raise storage_trouble("write", self.path, error) from error
+                raise storage_error("write", self.path, error) from error
 
     def _write(self, place: str, edit: Callable[[tuple[Entry, ...]], Iterable[Entry]]) -> None:
         pages = self._read()
@@ -63,9 +63,9 @@ class WorkspaceBook(Generic[Entry]):
         if entries:
             pages[place] = entries
         content = msgspec.json.format(msgspec.json.encode(pages), indent=1) + b"\n"
-        if len(content) > LARGEST_BYTES:
-            raise StorageTrouble(
-                f"{self.path} would have more than {LARGEST_BYTES:,} bytes.", hint="Forget some of it first."
+        if len(content) > MAX_BYTES:
+            raise StorageError(
+                f"{self.path} would have more than {MAX_BYTES:,} bytes.", hint="Forget some of it first."
             )
         write_whole(self.path, content, mode=0o600)
         self._seen = None
@@ -75,7 +75,7 @@ class WorkspaceBook(Generic[Entry]):
         try:
             descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
             with open(descriptor, "rb") as file:
-                content = file.read(LARGEST_BYTES + 1)
+                content = file.read(MAX_BYTES + 1)
             return msgspec.json.decode(content, type=self._shape)
         except FileNotFoundError:
             return {}

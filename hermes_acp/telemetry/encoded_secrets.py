@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterator
 from urllib.parse import unquote_to_bytes
 
-SHORTEST = 24
-FEWEST_ESCAPES = 3
+MIN_ENCODED_CHARACTERS = 24
+MIN_ESCAPES = 3
 # Four characters are three bytes, and the first of each four tells whether the first byte can be a printed one.
 _LETTER = r"[A-Za-z0-9+/_-]"
 _BASE64 = re.compile(
@@ -24,11 +24,11 @@ _ESCAPE = re.compile(
 _UNPRINTED = re.compile(rb"[^\t\n\r\x20-\x7e]")
 _FAST = str.maketrans("-_", "+/")
 
-Found = tuple[int, int, str]
-Look = Callable[[str], str]
+FoundSpan = tuple[int, int, str]
+SecretFinder = Callable[[str], str]
 
 
-def disguised(text: str, start: int, end: int, look: Look) -> Iterator[Found]:
+def find_encoded_secret(text: str, start: int, end: int, look: SecretFinder) -> Iterator[FoundSpan]:
     """Give where in a token another reading holds a secret; `look` names the first one of a text, or nothing."""
     if text.find("%", start, end) >= 0:
         yield from _in_percents(text, start, end, look)
@@ -40,17 +40,17 @@ def disguised(text: str, start: int, end: int, look: Look) -> Iterator[Found]:
                 yield *match.span(), kind
 
 
-def _in_percents(text: str, start: int, end: int, look: Look) -> Iterator[Found]:
+def _in_percents(text: str, start: int, end: int, look: SecretFinder) -> Iterator[FoundSpan]:
     for match in _URL_PART.finditer(text, start, end):
         part = match[0]
         if "%" in part and (kind := look(unquote_to_bytes(part).decode("utf-8", "replace"))):
             yield *match.span(), kind
 
 
-def _in_escapes(text: str, start: int, end: int, look: Look) -> Iterator[Found]:
+def _in_escapes(text: str, start: int, end: int, look: SecretFinder) -> Iterator[FoundSpan]:
     token = text[start:end]
     plain, number = _ESCAPE.subn(_unescaped, token)
-    if number >= FEWEST_ESCAPES and (kind := look(plain.replace("\0", ""))):
+    if number >= MIN_ESCAPES and (kind := look(plain.replace("\0", ""))):
         yield start, end, kind
 
 

@@ -24,11 +24,11 @@ _BREAK: Final = re.compile(
 )
 _BEGUN_BREAK: Final = re.compile(rf"(?<={_IN_TOKEN}{{12}})(?:\\?\r|\\)\Z", re.ASCII)
 _HASH: Final = re.compile(r"(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})(?![\w+/-])", re.ASCII)
-SHORTEST_LINE: Final = 32
+MIN_LINE_CHARACTERS: Final = 32
 """Nobody breaks a line that is shorter, except with a backslash."""
 
 
-class View(Struct, frozen=True):
+class NormalizedView(Struct, frozen=True):
     """A text with parts left out; behind the characters at `since` stood so many more in all."""
 
     text: str
@@ -52,7 +52,7 @@ class View(Struct, frozen=True):
         return low
 
 
-def without_unseen(text: str) -> View | None:
+def without_unseen(text: str) -> NormalizedView | None:
     """Give the text without control sequences and hidden characters; None where there are none."""
     if text.isascii() and "\x1b" not in text and "\0" not in text:
         return None
@@ -64,7 +64,7 @@ def without_unseen(text: str) -> View | None:
     return _without(text, spans) if spans else None
 
 
-def without_breaks(text: str, *, is_final: bool) -> View | None:
+def without_breaks(text: str, *, is_final: bool) -> NormalizedView | None:
     """Give the text without the line ends that may be within a token; None where there are none."""
     spans: list[tuple[int, int]] = []
     for match in _BREAK.finditer(text):
@@ -72,7 +72,7 @@ def without_breaks(text: str, *, is_final: bool) -> View | None:
         start = match.start() - (text[match.start() - 1] == "\r")
         is_continued = text[start - 1] == "\\"
         start -= is_continued
-        is_long = start - text.rfind("\n", 0, start) > SHORTEST_LINE
+        is_long = start - text.rfind("\n", 0, start) > MIN_LINE_CHARACTERS
         if (is_long or is_continued) and not _is_list(text, start, end):
             spans.append((start, end))
     if begun := _BEGUN_BREAK.search(text, max(0, len(text) - 2)):
@@ -92,7 +92,7 @@ def _is_list(text: str, start: int, end: int) -> bool:
     return bool(first >= 0 and _HASH.match(text, first)) and not (first and text[first - 1].isalnum())
 
 
-def _without(text: str, spans: list[tuple[int, int]]) -> View:
+def _without(text: str, spans: list[tuple[int, int]]) -> NormalizedView:
     pieces: list[str] = []
     since: list[int] = []
     shifts: list[int] = []
@@ -105,4 +105,4 @@ def _without(text: str, spans: list[tuple[int, int]]) -> View:
         shifts.append(left_out)
         done = end
     pieces.append(text[done:])
-    return View("".join(pieces), since, shifts)
+    return NormalizedView("".join(pieces), since, shifts)

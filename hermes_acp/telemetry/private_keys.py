@@ -12,8 +12,8 @@ from msgspec import Struct
 LABEL = "private key"
 ANNOUNCED = b"-----BEGIN "
 ENDED = b"-----END "
-LONGEST_ANNOUNCEMENT = 80
-LONGEST_BLOCK = 16 * 1024
+MAX_HEADER_CHARACTERS = 80
+MAX_BLOCK_CHARACTERS = 16 * 1024
 
 _BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _END = re.compile(r"-----END (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
@@ -32,11 +32,11 @@ _ABOVE = re.compile(
 )
 _BETWEEN = re.compile(r"[^\n]{0,256}?(?:Proc-Type|DEK-Info|Version|Comment|Hash): |[\s\d:|+>*#-]{0,40}\Z")
 _FULL_LINE = 40
-_LONGEST_LINE = 400
+_MAX_LINE_CHARACTERS = 400
 _SHORT_LINES = 2
 
 
-class Block(Struct, frozen=True):
+class KeyBlock(Struct, frozen=True):
     """Where a key's base64 stands, nowhere where `end` is `start`; `is_open` while more of it may come."""
 
     start: int
@@ -49,28 +49,28 @@ def is_private_key(text: str) -> bool:
     return bool(_BEGIN.search(text))
 
 
-def key_behind(text: str, place: int, *, is_final: bool) -> Block | None:
+def key_after_header(text: str, place: int, *, is_final: bool) -> KeyBlock | None:
     """Follow the announcement at `place`; None where no private key is announced there."""
     begin = _BEGIN.match(text, place)
     if begin is None:
         return None
     behind = begin.end()
-    if inside := _IN_STRING.match(text, behind, behind + LONGEST_BLOCK):
-        return Block(behind, inside.end(), is_open=False)
+    if inside := _IN_STRING.match(text, behind, behind + MAX_BLOCK_CHARACTERS):
+        return KeyBlock(behind, inside.end(), is_open=False)
     return _follow_lines(text, behind, is_final=is_final)
 
 
-def key_above(text: str, place: int) -> Block | None:
+def key_before_footer(text: str, place: int) -> KeyBlock | None:
     """Follow the line that ends a key upwards; None where none is ended at `place`, or nothing of it is there."""
     line_start = text.rfind("\n", 0, place) + 1
     is_ended = bool(_END.match(text, place)) and bool(re.fullmatch(_MARGIN, text[line_start:place]))
     return _lines_above(text, line_start) if is_ended else None
 
 
-def may_be_ended(text: str) -> int:
+def trailing_key_start(text: str) -> int:
     """Give where the lines begin, at the end of a text, that are a key if the line which ends one follows."""
     line_start = text.rfind("\n") + 1
-    block = _lines_above(text, line_start) if len(text) - line_start <= _LONGEST_LINE else None
+    block = _lines_above(text, line_start) if len(text) - line_start <= _MAX_LINE_CHARACTERS else None
     return block.start if block else len(text)
 
 
@@ -79,7 +79,7 @@ def names_key_file(text: str) -> bool:
     return bool(_KEY_FILE.search(text))
 
 
-def key_lines(text: str) -> Iterator[Block]:
+def key_lines(text: str) -> Iterator[KeyBlock]:
     """Give the lines of keys in a text out of a file of such, wherever it was cut; those of certificates stay."""
     lines = [*text.splitlines(keepends=True), ""]
     here = start = end = 0
@@ -88,7 +88,7 @@ def key_lines(text: str) -> Iterator[Block]:
         body = _ABOVE.match(line.rstrip("\r\n"))
         if body is None:
             if has_full and not _OTHER.search(above) and not _OTHER.search(line):
-                yield Block(start, end, is_open=False)
+                yield KeyBlock(start, end, is_open=False)
             above, has_full, end = line, False, 0
         else:
             start = start if end else here + body.start("body")
@@ -97,15 +97,15 @@ def key_lines(text: str) -> Iterator[Block]:
         here += len(line)
 
 
-def _lines_above(text: str, here: int) -> Block | None:
+def _lines_above(text: str, here: int) -> KeyBlock | None:
     """Give the lines of base64 above one that begins at `here`: full ones, at most two short ones below them."""
-    limit = max(0, here - LONGEST_BLOCK)
+    limit = max(0, here - MAX_BLOCK_CHARACTERS)
     start = end = short_lines = 0
     has_full = False
     while here > limit:
         line_start = text.rfind("\n", limit, here - 1) + 1
         line = _ABOVE.match(text, line_start, here - 1)
-        if line is None or line_start < limit or here - line_start > _LONGEST_LINE:
+        if line is None or line_start < limit or here - line_start > _MAX_LINE_CHARACTERS:
             break
         is_full = len(line["body"]) >= _FULL_LINE
         short_lines += not is_full
@@ -115,11 +115,11 @@ def _lines_above(text: str, here: int) -> Block | None:
         start, end = line.start("body"), end or line.end("body")
         here = line_start
     is_last = end > start and text[end - 1] == "="
-    return Block(start, end, is_open=False) if has_full or is_last else None
+    return KeyBlock(start, end, is_open=False) if has_full or is_last else None
 
 
-def _follow_lines(text: str, behind: int, *, is_final: bool) -> Block:
-    limit = behind + LONGEST_BLOCK
+def _follow_lines(text: str, behind: int, *, is_final: bool) -> KeyBlock:
+    limit = behind + MAX_BLOCK_CHARACTERS
     start = end = behind
     seen_characters = 0
     here = behind
@@ -131,7 +131,7 @@ def _follow_lines(text: str, behind: int, *, is_final: bool) -> Block:
         line_end = text.find("\n", here, limit)
         if not is_whole or (line_end < 0 and len(text) < limit and not is_final):
             is_open = not is_final and len(text) < limit
-            return Block(start, end, is_open)
+            return KeyBlock(start, end, is_open)
         line = text[here : min(len(text), limit) if line_end < 0 else line_end]
         body = _BODY.match(line)
         is_last = body is None
@@ -142,4 +142,4 @@ def _follow_lines(text: str, behind: int, *, is_final: bool) -> Block:
             end = here + body.end("body")
             seen_characters = len(body["body"])
         if (is_last and not _BETWEEN.match(line)) or (body and is_last) or line_end < 0:
-            return Block(start, end, is_open=False)
+            return KeyBlock(start, end, is_open=False)

@@ -13,23 +13,31 @@ from urllib.parse import quote, quote_plus
 
 import msgspec
 
-from hermes_acp.telemetry.masks import mask_of
+from hermes_acp.telemetry.normalized_views import NormalizedView, without_breaks, without_unseen
 from hermes_acp.telemetry.private_keys import LABEL, key_lines, names_key_file
-from hermes_acp.telemetry.scanning import CONTEXT, Known, Scan, Span, know, merged, scan
-from hermes_acp.telemetry.shapes import shapes
-from hermes_acp.telemetry.views import View, without_breaks, without_unseen
+from hermes_acp.telemetry.secret_masks import mask_of
+from hermes_acp.telemetry.secret_scan import (
+    CONTEXT,
+    KnownSecrets,
+    Scan,
+    Span,
+    index_known_secrets,
+    merged,
+    scan,
+)
+from hermes_acp.telemetry.token_patterns import shapes
 
 SECRET_NAME: Final = re.compile(
     "KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|_(?:PASS|PWD|AUTH|COOKIE|DSN|PAT)$"
     "|^(?:DATABASE|REDIS|MONGO(?:DB)?|POSTGRES|MYSQL|AMQP|RABBITMQ|BROKER|SENTRY)_UR[IL]$|CONNECTION_STRING",
     re.IGNORECASE,
 )
-SHORTEST: Final = 8
+MIN_SECRET_CHARACTERS: Final = 8
 _ASSIGNED: Final = re.compile(r"[A-Za-z_][\w.-]*[=:](?![=\s]|\Z)")
 WINDOW: Final = 24 * 1024
 
 
-class Look(Protocol):
+class SecretScan(Protocol):
     """How the secrets of a text are found, from a settled place on."""
 
     def __call__(self, text: str, begin: int, *, is_final: bool) -> Scan:
@@ -41,8 +49,8 @@ class Redactor:
     """Replaces secrets in any text: the known ones, and all whose shape or name gives them away."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        known = {secret for secret in secrets if len(secret) >= SHORTEST}
-        self._known = know(each for secret in known for each in _spellings(secret))
+        known = {secret for secret in secrets if len(secret) >= MIN_SECRET_CHARACTERS}
+        self._known = index_known_secrets(each for secret in known for each in _spellings(secret))
 
     def clean(self, text: str, *, source: str = "") -> str:
         """Give the text without any of them; where its `source` names a file of keys, no line of one is left either."""
@@ -92,7 +100,7 @@ class Redactor:
         return Scan([span for span in spans if span[0] < settled], settled)
 
 
-def make_ready() -> None:
+def compile_patterns() -> None:
     """Compile the table of shapes, which takes longer than a step of the loop may; the first long token needs it."""
     shapes()
 
@@ -103,7 +111,7 @@ class RedactedStream:
     Only what may be the beginning of a secret is held back, a few dozen kilobytes at most.
     """
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: SecretScan) -> None:
         self._scan = look
         self._text = ""
         self._begin = 0
@@ -136,7 +144,7 @@ def is_secret(name: str, value: str) -> bool:
     if SECRET_NAME.search(name):
         return True
     is_proxy = name.lower().endswith("_proxy")
-    return not is_proxy and bool(scan(f"{name}={value}", 0, Known(), is_final=True).spans)
+    return not is_proxy and bool(scan(f"{name}={value}", 0, KnownSecrets(), is_final=True).spans)
 
 
 def _spellings(secret: str) -> Iterator[str]:
@@ -151,7 +159,7 @@ def _spellings(secret: str) -> Iterator[str]:
             yield encode(bytes(shift) + data).decode().rstrip("=")[unsure:until]
 
 
-def _placed(found: Scan, view: View, begin: int, end: int | None) -> Scan:
+def _placed(found: Scan, view: NormalizedView, begin: int, end: int | None) -> Scan:
     """Put what was found in a view of a text where it is in the text; all is settled where an `end` is given."""
     spans = [(view.place(start), view.place(last - 1) + 1, kind) for start, last, kind in found.spans]
     if end is not None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 REACH = 256
-LONGEST_VALUE = 1024
+MAX_VALUE_CHARACTERS = 1024
 KEYWORDS = (
     b"pass",
     b"pwd",
@@ -50,7 +50,7 @@ _OPENS_LINE = re.compile(r"(?:^|\n)[ \t]{0,64}(?:-[ \t]{1,4})?(?:\\{0,3}[\"'])?\
 _SETS = re.compile(r"(?:^|[\s;&|\"'(])(?:ENV|setenv|setx|set -\w{1,4})[ \t]{1,4}\Z")
 _VALUE = re.compile(
     r"(?P<quote>\\{0,3}[\"'`])?(?:(?P<scheme>[Bb]earer|[Bb]asic|[Tt]oken|[Dd]igest)[ \t]{1,4})?"
-    rf"(?P<value>[^{BREAKS}]{{4,{LONGEST_VALUE}}})(?P<next>[(\[]?)",
+    rf"(?P<value>[^{BREAKS}]{{4,{MAX_VALUE_CHARACTERS}}})(?P<next>[(\[]?)",
     re.ASCII,
 )
 _HEAD_BACKWARDS = re.compile(r"[\w-]{0,48}", re.ASCII)
@@ -95,7 +95,7 @@ _BASE64 = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9+/]{40,}={0,2}$")
 _ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]*$")
 
 
-def assigned(text: str, start: int, end: int, place: int) -> Found | None:
+def find_assigned_secret(text: str, start: int, end: int, place: int) -> Found | None:
     """Judge the keyword at `place`; the value ends before `end`. Give where its secret is, and which kind."""
     if text.startswith("://", place):
         return _in_url(text, end, place)

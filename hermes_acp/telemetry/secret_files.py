@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from hermes_acp.telemetry.private_keys import is_private_key
-from hermes_acp.telemetry.scanning import Known, scan
+from hermes_acp.telemetry.secret_scan import KnownSecrets, scan
 
 MAX_BYTES: Final = 64 * 1024
 """Files of keys are small: of a larger one nothing is told."""
@@ -47,7 +47,7 @@ def secret_in(content: bytes) -> str:
     text = content.decode("utf-8", "replace")
     if not _are_settings(text.splitlines()):
         return ""
-    spans = scan(text, 0, Known(), is_final=True).spans
+    spans = scan(text, 0, KnownSecrets(), is_final=True).spans
     # A word of another script behind "password" is its translation.
     return "keys" if any(text[start:end].isascii() for start, end, _ in spans) else ""
 

@@ -2,7 +2,8 @@
 
 Knows: the order of looking (cheap byte searches first), tokens, the bounds on what is held. Does not know: what is done
 with a secret. The time is linear. A text that comes in pieces gives the same as the whole, because everything is
-decided within a token: what lies between two of `assignments.BREAKS`, or LONGEST_TOKEN characters of a longer one.
+decided within a token: what lies between two of `assignments.BREAKS`, or MAX_TOKEN_CHARACTERS characters of a longer
+one.
 """
 
 import re
@@ -11,22 +12,22 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from hermes_acp.telemetry.assignments import REACH, assigned, keyword_places
-from hermes_acp.telemetry.disguises import SHORTEST, disguised
+from hermes_acp.telemetry.encoded_secrets import MIN_ENCODED_CHARACTERS, find_encoded_secret
 from hermes_acp.telemetry.private_keys import (
     ANNOUNCED,
     ENDED,
     LABEL,
-    LONGEST_ANNOUNCEMENT,
+    MAX_HEADER_CHARACTERS,
     is_private_key,
-    key_above,
-    key_behind,
-    may_be_ended,
+    key_after_header,
+    key_before_footer,
+    trailing_key_start,
 )
-from hermes_acp.telemetry.shapes import shapes
+from hermes_acp.telemetry.secret_assignments import REACH, find_assigned_secret, keyword_places
+from hermes_acp.telemetry.token_patterns import shapes
 
-LONGEST_TOKEN = 16 * 1024
-SHORTEST_REVERSED = 20
+MAX_TOKEN_CHARACTERS = 16 * 1024
+MIN_REVERSED_CHARACTERS = 20
 CONTEXT = 2 * REACH
 """How many settled characters must stand before the rest of a text."""
 
@@ -39,7 +40,7 @@ _CLASSES = bytes(0 if code in _BREAKS else 1 if code in _IN_RUN else 2 for code 
 Span = tuple[int, int, str]
 
 
-class Known(Struct, frozen=True):
+class KnownSecrets(Struct, frozen=True):
     """Secrets known word for word: those within one token with a long run as a pattern, the others as they are."""
 
     in_tokens: re.Pattern[str] | None = None
@@ -53,7 +54,7 @@ class Scan(Struct, frozen=True):
     settled: int
 
 
-def know(values: Iterable[str]) -> Known:
+def index_known_secrets(values: Iterable[str]) -> KnownSecrets:
     """Sort known secrets by how they are found."""
     in_tokens: list[str] = []
     elsewhere: list[str] = []
@@ -61,10 +62,12 @@ def know(values: Iterable[str]) -> Known:
         marks = value.encode("latin-1", "replace").translate(_CLASSES)
         (in_tokens if _RUN in marks and _BREAK not in marks else elsewhere).append(value)
     pattern = re.compile("|".join(map(re.escape, in_tokens))) if in_tokens else None
-    return Known(pattern, tuple(elsewhere))
+    return KnownSecrets(pattern, tuple(elsewhere))
 
 
-def scan(text: str, begin: int, known: Known, *, is_final: bool, within: Sequence[int] | None = None) -> Scan:
+def scan(
+    text: str, begin: int, known: KnownSecrets, *, is_final: bool, within: Sequence[int] | None = None
+) -> Scan:
     """Look through a text from `begin` on, where an earlier look was settled, or which is its start.
 
     Where places are given, only tokens are looked at that such a place is `within`: what lies in another cannot
@@ -84,7 +87,7 @@ def scan(text: str, begin: int, known: Known, *, is_final: bool, within: Sequenc
         span for value in known.elsewhere for span in _occurrences(text, value, max(0, begin - CONTEXT))
     ]
     if not is_final:
-        settled = _boundary(marks, regions, min(settled, may_be_ended(text)))
+        settled = _boundary(marks, regions, min(settled, trailing_key_start(text)))
         settled = _before_known(text, marks, regions, known.elsewhere, values, settled)
     lowered = raw.lower()
     for start, end in regions:
@@ -107,12 +110,12 @@ def _regions(marks: bytes, begin: int, *, is_final: bool) -> tuple[list[tuple[in
     """Cut tokens that are too long; give the pieces and the end of the last token that is over."""
     regions: list[tuple[int, int]] = []
     start = here = begin
-    while len(marks) - here > LONGEST_TOKEN:
-        last = marks.rfind(_BREAK, here, here + LONGEST_TOKEN)
+    while len(marks) - here > MAX_TOKEN_CHARACTERS:
+        last = marks.rfind(_BREAK, here, here + MAX_TOKEN_CHARACTERS)
         if last >= 0:
             here = last + 1
         else:
-            here += LONGEST_TOKEN
+            here += MAX_TOKEN_CHARACTERS
             regions.append((start, here))
             start = here
     regions.append((start, len(marks)))
@@ -138,9 +141,9 @@ def _boundary(marks: bytes, regions: list[tuple[int, int]], place: int) -> int:
 
 
 def _keys(text: str, raw: bytes, begin: int, *, is_final: bool) -> Iterator[tuple[int, Span | None, bool]]:
-    place = raw.find(ANNOUNCED, max(0, begin - LONGEST_ANNOUNCEMENT))
+    place = raw.find(ANNOUNCED, max(0, begin - MAX_HEADER_CHARACTERS))
     while place >= 0:
-        if block := key_behind(text, place, is_final=is_final):
+        if block := key_after_header(text, place, is_final=is_final):
             span = (block.start, block.end, LABEL) if block.end > block.start else None
             yield place + len(ANNOUNCED), span, block.is_open
         place = raw.find(ANNOUNCED, place + 1)
@@ -149,7 +152,7 @@ def _keys(text: str, raw: bytes, begin: int, *, is_final: bool) -> Iterator[tupl
 def _ended_keys(text: str, raw: bytes, begin: int) -> Iterator[Span]:
     place = raw.find(ENDED, begin)
     while place >= 0:
-        if block := key_above(text, place):
+        if block := key_before_footer(text, place):
             yield block.start, block.end, LABEL
         place = raw.find(ENDED, place + 1)
 
@@ -223,10 +226,10 @@ def _tokens(
         if known:
             for match in known.finditer(text, first, last):
                 yield *match.span(), ""
-        if last - first >= SHORTEST_REVERSED and not is_unwrapped:
+        if last - first >= MIN_REVERSED_CHARACTERS and not is_unwrapped:
             yield from _backwards(text, first, last)
-        if last - first >= SHORTEST and not is_unwrapped:
-            yield from disguised(text, first, last, _first_kind)
+        if last - first >= MIN_ENCODED_CHARACTERS and not is_unwrapped:
+            yield from find_encoded_secret(text, first, last, _first_kind)
         run = marks.find(_RUN, last, end)
 
 
@@ -241,7 +244,7 @@ def _backwards(text: str, first: int, last: int) -> Iterator[Span]:
 def _assignments(text: str, lowered: bytes, start: int, end: int, first: int, last: int) -> Iterator[Span]:
     """Judge the keywords from `first` to `last` for values in a region; nothing of these stands in another."""
     for place in keyword_places(lowered, first, last):
-        found = assigned(text, max(0, place - REACH), end, place)
+        found = find_assigned_secret(text, max(0, place - REACH), end, place)
         if found and found[0] >= start:
             yield found
 

@@ -13,13 +13,13 @@ from types import MappingProxyType
 
 from msgspec import Struct, convert
 
-FEWEST_CHARACTERS = 6
+MIN_TOKEN_CHARACTERS = 6
 """Fewer different ones are a row of crosses, not a token."""
 
 _FILLED_IN = re.compile(r"x{5}|\*{3}|\.\.\.|0{8}|your[-_]|[-_]here\b|placeholder|changeme", re.IGNORECASE)
 
 
-class Shape(Struct, frozen=True):
+class TokenPattern(Struct, frozen=True):
     """One kind of token; the fields are explained at the head of `shapes.toml`."""
 
     id: str
@@ -31,7 +31,7 @@ class Shape(Struct, frozen=True):
     mark: str = ""
 
 
-class Shapes(Struct, frozen=True):
+class TokenPatterns(Struct, frozen=True):
     """All kinds as patterns; the name of the group that matched leads to its kind.
 
     `behind` finds what stands behind a character that is no part of it, `inside` what may stand behind any; that is
@@ -43,13 +43,13 @@ class Shapes(Struct, frozen=True):
     inside: re.Pattern[str]
     middles: tuple[str, ...]
     mirrored: re.Pattern[str]
-    marked: tuple[tuple[str, re.Pattern[str], Shape], ...]
-    by_group: MappingProxyType[str, Shape]
+    marked: tuple[tuple[str, re.Pattern[str], TokenPattern], ...]
+    by_group: MappingProxyType[str, TokenPattern]
 
     @property
     def kinds(self) -> frozenset[str]:
         """The names of all kinds; a secret of our own has none."""
-        return frozenset(("", *(shape.id for shape in read_shapes())))
+        return frozenset(("", *(shape.id for shape in read_token_patterns())))
 
     def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
         """Give where in a token the kinds stand."""
@@ -74,27 +74,27 @@ class Shapes(Struct, frozen=True):
         shape = self.by_group[match.lastgroup or ""]
         text = match[match.lastgroup or 0]
         body = text[max((len(start) for start in shape.starts if text.startswith(start)), default=0) :]
-        if len(set(body)) < FEWEST_CHARACTERS or _FILLED_IN.search(body):
+        if len(set(body)) < MIN_TOKEN_CHARACTERS or _FILLED_IN.search(body):
             return ""
         is_random = any(map(str.isdigit, body)) and any(map(str.isalpha, body))
         return shape.id if shape.strict or is_random else ""
 
 
 @cache
-def read_shapes() -> tuple[Shape, ...]:
+def read_token_patterns() -> tuple[TokenPattern, ...]:
     """Read the table."""
     text = Path(__file__).with_name("shapes.toml").read_text(encoding="utf-8")
-    return convert(tomllib.loads(text)["shape"], tuple[Shape, ...])
+    return convert(tomllib.loads(text)["shape"], tuple[TokenPattern, ...])
 
 
 @cache
-def shapes() -> Shapes:
+def shapes() -> TokenPatterns:
     """Compile the table, once."""
     apart: dict[str, list[tuple[int, str]]] = {}
     inside: list[str] = []
     middles: list[str] = []
-    by_group: dict[str, Shape] = {}
-    for shape in read_shapes():
+    by_group: dict[str, TokenPattern] = {}
+    for shape in read_token_patterns():
         for start in shape.starts:
             name = f"g{len(by_group)}"
             by_group[name] = shape
@@ -109,7 +109,7 @@ def shapes() -> Shapes:
         f"(?={re.escape(first)})(?:{'|'.join(body for _, body in sorted(bodies))})"
         for first, bodies in apart.items()
     )
-    return Shapes(
+    return TokenPatterns(
         re.compile(grouped, re.ASCII),
         re.compile(f"[^A-Za-z0-9](?:{grouped})", re.ASCII),
         re.compile("|".join(inside), re.ASCII),
@@ -119,6 +119,10 @@ def shapes() -> Shapes:
                 sorted({re.escape(start[::-1]) for shape in by_group.values() for start in shape.starts})
             )
         ),
-        tuple((shape.mark, re.compile(shape.rest, re.ASCII), shape) for shape in read_shapes() if shape.mark),
+        tuple(
+            (shape.mark, re.compile(shape.rest, re.ASCII), shape)
+            for shape in read_token_patterns()
+            if shape.mark
+        ),
         MappingProxyType(by_group),
     )

@@ -10,14 +10,14 @@ from anyio.to_thread import run_sync
 
 from hermes_acp.core.proposals import Progress, Reads
 
-FEW: Final = 200
+PER_FILE_LIMIT: Final = 200
 """So many paths are judged in less than a hundredth of a second."""
 
 
-async def open_among(paths: Iterable[str], named: str, progress: Progress) -> frozenset[str]:
+async def allowed_among(paths: Iterable[str], named: str, progress: Progress) -> frozenset[str]:
     """Give those paths (absolute, links resolved) that may be read unasked, and the one that a call `named` itself."""
     ordered = sorted(set(paths))
-    if len(ordered) <= FEW:
+    if len(ordered) <= PER_FILE_LIMIT:
         return _open_among(ordered, named, progress)
     return await run_sync(_open_among, ordered, named, progress)
 
@@ -38,7 +38,7 @@ def _open_among(ordered: Sequence[str], named: str, progress: Progress) -> froze
     return frozenset(found)
 
 
-def left_out(count: int) -> str:
+def omission_note(count: int) -> str:
     """Say that files were left out, where any were."""
     files = "1 file" if count == 1 else f"{count:,} files"
     return f"\n[{files} left out, which rules shut or which usually hold secrets]" if count else ""

@@ -6,11 +6,11 @@ Knows: exit codes, signals, time-outs. Does not know: who runs a command, or how
 import re
 from typing import Final
 
-from hermes_acp.core.exchanges import CommandEnd, Sight
+from hermes_acp.core.port_types import CommandResult, OutputSnapshot
 from hermes_acp.core.proposals import Result
 
 
-def tell_end(end: CommandEnd, timeout_s: float) -> Result:
+def describe_end(end: CommandResult, timeout_s: float) -> Result:
     """Give the output and, as the last line, how the command ended."""
     output = end.output.rstrip("\n")
     is_plain = not end.timed_out and (end.signal != "" or end.exit_code is not None)
@@ -30,14 +30,14 @@ _ORDERS: Final = re.compile(
 """What tells a terminal to do something, such as to set its title or a clipboard; colours stay."""
 
 
-def tell_sight(name: str, sight: Sight) -> Result:
+def describe_output(name: str, sight: OutputSnapshot) -> Result:
     """Give what a process put out since the last look, and how it stands."""
     output = _ORDERS.sub("", sight.output).rstrip("\n")
     standing = f"[{name} is running]" if sight.end is None else f"[{name} has ended] {_ending(sight.end, 0)}"
     return Result(f"{output or '(no new output)'}\n{standing}")
 
 
-def _ending(end: CommandEnd, timeout_s: float) -> str:
+def _ending(end: CommandResult, timeout_s: float) -> str:
     if end.timed_out:
         return f"[timed out after {timeout_s:g} s; the command and all it started were ended]"
     if end.signal:

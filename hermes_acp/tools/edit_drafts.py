@@ -27,7 +27,7 @@ class EditDraft(Struct, frozen=True):
     is_whole: bool = False
 
 
-def draft_of(tool: str, arguments: str) -> EditDraft | None:
+def parse_edit_draft(tool: str, arguments: str) -> EditDraft | None:
     """Read the draft of one edit; None where it is none, or too little is written. Several passages are no draft."""
     if tool not in (WRITES, EDITS):
         return None

@@ -10,61 +10,66 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import HermesError, WorkspaceTrouble
+from hermes_acp.core.errors import HermesError, WorkspaceError
+from hermes_acp.core.event_types import Diff, FileVersion, Location, ToolKind
+from hermes_acp.core.file_versions import file_version
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Action, Deletes, Progress, Proposal, Result, Writes
-from hermes_acp.core.terms import Diff, FileVersion, Location, ToolKind
-from hermes_acp.core.versions import version_of
-from hermes_acp.policy.names import is_sensitive
-from hermes_acp.telemetry.masks import foreign_mask
+from hermes_acp.policy.sensitive_names import is_sensitive
 from hermes_acp.telemetry.secret_files import secret_in
+from hermes_acp.telemetry.secret_masks import foreign_mask
+from hermes_acp.tools.safe_display import shown_path
 from hermes_acp.tools.text_files import TextFile, decode
-from hermes_acp.tools.titles import shown_path
 
-LARGEST_DIFF: Final = 2_000_000
+MAX_DIFF_CHARS: Final = 2_000_000
 SHOWN_PART: Final = 100_000
 CONTEXT_CHARACTERS: Final = 400
 NOT_COVERED: Final = "(holds keys, not covered by undo)"
 
 
-class Change(Struct, frozen=True):
+class FileChange(Struct, frozen=True):
     """One file made into another: its bytes `before` (None: no file) and `after` (None: it is taken away).
 
-    `place` is where it begins. One that `is_blind` can be made without knowing what is in the file.
+    `place` is where it begins. One that `is_unread` can be made without knowing what is in the file.
     """
 
     diff: Diff
     before: bytes | None
     after: bytes | None
     place: Location
-    is_blind: bool = False
+    is_unread: bool = False
 
 
-def change_of(
+def file_change(
     path: str, old_text: str | None, new_text: str, before: bytes | None, after: bytes | None
-) -> Change:
+) -> FileChange:
     """Give a change with the diff that shows it: of both texts whole, or of a big file the part that changes.
 
-    Raises WorkspaceTrouble where the words that hide a secret would take its place in the file.
+    Raises WorkspaceError where the words that hide a secret would take its place in the file.
     """
     if old_text is not None and (mask := foreign_mask(new_text, old_text)):
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"{mask} hides a secret in {path}, and writing it there would destroy that.",
             hint="Change only the text around it, with edit_file.",
         )
     diff = Diff(path, old_text, new_text, is_deleted=after is None)
-    if len(new_text) + len(old_text or "") > LARGEST_DIFF:
+    if len(new_text) + len(old_text or "") > MAX_DIFF_CHARS:
         diff = _part_of(diff)
-    return Change(diff, before, after, Location(path, first_changed_line(diff)))
+    return FileChange(diff, before, after, Location(path, first_changed_line(diff)))
 
 
-def propose_change(workspace: Workspace, title: str, change: Change, note: str = "") -> Proposal:
+def propose_change(workspace: Workspace, title: str, change: FileChange, note: str = "") -> Proposal:
     """Offer to make one change; `note` is added to what the model is told of its end."""
     return propose_changes(workspace, title, [change], note=note)
 
 
 def propose_changes(
-    workspace: Workspace, title: str, changes: Sequence[Change], *, kind: ToolKind = "edit", note: str = ""
+    workspace: Workspace,
+    title: str,
+    changes: Sequence[FileChange],
+    *,
+    kind: ToolKind = "edit",
+    note: str = "",
 ) -> Proposal:
     """Offer to make changes to as many files: all of them, or none where one cannot be made."""
     has_keys = any(_holds_keys(change) for change in changes)
@@ -79,22 +84,22 @@ def propose_changes(
         locations=tuple(change.place for change in changes),
         diffs=tuple(change.diff for change in changes),
         replaces=tuple(
-            version_of(change.diff.path, change.before)
+            file_version(change.diff.path, change.before)
             for change in changes
-            if change.before is not None and not change.is_blind
+            if change.before is not None and not change.is_unread
         ),
         amend=partial(_amend, workspace, title, changes, kind, note),
     )
 
 
-def _holds_keys(change: Change) -> bool:
+def _holds_keys(change: FileChange) -> bool:
     """Tell whether a file is one that no checkpoint keeps."""
     if is_sensitive(change.diff.path):
         return True
     return any(secret_in(content) for content in (change.before, change.after) if content)
 
 
-def _keys_in(change: Change) -> str:
+def _keys_in(change: FileChange) -> str:
     """Say what of a file that is changed is a secret, by what is in it."""
     return secret_in(change.before) if change.before else ""
 
@@ -102,7 +107,7 @@ def _keys_in(change: Change) -> str:
 def _amend(
     workspace: Workspace,
     title: str,
-    changes: Sequence[Change],
+    changes: Sequence[FileChange],
     kind: ToolKind,
     note: str,
     texts: Mapping[str, str],
@@ -113,13 +118,13 @@ def _amend(
         change for change in wanted if change.diff.path not in texts or change.after != (change.before or b"")
     ]
     if unknown := set(texts) - {change.diff.path for change in changes}:
-        raise WorkspaceTrouble(f"{min(unknown)} is no file of this edit; nothing was changed.")
+        raise WorkspaceError(f"{min(unknown)} is no file of this edit; nothing was changed.")
     if not kept:
-        raise WorkspaceTrouble("The user took nothing of this edit; nothing was changed.")
+        raise WorkspaceError("The user took nothing of this edit; nothing was changed.")
     return propose_changes(workspace, title, kept, kind=kind, note=note)
 
 
-def _with_text(change: Change, text: str | None, workspace: Workspace) -> Change:
+def _with_text(change: FileChange, text: str | None, workspace: Workspace) -> FileChange:
     """Give a change with another text, in the file's own encoding."""
     if text is None:
         return change
@@ -127,8 +132,8 @@ def _with_text(change: Change, text: str | None, workspace: Workspace) -> Change
     shown = shown_path(path, workspace)
     file = TextFile("") if change.before is None else decode(change.before, shown)
     if change.after is None or diff.first_line != 1 or decode(change.after, shown).text != diff.new_text:
-        raise WorkspaceTrouble(f"Of {shown} only the whole change can be taken; nothing was changed.")
-    return change_of(path, diff.old_text, text, change.before, file.encode(text, shown))
+        raise WorkspaceError(f"Of {shown} only the whole change can be taken; nothing was changed.")
+    return file_change(path, diff.old_text, text, change.before, file.encode(text, shown))
 
 
 def first_changed_line(diff: Diff) -> int:
@@ -179,11 +184,11 @@ def _part_of(diff: Diff) -> Diff:
     )
 
 
-def _change_action(workspace: Workspace, changes: Sequence[Change], note: str) -> Action:
+def _change_action(workspace: Workspace, changes: Sequence[FileChange], note: str) -> Action:
     async def make_changes(progress: Progress) -> Result:
         del progress
         for change in changes:
-            if await workspace.read_to_change(change.diff.path) != change.before:
+            if await workspace.read_for_edit(change.diff.path) != change.before:
                 shown = shown_path(change.diff.path, workspace)
                 return Result(
                     f"{shown} changed since this edit was prepared, nothing was written; read it again.",
@@ -202,17 +207,17 @@ def _change_action(workspace: Workspace, changes: Sequence[Change], note: str) -
     return make_changes
 
 
-async def _make(workspace: Workspace, changes: Sequence[Change]) -> None:
+async def _make(workspace: Workspace, changes: Sequence[FileChange]) -> None:
     """Make all changes; where one fails, those before it are taken back. New content is there before any goes."""
-    done: list[Change] = []
+    done: list[FileChange] = []
     for change in sorted(changes, key=lambda each: each.after is None):
         try:
             await _put(workspace, change.diff.path, change.after)
         except HermesError as error:
-            left = [each for each in reversed(done) if not await _is_taken_back(workspace, each)]
+            left = [each for each in reversed(done) if not await _roll_back(workspace, each)]
             if left:
                 names = ", ".join(shown_path(each.diff.path, workspace) for each in left)
-                raise WorkspaceTrouble(
+                raise WorkspaceError(
                     f"{error.message} What was changed before that could not be taken back: {names}.",
                     hint="Look at these files first.",
                 ) from error
@@ -227,7 +232,7 @@ async def _put(workspace: Workspace, path: str, content: bytes | None) -> None:
         await workspace.write(path, content)
 
 
-async def _is_taken_back(workspace: Workspace, change: Change) -> bool:
+async def _roll_back(workspace: Workspace, change: FileChange) -> bool:
     try:
         await _put(workspace, change.diff.path, change.before)
     except HermesError:
@@ -235,7 +240,7 @@ async def _is_taken_back(workspace: Workspace, change: Change) -> bool:
     return True
 
 
-async def _look_again(workspace: Workspace, change: Change) -> Result:
+async def _look_again(workspace: Workspace, change: FileChange) -> Result:
     """Report what is in the file now: an editor may format on save, or acknowledge what it did not write."""
     diff, after = change.diff, change.after
     shown = shown_path(diff.path, workspace)
@@ -247,10 +252,10 @@ async def _look_again(workspace: Workspace, change: Change) -> Result:
         return Result(f"{shown} was written, but there is no such file now.", is_error=True)
     verb = "Created" if diff.old_text is None else "Changed"
     if now == after:
-        seen: tuple[FileVersion, ...] = (version_of(diff.path, now),)
+        seen: tuple[FileVersion, ...] = (file_version(diff.path, now),)
         told = f"{verb} {shown} ({len(after):,} bytes)."
         return Result(told, diffs=(diff,), locations=(change.place,), seen=seen)
-    real = change_of(diff.path, diff.old_text, decode(now, shown).text, None, now).diff
+    real = file_change(diff.path, diff.old_text, decode(now, shown).text, None, now).diff
     return Result(
         f"{verb} {shown}, and something, perhaps a formatter, altered it at once; read it again.",
         diffs=(real,),

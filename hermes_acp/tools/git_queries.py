@@ -16,14 +16,14 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, CommandEnd
+from hermes_acp.core.errors import OutsideRoots, WorkspaceError
+from hermes_acp.core.port_types import Command, CommandResult
 from hermes_acp.core.ports import Files, Workspace
 from hermes_acp.core.proposals import Progress
-from hermes_acp.tools.titles import shown_path
+from hermes_acp.tools.safe_display import shown_path
 
 TIMEOUT_S: Final = 60.0
-LONGEST_LISTING: Final = 16_384
+MAX_LISTING_BYTES: Final = 16_384
 """Less than what is kept of any command's output, so that nothing is missing of it."""
 UNKNOWN: Final = "\N{REPLACEMENT CHARACTER}"
 _PLACES: Final = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
@@ -81,7 +81,7 @@ class Repository(Struct, frozen=True):
 
 
 async def find_repository(files: Files, folder: str) -> Repository:
-    """Find the repository that holds a folder. Raises WorkspaceTrouble where none is, or git would be led elsewhere."""
+    """Find the repository that holds a folder. Raises WorkspaceError where none is, or git would be led elsewhere."""
     start = folder
     while True:
         names = {entry.name for entry in await files.entries(folder)}
@@ -94,7 +94,7 @@ async def find_repository(files: Files, folder: str) -> Repository:
             is_over = True
         if is_over:
             shown = shown_path(start, files)
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"No git repository in the session's folders holds {shown}.", hint="Use it in one."
             )
         folder = parent
@@ -114,34 +114,34 @@ async def _git_dir(files: Files, top: str, *, is_file: bool) -> str:
             own.append(files.locate(os.path.join(git_dir, shared.decode("utf-8", "replace").strip())))
         parts = {name: [files.locate(os.path.join(place, name)) for place in own] for name in _PARTS}
     except OutsideRoots as error:
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"The repository of {shown_path(top, files)} keeps its data outside the session's folders; git is not run "
             "on what it points to.",
             hint="Ask the user to add that folder to the session.",
         ) from error
     for path in (*parts["config"], *parts["config.worktree"]):
         if _INCLUDE.search(await files.read(path) or b""):
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"{shown_path(path, files)} includes other files; git is not run on what it points to.",
                 hint="Ask the user whether `git` may run in the terminal.",
             )
     return git_dir
 
 
-async def ask_git(
+async def run_git(
     workspace: Workspace, repository: Repository, arguments: Sequence[str], progress: Progress
-) -> CommandEnd:
+) -> CommandResult:
     """Run git with these arguments, in the workspace, and with nothing of the repository's that starts programs.
 
-    Raises WorkspaceTrouble where its filters cannot all be told.
+    Raises WorkspaceError where its filters cannot all be told.
     """
     # No more of a pattern: what is no UTF-8 fits none.
     listing = ("config", "--name-only", "--get-regexp", r"^filter\.")
     listed = await workspace.run(_confined(_command(repository, listing, {}), workspace), progress)
     lines = listed.output.removesuffix("\n").split("\n")
-    is_whole = not (listed.timed_out or listed.signal) and len(listed.output) <= LONGEST_LISTING
+    is_whole = not (listed.timed_out or listed.signal) and len(listed.output) <= MAX_LISTING_BYTES
     if not is_whole or any(UNKNOWN in line or not line.isprintable() for line in lines):
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"The repository {repository.top} names filters that cannot all be put out of action.",
             hint="Look at the sections `filter` of its configuration.",
         )

@@ -9,16 +9,16 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.tools.likeness import shaped
-from hermes_acp.tools.patches import Hunk
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.tools.patch_parsing import Hunk
+from hermes_acp.tools.text_similarity import normalise_shape
 
-LARGEST_TEXT: Final = 8_000_000
-MOST_PLACES: Final = 1000
+MAX_TEXT_CHARS: Final = 8_000_000
+MAX_MATCHES: Final = 1000
 SHOWN_COLUMNS: Final = 120
 
 
-class _Spot(Struct, frozen=True):
+class _HunkMatch(Struct, frozen=True):
     """Lines of the old text that give way, from one number up to another, and what stands there instead."""
 
     start: int
@@ -26,25 +26,25 @@ class _Spot(Struct, frozen=True):
     lines: list[str]
 
 
-def _exactly(line: str) -> str:
+def _verbatim(line: str) -> str:
     return line
 
 
-def _loosely(line: str) -> str:
-    return shaped(line).strip()
+def _normalised(line: str) -> str:
+    return normalise_shape(line).strip()
 
 
-_MANNERS: Final[tuple[Callable[[str], str], ...]] = (_exactly, str.rstrip, _loosely)
+_COMPARISONS: Final[tuple[Callable[[str], str], ...]] = (_verbatim, str.rstrip, _normalised)
 
 
 def apply_hunks(text: str, hunks: Sequence[Hunk], newline: str) -> str:
     """Give the text with all hunks in it; untouched lines keep their ends, new ones get `newline`.
 
-    Raises WorkspaceTrouble for a hunk that fits nowhere, or in several places.
+    Raises WorkspaceError for a hunk that fits nowhere, or in several places.
     """
-    if len(text) > LARGEST_TEXT:
-        raise WorkspaceTrouble(
-            f"The file has {len(text):,} characters; a patch goes into at most {LARGEST_TEXT:,}.",
+    if len(text) > MAX_TEXT_CHARS:
+        raise WorkspaceError(
+            f"The file has {len(text):,} characters; a patch goes into at most {MAX_TEXT_CHARS:,}.",
             hint="Use edit_file for it.",
         )
     raw = text.split("\n")
@@ -53,7 +53,7 @@ def apply_hunks(text: str, hunks: Sequence[Hunk], newline: str) -> str:
     pieces: list[str] = []
     done = 0
     for number, hunk in enumerate(hunks, 1):
-        spot = _spot_of(bare, raw, hunk, done, number, carriage)
+        spot = _match_of(bare, raw, hunk, done, number, carriage)
         pieces += raw[done : spot.start]
         pieces += spot.lines
         done = spot.end
@@ -73,14 +73,14 @@ def new_text(hunks: Sequence[Hunk]) -> str:
     return "\n".join(lines) + ("\n" if lines and is_ended else "")
 
 
-def _spot_of(
+def _match_of(
     bare: Sequence[str], raw: Sequence[str], hunk: Hunk, begin: int, number: int, carriage: str
-) -> _Spot:
+) -> _HunkMatch:
     begin = _behind_headings(bare, hunk, begin, number)
     wanted = [line for mark, line in hunk.lines if mark != "+"]
     if not wanted:
         start = _place_of_insertion(bare, hunk, begin)
-        return _Spot(start, start, [line + carriage for _, line in hunk.lines])
+        return _HunkMatch(start, start, [line + carriage for _, line in hunk.lines])
     start = _find(bare, wanted, hunk, begin, number)
     lines: list[str] = []
     at = start
@@ -91,7 +91,7 @@ def _spot_of(
             if mark == " ":
                 lines.append(raw[at])
             at += 1
-    return _Spot(start, at, lines)
+    return _HunkMatch(start, at, lines)
 
 
 def _place_of_insertion(bare: Sequence[str], hunk: Hunk, begin: int) -> int:
@@ -108,14 +108,14 @@ def _behind_headings(bare: Sequence[str], hunk: Hunk, begin: int, number: int) -
         place = next(
             (
                 at
-                for manner in _MANNERS
+                for manner in _COMPARISONS
                 for at in range(begin, len(bare))
                 if manner(bare[at]) == manner(heading)
             ),
             None,
         )
         if place is None:
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"Hunk {number}: there is no line {heading[:SHOWN_COLUMNS]!r} below the hunks before it.",
                 hint="Give the heading as the line is in the file.",
             )
@@ -124,7 +124,7 @@ def _behind_headings(bare: Sequence[str], hunk: Hunk, begin: int, number: int) -
 
 
 def _find(bare: Sequence[str], wanted: Sequence[str], hunk: Hunk, begin: int, number: int) -> int:
-    for manner in _MANNERS:
+    for manner in _COMPARISONS:
         places = list(_places(bare, wanted, begin, manner))
         if hunk.is_at_end:
             last = len(bare) - len(wanted) - (bare[-1] == "" and wanted[-1] != "")
@@ -133,14 +133,14 @@ def _find(bare: Sequence[str], wanted: Sequence[str], hunk: Hunk, begin: int, nu
             places = _nearest(places, hunk.near - 1)
         if len(places) > 1:
             lines = ", ".join(str(place + 1) for place in places[:10])
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"Hunk {number} fits in more than one place, at lines {lines}.",
                 hint="Give more of the lines around it, or a @@ heading above it.",
             )
         if places:
             return places[0]
     first = next((line for line in wanted if line.strip()), "")
-    raise WorkspaceTrouble(
+    raise WorkspaceError(
         f"Hunk {number} fits nowhere: its lines from {first[:SHOWN_COLUMNS]!r} on are not in the file like that.",
         hint="Read the file again and write the lines that stay or go as they are.",
     )
@@ -149,12 +149,12 @@ def _find(bare: Sequence[str], wanted: Sequence[str], hunk: Hunk, begin: int, nu
 def _places(
     bare: Sequence[str], wanted: Sequence[str], begin: int, manner: Callable[[str], str]
 ) -> Iterator[int]:
-    """Give the lines at which all wanted lines stand, MOST_PLACES at most; in time proportional to the text."""
+    """Give the lines at which all wanted lines stand, MAX_MATCHES at most; in time proportional to the text."""
     text = "\n".join(("", *map(manner, bare[begin:]), ""))
     sought = "\n".join(("", *map(manner, wanted), ""))
     at, line, found = text.find(sought), begin, 0
     before = 0
-    while at >= 0 and found < MOST_PLACES:
+    while at >= 0 and found < MAX_MATCHES:
         line += text.count("\n", before, at)
         yield line
         found += 1

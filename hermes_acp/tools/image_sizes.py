@@ -8,11 +8,11 @@ Source: RFC 2083 (PNG), ITU T.81 (JPEG), the GIF89a specification, RFC 9649 (Web
 from collections.abc import Iterator
 from typing import Final
 
-LONGEST_SIDE: Final = 8_000
+MAX_SIDE_PIXELS: Final = 8_000
 """More pixels a side no vendor takes."""
 _FRAME_STARTS: Final = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 _BARE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
-_MOST_FRAMES: Final = 10_000
+_MAX_FRAMES: Final = 10_000
 
 
 def size_of(content: bytes) -> tuple[int, int]:
@@ -40,9 +40,9 @@ def is_whole(content: bytes) -> bool:
 def too_large(content: bytes) -> str:
     """Say how many pixels a picture has where those are too many to be shown; empty where they are not."""
     width, height = size_of(content)
-    if max(width, height) <= LONGEST_SIDE:
+    if max(width, height) <= MAX_SIDE_PIXELS:
         return ""
-    return f"{width:,} by {height:,} pixels; at most {LONGEST_SIDE:,} a side"
+    return f"{width:,} by {height:,} pixels; at most {MAX_SIDE_PIXELS:,} a side"
 
 
 def _big(content: bytes, at: int, size: int) -> int:
@@ -82,7 +82,7 @@ def _of_gif(content: bytes) -> Iterator[tuple[int, int]]:
         return
     yield _little(content, 6, 2), _little(content, 8, 2)
     at = 13 + _table(content, 10)
-    for _ in range(_MOST_FRAMES):
+    for _ in range(_MAX_FRAMES):
         kind = content[at : at + 1]
         if kind == b"\x2c":
             yield _little(content, at + 5, 2), _little(content, at + 7, 2)

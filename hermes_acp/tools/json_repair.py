@@ -13,10 +13,10 @@ from typing import Final, Literal, cast
 
 import msgspec
 
-Shape = Literal["whole", "cut_off", "unclear"]
+JsonShape = Literal["whole", "cut_off", "unclear"]
 
-LONGEST_CHARACTERS: Final = 200_000
-DEEPEST: Final = 64
+MAX_CHARS: Final = 200_000
+MAX_DEPTH: Final = 64
 _CLOSERS: Final = "}]"
 _OPENING = re.compile(r"\s*(?:```\w*\s*)?")
 _CLOSING = re.compile(r"\s*(?:```)?\s*")
@@ -24,13 +24,13 @@ _STRUCTURE = re.compile(r"[\s{}\[\],:\"'\\]+")
 _BARE_QUOTE = re.compile(r'(?<!\\)"')
 
 
-def repaired(text: str) -> dict[str, object] | None:
+def repair_json(text: str) -> dict[str, object] | None:
     """Give the object that a faulty text can only mean; None where there might be another."""
-    if len(text) > LONGEST_CHARACTERS:
+    if len(text) > MAX_CHARS:
         return None
     if text.lstrip().startswith('"'):
         return _unwrapped(text)
-    shape, core = shape_of(text)
+    shape, core = json_shape(text)
     if shape != "whole":
         return None
     plain = _read_leniently(core) or _mend(core)
@@ -47,7 +47,7 @@ def _unwrapped(text: str) -> dict[str, object] | None:
     return cast("dict[str, object]", plain) if is_object else None
 
 
-def shape_of(text: str) -> tuple[Shape, str]:
+def json_shape(text: str) -> tuple[JsonShape, str]:
     """Tell whether one object stands in the text from its first brace to its last; give that object's text.
 
     `unclear` is what cannot be told: words around the object, a quote that may or may not end a string, brackets that
@@ -70,7 +70,7 @@ def shape_of(text: str) -> tuple[Shape, str]:
             continue
         if letter in "{[":
             open_brackets.append("}" if letter == "{" else "]")
-            if len(open_brackets) > DEEPEST:
+            if len(open_brackets) > MAX_DEPTH:
                 return "unclear", ""
         elif letter in _CLOSERS:
             if open_brackets.pop() != letter:
@@ -82,7 +82,7 @@ def shape_of(text: str) -> tuple[Shape, str]:
     return "cut_off", ""
 
 
-def holds_half_a_character(text: str) -> bool:
+def has_lone_surrogate(text: str) -> bool:
     """Tell whether a text is JSON but for half a surrogate pair in it."""
     try:
         msgspec.json.encode(json.loads(text))

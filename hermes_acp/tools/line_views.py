@@ -8,20 +8,20 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.ports import Files
-from hermes_acp.core.word_breaks import within_breaks
+from hermes_acp.core.word_breaks import slice_at_breaks
 from hermes_acp.tools.text_files import TextFile, kind_of_binary
 
-LONGEST_LINE: Final = 2000
-LONGEST_OUTPUT: Final = 200_000
-MARGIN: Final = 16
+MAX_LINE_CHARS: Final = 2000
+MAX_OUTPUT_CHARS: Final = 200_000
+LINE_NUMBER_MARGIN: Final = 16
 """What a line number takes at the most."""
 PIECE_BYTES: Final = 4 * 1024 * 1024
-_LINE_BYTES: Final = 4 * LONGEST_LINE
+_LINE_BYTES: Final = 4 * MAX_LINE_CHARS
 
 
-class View(Struct):
+class LineView(Struct):
     """Numbered lines that were gathered so far."""
 
     first: int
@@ -30,26 +30,29 @@ class View(Struct):
 
     def add(self, line: str, cut: int = 0) -> bool:
         """Take a line, of which `cut` characters are missing already; tell whether there is room for more."""
-        shown = line[: within_breaks(line, 0, LONGEST_LINE)[1]]
+        shown = line[: slice_at_breaks(line, 0, MAX_LINE_CHARS)[1]]
         missing = cut + len(line) - len(shown)
         note = f" [… {missing:,} more characters]" if missing else ""
         number = self.first + len(self.pieces)
         self.pieces.append(f"{number:6}\t{shown}{note}")
         self.size += len(self.pieces[-1])
-        return self.size <= LONGEST_OUTPUT
+        return self.size <= MAX_OUTPUT_CHARS
 
 
 def show_lines(file: TextFile, shown: str, first: int, limit: int) -> str:
-    """Give numbered lines and a note on what is left. Raises WorkspaceTrouble for a start beyond the end."""
+    """Give numbered lines and a note on what is left. Raises WorkspaceError for a start beyond the end."""
     text = file.text
     if not text:
         return f"({shown} is empty)"
     count = text.count("\n") + (not text.endswith("\n"))
     if first > count:
-        raise WorkspaceTrouble(f"{shown} has only {count} lines.", hint=f"Use an offset from 1 to {count}.")
-    view = View(first, [])
+        raise WorkspaceError(f"{shown} has only {count} lines.", hint=f"Use an offset from 1 to {count}.")
+    view = LineView(first, [])
     lines = _lines_from(text, first, limit)
-    if sum(map(len, lines)) + MARGIN * len(lines) <= LONGEST_OUTPUT and max(map(len, lines)) <= LONGEST_LINE:
+    if (
+        sum(map(len, lines)) + LINE_NUMBER_MARGIN * len(lines) <= MAX_OUTPUT_CHARS
+        and max(map(len, lines)) <= MAX_LINE_CHARS
+    ):
         view.pieces = [f"{number:6}\t{line}" for number, line in enumerate(lines, first)]
     else:
         for line in lines:
@@ -73,21 +76,21 @@ def _lines_from(text: str, first: int, limit: int) -> list[str]:
     return [line.removesuffix("\r") for line in wanted] if "\r" in text else wanted
 
 
-async def show_part(files: Files, path: str, shown: str, first: int, limit: int) -> str:
+async def show_large_file(files: Files, path: str, shown: str, first: int, limit: int) -> str:
     """Give numbered lines of a file that is too large to be read whole; it is read piece by piece up to their end.
 
-    Raises WorkspaceTrouble for a start beyond the end, and for what is no text in UTF-8 or a code page.
+    Raises WorkspaceError for a start beyond the end, and for what is no text in UTF-8 or a code page.
     """
-    view, number, start, size_bytes = View(first, []), 1, 0, 0
+    view, number, start, size_bytes = LineView(first, []), 1, 0, 0
     begun, cut = bytearray(), 0
     is_at_end = False
     while not is_at_end:
-        piece = await files.read_piece(path, start, PIECE_BYTES)
+        piece = await files.read_range(path, start, PIECE_BYTES)
         if piece is None:
-            raise WorkspaceTrouble(f"There is no file {shown} any more.", hint="Look what became of it.")
+            raise WorkspaceError(f"There is no file {shown} any more.", hint="Look what became of it.")
         content, size_bytes = piece.content, piece.size_bytes
         if not start and b"\0" in content[:8192]:
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"{shown} is {kind_of_binary(content)} of {size_bytes:,} bytes, not text.",
                 hint="Inspect it with a command made for its kind.",
             )
@@ -114,7 +117,7 @@ async def show_part(files: Files, path: str, shown: str, first: int, limit: int)
     if begun:
         view.add(_decoded(begun), cut)
     if not view.pieces:
-        raise WorkspaceTrouble(f"{shown} has only {number} lines.", hint="Use a smaller offset.")
+        raise WorkspaceError(f"{shown} has only {number} lines.", hint="Use a smaller offset.")
     return _finished(view, size_bytes, is_partial=False)
 
 
@@ -130,7 +133,7 @@ def _decoded(line: bytearray) -> str:
     return line.decode("utf-8", "replace").removesuffix("\r")
 
 
-def _finished(view: View, size_bytes: int, *, is_partial: bool) -> str:
+def _finished(view: LineView, size_bytes: int, *, is_partial: bool) -> str:
     following = view.first + len(view.pieces)
     if is_partial:
         view.pieces.append(f"[a file of {size_bytes:,} bytes; there may be more, from offset={following} on]")

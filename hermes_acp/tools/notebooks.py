@@ -10,14 +10,14 @@ from typing import Any, Final, Literal, cast
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.messages import ImagePart
-from hermes_acp.tools.pictures import picture_in
+from hermes_acp.tools.image_files import image_from_base64
 
 ENDING: Final = ".ipynb"
-LONGEST_OUTPUT: Final = 2000
-LONGEST_VIEW: Final = 200_000
-MOST_PICTURES: Final = 8
+MAX_OUTPUT_CHARS: Final = 2000
+MAX_VIEW_CHARS: Final = 200_000
+MAX_IMAGES: Final = 8
 _PICTURES: Final = ("image/png", "image/jpeg")
 Action = Literal["replace", "insert", "delete"]
 Kind = Literal["code", "markdown", "raw"]
@@ -44,7 +44,7 @@ def show_notebook(text: str) -> Cells | None:
     """Give a notebook's cells with their numbers, ids and outputs; None for what is no notebook."""
     try:
         cells = _cells(_read(text))
-    except WorkspaceTrouble:
+    except WorkspaceError:
         return None
     pieces = [f"[a notebook of {len(cells)} cells; change them with notebook_edit]"]
     pictures: list[ImagePart] = []
@@ -53,10 +53,8 @@ def show_notebook(text: str) -> Cells | None:
         pieces.append(f"=== cell {number} ({cell.get('cell_type')}{name})\n{_joined(cell.get('source'))}")
         pieces += (f"--- output\n{told}" for told in _outputs(cell, pictures))
     view = "\n".join(pieces)
-    if len(view) > LONGEST_VIEW:
-        view = (
-            f"{view[:LONGEST_VIEW]}\n[… {len(view) - LONGEST_VIEW:,} more characters; read lines with offset]"
-        )
+    if len(view) > MAX_VIEW_CHARS:
+        view = f"{view[:MAX_VIEW_CHARS]}\n[… {len(view) - MAX_VIEW_CHARS:,} more characters; read lines with offset]"
     return Cells(view, tuple(pictures))
 
 
@@ -65,21 +63,21 @@ def _outputs(cell: Json, pictures: list[ImagePart]) -> Iterator[str]:
     for output in _tables(cell.get("outputs")):
         (data,) = _tables([output.get("data")]) or ({},)
         for mime_type in _PICTURES:
-            if mime_type in data and len(pictures) < MOST_PICTURES:
-                picture = picture_in("".join(_joined(data[mime_type]).split()))
+            if mime_type in data and len(pictures) < MAX_IMAGES:
+                picture = image_from_base64("".join(_joined(data[mime_type]).split()))
                 pictures += [picture] if picture else []
                 yield f"[{mime_type}]" if picture else f"[{mime_type}, which cannot be shown]"
         text = _joined(output.get("text") or data.get("text/plain") or "")
         if output.get("output_type") == "error":
             text = f"{output.get('ename')}: {output.get('evalue')}"
-        if len(text) > LONGEST_OUTPUT:
-            text = f"{text[:LONGEST_OUTPUT]} [… {len(text) - LONGEST_OUTPUT:,} more characters]"
+        if len(text) > MAX_OUTPUT_CHARS:
+            text = f"{text[:MAX_OUTPUT_CHARS]} [… {len(text) - MAX_OUTPUT_CHARS:,} more characters]"
         if text:
             yield text
 
 
 def edit_notebook(text: str, edit: CellEdit) -> str:
-    """Give the notebook with one change made, laid out as it was. Raises WorkspaceTrouble for what does not fit."""
+    """Give the notebook with one change made, laid out as it was. Raises WorkspaceError for what does not fit."""
     notebook = _read(text)
     cells = _cells(notebook)
     if edit.action == "insert":
@@ -135,7 +133,7 @@ def _find(cells: Sequence[Json], name: str) -> int:
             return number
     if name.isascii() and name.isdigit() and len(name) < 10 and int(name) < len(cells):
         return int(name)
-    raise WorkspaceTrouble(
+    raise WorkspaceError(
         f"There is no cell {name!r}; the notebook has {len(cells)} cells, from 0 on.",
         hint="Read the notebook: its cells come with their numbers and ids.",
     )
@@ -160,16 +158,16 @@ def _read(text: str) -> Json:
     try:
         notebook = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise WorkspaceTrouble(f"This is no notebook: {error}.", hint="Read it as text.") from error
+        raise WorkspaceError(f"This is no notebook: {error}.", hint="Read it as text.") from error
     if not isinstance(notebook, dict) or cast("Json", notebook).get("nbformat") != 4:
-        raise WorkspaceTrouble("This is no notebook of format 4.", hint="Edit it as text.")
+        raise WorkspaceError("This is no notebook of format 4.", hint="Edit it as text.")
     return cast("Json", notebook)
 
 
 def _cells(notebook: Json) -> list[Json]:
     cells = notebook.get("cells")
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cast("list[object]", cells)):
-        raise WorkspaceTrouble("This notebook has no list of cells.", hint="Edit it as text.")
+        raise WorkspaceError("This notebook has no list of cells.", hint="Edit it as text.")
     return cast("list[Json]", cells)
 
 
@@ -188,7 +186,7 @@ def _write(notebook: Json, former: str) -> str:
             notebook, indent=indent, separators=separators, ensure_ascii=is_escaped, allow_nan=False
         )
     except (ValueError, RecursionError) as error:
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"This notebook cannot be written back: {error}.", hint="Edit it as text."
         ) from error
     end = former[len(former.rstrip()) :]

@@ -9,11 +9,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.telemetry.masks import foreign_mask
-from hermes_acp.tools.likeness import LARGEST_TEXT, describe_nearest, find_alike
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.telemetry.secret_masks import foreign_mask
+from hermes_acp.tools.text_similarity import MAX_TEXT_CHARS, describe_nearest, find_similar
 
-MOST_LINES: Final = 20
+MAX_LINES: Final = 20
 
 
 class Replacement(Struct, frozen=True):
@@ -36,7 +36,7 @@ def replace(text: str, wanted: Replacement, newline: str) -> Replaced:
 
     Line ends are not told apart in the search; the new words get `newline`. A passage that is not there word for word
     is found where one place alone differs in nothing but spaces or the shape of quotes and dashes. Raises
-    WorkspaceTrouble where it is missing, or is there several times and not `every` one is meant.
+    WorkspaceError where it is missing, or is there several times and not `every` one is meant.
     """
     if "\r" not in text or "\r\n" not in text:
         return _replace_plain(text, wanted)
@@ -54,7 +54,7 @@ def _replace_plain(text: str, wanted: Replacement) -> Replaced:
     """Replace in a text whose line ends are all of one character."""
     old, new = _unix(wanted.old), _unix(wanted.new)
     around = text.split(old)
-    if len(around) == 1 and not wanted.every and (alike := find_alike(text, old, new)):
+    if len(around) == 1 and not wanted.every and (alike := find_similar(text, old, new)):
         return Replaced(text[: alike.start] + alike.new + text[alike.end :], alike.note)
     _check(text, old, len(around) - 1, every=wanted.every)
     return Replaced(new.join(around))
@@ -65,30 +65,30 @@ def _unix(text: str) -> str:
 
 
 def _check(plain: str, old: str, count: int, *, every: bool) -> None:
-    """Raise WorkspaceTrouble unless a passage may be there as often as it is."""
+    """Raise WorkspaceError unless a passage may be there as often as it is."""
     if count == 1 or (count and every):
         return
     if count:
         lines = ", ".join(str(line) for line in _lines_of(plain, old))
-        more = f" and {count - MOST_LINES} more" if count > MOST_LINES else ""
-        raise WorkspaceTrouble(
+        more = f" and {count - MAX_LINES} more" if count > MAX_LINES else ""
+        raise WorkspaceError(
             f"old_text is in the file {count} times, at lines {lines}{more}.",
             hint="Give more of the text around the one you mean, or set replace_all.",
         )
     if mask := foreign_mask(old, plain):
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"old_text holds {mask}, which is not in the file: it hides a secret from you.",
             hint="Give the text before or after it, without the secret.",
         )
-    hint = "The file is too big to look for something like it." if len(plain) > LARGEST_TEXT else ""
-    raise WorkspaceTrouble("old_text is not in the file.", hint=hint or describe_nearest(plain, old))
+    hint = "The file is too big to look for something like it." if len(plain) > MAX_TEXT_CHARS else ""
+    raise WorkspaceError("old_text is not in the file.", hint=hint or describe_nearest(plain, old))
 
 
 def _lines_of(plain: str, old: str) -> list[int]:
     """Give the lines of the first places, counted from 1."""
     lines: list[int] = []
     line, done, start = 1, 0, plain.find(old)
-    while start >= 0 and len(lines) < MOST_LINES:
+    while start >= 0 and len(lines) < MAX_LINES:
         line += plain.count("\n", done, start)
         lines.append(line)
         done, start = start, plain.find(old, start + len(old))

@@ -9,25 +9,25 @@ from collections.abc import Mapping
 from pydantic import BaseModel, ConfigDict
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.information_flow import SERVER_LISTS
+from hermes_acp.core.event_types import ToolKind
+from hermes_acp.core.flow_labels import SERVER_LISTS
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import Library, Tool, Workspace
+from hermes_acp.core.ports import ResourceLibrary, Tool, Workspace
 from hermes_acp.core.proposals import Calls, Progress, Proposal, Result
-from hermes_acp.core.terms import ToolKind
-from hermes_acp.core.traits import Traits
-from hermes_acp.tools.schemas import schema_of
-from hermes_acp.tools.titles import visible
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.tools.tool_schemas import schema_of
 
 READING = "resources/read"
 
 
-def resource_tools(libraries: Mapping[str, Library]) -> dict[str, Tool]:
+def resource_tools(libraries: Mapping[str, ResourceLibrary]) -> dict[str, Tool]:
     """Give both tools over the libraries of one turn, by their short names."""
     tools: tuple[Tool, ...] = (ListResources(libraries), ReadResource(libraries))
     return {tool.name: tool for tool in tools}
 
 
-class Listing(BaseModel):
+class ListResourcesArguments(BaseModel):
     """One server, or all of them."""
 
     model_config = ConfigDict(extra="forbid")
@@ -35,7 +35,7 @@ class Listing(BaseModel):
     server: str | None = None
 
 
-class Reading(BaseModel):
+class ReadResourceArguments(BaseModel):
     """A server and the address of a resource there."""
 
     model_config = ConfigDict(extra="forbid")
@@ -49,18 +49,20 @@ class ListResources:
 
     name = "list_mcp_resources"
     kind: ToolKind = "search"
-    traits = Traits(capabilities=frozenset({"network"}), is_repeatable=True, brings=(SERVER_LISTS,))
-    arguments: type[BaseModel] = Listing
+    tool_metadata = ToolMetadata(
+        capabilities=frozenset({"network"}), is_repeatable=True, brings=(SERVER_LISTS,)
+    )
+    arguments: type[BaseModel] = ListResourcesArguments
 
-    def __init__(self, libraries: Mapping[str, Library]) -> None:
+    def __init__(self, libraries: Mapping[str, ResourceLibrary]) -> None:
         self._libraries = libraries
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
         about = f"List the resources of the MCP servers, or of one. They are: {', '.join(sorted(self._libraries))}."
-        return schema_of(self.name, about, Listing)
+        return schema_of(self.name, about, ListResourcesArguments)
 
-    async def propose(self, arguments: Listing, workspace: Workspace) -> Proposal:
+    async def propose(self, arguments: ListResourcesArguments, workspace: Workspace) -> Proposal:
         """Understand a call; a server's list is asked for like that of its tools, and touches nothing."""
         del workspace
         chosen = [_find(self._libraries, arguments.server)] if arguments.server else self._libraries.values()
@@ -69,7 +71,7 @@ class ListResources:
             listed = [await library.contents(progress) for library in chosen]
             return Result("\n".join(each.text for each in listed), all(each.is_error for each in listed))
 
-        where = f" of {visible(arguments.server)}" if arguments.server else ""
+        where = f" of {escape_invisible(arguments.server)}" if arguments.server else ""
         return Proposal(f"List the resources{where}", self.kind, ask)
 
 
@@ -78,10 +80,10 @@ class ReadResource:
 
     name = "read_mcp_resource"
     kind: ToolKind = "fetch"
-    traits = Traits(capabilities=frozenset({"network"}), is_repeatable=True)
-    arguments: type[BaseModel] = Reading
+    tool_metadata = ToolMetadata(capabilities=frozenset({"network"}), is_repeatable=True)
+    arguments: type[BaseModel] = ReadResourceArguments
 
-    def __init__(self, libraries: Mapping[str, Library]) -> None:
+    def __init__(self, libraries: Mapping[str, ResourceLibrary]) -> None:
         self._libraries = libraries
 
     def schema(self) -> ToolSchema:
@@ -89,9 +91,9 @@ class ReadResource:
         about = (
             "Read a resource of an MCP server, by the address that its list or an answer of its tools gave."
         )
-        return schema_of(self.name, about, Reading)
+        return schema_of(self.name, about, ReadResourceArguments)
 
-    async def propose(self, arguments: Reading, workspace: Workspace) -> Proposal:
+    async def propose(self, arguments: ReadResourceArguments, workspace: Workspace) -> Proposal:
         """Understand a call; that a server only reads is its own promise."""
         del workspace
         library = _find(self._libraries, arguments.server)
@@ -99,11 +101,11 @@ class ReadResource:
         async def read(progress: Progress) -> Result:
             return await library.read(arguments.uri, progress)
 
-        title = f"Read {visible(arguments.uri)} ({visible(library.name)})"
+        title = f"Read {escape_invisible(arguments.uri)} ({escape_invisible(library.name)})"
         return Proposal(title, self.kind, read, (Calls(library.name, READING, has_read_only_hint=True),))
 
 
-def _find(libraries: Mapping[str, Library], name: str) -> Library:
+def _find(libraries: Mapping[str, ResourceLibrary], name: str) -> ResourceLibrary:
     """Find a library by its short name or the user's. Raises BadRequest."""
     if name in libraries:
         return libraries[name]

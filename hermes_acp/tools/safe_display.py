@@ -18,7 +18,7 @@ _WORD = re.compile(r"[^\W_]+")
 _SHORT = MappingProxyType({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
-def visible(text: str) -> str:
+def escape_invisible(text: str) -> str:
     """Write control, zero-width, direction-changing and look-alike characters as escapes."""
     if text.isascii() and text.isprintable():
         return text
@@ -31,7 +31,7 @@ def shown_path(path: str, workspace: Files) -> str:
     inside = workspace.cwd.rstrip("/") + "/"
     if path == workspace.cwd:
         return "."
-    return visible(path.removeprefix(inside))
+    return escape_invisible(path.removeprefix(inside))
 
 
 def _unmixed(word: str) -> str:

@@ -9,13 +9,13 @@ from typing import Final
 from hermes_acp.core.errors import HermesError
 from hermes_acp.core.ports import Files
 from hermes_acp.core.proposals import Progress, Reads
-from hermes_acp.policy.names import is_sensitive
+from hermes_acp.policy.sensitive_names import is_sensitive
 from hermes_acp.telemetry.secret_files import MAX_BYTES, secret_in
 
 MAX_LOOKED_INTO: Final = 200
 
 
-async def secret_at(workspace: Files, path: str, named: str = "") -> str:
+async def secret_in_file(workspace: Files, path: str, named: str = "") -> str:
     """Say what a file holds that is a secret, in a few words; empty where nothing tells that it holds one.
 
     `path` is where it lies, with links followed, `named` how it was asked for.
@@ -23,13 +23,13 @@ async def secret_at(workspace: Files, path: str, named: str = "") -> str:
     if named and is_sensitive(named):
         return "secrets, as its name says"
     try:
-        piece = await workspace.read_piece(path, 0, MAX_BYTES + 1)
+        piece = await workspace.read_range(path, 0, MAX_BYTES + 1)
     except HermesError:
         return ""  # whoever reads it says why it cannot be read
     return "" if piece is None or piece.size_bytes > MAX_BYTES else secret_in(piece.content)
 
 
-async def without_keys(
+async def without_secret_files(
     workspace: Files, paths: Collection[str], named: str, progress: Progress
 ) -> frozenset[str]:
     """Give those files of which lines may be shown, and the one that a call `named` itself: it was judged by that.
@@ -37,12 +37,12 @@ async def without_keys(
     Files on another machine, and those beyond the first `MAX_LOOKED_INTO`, are not looked into; keys of a known shape
     are masked in them too.
     """
-    if workspace.is_far:
+    if workspace.is_remote:
         return frozenset(paths)
     ordered = sorted(paths)
     kept = set(ordered[MAX_LOOKED_INTO:])
     for path in ordered[:MAX_LOOKED_INTO]:
-        secret = "" if path == named else await secret_at(workspace, path)
+        secret = "" if path == named else await secret_in_file(workspace, path)
         if not secret or progress.allows(Reads(path, secret)):
             kept.add(path)
     return frozenset(kept)

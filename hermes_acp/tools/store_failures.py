@@ -7,13 +7,13 @@ store.
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from hermes_acp.core.errors import BadRequest, StorageTrouble
+from hermes_acp.core.errors import BadRequest, StorageError
 
 
 @contextmanager
-def refusing() -> Generator[None]:
+def store_errors_as_refusals() -> Generator[None]:
     """Make what a store cannot do a refusal of the call. Raises BadRequest."""
     try:
         yield
-    except StorageTrouble as trouble:
-        raise BadRequest(trouble.message, hint=trouble.hint) from trouble
+    except StorageError as error:
+        raise BadRequest(error.message, hint=error.hint) from error

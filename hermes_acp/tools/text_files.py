@@ -9,9 +9,9 @@ import os
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import FileTooLarge, WorkspaceTrouble
+from hermes_acp.core.errors import FileTooLarge, WorkspaceError
 from hermes_acp.core.ports import Files
-from hermes_acp.tools.encodings import guess_encoding
+from hermes_acp.tools.charset_detection import guess_encoding
 
 PROBED_BYTES = 8192
 _MARKS = (
@@ -50,26 +50,26 @@ class TextFile(Struct, frozen=True):
         return "\r\n" if 2 * self.text.count("\r\n") > self.text.count("\n") else "\n"
 
     def encode(self, text: str, path: str) -> bytes:
-        """Give other text as bytes in this file's manner. Raises WorkspaceTrouble for what it cannot hold."""
+        """Give other text as bytes in this file's manner. Raises WorkspaceError for what it cannot hold."""
         try:
             return self.mark + text.encode(self.encoding)
         except UnicodeEncodeError as error:
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"{path} is encoded in {self.encoding}, which has no {text[error.start]!r}.",
                 hint="Use other characters, or convert the file to UTF-8 first.",
             ) from error
 
 
 def decode(content: bytes, path: str) -> TextFile:
-    """Read bytes as text. Raises WorkspaceTrouble naming size and kind where they are none."""
+    """Read bytes as text. Raises WorkspaceError naming size and kind where they are none."""
     for mark, encoding in _MARKS:
         if content.startswith(mark):
             try:
                 return TextFile(content[len(mark) :].decode(encoding), encoding, mark)
             except UnicodeDecodeError as error:
-                raise _binary_trouble(content, path) from error
+                raise _binary_file_error(content, path) from error
     if b"\0" in content[:PROBED_BYTES]:
-        raise _binary_trouble(content, path)
+        raise _binary_file_error(content, path)
     try:
         return TextFile(content.decode())
     except UnicodeDecodeError:
@@ -79,13 +79,13 @@ def decode(content: bytes, path: str) -> TextFile:
 def _decode_code_page(content: bytes, path: str) -> TextFile:
     probe = content[:PROBED_BYTES]
     if any(byte < 0x20 and byte not in _TEXT_CONTROLS for byte in probe) or content.startswith(_KINDS[1][0]):
-        raise _binary_trouble(content, path)
+        raise _binary_file_error(content, path)
     encoding, text = guess_encoding(content)
     return TextFile(text, encoding)
 
 
-def _binary_trouble(content: bytes, path: str) -> WorkspaceTrouble:
-    return WorkspaceTrouble(
+def _binary_file_error(content: bytes, path: str) -> WorkspaceError:
+    return WorkspaceError(
         f"{path} is {kind_of_binary(content)} of {len(content):,} bytes, not text.",
         hint="Inspect it with a command made for its kind.",
     )
@@ -97,34 +97,32 @@ def kind_of_binary(content: bytes) -> str:
 
 
 async def read_content(workspace: Files, path: str, *, to_change: bool = False) -> bytes:
-    """Give the bytes of a file that must be there. Raises WorkspaceTrouble saying what is there instead."""
+    """Give the bytes of a file that must be there. Raises WorkspaceError saying what is there instead."""
     content = await read_if_present(workspace, path, to_change=to_change)
     if content is None:
-        raise WorkspaceTrouble(f"There is no file {path}.", hint=await _name_alikes(workspace, path))
+        raise WorkspaceError(f"There is no file {path}.", hint=await _name_alikes(workspace, path))
     return content
 
 
 async def read_if_present(workspace: Files, path: str, *, to_change: bool = False) -> bytes | None:
     """Give a file's bytes or None, with certainty where they are `to_change`.
 
-    Raises WorkspaceTrouble, for a folder with the tool that lists it.
+    Raises WorkspaceError, for a folder with the tool that lists it.
     """
     try:
-        return await (workspace.read_to_change(path) if to_change else workspace.read(path))
+        return await (workspace.read_for_edit(path) if to_change else workspace.read(path))
     except FileTooLarge:
         raise
-    except WorkspaceTrouble as trouble:
+    except WorkspaceError as trouble:
         if not await _is_folder(workspace, path):
             raise
-        raise WorkspaceTrouble(
-            f"{path} is a folder.", hint="Use list_files to see what is in it."
-        ) from trouble
+        raise WorkspaceError(f"{path} is a folder.", hint="Use list_files to see what is in it.") from trouble
 
 
 async def _is_folder(workspace: Files, path: str) -> bool:
     try:
         await workspace.entries(path)
-    except WorkspaceTrouble:
+    except WorkspaceError:
         return False
     return True
 
@@ -133,7 +131,7 @@ async def _name_alikes(workspace: Files, path: str) -> str:
     folder, name = os.path.split(path)
     try:
         names = [entry.name.rstrip("/") for entry in await workspace.entries(workspace.locate(folder))]
-    except WorkspaceTrouble:
+    except WorkspaceError:
         return f"The folder {folder} is not there either; use list_files to look around."
     by_lower = {each.lower(): each for each in names}
     alikes = [by_lower[each] for each in difflib.get_close_matches(name.lower(), by_lower, n=3)]

@@ -3,7 +3,8 @@
 Knows: what people and models confuse: spaces at line ends, indentation, the shapes of quotes and dashes; which lines
 are most like others. Does not know: files, what is done with what was found.
 
-A passage found so must be the only one. All of it is bounded: texts above LARGEST_TEXT are not looked through, and the
+A passage found so must be the only one. All of it is bounded: texts above MAX_TEXT_CHARS are not looked through, and
+the
 search itself takes time in proportion to the text, however repetitive that is.
 """
 
@@ -13,10 +14,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.errors import WorkspaceError
 
-LARGEST_TEXT: Final = 4_000_000
-LARGEST_COMPARISON: Final = 2_000_000
+MAX_TEXT_CHARS: Final = 4_000_000
+MAX_COMPARISON_COST: Final = 2_000_000
 SHOWN_LINES: Final = 20
 SHOWN_COLUMNS: Final = 200
 _SHAPES: Final = str.maketrans(
@@ -31,7 +32,7 @@ _SHAPES: Final = str.maketrans(
 )
 
 
-class Alike(Struct, frozen=True):
+class SimilarPassage(Struct, frozen=True):
     """A place of a text that can only be what was meant, what belongs there, and how it differs."""
 
     start: int
@@ -40,22 +41,22 @@ class Alike(Struct, frozen=True):
     note: str
 
 
-def shaped(text: str) -> str:
+def normalise_shape(text: str) -> str:
     """Give a text with the plain shapes of quotes, dashes and spaces in it; it stays as long as it was."""
     return text.translate(_SHAPES)
 
 
-def find_alike(text: str, old: str, new: str) -> Alike | None:
+def find_similar(text: str, old: str, new: str) -> SimilarPassage | None:
     """Find the one passage that differs from `old` in the shape of quotes, dashes and spaces, or in spaces alone.
 
-    None where there is none. `new` is indented as what it takes the place of. Raises WorkspaceTrouble where there are
+    None where there is none. `new` is indented as what it takes the place of. Raises WorkspaceError where there are
     several: nobody can tell which is meant.
     """
-    if len(text) > LARGEST_TEXT or not old.strip():
+    if len(text) > MAX_TEXT_CHARS or not old.strip():
         return None
-    plain, sought = shaped(text), shaped(old)
+    plain, sought = normalise_shape(text), normalise_shape(old)
     if place := _only(plain, sought, "the shape of quotes, dashes or spaces"):
-        return Alike(
+        return SimilarPassage(
             place[0], place[0] + len(old), new, "old_text was found by other quotes, dashes or spaces."
         )
     bare_old = sought.removesuffix("\n")
@@ -77,17 +78,17 @@ def find_alike(text: str, old: str, new: str) -> Alike | None:
         start = sum(len(line) + 1 for line in own[:first])
         end = start + sum(len(line) + 1 for line in found) - 1
         end += sought.endswith("\n") and end < len(text)
-        return Alike(start, end, fitted, f"old_text was found by other {differs_in}.")
+        return SimilarPassage(start, end, fitted, f"old_text was found by other {differs_in}.")
     return None
 
 
 def _only(text: str, sought: str, differs_in: str) -> tuple[int, int] | None:
-    """Give the place of the only occurrence, and how many line ends are before it. Raises WorkspaceTrouble."""
+    """Give the place of the only occurrence, and how many line ends are before it. Raises WorkspaceError."""
     start = text.find(sought)
     if start < 0:
         return None
     if text.find(sought, start + 1) >= 0:
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"old_text is not in the file; but for {differs_in} it is there more than once.",
             hint="Give it exactly as it is in the file, with more of the text around it.",
         )
@@ -145,7 +146,7 @@ def describe_nearest(text: str, wanted: str) -> str:
 def _nearest_start(lines: list[str], sought: list[str]) -> int | None:
     bare = [line.strip() for line in lines]
     wanted = [line.strip() for line in sought]
-    window = max(1, min(len(wanted), LARGEST_COMPARISON // max(1, len(lines))))
+    window = max(1, min(len(wanted), MAX_COMPARISON_COST // max(1, len(lines))))
     scores = [
         sum(
             1
@@ -175,6 +176,6 @@ def _most_alike(lines: list[str], wanted: str) -> tuple[int, float]:
         spent += len(line[:SHOWN_COLUMNS]) * len(wanted)
         if (ratio := matcher.ratio()) > likeness:
             best, likeness = number, ratio
-        if spent > 10 * LARGEST_COMPARISON:
+        if spent > 10 * MAX_COMPARISON_COST:
             break
     return best, likeness

@@ -12,12 +12,12 @@ from msgspec import Struct
 
 from hermes_acp.core.ports import Tool
 
-MOST_BYTES: Final = 128 * 1024
+MAX_BYTES: Final = 128 * 1024
 """Some thirty thousand tokens."""
 MARK: Final = "mcp__"
 
 
-class Ration(Struct, frozen=True):
+class ToolBudget(Struct, frozen=True):
     """The tools that fit, and how many of each server's do not, of how many."""
 
     tools: Mapping[str, Tool]
@@ -29,13 +29,13 @@ class Ration(Struct, frozen=True):
             return ""
         each = ", ".join(f"{left} of the {count} tools of {server}" for server, left, count in self.left)
         return (
-            f"Not offered, as the descriptions would fill every request ({MOST_BYTES // 1024} KB are for them): "
+            f"Not offered, as the descriptions would fill every request ({MAX_BYTES // 1024} KB are for them): "
             f"{each}. "
             "`tools: [PATTERN, …]` of a server in config.yaml says which of its tools are offered."
         )
 
 
-def ration(tools: Mapping[str, Tool], most_bytes: int = MOST_BYTES) -> Ration:
+def apply_tool_budget(tools: Mapping[str, Tool], most_bytes: int = MAX_BYTES) -> ToolBudget:
     """Take what fits: the servers with the least first, of each its first tools."""
     sizes = {name: _size_bytes(tool) for name, tool in tools.items()}
     groups: dict[str, list[str]] = {}
@@ -54,7 +54,7 @@ def ration(tools: Mapping[str, Tool], most_bytes: int = MOST_BYTES) -> Ration:
         kept.update(fitting)
         if len(fitting) < len(names):
             left.append((server, len(names) - len(fitting), len(names)))
-    return Ration({name: tool for name, tool in tools.items() if name in kept}, tuple(left))
+    return ToolBudget({name: tool for name, tool in tools.items() if name in kept}, tuple(left))
 
 
 def _server_of(name: str) -> str:

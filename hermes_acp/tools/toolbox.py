@@ -15,20 +15,20 @@ import msgspec
 from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import UNNAMED, ToolCall, ToolSchema
 from hermes_acp.core.ports import Tool
-from hermes_acp.core.terms import ToolKind
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
-MOST_MISTAKES: Final = 5
-LONGEST_MISTAKE: Final = 300
+MAX_MISTAKES: Final = 5
+MAX_MISTAKE_CHARS: Final = 300
 _NAMESPACE = re.compile(r"(?:functions|tools|default_api)[.:/]", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[-_\s]+")
 
 
-class Understood(Struct, frozen=True):
+class ParsedCall(Struct, frozen=True):
     """A call that can be carried out: its tool, its arguments as the tool wants them, and as plain JSON."""
 
     tool: Tool
@@ -83,7 +83,7 @@ class Toolbox:
         alike = [tool for known, tool in self._tools.items() if _folded(known) == bare]
         return alike[0] if len(alike) == 1 else None
 
-    def understand(self, call: ToolCall) -> Understood:
+    def parse_call(self, call: ToolCall) -> ParsedCall:
         """Give the tool and its checked arguments. Raises BadRequest, in words for the model."""
         tool = self.find(call.name)
         if tool is None and call.name in ("", UNNAMED):
@@ -96,13 +96,13 @@ class Toolbox:
         try:
             plain = _read(call)
         except BadRequest:
-            from hermes_acp.tools.repair import repaired
+            from hermes_acp.tools.json_repair import repair_json
 
-            mended = repaired(call.arguments)
+            mended = repair_json(call.arguments)
             if mended is None or (arguments := _fitting(tool, mended)) is None:
                 raise
-            return Understood(tool, arguments, mended)
-        return Understood(tool, _check(tool, plain), plain)
+            return ParsedCall(tool, arguments, mended)
+        return ParsedCall(tool, _check(tool, plain), plain)
 
     def mended(self, call: ToolCall) -> ToolCall:
         """Give a call with its arguments as they are understood where they are only nearly JSON."""
@@ -112,7 +112,7 @@ class Toolbox:
             return call  # half a character: recorded as a whole one, and read again then
         except BadRequest:
             with suppress(BadRequest):
-                plain = self.understand(call).plain
+                plain = self.parse_call(call).plain
                 return structs.replace(call, arguments=msgspec.json.encode(plain).decode())
         return call
 
@@ -129,7 +129,7 @@ class Toolbox:
 
 
 def _usable(tools: dict[str, Tool]) -> dict[str, Tool]:
-    kept = {name: tool for name, tool in tools.items() if tool.traits.needs <= tools.keys()}
+    kept = {name: tool for name, tool in tools.items() if tool.tool_metadata.needs <= tools.keys()}
     return kept if len(kept) == len(tools) else _usable(kept)
 
 
@@ -141,14 +141,14 @@ def _read(call: ToolCall) -> dict[str, object]:
     try:
         plain = msgspec.json.decode(call.arguments or "{}")
     except (msgspec.DecodeError, RecursionError) as error:
-        from hermes_acp.tools.repair import holds_half_a_character, shape_of
+        from hermes_acp.tools.json_repair import has_lone_surrogate, json_shape
 
-        if shape_of(call.arguments)[0] == "cut_off":
+        if json_shape(call.arguments)[0] == "cut_off":
             raise BadRequest(
                 f"The arguments of {call.name} are not valid JSON: they break off before their end.",
                 hint="Send the call again, whole; in smaller parts if it is long.",
             ) from error
-        why = "half a character is escaped in them" if holds_half_a_character(call.arguments) else error
+        why = "half a character is escaped in them" if has_lone_surrogate(call.arguments) else error
         raise BadRequest(
             f"The arguments of {call.name} are not valid JSON ({why}).", hint="Send the call again."
         ) from error
@@ -186,8 +186,10 @@ def _fitting(tool: Tool, mended: dict[str, object]) -> Any:
 def _mistakes(error: "ValidationError") -> str:
     mistakes = error.errors(include_input=False, include_url=False, include_context=False)
     told = "; ".join(
-        f"{'.'.join(str(part) for part in mistake['loc']) or 'arguments'}: {mistake['msg']}"[:LONGEST_MISTAKE]
-        for mistake in mistakes[:MOST_MISTAKES]
+        f"{'.'.join(str(part) for part in mistake['loc']) or 'arguments'}: {mistake['msg']}"[
+            :MAX_MISTAKE_CHARS
+        ]
+        for mistake in mistakes[:MAX_MISTAKES]
     )
-    left = len(mistakes) - MOST_MISTAKES
+    left = len(mistakes) - MAX_MISTAKES
     return f"{told}; and {left} more" if left > 0 else told

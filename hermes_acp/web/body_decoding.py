@@ -6,35 +6,35 @@ Knows: gzip and deflate, how far what is small may unpack. Does not know: connec
 import zlib
 from typing import Final
 
-from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.errors import WorkspaceError
 
-MOST_RATIO: Final = 200
+MAX_RATIO: Final = 200
 RATIO_BEGINS_AT: Final = 1 << 20
 
 
-class Body:
-    """One body up to `most_bytes`; `is_cut` tells that there was more."""
+class DecodedBody:
+    """One body up to `max_bytes`; `is_cut` tells that there was more."""
 
-    def __init__(self, encoding: str, most_bytes: int) -> None:
-        """Take the name in `content-encoding`. Raises WorkspaceTrouble for one that was not asked for."""
+    def __init__(self, encoding: str, max_bytes: int) -> None:
+        """Take the name in `content-encoding`. Raises WorkspaceError for one that was not asked for."""
         name = encoding.strip().lower()
         if name not in ("", "identity", "gzip", "x-gzip", "deflate"):
-            raise WorkspaceTrouble(f"The page is packed as {name[:40]!r}, which was not asked for.")
+            raise WorkspaceError(f"The page is packed as {name[:40]!r}, which was not asked for.")
         self._unpacker = zlib.decompressobj(47) if name in ("gzip", "x-gzip", "deflate") else None
         self._is_bare = name == "deflate"
-        self._most = most_bytes
+        self._most = max_bytes
         self._taken = 0
         self.content = bytearray()
         self.is_cut = False
 
     def feed(self, chunk: bytes) -> bool:
-        """Take a piece as it came; tell whether more is wanted. Raises WorkspaceTrouble for a bomb or a broken one."""
+        """Take a piece as it came; tell whether more is wanted. Raises WorkspaceError for a bomb or a broken one."""
         room = self._most - len(self.content) + 1
         self.content += chunk[:room] if self._unpacker is None else self._unpack(chunk, room)
         self._taken += len(chunk) - len(self._unpacker.unconsumed_tail if self._unpacker else b"")
-        if len(self.content) > max(RATIO_BEGINS_AT, MOST_RATIO * self._taken):
-            raise WorkspaceTrouble(
-                f"The page unpacks to more than {MOST_RATIO} times its size, as archives made to harm do."
+        if len(self.content) > max(RATIO_BEGINS_AT, MAX_RATIO * self._taken):
+            raise WorkspaceError(
+                f"The page unpacks to more than {MAX_RATIO} times its size, as archives made to harm do."
             )
         if len(self.content) > self._most:
             del self.content[self._most :]
@@ -50,4 +50,4 @@ class Body:
                 # Some servers send deflate without the wrapper that the standard wants.
                 self._unpacker, self._is_bare = zlib.decompressobj(-15), False
                 return self._unpack(chunk, room)
-            raise WorkspaceTrouble("The page is packed in a way that cannot be unpacked.") from error
+            raise WorkspaceError("The page is packed in a way that cannot be unpacked.") from error

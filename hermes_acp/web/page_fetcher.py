@@ -16,10 +16,10 @@ from anyio.to_thread import run_sync
 from msgspec import Struct
 
 from hermes_acp import __version__
-from hermes_acp.core.errors import BadRequest, WorkspaceTrouble
-from hermes_acp.core.exchanges import Page
-from hermes_acp.web.addresses import WebAddress, first_private, read_address
-from hermes_acp.web.decoding import Body
+from hermes_acp.core.errors import BadRequest, WorkspaceError
+from hermes_acp.core.port_types import Page
+from hermes_acp.web.body_decoding import DecodedBody
+from hermes_acp.web.web_addresses import WebAddress, first_private, read_address
 
 if TYPE_CHECKING:
     import ssl
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
     Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
-MOST_REDIRECTS: Final = 5
-RESOLVE_S: Final = 10.0
+MAX_REDIRECTS: Final = 5
+RESOLVE_TIMEOUT_S: Final = 10.0
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _ACCEPT: Final = "text/markdown,text/html;q=0.9,text/plain;q=0.8,application/json;q=0.8,*/*;q=0.1"
 
 
-class Bounds(Struct, frozen=True):
+class FetchLimits(Struct, frozen=True):
     """How large a page may be unpacked, how long all of it may take, and whom to believe although they are private."""
 
     most_bytes: int = 2 << 20
@@ -44,54 +44,54 @@ class Bounds(Struct, frozen=True):
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
-    """Look up a host's addresses. Raises WorkspaceTrouble where it has none."""
+    """Look up a host's addresses. Raises WorkspaceError where it has none."""
     try:
-        with anyio.fail_after(RESOLVE_S):
+        with anyio.fail_after(RESOLVE_TIMEOUT_S):
             found = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except TimeoutError:
-        raise WorkspaceTrouble(f"The address of {host} was not found within {RESOLVE_S:g} s.") from None
+        raise WorkspaceError(f"The address of {host} was not found within {RESOLVE_TIMEOUT_S:g} s.") from None
     except (OSError, UnicodeError):
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"There is no host {host}.", hint="Check the spelling, or the network."
         ) from None
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-class Retrieval:
+class PageFetcher:
     """Fetches pages, each over a connection of its own."""
 
-    def __init__(self, bounds: Bounds, look_up: "Resolve" = resolve) -> None:
+    def __init__(self, bounds: FetchLimits, look_up: "Resolve" = resolve) -> None:
         self._bounds = bounds
         self._look_up = look_up
         self._trust: ssl.SSLContext | None = None
 
     def require_public(self, url: str) -> None:
-        """Refuse a URL that names a private address itself, before anything is looked up. Raises WorkspaceTrouble."""
+        """Refuse a URL that names a private address itself, before anything is looked up. Raises WorkspaceError."""
         address = read_address(url)
-        if address.names_this_machine and address.host not in self._bounds.private_hosts:
+        if address.is_private_address and address.host not in self._bounds.private_hosts:
             raise _private(address.host, "this machine or its network")
 
-    async def fetch(self, url: str, may_go_on: Callable[[str, str], bool]) -> Page:
+    async def fetch(self, url: str, may_redirect: Callable[[str, str], bool]) -> Page:
         """Fetch a page's text; a redirect to another host is followed only where `may_go_on(host, url)` says so.
 
-        Otherwise the page just tells where it leads. Raises BadRequest, WorkspaceTrouble.
+        Otherwise the page just tells where it leads. Raises BadRequest, WorkspaceError.
         """
         address = read_address(url)
         try:
             with anyio.fail_after(self._bounds.timeout_s):
-                for _ in range(MOST_REDIRECTS + 1):
+                for _ in range(MAX_REDIRECTS + 1):
                     page = await self._visit(address)
                     if isinstance(page, Page):
                         return page
-                    if why := _reason_to_stop(address, page, may_go_on):
+                    if why := _reason_to_stop(address, page, may_redirect):
                         return Page(address.url, 0, "", moved_to=page.url, note=why)
                     address = page
         except TimeoutError:
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"{address.host} did not send the page within {self._bounds.timeout_s:g} s.",
                 hint="Try again later.",
             ) from None
-        raise WorkspaceTrouble(f"{address.host} redirects more than {MOST_REDIRECTS} times.")
+        raise WorkspaceError(f"{address.host} redirects more than {MAX_REDIRECTS} times.")
 
     async def _visit(self, address: WebAddress) -> Page | WebAddress:
         """Make one request; give the page, or where it leads."""
@@ -135,10 +135,10 @@ class Retrieval:
         raise trouble
 
     async def _public_addresses(self, address: WebAddress) -> Sequence[str]:
-        """Look a host up. Raises WorkspaceTrouble unless all it answers with is public, or the user named the host."""
+        """Look a host up. Raises WorkspaceError unless all it answers with is public, or the user named the host."""
         found = await self._look_up(address.host, address.port)
         if not found:
-            raise WorkspaceTrouble(f"There is no host {address.host}.")
+            raise WorkspaceError(f"There is no host {address.host}.")
         if address.host not in self._bounds.private_hosts and (private := first_private(found)):
             raise _private(address.host, private)
         return found
@@ -147,11 +147,11 @@ class Retrieval:
         location = response.headers.get("location")
         if response.status_code in REDIRECTS and location:
             return address.follow(location)
-        from hermes_acp.web.pages import kind_of, read_page, require_text
+        from hermes_acp.web.page_text import kind_of, read_page, require_text
 
         content_type = response.headers.get("content-type", "")
         require_text(kind_of(content_type))
-        body = Body(response.headers.get("content-encoding", ""), self._bounds.most_bytes)
+        body = DecodedBody(response.headers.get("content-encoding", ""), self._bounds.most_bytes)
         async for chunk in response.aiter_raw():
             if not body.feed(chunk):
                 break
@@ -171,38 +171,38 @@ class Retrieval:
         return self._trust
 
 
-def _reason_to_stop(before: WebAddress, after: WebAddress, may_go_on: Callable[[str, str], bool]) -> str:
+def _reason_to_stop(before: WebAddress, after: WebAddress, may_redirect: Callable[[str, str], bool]) -> str:
     """Say why a redirect is not followed; empty where it may be."""
     if (before.scheme, after.scheme) == ("https", "http"):
         return "that connection would not be encrypted any more"
-    if after.host != before.host and not may_go_on(after.host, after.url):
+    if after.host != before.host and not may_redirect(after.host, after.url):
         return "that is another host"
     return ""
 
 
-def _private(host: str, place: str) -> WorkspaceTrouble:
-    return WorkspaceTrouble(
+def _private(host: str, place: str) -> WorkspaceError:
+    return WorkspaceError(
         f"{host} leads to {place}, which is not on the public network; this is refused.",
         hint="If the user wants it, they list the host under `web.allow_private` in config.yaml.",
     )
 
 
-def _broken(address: WebAddress, trouble: Exception) -> WorkspaceTrouble:
+def _broken(address: WebAddress, trouble: Exception) -> WorkspaceError:
     """Name what broke, without the library's own words: they hold the address connected to and no more."""
     import httpx2
 
     match trouble:
         case httpx2.ConnectTimeout():
-            return WorkspaceTrouble(f"{address.authority} did not accept a connection in time.")
+            return WorkspaceError(f"{address.authority} did not accept a connection in time.")
         case httpx2.ConnectError() if "certificate" in str(trouble).lower():
-            return WorkspaceTrouble(
+            return WorkspaceError(
                 f"{address.authority} could not prove who it is: its certificate is not valid."
             )
         case httpx2.ConnectError():
-            return WorkspaceTrouble(f"{address.authority} cannot be reached.")
+            return WorkspaceError(f"{address.authority} cannot be reached.")
         case httpx2.TimeoutException():
-            return WorkspaceTrouble(f"{address.authority} stopped answering.")
+            return WorkspaceError(f"{address.authority} stopped answering.")
         case httpx2.InvalidURL():
             raise BadRequest(f"{address.url[:200]!r} is no web address.") from None
         case _:
-            return WorkspaceTrouble(f"{address.authority} broke the connection off, or does not speak HTTP.")
+            return WorkspaceError(f"{address.authority} broke the connection off, or does not speak HTTP.")

@@ -9,7 +9,7 @@ import re
 from html import unescape
 from typing import Final
 
-from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.errors import WorkspaceError
 
 _TEXTUAL: Final = re.compile(
     r"text/.*|.*[/+](?:json|xml|yaml|x-yaml|toml|javascript|ecmascript|x-ndjson|x-sh|sql|graphql|x-www-form-urlencoded)"
@@ -40,19 +40,19 @@ def kind_of(content_type: str) -> str:
 
 
 def require_text(kind: str) -> None:
-    """Raise WorkspaceTrouble for a kind of content that is no text, before it is loaded."""
+    """Raise WorkspaceError for a kind of content that is no text, before it is loaded."""
     if kind and kind != "application/octet-stream" and not _TEXTUAL.fullmatch(kind):
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"It is of the kind {kind[:80]}; only text can be fetched (HTML, Markdown, JSON, XML, source).",
             hint="Fetch a page in HTML, or download it with the terminal if it is needed as a file.",
         )
 
 
 def read_page(content: bytes, content_type: str, url: str = "") -> str:
-    """Give a page's text: HTML as Markdown, all else as it is. Raises WorkspaceTrouble for what is no text."""
+    """Give a page's text: HTML as Markdown, all else as it is. Raises WorkspaceError for what is no text."""
     kind = kind_of(content_type)
     if b"\0" in content[:PROBED_BYTES] and not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise WorkspaceTrouble(f"It is {len(content):,} bytes of something that is no text.")
+        raise WorkspaceError(f"It is {len(content):,} bytes of something that is no text.")
     text = (
         content.decode(encoding_of(content, content_type), "replace").replace("\r\n", "\n").replace("\0", "")
     )

@@ -9,22 +9,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from hermes_acp import __version__
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import WebHit
-from hermes_acp.web.addresses import read_address
-from hermes_acp.web.services import Service
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.port_types import WebSearchHit
+from hermes_acp.web.search_service import SearchService
+from hermes_acp.web.web_addresses import read_address
 
 if TYPE_CHECKING:
     import httpx2
 
-MOST_BYTES: Final = 4 << 20
+MAX_BYTES: Final = 4 << 20
 TIMEOUT_S: Final = 30.0
 
 
-class Searching:
+class SearchClient:
     """One service, with the key it is asked with."""
 
-    def __init__(self, service: Service, base_url: str, key: str) -> None:
+    def __init__(self, service: SearchService, base_url: str, key: str) -> None:
         """Take an address that is not empty. Raises BadRequest for one that is none."""
         self._service = service
         self._base_url = base_url.rstrip("/")
@@ -32,8 +32,8 @@ class Searching:
         self.name: str = service.label
         self.host: str = read_address(base_url).host
 
-    async def search(self, query: str, most: int) -> Sequence[WebHit]:
-        """Find pages. Raises WorkspaceTrouble."""
+    async def search(self, query: str, most: int) -> Sequence[WebSearchHit]:
+        """Find pages. Raises WorkspaceError."""
         import httpx2
 
         asked = self._service.ask(query, most, self._key)
@@ -52,42 +52,40 @@ class Searching:
                     answer = await self._read(response)
                 finally:
                     await response.aclose()
-        except (httpx2.HTTPError, httpx2.StreamError) as trouble:
+        except (httpx2.HTTPError, httpx2.StreamError) as error:
             kind = (
                 "did not answer in time"
-                if isinstance(trouble, httpx2.TimeoutException)
+                if isinstance(error, httpx2.TimeoutException)
                 else "cannot be reached"
             )
-            raise WorkspaceTrouble(f"{self.name} {kind}.", hint="Try again later.") from None
+            raise WorkspaceError(f"{self.name} {kind}.", hint="Try again later.") from None
         return self._service.read(answer)[:most]
 
     async def _read(self, response: "httpx2.Response") -> Any:
         body = bytearray()
         async for chunk in response.aiter_bytes():
             body += chunk
-            if len(body) > MOST_BYTES:
-                raise WorkspaceTrouble(f"{self.name} sent more than {MOST_BYTES:,} bytes.")
+            if len(body) > MAX_BYTES:
+                raise WorkspaceError(f"{self.name} sent more than {MAX_BYTES:,} bytes.")
         if response.status_code != 200:
             raise self._refused(response.status_code)
         try:
             return json.loads(body)
         except (ValueError, RecursionError):
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"{self.name} answered something that is not JSON.", hint=self._advice()
             ) from None
 
-    def _refused(self, status: int) -> WorkspaceTrouble:
+    def _refused(self, status: int) -> WorkspaceError:
         match status:
             case 401 | 403:
-                return WorkspaceTrouble(
-                    f"{self.name} refused the query (HTTP {status}).", hint=self._advice()
-                )
+                return WorkspaceError(f"{self.name} refused the query (HTTP {status}).", hint=self._advice())
             case 402 | 429 | 432:
-                return WorkspaceTrouble(
+                return WorkspaceError(
                     f"{self.name} takes no more queries now (HTTP {status}).", hint="Search less."
                 )
             case _:
-                return WorkspaceTrouble(
+                return WorkspaceError(
                     f"{self.name} failed (HTTP {status}).", hint="Try again, or other words."
                 )
 

@@ -8,10 +8,10 @@ from typing import Any, Protocol, cast
 
 from msgspec import Struct
 
-from hermes_acp.core.exchanges import WebHit
+from hermes_acp.core.port_types import WebSearchHit
 
 
-class Query(Struct, frozen=True):
+class SearchRequest(Struct, frozen=True):
     """One request: a path below the service's address, with a JSON `body` or, where that is None, by GET."""
 
     path: str
@@ -20,7 +20,7 @@ class Query(Struct, frozen=True):
     body: Mapping[str, Any] | None = None
 
 
-class Service(Protocol):
+class SearchService(Protocol):
     """One kind of search service; a leaf of `search_services`."""
 
     @property
@@ -38,27 +38,27 @@ class Service(Protocol):
         """The variable its key is usually in; empty for one that wants none."""
         ...
 
-    def ask(self, words: str, most: int, key: str) -> Query:
+    def ask(self, words: str, most: int, key: str) -> SearchRequest:
         """Put a query."""
         ...
 
-    def read(self, answer: Any) -> Sequence[WebHit]:
+    def read(self, answer: Any) -> Sequence[WebSearchHit]:
         """Read an answer's JSON; whatever is no hit is left out."""
         ...
 
 
-def hits_in(found: Any, url: str, snippet: str, date: str) -> list[WebHit]:
+def parse_hits(found: Any, url: str, snippet: str, date: str) -> list[WebSearchHit]:
     """Read a list of objects by the names of their members."""
     rows = cast("list[Any]", found) if isinstance(found, list) else []
     objects = [cast("dict[str, Any]", row) for row in rows if isinstance(row, dict)]
     return [
-        WebHit(_text(row, "title"), _text(row, url), _text(row, snippet), _text(row, date))
+        WebSearchHit(_text(row, "title"), _text(row, url), _text(row, snippet), _text(row, date))
         for row in objects
         if _text(row, url).startswith(("http://", "https://"))
     ]
 
 
-def member(answer: Any, *names: str) -> Any:
+def find_member(answer: Any, *names: str) -> Any:
     """Give what stands under some names, one within the other; None where anything is missing."""
     for name in names:
         answer = cast("dict[str, Any]", answer).get(name) if isinstance(answer, dict) else None

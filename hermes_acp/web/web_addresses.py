@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
 
-LONGEST_URL: Final = 4000
+MAX_URL_CHARACTERS: Final = 4000
 _NAME: Final = re.compile(
     r"(?=.{1,253}\Z)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_](?:[a-z0-9_-]{0,62}))*\Z"
 )
@@ -69,7 +69,7 @@ class WebAddress(Struct, frozen=True):
         return f"{self.scheme}://{self.authority}{self.target}"
 
     @property
-    def names_this_machine(self) -> bool:
+    def is_private_address(self) -> bool:
         """Whether the address itself says that it leads to this machine or its network."""
         if self.host == "localhost" or self.host.endswith(_LOCAL_NAMES):
             return True
@@ -91,7 +91,7 @@ class WebAddress(Struct, frozen=True):
 def read_address(written: str) -> WebAddress:
     """Read a URL. Raises BadRequest for one that is none, that holds a password, or that could be read two ways."""
     shown = written[:200]
-    if len(written) > LONGEST_URL or any(ord(each) <= 32 or ord(each) == 127 for each in written):
+    if len(written) > MAX_URL_CHARACTERS or any(ord(each) <= 32 or ord(each) == 127 for each in written):
         raise BadRequest(
             f"The URL {shown!r} holds blanks, or is too long.", hint="Quote it as %20 or shorten it."
         )

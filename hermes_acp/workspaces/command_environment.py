@@ -11,15 +11,15 @@ from typing import Final
 
 from hermes_acp.telemetry.redaction import is_secret
 
-HIJACKS: Final = frozenset(
+HIJACK_VARIABLES: Final = frozenset(
     {
         "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV", "CDPATH", "BASHOPTS", "SHELLOPTS",
         "PYTHONSTARTUP", "GIT_EXTERNAL_DIFF", "GREP_OPTIONS", "RIPGREP_CONFIG_PATH", "TAR_OPTIONS", "LESSOPEN",
         "LESSCLOSE",
     }
 )  # fmt: skip
-FUNCTION: Final = "BASH_FUNC_"
-QUIET: Final = MappingProxyType(
+FUNCTION_PREFIX: Final = "BASH_FUNC_"
+NON_INTERACTIVE: Final = MappingProxyType(
     {
         "PAGER": "cat",
         "LESSSECURE": "1",
@@ -30,7 +30,7 @@ QUIET: Final = MappingProxyType(
     }
 )
 # A repository's hooks, filters and aliases stay as they are: a person who approves `git commit` expects them.
-GIT_SETTINGS: Final = (
+GIT_CONFIG_VARIABLES: Final = (
     ("core.fsmonitor", "false"),
     ("safe.bareRepository", "explicit"),
     ("protocol.ext.allow", "never"),
@@ -42,9 +42,11 @@ def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
     kept = {
         name: value
         for name, value in environment.items()
-        if name not in HIJACKS and not name.startswith(FUNCTION) and not is_secret(name, value)
+        if name not in HIJACK_VARIABLES
+        and not name.startswith(FUNCTION_PREFIX)
+        and not is_secret(name, value)
     }
-    return with_git_settings({**kept, **QUIET})
+    return with_git_settings({**kept, **NON_INTERACTIVE})
 
 
 def temporary_folder(environment: Mapping[str, str]) -> str:
@@ -56,16 +58,16 @@ def temporary_folder(environment: Mapping[str, str]) -> str:
 def terminal_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """Give what an editor is to lay over its own variables, which are likely ours: what is secret is empty then."""
     kept = command_environment(environment)
-    empty = {name: "" for name in environment if name not in kept and not name.startswith(FUNCTION)}
+    empty = {name: "" for name in environment if name not in kept and not name.startswith(FUNCTION_PREFIX)}
     return {
         **empty,
-        **{name: value for name, value in QUIET.items() if name != "TERM"},
-        **_git_settings(environment, GIT_SETTINGS),
+        **{name: value for name, value in NON_INTERACTIVE.items() if name != "TERM"},
+        **_git_settings(environment, GIT_CONFIG_VARIABLES),
     }
 
 
 def with_git_settings(
-    environment: Mapping[str, str], settings: Sequence[tuple[str, str]] = GIT_SETTINGS
+    environment: Mapping[str, str], settings: Sequence[tuple[str, str]] = GIT_CONFIG_VARIABLES
 ) -> dict[str, str]:
     """Return these variables with settings for git behind those that they already hold."""
     return {**environment, **_git_settings(environment, settings)}

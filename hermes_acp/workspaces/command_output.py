@@ -6,11 +6,11 @@ Knows: bytes, UTF-8, two bounded buffers, that all of it may be kept elsewhere. 
 import codecs
 from collections.abc import Callable
 
-from hermes_acp.core.word_breaks import from_a_break, to_a_break
-from hermes_acp.workspaces.output_folder import OutputFile
+from hermes_acp.core.word_breaks import trim_from_break, trim_to_break
+from hermes_acp.workspaces.output_files import OutputFile
 
 KEPT_BYTES = 32 * 1024
-LONGEST_WORD = 4096
+MAX_WORD_CHARS = 4096
 
 
 class BoundedOutput:
@@ -42,11 +42,11 @@ class BoundedOutput:
         if self._file is not None:
             self._file.write(chunk)
         elif self._total > 2 * self._kept and self._keep is not None:
-            self._keep_from_now()
+            self._start_keeping()
         if len(self._tail) > 4 * self._kept:
             del self._tail[: -self._kept]
 
-    def _keep_from_now(self) -> None:
+    def _start_keeping(self) -> None:
         """Write down all there was so far, which is still in memory: nothing was left out before this."""
         keep, self._keep = self._keep, None
         self._file = keep() if keep else None
@@ -68,15 +68,15 @@ class BoundedOutput:
         """
         if self._total <= 2 * self._kept:
             return (self._head + self._tail).decode("utf-8", "replace")
-        head = _without_cut_end(to_a_break(bytes(self._head)))
-        tail = _without_cut_start(from_a_break(bytes(self._tail[-self._kept :])))
+        head = _without_cut_end(trim_to_break(bytes(self._head)))
+        tail = _without_cut_start(trim_from_break(bytes(self._tail[-self._kept :])))
         left_out = self._total - len(head) - len(tail)
-        place = _whereabouts(file or self._file)
+        place = _location_of(file or self._file)
         marker = f"\n[… {left_out:,} of {self._total:,} bytes left out here{place} …]\n"
         return head.decode("utf-8", "replace") + marker + tail.decode("utf-8", "replace")
 
 
-class WholeWords:
+class WordJoiner:
     """What is read bit by bit, with no word cut in two: one that was not at its end is given again with its rest.
 
     Half a secret could not be told from anything else; whoever waits for a prompt sees it all the same.
@@ -90,12 +90,12 @@ class WholeWords:
         if not text:
             return ""
         whole = text if text[0].isspace() else self._begun + text
-        words = whole[-LONGEST_WORD:].split()
+        words = whole[-MAX_WORD_CHARS:].split()
         self._begun = words[-1] if words and not whole[-1].isspace() else ""
         return whole
 
 
-def _whereabouts(file: OutputFile | None) -> str:
+def _location_of(file: OutputFile | None) -> str:
     if file is None or not file.size_bytes:
         return ""
     share = "all of it" if file.is_whole else f"the first {file.size_bytes:,} bytes of all"

@@ -8,17 +8,17 @@ from collections.abc import Mapping
 from hermes_acp.core.ports import Commands, Files, LiveProcess
 
 
-class Machine:
+class CompositeWorkspace:
     """One session's workspace: what it does is what its two parts do."""
 
     def __init__(self, files: Files, commands: Commands) -> None:
         self.cwd = files.cwd
         self.roots = files.roots
-        self.is_far = files.is_far
+        self.is_remote = files.is_remote
         self.locate = files.locate
         self.read = files.read
-        self.read_to_change = files.read_to_change
-        self.read_piece = files.read_piece
+        self.read_for_edit = files.read_for_edit
+        self.read_range = files.read_range
         self.write = files.write
         self.remove = files.remove
         self.entries = files.entries

@@ -1,7 +1,7 @@
 """Read, replace and list files on this machine's disk.
 
 Knows: descriptors, file kinds, sizes, modes. Does not know: where a path came from; callers resolve it first.
-Functions take a resolved path, walk to it without following a link, and block, all but `glance_at`: call them in a
+Functions take a resolved path, walk to it without following a link, and block, all but `peek_at`: call them in a
 worker thread.
 """
 
@@ -15,14 +15,14 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import FileTooLarge, OutsideRoots, WorkspaceTrouble
-from hermes_acp.core.exchanges import Entry, Piece
-from hermes_acp.storage.files import write_whole
-from hermes_acp.workspaces.confine import open_parent
+from hermes_acp.core.errors import FileTooLarge, OutsideRoots, WorkspaceError
+from hermes_acp.core.port_types import DirectoryEntry, FileChunk
+from hermes_acp.storage.private_files import write_whole
+from hermes_acp.workspaces.path_confinement import open_parent
 
-LARGEST_FILE_BYTES = 64_000_000
-GLANCE_BYTES = 64 * 1024
-_READS_AT_ONCE: int = getattr(os, "RWF_NOWAIT", 0)
+MAX_FILE_BYTES = 64_000_000
+PEEK_BYTES = 64 * 1024
+_NOWAIT_FLAG: int = getattr(os, "RWF_NOWAIT", 0)
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _KINDS = MappingProxyType(
     {
@@ -36,7 +36,7 @@ _KINDS = MappingProxyType(
 )
 
 
-class Known(Struct, frozen=True):
+class FileSnapshot(Struct, frozen=True):
     """A file as it was looked at: which one of the disk's it was, and its bytes; both None where there was none."""
 
     identity: tuple[int, int] | None
@@ -44,36 +44,36 @@ class Known(Struct, frozen=True):
 
 
 def read_file(path: str, roots: Sequence[str]) -> bytes | None:
-    """Give a regular file's bytes, None where there is none. Raises WorkspaceTrouble above the bound."""
-    return look_at(path, roots).content
+    """Give a regular file's bytes, None where there is none. Raises WorkspaceError above the bound."""
+    return read_snapshot(path, roots).content
 
 
-def look_at(path: str, roots: Sequence[str]) -> Known:
+def read_snapshot(path: str, roots: Sequence[str]) -> FileSnapshot:
     """Give a regular file as it is, so that a later change can be of that very one; raises as `read_file` does."""
     try:
-        with _say_trouble("read", path), open_parent(path, roots) as folder:
-            _refuse_odd_kinds(os.stat(_name(path), dir_fd=folder, follow_symlinks=False), path)
+        with _os_errors_as("read", path), open_parent(path, roots) as folder:
+            _refuse_special_files(os.stat(_name(path), dir_fd=folder, follow_symlinks=False), path)
             with open(os.open(_name(path), _READ_FLAGS, dir_fd=folder), "rb") as file:
                 about = os.fstat(file.fileno())
-                _refuse_odd_kinds(about, path)
-                content = b"" if about.st_size > LARGEST_FILE_BYTES else file.read(LARGEST_FILE_BYTES + 1)
+                _refuse_special_files(about, path)
+                content = b"" if about.st_size > MAX_FILE_BYTES else file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
-        return Known(None, None)
+        return FileSnapshot(None, None)
     size_bytes = max(about.st_size, len(content))
-    if size_bytes > LARGEST_FILE_BYTES:
+    if size_bytes > MAX_FILE_BYTES:
         raise FileTooLarge(
-            f"{path} has {size_bytes:,} bytes; files above {LARGEST_FILE_BYTES:,} are not read whole.",
+            f"{path} has {size_bytes:,} bytes; files above {MAX_FILE_BYTES:,} are not read whole.",
             hint="Search it, or read a part of it by its lines.",
         )
-    return Known(_identity(about), content)
+    return FileSnapshot(_identity(about), content)
 
 
-def glance_at(path: str, roots: Sequence[str]) -> Known | None:
+def peek_at(path: str, roots: Sequence[str]) -> FileSnapshot | None:
     """Give a small file that is in memory already, without waiting for the disk; None for any other, look then.
 
-    What is wrong with a file is said by `look_at`, not here.
+    What is wrong with a file is said by `read_snapshot`, not here.
     """
-    if not _READS_AT_ONCE:
+    if not _NOWAIT_FLAG:
         return None
     with suppress(OSError, OutsideRoots), open_parent(path, roots) as folder:
         if not stat.S_ISREG(os.stat(_name(path), dir_fd=folder, follow_symlinks=False).st_mode):
@@ -82,53 +82,53 @@ def glance_at(path: str, roots: Sequence[str]) -> Known | None:
         try:
             about = os.fstat(file)
             # What calls itself empty may be a kernel's file, which has something to say.
-            if stat.S_ISREG(about.st_mode) and 0 < about.st_size < GLANCE_BYTES:
+            if stat.S_ISREG(about.st_mode) and 0 < about.st_size < PEEK_BYTES:
                 content = bytearray(about.st_size + 1)
-                if os.preadv(file, [content], 0, _READS_AT_ONCE) == about.st_size:
-                    return Known(_identity(about), bytes(content[:-1]))
+                if os.preadv(file, [content], 0, _NOWAIT_FLAG) == about.st_size:
+                    return FileSnapshot(_identity(about), bytes(content[:-1]))
         finally:
             os.close(file)
     return None
 
 
-def read_piece(path: str, start: int, size_bytes: int, roots: Sequence[str]) -> Piece | None:
+def read_range(path: str, start: int, size_bytes: int, roots: Sequence[str]) -> FileChunk | None:
     """Give a part of a regular file of any size, None where there is none; beyond its end there is nothing."""
     try:
-        with _say_trouble("read", path), open_parent(path, roots) as folder:
-            _refuse_odd_kinds(os.stat(_name(path), dir_fd=folder, follow_symlinks=False), path)
+        with _os_errors_as("read", path), open_parent(path, roots) as folder:
+            _refuse_special_files(os.stat(_name(path), dir_fd=folder, follow_symlinks=False), path)
             with open(os.open(_name(path), _READ_FLAGS, dir_fd=folder), "rb", buffering=0) as file:
                 about = os.fstat(file.fileno())
-                _refuse_odd_kinds(about, path)
-                return Piece(os.pread(file.fileno(), size_bytes, start), about.st_size)
+                _refuse_special_files(about, path)
+                return FileChunk(os.pread(file.fileno(), size_bytes, start), about.st_size)
     except FileNotFoundError:
         return None
 
 
 def remove_file(path: str, roots: Sequence[str]) -> None:
-    """Take a regular file away. Raises WorkspaceTrouble for a folder, a device, or nothing at all."""
+    """Take a regular file away. Raises WorkspaceError for a folder, a device, or nothing at all."""
     try:
-        with _say_trouble("delete", path), open_parent(path, roots) as folder:
-            _refuse_odd_kinds(os.stat(_name(path), dir_fd=folder, follow_symlinks=False), path)
+        with _os_errors_as("delete", path), open_parent(path, roots) as folder:
+            _refuse_special_files(os.stat(_name(path), dir_fd=folder, follow_symlinks=False), path)
             os.unlink(_name(path), dir_fd=folder)
     except FileNotFoundError as error:
-        raise WorkspaceTrouble(f"There is no file {path} to delete.", hint="Check the path.") from error
+        raise WorkspaceError(f"There is no file {path} to delete.", hint="Check the path.") from error
 
 
-def replace_file(path: str, content: bytes, roots: Sequence[str], known: Known | None = None) -> None:
+def replace_file(path: str, content: bytes, roots: Sequence[str], known: FileSnapshot | None = None) -> None:
     """Replace or create a file whole, missing folders included.
 
     An existing one keeps its mode, owner, group, extended attributes and access lists; where a new file cannot have
-    them, the old one is written in place. Raises WorkspaceTrouble for what is no regular file, has several hard
+    them, the old one is written in place. Raises WorkspaceError for what is no regular file, has several hard
     links, is reached through a link, is another file than the `known` one, or cannot be kept as it is.
     """
     try:
-        with _say_trouble("write", path), open_parent(path, roots, create=True) as folder:
+        with _os_errors_as("write", path), open_parent(path, roots, create=True) as folder:
             present = _present(folder, _name(path))
             if present is not None:
-                _refuse_odd_kinds(present, path)
+                _refuse_special_files(present, path)
                 _refuse_shared_file(present, path)
             if known is not None and known.identity != (_identity(present) if present else None):
-                raise WorkspaceTrouble(
+                raise WorkspaceError(
                     f"{path} is not the file any more that was looked at.", hint="Read it, then decide again."
                 )
             if present is None:
@@ -136,16 +136,16 @@ def replace_file(path: str, content: bytes, roots: Sequence[str], known: Known |
             else:
                 _replace_present(path, folder, content)
     except FileNotFoundError as error:
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"Could not write {path}: its folder was removed meanwhile.", hint="Write it again."
         ) from error
 
 
-def list_folder(path: str, roots: Sequence[str]) -> list[Entry]:
-    """List a folder by name; a link to a folder counts as a folder. Raises WorkspaceTrouble without one."""
+def list_folder(path: str, roots: Sequence[str]) -> list[DirectoryEntry]:
+    """List a folder by name; a link to a folder counts as a folder. Raises WorkspaceError without one."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        with _say_trouble("list", path), open_parent(path, roots) as parent:
+        with _os_errors_as("list", path), open_parent(path, roots) as parent:
             name = _name(path) or "."
             folder = os.open(name, flags, dir_fd=parent)
             try:
@@ -154,16 +154,16 @@ def list_folder(path: str, roots: Sequence[str]) -> list[Entry]:
             finally:
                 os.close(folder)
     except FileNotFoundError as error:
-        raise WorkspaceTrouble(f"There is no folder {path}.", hint="Check the path.") from error
+        raise WorkspaceError(f"There is no folder {path}.", hint="Check the path.") from error
 
 
-def _entry(found: "os.DirEntry[str]") -> Entry:
+def _entry(found: "os.DirEntry[str]") -> DirectoryEntry:
     is_folder = False
     size_bytes = 0
     with suppress(OSError):
         is_folder = found.is_dir()
         size_bytes = 0 if is_folder else found.stat(follow_symlinks=False).st_size
-    return Entry(f"{found.name}/" if is_folder else found.name, size_bytes)
+    return DirectoryEntry(f"{found.name}/" if is_folder else found.name, size_bytes)
 
 
 def _identity(about: os.stat_result) -> tuple[int, int]:
@@ -182,7 +182,7 @@ def _present(folder: int, name: str) -> os.stat_result | None:
 
 
 def _replace_present(path: str, folder: int, content: bytes) -> None:
-    """Replace a file by one that is like it but for its content. Raises OSError, WorkspaceTrouble."""
+    """Replace a file by one that is like it but for its content. Raises OSError, WorkspaceError."""
     present = os.open(_name(path), _READ_FLAGS, dir_fd=folder)
     try:
         about, attributes = os.fstat(present), _attributes(present)
@@ -195,18 +195,18 @@ def _replace_present(path: str, folder: int, content: bytes) -> None:
             content,
             mode=mode & 0o700,
             within=folder,
-            adorn=lambda draft: _make_alike(draft, about, attributes),
+            adorn=lambda draft: _copy_metadata(draft, about, attributes),
         )
-    except _Unlike as error:
+    except _CannotPreserve as error:
         _write_in_place(path, folder, content, error)
 
 
-class _Unlike(Exception):
+class _CannotPreserve(Exception):
     """A new file cannot have an owner or an attribute of the old one."""
 
 
-def _make_alike(draft: int, about: os.stat_result, attributes: Mapping[str, bytes]) -> None:
-    """Give an open file the owner, mode and attributes of another. Raises _Unlike."""
+def _copy_metadata(draft: int, about: os.stat_result, attributes: Mapping[str, bytes]) -> None:
+    """Give an open file the owner, mode and attributes of another. Raises _CannotPreserve."""
     now, present = os.fstat(draft), _attributes(draft)
     try:
         if (now.st_uid, now.st_gid) != (about.st_uid, about.st_gid):
@@ -218,7 +218,7 @@ def _make_alike(draft: int, about: os.stat_result, attributes: Mapping[str, byte
             if present.get(name) != value:
                 os.setxattr(draft, name, value)
     except OSError as error:
-        raise _Unlike(str(error)) from error
+        raise _CannotPreserve(str(error)) from error
 
 
 def _attributes(file: int) -> dict[str, bytes]:
@@ -231,13 +231,13 @@ def _attributes(file: int) -> dict[str, bytes]:
         return {}
 
 
-def _write_in_place(path: str, folder: int, content: bytes, why: _Unlike) -> None:
-    """Write a file where it lies, all that is not its content being kept. Raises OSError, WorkspaceTrouble."""
+def _write_in_place(path: str, folder: int, content: bytes, why: _CannotPreserve) -> None:
+    """Write a file where it lies, all that is not its content being kept. Raises OSError, WorkspaceError."""
     flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         file = os.open(_name(path), flags, dir_fd=folder)
     except PermissionError as error:
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"{path} was not changed: its owner, group or attributes could not be kept ({why}).",
             hint="Ask the user to make it writable, or to change it themselves.",
         ) from error
@@ -248,25 +248,25 @@ def _write_in_place(path: str, folder: int, content: bytes, why: _Unlike) -> Non
         os.fsync(stream.fileno())
 
 
-def _refuse_odd_kinds(about: os.stat_result, path: str) -> None:
+def _refuse_special_files(about: os.stat_result, path: str) -> None:
     if not stat.S_ISREG(about.st_mode):
         kind = _KINDS.get(stat.S_IFMT(about.st_mode), "no regular file")
         hint = (
             "List it instead." if stat.S_ISDIR(about.st_mode) else "Only regular files are read and written."
         )
-        raise WorkspaceTrouble(f"{path} is {kind}.", hint=hint)
+        raise WorkspaceError(f"{path} is {kind}.", hint=hint)
 
 
 def _refuse_shared_file(about: os.stat_result, path: str) -> None:
     if about.st_nlink > 1:
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"{path} is one of {about.st_nlink} hard links to one file; others may lie outside this session.",
             hint="Make it a file of its own first: cp it aside, mv the copy over it; then write again.",
         )
 
 
 @contextmanager
-def _say_trouble(doing: str, path: str) -> Generator[None, None, None]:
+def _os_errors_as(doing: str, path: str) -> Generator[None, None, None]:
     """Turn an OSError into a sentence about `path`; a missing file passes through for the caller to judge."""
     try:
         yield
@@ -281,7 +281,7 @@ def _say_trouble(doing: str, path: str) -> Generator[None, None, None]:
             errno.ENAMETOOLONG: "Use shorter names.",
             errno.EROFS: "The file system is read-only.",
         }
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"Could not {doing} {path}: {error.strerror or error}.",
             hint=hints.get(error.errno or 0, "Check the path and its permissions."),
         ) from error

@@ -10,15 +10,23 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, CommandEnd, Entry, FileQuery, Match, Piece, SearchQuery
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.port_types import (
+    Command,
+    CommandResult,
+    DirectoryEntry,
+    FileChunk,
+    FileQuery,
+    SearchMatch,
+    SearchQuery,
+)
 from hermes_acp.core.ports import LiveProcess, Workspace
 from hermes_acp.core.proposals import Progress
 
-MOST_LOOKED_AT: Final = 1_000
+MAX_VISITED: Final = 1_000
 
 
-class Documents(Protocol):
+class OpenDocuments(Protocol):
     """What an editor has open."""
 
     def text_of(self, path: str) -> str | None:
@@ -37,7 +45,7 @@ class Draft(Struct, frozen=True):
 class Drafts:
     """The changes that were made in one workspace and not settled yet, over what its editor has open."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: OpenDocuments) -> None:
         self.documents = documents
         self._drafts: dict[str, Draft] = {}
 
@@ -63,21 +71,21 @@ class Drafts:
         return tuple(draft for draft in self._drafts.values() if os.path.dirname(draft.path) == folder)
 
 
-class Drafted:
+class DraftWorkspace:
     """One session's workspace, with drafts before its files."""
 
-    def __init__(self, beneath: Workspace, drafts: Drafts) -> None:
-        self.cwd = beneath.cwd
-        self.roots = beneath.roots
-        self.is_far = beneath.is_far
-        self._beneath = beneath
+    def __init__(self, underlying: Workspace, drafts: Drafts) -> None:
+        self.cwd = underlying.cwd
+        self.roots = underlying.roots
+        self.is_remote = underlying.is_remote
+        self._underlying = underlying
         self._drafts = drafts
         self._looked_at: dict[str, bytes | None] = {}
         """What files were when they were last looked at to be changed: a draft stands on that, and on nothing newer."""
 
     def locate(self, path: str) -> str:
         """Resolve a path. Raises OutsideRoots."""
-        return self._beneath.locate(path)
+        return self._underlying.locate(path)
 
     async def read(self, path: str) -> bytes | None:
         """Give a file as it is to be, else as its editor shows it, else as it is stored."""
@@ -85,34 +93,34 @@ class Drafted:
         if draft := self._drafts.get(resolved):
             return draft.after
         text = self._drafts.documents.text_of(resolved)
-        return await self._beneath.read(path) if text is None else text.encode("utf-8", "replace")
+        return await self._underlying.read(path) if text is None else text.encode("utf-8", "replace")
 
-    async def read_to_change(self, path: str) -> bytes | None:
+    async def read_for_edit(self, path: str) -> bytes | None:
         """Give the same as `read`, and note that a change will stand on it."""
         content = await self.read(path)
         self._looked_at[self.locate(path)] = content
-        while len(self._looked_at) > MOST_LOOKED_AT:
+        while len(self._looked_at) > MAX_VISITED:
             del self._looked_at[next(iter(self._looked_at))]
         return content
 
     async def write(self, path: str, content: bytes) -> None:
-        """Make a draft of it. Raises WorkspaceTrouble for what no editor can show as a text."""
-        resolved = self._changeable(path)
+        """Make a draft of it. Raises WorkspaceError for what no editor can show as a text."""
+        resolved = self._require_editable(path)
         before = await self._before(resolved)
         for each in (before, content):
             if each is not None and not _is_text(each):
-                raise WorkspaceTrouble(
+                raise WorkspaceError(
                     f"{path} is no text in UTF-8, so the change cannot be shown to the user.",
                     hint="Only texts can be changed here.",
                 )
         self._drafts.put(resolved, before, content)
 
     async def remove(self, path: str) -> None:
-        """Make a draft of its going away. Raises WorkspaceTrouble where there is no such file."""
-        resolved = self._changeable(path)
+        """Make a draft of its going away. Raises WorkspaceError where there is no such file."""
+        resolved = self._require_editable(path)
         before = await self._before(resolved)
         if before is None:
-            raise WorkspaceTrouble(f"There is no file {path}.")
+            raise WorkspaceError(f"There is no file {path}.")
         self._drafts.put(resolved, before, None)
 
     async def _before(self, resolved: str) -> bytes | None:
@@ -120,64 +128,64 @@ class Drafted:
             return self._looked_at.pop(resolved)
         return await self.read(resolved)
 
-    def _changeable(self, path: str) -> str:
+    def _require_editable(self, path: str) -> str:
         resolved = self.locate(path)
         if resolved != os.path.normpath(path):
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"{path} leads to {resolved} through a symbolic link.",
                 hint="Take that path itself if it is meant.",
             )
         return resolved
 
-    async def read_piece(self, path: str, start: int, size_bytes: int) -> Piece | None:
+    async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
         """Give a part of a file as `read` gives it."""
         resolved = self.locate(path)
         if self._drafts.get(resolved) or self._drafts.documents.text_of(resolved) is not None:
             content = await self.read(resolved)
-            return None if content is None else Piece(content[start : start + size_bytes], len(content))
-        return await self._beneath.read_piece(path, start, size_bytes)
+            return None if content is None else FileChunk(content[start : start + size_bytes], len(content))
+        return await self._underlying.read_range(path, start, size_bytes)
 
-    async def entries(self, path: str) -> Sequence[Entry]:
+    async def entries(self, path: str) -> Sequence[DirectoryEntry]:
         """List one folder as it is to be."""
         resolved = self.locate(path)
         drafts = self._drafts.below(resolved)
-        sizes = {entry.name: entry.size_bytes for entry in await self._beneath.entries(path)}
+        sizes = {entry.name: entry.size_bytes for entry in await self._underlying.entries(path)}
         for draft in drafts:
             name = os.path.basename(draft.path)
             if draft.after is None:
                 sizes.pop(name, None)
             else:
                 sizes[name] = len(draft.after)
-        return [Entry(name, sizes[name]) for name in sorted(sizes)]
+        return [DirectoryEntry(name, sizes[name]) for name in sorted(sizes)]
 
     async def find(self, query: FileQuery) -> Sequence[str]:
         """Find stored files by name."""
-        return await self._beneath.find(query)
+        return await self._underlying.find(query)
 
-    async def search(self, query: SearchQuery) -> Sequence[Match]:
+    async def search(self, query: SearchQuery) -> Sequence[SearchMatch]:
         """Search what is stored; what is not saved yet is not found."""
-        return await self._beneath.search(query)
+        return await self._underlying.search(query)
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:
         """Give the processes that were launched."""
-        return self._beneath.live
+        return self._underlying.live
 
     def confines(self, command: Command) -> bool:
         """Tell whether a command would run in a sandbox."""
-        return self._beneath.confines(command)
+        return self._underlying.confines(command)
 
     async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
         """Start a command and leave it running."""
-        return await self._beneath.launch(command, in_terminal=in_terminal)
+        return await self._underlying.launch(command, in_terminal=in_terminal)
 
-    async def run(self, command: Command, progress: Progress) -> CommandEnd:
+    async def run(self, command: Command, progress: Progress) -> CommandResult:
         """Run a command, over what is stored."""
-        return await self._beneath.run(command, progress)
+        return await self._underlying.run(command, progress)
 
     async def close(self) -> None:
         """End what commands left running."""
-        await self._beneath.close()
+        await self._underlying.close()
 
 
 def _is_text(content: bytes) -> bool:

@@ -9,13 +9,21 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import structs
 
-from hermes_acp.core.errors import EditorCannotTell
-from hermes_acp.core.exchanges import Command, CommandEnd, Entry, FileQuery, Match, Piece, SearchQuery
+from hermes_acp.core.errors import EditorStateUnknown
+from hermes_acp.core.port_types import (
+    Command,
+    CommandResult,
+    DirectoryEntry,
+    FileChunk,
+    FileQuery,
+    SearchMatch,
+    SearchQuery,
+)
 from hermes_acp.core.ports import Editor, LiveProcess, Workspace
 from hermes_acp.core.proposals import Progress
 
 
-class EditorFirst:
+class EditorWorkspace:
     """One session's workspace, seen through its editor."""
 
     def __init__(
@@ -24,17 +32,17 @@ class EditorFirst:
         local: Workspace,
         variables: Callable[[], Mapping[str, str]] | None = None,
         *,
-        takes_commands: bool = True,
+        handles_commands: bool = True,
     ) -> None:
         """See `local` through an editor; `variables` are laid over the editor's own in its terminals.
 
-        It `takes_commands` only where its terminals are on the machine that commands are meant for.
+        It `handles_commands` only where its terminals are on the machine that commands are meant for.
         """
-        self._takes_commands = takes_commands
+        self._takes_commands = handles_commands
         self._variables = variables
         self.cwd = local.cwd
         self.roots = local.roots
-        self.is_far = local.is_far
+        self.is_remote = local.is_remote
         self._editor = editor
         self._local = local
 
@@ -45,12 +53,12 @@ class EditorFirst:
     async def read(self, path: str) -> bytes | None:
         """Give the editor's text where there is one; what it cannot tell is taken from the disk."""
         try:
-            return await self.read_to_change(path)
-        except EditorCannotTell:
+            return await self.read_for_edit(path)
+        except EditorStateUnknown:
             return await self._local.read(path)
 
-    async def read_to_change(self, path: str) -> bytes | None:
-        """Give the editor's text where there is one. Raises EditorCannotTell where it may hold unsaved changes.
+    async def read_for_edit(self, path: str) -> bytes | None:
+        """Give the editor's text where there is one. Raises EditorStateUnknown where it may hold unsaved changes.
 
         The disk is looked at first, so that the editor is asked for nothing huge or binary.
         """
@@ -59,7 +67,7 @@ class EditorFirst:
             return on_disk
         try:
             text = await self._editor.read_text(path)
-        except EditorCannotTell:
+        except EditorStateUnknown:
             if on_disk is None:
                 return None
             raise
@@ -79,15 +87,15 @@ class EditorFirst:
         if before is None and await self._local.read(path) is None:
             await self._local.write(path, content)
 
-    async def read_piece(self, path: str, start: int, size_bytes: int) -> Piece | None:
+    async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
         """Give a part of a file of the disk's."""
-        return await self._local.read_piece(path, start, size_bytes)
+        return await self._local.read_range(path, start, size_bytes)
 
     async def remove(self, path: str) -> None:
         """Take a file of the disk's away: editors have no word for that."""
         await self._local.remove(path)
 
-    async def entries(self, path: str) -> Sequence[Entry]:
+    async def entries(self, path: str) -> Sequence[DirectoryEntry]:
         """List one folder of the disk."""
         return await self._local.entries(path)
 
@@ -95,7 +103,7 @@ class EditorFirst:
         """Find files of the disk by name."""
         return await self._local.find(query)
 
-    async def search(self, query: SearchQuery) -> Sequence[Match]:
+    async def search(self, query: SearchQuery) -> Sequence[SearchMatch]:
         """Search the disk; what is not saved yet is not found."""
         return await self._local.search(query)
 
@@ -112,7 +120,7 @@ class EditorFirst:
         """Start it on this machine: an editor's terminal takes no input from us."""
         return await self._local.launch(command, in_terminal=in_terminal)
 
-    async def run(self, command: Command, progress: Progress) -> CommandEnd:
+    async def run(self, command: Command, progress: Progress) -> CommandResult:
         """Run in a terminal of the editor's, or here when it would not start one, or what needs a sandbox."""
         is_bound = command.must_be_confined or self._local.confines(command)
         is_free = not command.is_quiet and not is_bound

@@ -9,7 +9,7 @@ from typing import Final, cast
 from hermes_acp.core.errors import BadRequest
 
 INNERMOST_BRACES: Final = re.compile(r"\{([^{}]*)\}")
-MOST_ALTERNATIVES: Final = 100
+MAX_ALTERNATIVES: Final = 100
 
 
 class Glob:
@@ -36,7 +36,7 @@ def expand_braces(pattern: str) -> list[str]:
     patterns = [pattern]
     while any(INNERMOST_BRACES.search(each) for each in patterns):
         patterns = [part for each in patterns for part in _split_first(each)]
-        if len(patterns) > MOST_ALTERNATIVES:
+        if len(patterns) > MAX_ALTERNATIVES:
             raise BadRequest(
                 f"The glob {pattern[:80]!r} stands for too many names.", hint="Use a simpler one."
             )

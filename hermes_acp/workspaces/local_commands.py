@@ -11,20 +11,20 @@ from anyio import CancelScope, CapacityLimiter
 from anyio.to_thread import run_sync
 from msgspec import structs
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, CommandEnd
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.port_types import Command, CommandResult
 from hermes_acp.core.ports import LiveProcess
 from hermes_acp.core.proposals import Progress
 from hermes_acp.workspaces import ripgrep
-from hermes_acp.workspaces.limit_tags import tag_of, tagged_words
-from hermes_acp.workspaces.live_processes import LiveProcesses, LocalProcess, start_process
-from hermes_acp.workspaces.output import BoundedOutput
-from hermes_acp.workspaces.output_folder import OutputFolder
-from hermes_acp.workspaces.processes import Caretaker, Ending, run_shell
+from hermes_acp.workspaces.background_processes import BackgroundProcesses, LocalProcess, start_process
+from hermes_acp.workspaces.command_output import BoundedOutput
+from hermes_acp.workspaces.output_files import OutputFolder
+from hermes_acp.workspaces.process_spawn import ShellCommand
+from hermes_acp.workspaces.process_tree import ProcessExit, ProcessRegistry, run_shell
+from hermes_acp.workspaces.rlimit_tags import tag_of, tagged_argv
+from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox, SandboxedCommand
 from hermes_acp.workspaces.sandbox.git_use import CommandMode, names_git
-from hermes_acp.workspaces.sandbox.sandbox import Confined, Sandbox
-from hermes_acp.workspaces.searches_apart import MAX_OUTPUT_BYTES, Output
-from hermes_acp.workspaces.starts import Shell
+from hermes_acp.workspaces.sandboxed_search import MAX_OUTPUT_BYTES, SearchOutput
 
 STILL_RUNNING = (
     "\n[still running in the background; what it puts out from now on is lost unless it goes to a file]"
@@ -39,7 +39,7 @@ class LocalCommands:
         roots: Sequence[str],
         locate: Callable[[str], str],
         environment: Callable[[], Mapping[str, str]],
-        care: Caretaker,
+        registry: ProcessRegistry,
         outputs: OutputFolder,
         sandbox: Sandbox,
     ) -> None:
@@ -48,13 +48,13 @@ class LocalCommands:
         self._locate = locate
         self._environment = environment
         self._threads = CapacityLimiter(4)
-        self._care = care
+        self._registry = registry
         self._outputs = outputs
         self._sandbox = sandbox
-        self._lasting: list[Confined] = []
+        self._lasting: list[SandboxedCommand] = []
         self._at_work: set[str] = set()
         """The marks of confined commands that may change files, and of which something may still run."""
-        self._processes = LiveProcesses()
+        self._processes = BackgroundProcesses()
         self._count = 0
 
     @property
@@ -64,15 +64,15 @@ class LocalCommands:
 
     def confines(self, command: Command) -> bool:
         """Tell whether a command would run in a sandbox here."""
-        return self._sandbox.could_take(command)
+        return self._sandbox.could_confine(command)
 
-    async def run(self, command: Command, progress: Progress) -> CommandEnd:
+    async def run(self, command: Command, progress: Progress) -> CommandResult:
         """Run a command in the user's shell; on time-out and on cancellation nothing of it is left on return.
 
         What a command that ends by itself left in the background goes on until `close`. An exit by a signal
         counts as 128 plus its number, as shells have it.
         """
-        self._care.begin()
+        self._registry.begin()
         confined = await self._prepare(command, CommandMode(opens_git=names_git(command.line)))
         self._count += 1
         name = f"run{self._count}"
@@ -93,11 +93,13 @@ class LocalCommands:
             text += self._sandbox.explain(confined, text, ending.exit_code)
         if ending.left_running:
             text += STILL_RUNNING
-        return CommandEnd(
+        return CommandResult(
             text, ending.exit_code, timed_out=ending.timed_out, left_running=ending.left_running
         )
 
-    async def _see_through(self, confined: Confined, take: Callable[[bytes], None]) -> tuple[Ending, str]:
+    async def _see_through(
+        self, confined: SandboxedCommand, take: Callable[[bytes], None]
+    ) -> tuple[ProcessExit, str]:
         """Run a command to its end; whatever that is, what may not be there is set aside, and told."""
         is_lasting = False
         told: list[str] = []
@@ -106,34 +108,34 @@ class LocalCommands:
             told.append(self._sandbox.settle(confined, is_over=not is_lasting))
 
         try:
-            ending = await run_shell(confined.shell, take, self._care, self._threads)
+            ending = await run_shell(confined.shell, take, self._registry, self._threads)
             is_lasting = ending.left_running
         except OSError as error:
             raise _cannot_start(confined.shell, error) from error
         finally:
-            if self._sandbox.was_used:
+            if self._sandbox.has_confined:
                 with CancelScope(shield=True):
                     await run_sync(settle, limiter=self._threads)
             self._clear(confined, is_lasting=is_lasting)
         return ending, "".join(told)
 
     async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
-        """Start a command and leave it running. Raises WorkspaceTrouble where it cannot start, or too many run."""
+        """Start a command and leave it running. Raises WorkspaceError where it cannot start, or too many run."""
         name = self._processes.next_name()
-        self._care.begin()
+        self._registry.begin()
         confined = await self._prepare(command, CommandMode(in_terminal=in_terminal))
 
         def finish(output: str, exit_code: int, is_lasting: bool) -> str:
-            was_used = self._sandbox.was_used
-            told = self._sandbox.settle(confined, is_over=not is_lasting) if was_used else ""
+            has_confined = self._sandbox.has_confined
+            told = self._sandbox.settle(confined, is_over=not is_lasting) if has_confined else ""
             self._clear(confined, is_lasting=is_lasting)
             return told + (self._sandbox.explain(confined, output, exit_code) if confined.is_confined else "")
 
         def start() -> LocalProcess:
             started = start_process(confined.shell, in_terminal=in_terminal)
-            self._care.note_begun(started[0].pid, confined.shell.mark)
+            self._registry.register_process(started[0].pid, confined.shell.mark)
             log = self._outputs.fresh(name)
-            return LocalProcess(name, command.line, confined.shell, started, self._care, log, finish)
+            return LocalProcess(name, command.line, confined.shell, started, self._registry, log, finish)
 
         try:
             with CancelScope(shield=True):
@@ -146,7 +148,7 @@ class LocalCommands:
     async def close(self) -> None:
         """End everything that commands of this workspace left running, and remove their kept outputs."""
         await self._processes.end()
-        await self._care.close(self._threads)
+        await self._registry.close(self._threads)
         for confined in self._lasting:
             await run_sync(partial(self._sandbox.settle, confined, is_over=True), limiter=self._threads)
             self._sandbox.release(confined)
@@ -154,20 +156,26 @@ class LocalCommands:
         await run_sync(self._sandbox.close, limiter=self._threads)
         await run_sync(self._outputs.remove, limiter=self._threads)
 
-    async def _prepare(self, command: Command, mode: CommandMode) -> Confined:
+    async def _prepare(self, command: Command, mode: CommandMode) -> SandboxedCommand:
         shell = self._shell(command)
 
-        def confine() -> Confined:
+        def confine() -> SandboxedCommand:
             if not self._sandbox.takes(command):
-                self._sandbox.stand_by()
-                return Confined(structs.replace(shell, argv=tagged_words(tag_of(shell.mark), shell.argv)))
+                self._sandbox.quarantine_pending()
+                return SandboxedCommand(
+                    structs.replace(shell, argv=tagged_argv(tag_of(shell.mark), shell.argv))
+                )
             is_read_only = command.confinement == "read_only"
-            return self._sandbox.confine(shell, self._care, structs.replace(mode, is_read_only=is_read_only))
+            return self._sandbox.confine(
+                shell, self._registry, structs.replace(mode, is_read_only=is_read_only)
+            )
 
         return await self._confined(shell, confine)
 
-    async def _confined(self, shell: Shell, confine: Callable[[], Confined]) -> Confined:
-        prepared: list[Confined] = []
+    async def _confined(
+        self, shell: ShellCommand, confine: Callable[[], SandboxedCommand]
+    ) -> SandboxedCommand:
+        prepared: list[SandboxedCommand] = []
         try:
             with CancelScope(shield=True):
                 prepared.append(await run_sync(confine, limiter=self._threads))
@@ -177,14 +185,16 @@ class LocalCommands:
             self._at_work.add(shell.mark)
         return prepared[0]
 
-    async def search_apart(self, argv: Sequence[str], folder: str, timeout_s: float) -> Output | None:
+    async def search_sandboxed(
+        self, argv: Sequence[str], folder: str, timeout_s: float
+    ) -> SearchOutput | None:
         """Run a search where no command at work can lead it out of the folders; None while there is none at work."""
         if not self._at_work:
             return None
-        shell = Shell(tuple(argv), folder, self._environment(), self._care.fresh_mark(), timeout_s)
-        confined = await self._confined(shell, partial(self._sandbox.confine_search, shell, self._care))
+        shell = ShellCommand(tuple(argv), folder, self._environment(), self._registry.fresh_mark(), timeout_s)
+        confined = await self._confined(shell, partial(self._sandbox.confine_search, shell, self._registry))
         content = bytearray()
-        endings: list[Ending] = []
+        endings: list[ProcessExit] = []
         try:
             with CancelScope() as scope:
 
@@ -193,14 +203,14 @@ class LocalCommands:
                     if len(content) > MAX_OUTPUT_BYTES:
                         scope.cancel()
 
-                endings.append(await run_shell(confined.shell, take, self._care, self._threads))
+                endings.append(await run_shell(confined.shell, take, self._registry, self._threads))
         except OSError as error:
             raise _cannot_start(shell, error) from error
         finally:
             self._sandbox.release(confined)
-        return Output(bytes(content), is_whole=any(not each.timed_out for each in endings))
+        return SearchOutput(bytes(content), is_whole=any(not each.timed_out for each in endings))
 
-    def _clear(self, confined: Confined, *, is_lasting: bool) -> None:
+    def _clear(self, confined: SandboxedCommand, *, is_lasting: bool) -> None:
         """Clear away after a command, unless something of it is still in its sandbox: then at the close."""
         if is_lasting:
             self._lasting.append(confined)
@@ -209,23 +219,23 @@ class LocalCommands:
                 self._at_work.discard(confined.shell.mark)
             self._sandbox.release(confined)
 
-    def _shell(self, command: Command) -> Shell:
+    def _shell(self, command: Command) -> ShellCommand:
         cwd = self._locate(command.cwd)
         if "\0" in command.line or not command.line.strip():
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"{command.line[:80]!r} is no command.", hint="Give one without NUL characters."
             )
         try:
             command.line.encode()
         except UnicodeEncodeError as error:
-            raise WorkspaceTrouble("The command is not valid Unicode.", hint="Write it again.") from error
+            raise WorkspaceError("The command is not valid Unicode.", hint="Write it again.") from error
         program = ripgrep.find_program("bash", self._environment(), self._roots) or "/bin/sh"
-        mark = self._care.fresh_mark()
-        return Shell((program, "-c", command.line), cwd, self._environment(), mark, command.timeout_s)
+        mark = self._registry.fresh_mark()
+        return ShellCommand((program, "-c", command.line), cwd, self._environment(), mark, command.timeout_s)
 
 
-def _cannot_start(shell: Shell, error: OSError) -> WorkspaceTrouble:
-    return WorkspaceTrouble(
+def _cannot_start(shell: ShellCommand, error: OSError) -> WorkspaceError:
+    return WorkspaceError(
         f"Could not run a command in {shell.cwd}: {error.strerror or error}.",
         hint="Check that the folder exists; put a very long command into a script.",
     )

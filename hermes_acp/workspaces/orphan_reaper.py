@@ -12,7 +12,7 @@ from contextlib import suppress
 from secrets import token_hex
 from typing import Final
 
-from hermes_acp.workspaces.limit_tags import AS_SHOWN
+from hermes_acp.workspaces.rlimit_tags import SHOWN_LIMIT
 
 SHELL: Final = "/bin/sh"
 SCRIPT: Final = r"""
@@ -64,7 +64,7 @@ for each in $empty; do rmdir -- "$each"; done
 """
 
 
-class Deathwatch:
+class OrphanReaper:
     """The watcher of one workspace's commands, there from the first of them to `close`.
 
     `mark` is what a command's own mark must begin with, in a variable named `variable`.
@@ -84,7 +84,7 @@ class Deathwatch:
         try:
             self._pid = os.posix_spawn(
                 SHELL,
-                (SHELL, "-c", SCRIPT, "hermes-acp-watch", f"{self._variable}={self.mark}", AS_SHOWN),
+                (SHELL, "-c", SCRIPT, "hermes-acp-watch", f"{self._variable}={self.mark}", SHOWN_LIMIT),
                 {"PATH": os.defpath},
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, reading, 0),
@@ -101,21 +101,21 @@ class Deathwatch:
         finally:
             os.close(reading)
 
-    def note_begun(self, group: int, tag: int = 0) -> None:
+    def register_process(self, group: int, tag: int = 0) -> None:
         """Take a command's process group into the watcher's care, and all that have its tag (`limit_tags`)."""
         tagged = f"tagged {group}:{tag}\n" if tag else ""
         self._tell(f"began {group}\n{tagged}")
 
-    def note_ended(self, group: int) -> None:
+    def forget_process(self, group: int) -> None:
         """Nothing of a command is left, and its number may soon be another's."""
         self._tell(f"ended {group}\n")
 
-    def note_folder(self, path: str) -> None:
+    def register_folder(self, path: str) -> None:
         """Have a folder removed should this process be killed; a path of several lines is none for a shell."""
         if "\n" not in path:
             self._tell(f"folder {path}\n")
 
-    def note_stand_in(self, path: str) -> None:
+    def note_placeholder(self, path: str) -> None:
         """Have a folder removed, if it is empty then, should this process be killed."""
         if "\n" not in path:
             self._tell(f"stand-in {path}\n")

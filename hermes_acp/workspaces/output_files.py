@@ -11,8 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-LARGEST_BYTES: Final = 256 * 1024 * 1024
-MOST_FILES: Final = 32
+MAX_BYTES: Final = 256 * 1024 * 1024
+MAX_FILES: Final = 32
 
 
 class OutputFile:
@@ -76,11 +76,11 @@ class OutputFolder:
         except OSError:
             return None
         self._files.append(path)
-        for oldest in self._files[:-MOST_FILES]:
+        for oldest in self._files[:-MAX_FILES]:
             self._files.remove(oldest)
             with suppress(OSError):
                 os.unlink(oldest)
-        return OutputFile(path, file, LARGEST_BYTES)
+        return OutputFile(path, file, MAX_BYTES)
 
     def _made(self) -> str:
         if not self.path:

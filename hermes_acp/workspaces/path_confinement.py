@@ -10,10 +10,10 @@ from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
-from hermes_acp.workspaces.beneath import open_beneath
+from hermes_acp.core.errors import OutsideRoots, WorkspaceError
+from hermes_acp.workspaces.openat2 import open_beneath
 
-LONGEST_PATH = 4096
+MAX_PATH_CHARS = 4096
 _FOLDER_FLAGS: int = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -21,17 +21,17 @@ def locate(path: str, cwd: str, roots: Sequence[str]) -> str:
     """Resolve a path as written: relative ones from `cwd`, links followed, missing ends kept.
 
     `~` is an ordinary character. Raises OutsideRoots where the result lies in none of `roots`, and
-    WorkspaceTrouble for what is no path at all.
+    WorkspaceError for what is no path at all.
     """
     written = plain_path(path)
-    if not written or "\0" in written or len(os.fsencode(written)) > LONGEST_PATH:
-        raise WorkspaceTrouble(
+    if not written or "\0" in written or len(os.fsencode(written)) > MAX_PATH_CHARS:
+        raise WorkspaceError(
             f"{path[:80]!r} is no usable path.",
-            hint=f"A path has 1 to {LONGEST_PATH} bytes and none of them is NUL.",
+            hint=f"A path has 1 to {MAX_PATH_CHARS} bytes and none of them is NUL.",
         )
     resolved = _resolve(os.path.join(cwd, written), path)
     if not _encodes(resolved):
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"{resolved!r} is not named in UTF-8.", hint="Rename it, or use a command on it."
         )
     # In a resolved path no part is a link, so a root that it begins with is resolved as well.
@@ -52,18 +52,18 @@ def _outside(path: str, roots: Sequence[str]) -> OutsideRoots:
 
 
 def _resolve(path: str, written: str) -> str:
-    """Follow all links of an absolute path; of what is not there, as far as it goes. Raises WorkspaceTrouble."""
+    """Follow all links of an absolute path; of what is not there, as far as it goes. Raises WorkspaceError."""
     with suppress(OSError):
         return os.path.realpath(path, strict=True)
     try:
         resolved = os.path.realpath(path)
     except OSError as error:  # a link that is another thing by the time it is read
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"{path} was exchanged for something else while it was resolved.", hint="Try again."
         ) from error
     whole = PurePosixPath(resolved)
     if any(os.path.islink(part) for part in (whole, *whole.parents)):
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"{written} is a loop of symbolic links.", hint="Repair or remove one of the links."
         )
     return resolved
@@ -134,17 +134,17 @@ def _step_into(folder: int, name: str, *, create: bool) -> int:
 
 
 def plain_path(path: str) -> str:
-    """Give a path as plain words, file addresses too. Raises WorkspaceTrouble for one of another machine, or none."""
+    """Give a path as plain words, file addresses too. Raises WorkspaceError for one of another machine, or none."""
     if not _encodes(path):
-        raise WorkspaceTrouble(f"{path[:80]!r} is no usable path.", hint="Write it in valid Unicode.")
+        raise WorkspaceError(f"{path[:80]!r} is no usable path.", hint="Write it in valid Unicode.")
     if not path.lower().startswith("file:"):
         return path
     try:
         address = urlsplit(path)
     except ValueError as error:
-        raise WorkspaceTrouble(f"{path} is no usable file address.", hint="Give a plain path.") from error
+        raise WorkspaceError(f"{path} is no usable file address.", hint="Give a plain path.") from error
     if address.netloc not in ("", "localhost") or not address.path.startswith("/"):
-        raise WorkspaceTrouble(f"{path} is not on this machine.", hint="Give the path of a local file.")
+        raise WorkspaceError(f"{path} is not on this machine.", hint="Give the path of a local file.")
     return unquote(address.path)
 
 

@@ -18,16 +18,16 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.storage.descriptors import restore_limit
+from hermes_acp.storage.descriptor_limit import restore_limit
 
 MARK: Final = "HERMES_CALL_ID"
-LOOKS: Final = 2000
-LOOK_S: Final = 0.0005
+MAX_POLLS: Final = 2000
+POLL_INTERVAL_S: Final = 0.0005
 
 Process = subprocess.Popen[bytes]
 
 
-class SandboxGate(Struct, frozen=True):
+class SandboxEntry(Struct, frozen=True):
     """The way into a sandbox.
 
     `words` are of a shell that waits for the end of what it reads as its standard error, which from then on is its
@@ -41,7 +41,7 @@ class SandboxGate(Struct, frozen=True):
     descriptors: tuple[int, ...] = ()
 
 
-class Shell(Struct, frozen=True):
+class ShellCommand(Struct, frozen=True):
     """A command line ready to run: program and arguments, its folder, its variables, its mark, its time, its gate."""
 
     argv: tuple[str, ...]
@@ -49,14 +49,14 @@ class Shell(Struct, frozen=True):
     environment: Mapping[str, str]
     mark: str
     timeout_s: float
-    gate: SandboxGate | None = None
+    gate: SandboxEntry | None = None
 
     def variables(self) -> dict[str, str]:
         """Give its variables with its mark among them."""
         return {**self.environment, MARK: self.mark}
 
 
-def start(shell: Shell, reading: int, writing: int) -> Process:
+def start(shell: ShellCommand, reading: int, writing: int) -> Process:
     """Start a command with these for its input and its merged output, in a session of its own.
 
     Blocks. Raises OSError where it cannot start, or its rights cannot be taken away.
@@ -67,7 +67,7 @@ def start(shell: Shell, reading: int, writing: int) -> Process:
     waiting, opening = os.pipe()
     try:
         argv = (*gate.words, *shell.argv)
-        process = _apart(gate.give_up, lambda: _spawn(shell, argv, reading, writing, waiting))
+        process = _in_own_thread(gate.give_up, lambda: _spawn(shell, argv, reading, writing, waiting))
         restore_limit(process.pid)  # here: the thread that started it may have given that right up
         gate.receive(process.pid)
     finally:
@@ -76,7 +76,7 @@ def start(shell: Shell, reading: int, writing: int) -> Process:
     return process
 
 
-def _spawn(shell: Shell, argv: tuple[str, ...], reading: int, writing: int, errors: int) -> Process:
+def _spawn(shell: ShellCommand, argv: tuple[str, ...], reading: int, writing: int, errors: int) -> Process:
     return subprocess.Popen(
         argv,
         stdin=reading,
@@ -89,7 +89,7 @@ def _spawn(shell: Shell, argv: tuple[str, ...], reading: int, writing: int, erro
     )
 
 
-def _apart(give_up: Callable[[], None] | None, spawn: Callable[[], Process]) -> Process:
+def _in_own_thread(give_up: Callable[[], None] | None, spawn: Callable[[], Process]) -> Process:
     """Start something from a thread that has given up its rights, and is gone on return."""
     if give_up is None:
         return spawn()
@@ -110,10 +110,10 @@ def _apart(give_up: Callable[[], None] | None, spawn: Callable[[], Process]) -> 
 def _is_gone(task: int) -> bool:
     """Wait until the kernel has nothing of a thread any more: to Python it is over a little earlier."""
     pause = Event()
-    for _ in range(LOOKS):
+    for _ in range(MAX_POLLS):
         if not os.path.exists(f"/proc/self/task/{task}"):
             return True
-        pause.wait(LOOK_S)
+        pause.wait(POLL_INTERVAL_S)
     return False
 
 

@@ -26,22 +26,22 @@ from anyio.to_thread import run_sync
 from msgspec import Struct
 
 from hermes_acp.telemetry.process_privacy import hide_memory
-from hermes_acp.workspaces.deathwatch import Deathwatch
-from hermes_acp.workspaces.limit_tags import has_tag, tag_of
-from hermes_acp.workspaces.starts import MARK, Process, Shell, exit_of, start
+from hermes_acp.workspaces.orphan_reaper import OrphanReaper
+from hermes_acp.workspaces.process_spawn import MARK, Process, ShellCommand, exit_of, start
+from hermes_acp.workspaces.rlimit_tags import has_tag, tag_of
 
-GRACE_S = 0.5
-ENDING_S = 5.0
-DRAIN_S = 0.2
-FIRST_LOOK_S = 0.002
-LONGEST_LOOK_S = 0.02
+TERM_GRACE_S = 0.5
+KILL_TIMEOUT_S = 5.0
+DRAIN_TIMEOUT_S = 0.2
+MIN_POLL_INTERVAL_S = 0.002
+MAX_POLL_INTERVAL_S = 0.02
 CHUNK_BYTES = 64 * 1024
 _PR_SET_CHILD_SUBREAPER = 36
 
 Identity = tuple[int, int]
 
 
-class Row(Struct, frozen=True):
+class ProcessInfo(Struct, frozen=True):
     """One process as the kernel lists it; `started` in clock ticks tells a reused number apart."""
 
     pid: int
@@ -56,7 +56,7 @@ class Row(Struct, frozen=True):
         return self.pid, self.started
 
 
-class Ending(Struct, frozen=True):
+class ProcessExit(Struct, frozen=True):
     """How a command ended; `left_running` when something it started still holds its output."""
 
     exit_code: int | None
@@ -64,7 +64,7 @@ class Ending(Struct, frozen=True):
     left_running: bool
 
 
-class Family:
+class ProcessTree:
     """A command's processes: its group, its session, whoever carries its mark, and all their descendants."""
 
     def __init__(self, mark: str, shell: int | None) -> None:
@@ -83,35 +83,39 @@ class Family:
         if self._shell is not None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._shell, number)
-        for row in members:
+        for process_info in members:
             with suppress(ProcessLookupError, PermissionError):
-                if row.is_dead and row.parent == own and row.pid != self._shell:
-                    _reap(row.pid)
-                elif not row.is_dead and row.group != self._shell:
-                    os.kill(row.pid, number)
+                if process_info.is_dead and process_info.parent == own and process_info.pid != self._shell:
+                    _reap(process_info.pid)
+                elif not process_info.is_dead and process_info.group != self._shell:
+                    os.kill(process_info.pid, number)
         if not sys.platform.startswith("linux"):
-            return self._group_lives()
-        return any(not row.is_dead for row in members)
+            return self._is_group_alive()
+        return any(not process_info.is_dead for process_info in members)
 
-    def _members(self, table: Mapping[int, Row]) -> list[Row]:
+    def _members(self, table: Mapping[int, ProcessInfo]) -> list[ProcessInfo]:
         own = os.getpid()
-        found = {row.pid for row in table.values() if self._is_kin(row)} - {own}
+        found = {process_info.pid for process_info in table.values() if self._belongs(process_info)} - {own}
         growing = True
         while growing:
-            children = {row.pid for row in table.values() if row.parent in found} - found - {own}
+            children = (
+                {process_info.pid for process_info in table.values() if process_info.parent in found}
+                - found
+                - {own}
+            )
             found |= children
             growing = bool(children)
         self._known |= {table[pid].identity() for pid in found}
         return [table[pid] for pid in found]
 
-    def _is_kin(self, row: Row) -> bool:
-        if self._shell is not None and self._shell in (row.group, row.session):
+    def _belongs(self, process_info: ProcessInfo) -> bool:
+        if self._shell is not None and self._shell in (process_info.group, process_info.session):
             return True
-        if row.identity() in self._known or has_tag(row.pid, self._tag):
+        if process_info.identity() in self._known or has_tag(process_info.pid, self._tag):
             return True
-        return not row.is_dead and _carries(row.pid, self._mark)
+        return not process_info.is_dead and _has_variable(process_info.pid, self._mark)
 
-    def _group_lives(self) -> bool:
+    def _is_group_alive(self) -> bool:
         if self._shell is None:
             return False
         try:
@@ -121,7 +125,7 @@ class Family:
         return True
 
 
-class Leftovers:
+class OrphanedProcesses:
     """Background processes that outlived commands which ended by themselves.
 
     This process adopts them, so it must reap them once they end, and can end them when the session does.
@@ -141,64 +145,72 @@ class Leftovers:
         with self._lock:
             self._marks[mark] = shell
             own = os.getpid()
-            adopted = [row for row in list_processes().values() if row.parent == own]
-            self._reap_ended([row for row in adopted if row.is_dead])
-            living = [row for row in adopted if not row.is_dead]
-            kin = {each: self._find_kin(each, leader, living) for each, leader in self._marks.items()}
-            ended = {leader for each, leader in self._marks.items() if not kin[each]}
-            self._marks = {each: leader for each, leader in self._marks.items() if kin[each]}
-            self._known = set().union(*kin.values())
+            adopted = [
+                process_info for process_info in list_processes().values() if process_info.parent == own
+            ]
+            self._reap_ended([process_info for process_info in adopted if process_info.is_dead])
+            living = [process_info for process_info in adopted if not process_info.is_dead]
+            descendants = {
+                each: self._find_descendants(each, leader, living) for each, leader in self._marks.items()
+            }
+            ended = {leader for each, leader in self._marks.items() if not descendants[each]}
+            self._marks = {each: leader for each, leader in self._marks.items() if descendants[each]}
+            self._known = set().union(*descendants.values())
             return ended
 
-    def _reap_ended(self, ended: Iterable[Row]) -> None:
+    def _reap_ended(self, ended: Iterable[ProcessInfo]) -> None:
         shells = set(self._marks.values())
         tags = [tag_of(mark) for mark in self._marks]
-        for row in ended:
-            is_orphan = bool(shells & {row.group, row.session}) or any(has_tag(row.pid, tag) for tag in tags)
-            if (is_orphan and row.pid not in shells) or row.identity() in self._known:
-                _reap(row.pid)
+        for process_info in ended:
+            is_orphan = bool(shells & {process_info.group, process_info.session}) or any(
+                has_tag(process_info.pid, tag) for tag in tags
+            )
+            if (is_orphan and process_info.pid not in shells) or process_info.identity() in self._known:
+                _reap(process_info.pid)
 
-    def _find_kin(self, mark: str, leader: int, living: Iterable[Row]) -> set[Identity]:
+    def _find_descendants(self, mark: str, leader: int, living: Iterable[ProcessInfo]) -> set[Identity]:
         wanted = f"{MARK}={mark}".encode()
         tag = tag_of(mark)
         return {
-            row.identity()
-            for row in living
-            if row.session == leader or has_tag(row.pid, tag) or _carries(row.pid, wanted)
+            process_info.identity()
+            for process_info in living
+            if process_info.session == leader
+            or has_tag(process_info.pid, tag)
+            or _has_variable(process_info.pid, wanted)
         }
 
-    def _take_marks(self) -> tuple[str, ...]:
+    def _pop_marks(self) -> tuple[str, ...]:
         with self._lock:
             marks, self._marks = tuple(self._marks), {}
         return marks
 
     async def end(self, threads: CapacityLimiter) -> None:
         """End all that is still running."""
-        marks = await run_sync(self._take_marks, limiter=threads)
+        marks = await run_sync(self._pop_marks, limiter=threads)
         async with create_task_group() as group:
             for mark in marks:
-                group.start_soon(end_family, Family(mark, None), threads)
+                group.start_soon(terminate_tree, ProcessTree(mark, None), threads)
 
 
-def list_processes() -> dict[int, Row]:
+def list_processes() -> dict[int, ProcessInfo]:
     """Give every process the kernel shows, by number; none where there is no /proc."""
-    rows: dict[int, Row] = {}
+    process_infos: dict[int, ProcessInfo] = {}
     with suppress(FileNotFoundError):
         for name in os.listdir("/proc"):
             if name.isdigit():
                 with suppress(OSError, ValueError, IndexError):
-                    rows[int(name)] = _read_row(int(name))
-    return rows
+                    process_infos[int(name)] = _read_process(int(name))
+    return process_infos
 
 
-def _read_row(pid: int) -> Row:
+def _read_process(pid: int) -> ProcessInfo:
     with open(f"/proc/{pid}/stat", "rb") as file:
         fields = file.read().rpartition(b")")[2].split()
     parent, group, session, started = (int(fields[place]) for place in (1, 2, 3, 19))
-    return Row(pid, parent, group, session, started, fields[0] in (b"Z", b"X"))
+    return ProcessInfo(pid, parent, group, session, started, fields[0] in (b"Z", b"X"))
 
 
-def _carries(pid: int, variable: bytes) -> bool:
+def _has_variable(pid: int, variable: bytes) -> bool:
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return variable in file.read().split(b"\0")
@@ -219,73 +231,74 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-async def end_family(family: Family, threads: CapacityLimiter) -> None:
-    """Ask a command's processes to end, then make them; done when none lives, or ENDING_S seconds after the first blow.
+async def terminate_tree(tree: ProcessTree, threads: CapacityLimiter) -> None:
+    """Ask a command's processes to end, then make them; done when none lives, or KILL_TIMEOUT_S seconds after the
+    first blow.
 
     However late that comes on a busy machine, it comes.
     """
     with CancelScope(shield=True):
-        await run_sync(family.signal, signal.SIGTERM, limiter=threads)
-        wait_s = FIRST_LOOK_S
-        with move_on_after(GRACE_S):
-            while await run_sync(family.signal, 0, limiter=threads):
+        await run_sync(tree.signal, signal.SIGTERM, limiter=threads)
+        wait_s = MIN_POLL_INTERVAL_S
+        with move_on_after(TERM_GRACE_S):
+            while await run_sync(tree.signal, 0, limiter=threads):
                 await sleep(wait_s)
-                wait_s = min(wait_s * 2, LONGEST_LOOK_S)
+                wait_s = min(wait_s * 2, MAX_POLL_INTERVAL_S)
             return
-        is_alive = await run_sync(family.signal, signal.SIGKILL, limiter=threads)
-        with move_on_after(ENDING_S):
+        is_alive = await run_sync(tree.signal, signal.SIGKILL, limiter=threads)
+        with move_on_after(KILL_TIMEOUT_S):
             while is_alive:
                 await sleep(0.01)
-                is_alive = await run_sync(family.signal, signal.SIGKILL, limiter=threads)
+                is_alive = await run_sync(tree.signal, signal.SIGKILL, limiter=threads)
 
 
-class Caretaker:
+class ProcessRegistry:
     """Looks after what commands started: from the first of them on nothing slips away, however this process ends."""
 
     def __init__(self) -> None:
-        self._leftovers = Leftovers()
-        self._watch = Deathwatch(MARK)
+        self._orphans = OrphanedProcesses()
+        self._reaper = OrphanReaper(MARK)
 
     def fresh_mark(self) -> str:
         """Give a mark for one command."""
-        return f"{self._watch.mark}-{token_hex(8)}"
+        return f"{self._reaper.mark}-{token_hex(8)}"
 
     def begin(self) -> None:
         """Be ready for a command."""
         adopt_orphans()
         hide_memory()
-        self._watch.begin()
+        self._reaper.begin()
 
-    def note_folder(self, path: str) -> None:
+    def register_folder(self, path: str) -> None:
         """Have a folder removed should this process be killed."""
-        self._watch.note_folder(path)
+        self._reaper.register_folder(path)
 
-    def note_stand_in(self, path: str) -> None:
+    def note_placeholder(self, path: str) -> None:
         """Have a folder removed, if it is empty then, should this process be killed."""
-        self._watch.note_stand_in(path)
+        self._reaper.note_placeholder(path)
 
-    def note_begun(self, leader: int, mark: str) -> None:
+    def register_process(self, leader: int, mark: str) -> None:
         """Take a command's processes into care."""
-        self._watch.note_begun(leader, tag_of(mark))
+        self._reaper.register_process(leader, tag_of(mark))
 
-    def look_after(self, mark: str, leader: int) -> None:
+    def adopt_leftovers(self, mark: str, leader: int) -> None:
         """Keep what a command left running that ended by itself. Blocks for a look at all processes."""
-        for ended in self._leftovers.gather(mark, leader):
-            self._watch.note_ended(ended)
+        for ended in self._orphans.gather(mark, leader):
+            self._reaper.forget_process(ended)
 
-    def note_ended(self, leader: int) -> None:
+    def forget_process(self, leader: int) -> None:
         """Nothing of a command is left."""
-        self._watch.note_ended(leader)
+        self._reaper.forget_process(leader)
 
     async def close(self, threads: CapacityLimiter) -> None:
         """End all that is left of any command."""
-        await self._leftovers.end(threads)
-        await run_sync(self._watch.close, limiter=threads)
+        await self._orphans.end(threads)
+        await run_sync(self._reaper.close, limiter=threads)
 
 
 async def run_shell(
-    shell: Shell, take: Callable[[bytes], None], care: Caretaker, threads: CapacityLimiter
-) -> Ending:
+    shell: ShellCommand, take: Callable[[bytes], None], care: ProcessRegistry, threads: CapacityLimiter
+) -> ProcessExit:
     """Run a command to its end and hand its merged output to `take` as it comes.
 
     `care` was begun. When its time is up, or this is cancelled, no process of it is left on return. Raises
@@ -296,20 +309,20 @@ async def run_shell(
     try:
         process = await _start(shell, writing, threads)
         leader = process.pid
-        care.note_begun(leader, shell.mark)
+        care.register_process(leader, shell.mark)
         os.set_blocking(reading, False)
         ending = await _follow(process, reading, shell, take, threads)
         if not ending.timed_out:
-            await run_sync(care.look_after, shell.mark, leader, limiter=threads)
+            await run_sync(care.adopt_leftovers, shell.mark, leader, limiter=threads)
             leader = 0
         return ending
     finally:
         os.close(reading)
         if leader:
-            care.note_ended(leader)
+            care.forget_process(leader)
 
 
-async def _start(shell: Shell, writing: int, threads: CapacityLimiter) -> Process:
+async def _start(shell: ShellCommand, writing: int, threads: CapacityLimiter) -> Process:
     """Start the shell; a cancellation waits until its number is known, or it could not be ended."""
     started: list[Process] = []
     try:
@@ -330,8 +343,12 @@ async def _exit(process: Process, threads: CapacityLimiter) -> int:
 
 
 async def _follow(
-    process: Process, reading: int, shell: Shell, take: Callable[[bytes], None], threads: CapacityLimiter
-) -> Ending:
+    process: Process,
+    reading: int,
+    shell: ShellCommand,
+    take: Callable[[bytes], None],
+    threads: CapacityLimiter,
+) -> ProcessExit:
     at_end = Event()
     has_exited = is_settled = False
     async with create_task_group() as group:
@@ -341,21 +358,21 @@ async def _follow(
                 await _exit(process, threads)
                 has_exited = True
             if has_exited:
-                with move_on_after(DRAIN_S):
+                with move_on_after(DRAIN_TIMEOUT_S):
                     await at_end.wait()
                 is_settled = True
         finally:
             if not is_settled:
-                await end_family(Family(shell.mark, process.pid), threads)
-                with move_on_after(ENDING_S, shield=True):
+                await terminate_tree(ProcessTree(shell.mark, process.pid), threads)
+                with move_on_after(KILL_TIMEOUT_S, shield=True):
                     await _exit(process, threads)
         group.cancel_scope.cancel()
     if not at_end.is_set():
         _read_rest(reading, take)
     if not has_exited:
-        return Ending(None, timed_out=True, left_running=False)
+        return ProcessExit(None, timed_out=True, left_running=False)
     code = process.returncode or 0
-    return Ending(128 - code if code < 0 else code, timed_out=False, left_running=not at_end.is_set())
+    return ProcessExit(128 - code if code < 0 else code, timed_out=False, left_running=not at_end.is_set())
 
 
 async def _pump(reading: int, take: Callable[[bytes], None], at_end: Event) -> None:

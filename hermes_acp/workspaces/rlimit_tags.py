@@ -9,12 +9,12 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from hermes_acp.storage.descriptors import inherited_limit
+from hermes_acp.storage.descriptor_limit import inherited_limit
 
-LIMIT: Final = 10  # RLIMIT_LOCKS, on every architecture
-AS_SHOWN: Final = "Max file locks"
+TAG_LIMIT: Final = 10  # RLIMIT_LOCKS, on every architecture
+SHOWN_LIMIT: Final = "Max file locks"
 """What the kernel calls the limit in /proc/PID/limits."""
-TAKE_ON: Final = '{ ulimit -w "$0" || ulimit -x "$0"; ulimit -Sn "$1"; } 2>/dev/null; shift; exec "$@"'
+TAG_SCRIPT: Final = '{ ulimit -w "$0" || ulimit -x "$0"; ulimit -Sn "$1"; } 2>/dev/null; shift; exec "$@"'
 """What a shell does that is given a tag, a limit of open files and a command."""
 
 
@@ -24,12 +24,12 @@ def tag_of(mark: str) -> int:
     return int(digits[:15], 16) if len(digits) >= 15 else 0
 
 
-def tagged_words(tag: int, argv: Sequence[str]) -> tuple[str, ...]:
+def tagged_argv(tag: int, argv: Sequence[str]) -> tuple[str, ...]:
     """Give a command's words behind those of a shell that takes the tag on before it becomes the command."""
     if not sys.platform.startswith("linux") or not tag:
         return tuple(argv)
     limit = inherited_limit()
-    return ("/bin/sh", "-c", TAKE_ON, str(tag), str(limit) if limit >= 0 else "unlimited", *argv)
+    return ("/bin/sh", "-c", TAG_SCRIPT, str(tag), str(limit) if limit >= 0 else "unlimited", *argv)
 
 
 def has_tag(pid: int, tag: int) -> bool:
@@ -37,6 +37,6 @@ def has_tag(pid: int, tag: int) -> bool:
     if not sys.platform.startswith("linux") or not tag:
         return False
     try:
-        return resource.prlimit(pid, LIMIT)[1] == tag
+        return resource.prlimit(pid, TAG_LIMIT)[1] == tag
     except (OSError, ValueError):
         return False

@@ -11,24 +11,24 @@ from msgspec import Struct
 MAX_OUTPUT_BYTES: Final = 1 << 26
 
 
-class Output(Struct, frozen=True):
+class SearchOutput(Struct, frozen=True):
     """What ripgrep put out, complaints among it; the end is missing where it is not whole."""
 
     content: bytes
     is_whole: bool
 
 
-Apart = Callable[[Sequence[str], str, float], Awaitable[Output | None]]
+SandboxedSearch = Callable[[Sequence[str], str, float], Awaitable[SearchOutput | None]]
 """Runs ripgrep in a folder for so many seconds where nothing leads it astray; None where nothing could anyway."""
 
 
-async def nobody_at_work(argv: Sequence[str], folder: str, timeout_s: float) -> Output | None:
+async def search_directly(argv: Sequence[str], folder: str, timeout_s: float) -> SearchOutput | None:
     """Tell that nothing could lead a search astray."""
     del argv, folder, timeout_s
     return None
 
 
-def pieces_of(output: Output, end: bytes) -> tuple[list[bytes], str]:
+def split_output(output: SearchOutput, end: bytes) -> tuple[list[bytes], str]:
     """Part messages and paths, which are absolute, from complaints; what was cut off is left out."""
     pieces = output.content.split(end)
     whole = [each for each in (pieces if output.is_whole else pieces[:-1]) if each]

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.workspaces import confine
+from hermes_acp.workspaces import path_confinement
 
 
 def resolve_folders(cwd: str, roots: Sequence[str]) -> tuple[str, tuple[str, ...]]:
@@ -18,4 +18,4 @@ def resolve_folders(cwd: str, roots: Sequence[str]) -> tuple[str, tuple[str, ...
                 f"{folder!r} is not the absolute path of a folder.", hint="Name an existing folder."
             )
     within = tuple(dict.fromkeys(os.path.realpath(root) for root in roots))
-    return confine.locate(cwd, cwd, within), within
+    return path_confinement.locate(cwd, cwd, within), within

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from hermes_acp.core.drawers import Drawer
+from hermes_acp.core.plugins import PluginFolder
 from tests.architecture.sources import ROOT, tree_of
 
 DRAWERS = {
@@ -14,27 +14,27 @@ DRAWERS = {
     "hermes_acp.knowledge.kinds": "KIND",
     "hermes_acp.knowledge.memory_services": "SERVICE",
     "hermes_acp.web.search_services": "SERVICE",
-    "hermes_acp.faces.acp.own_methods": "EXTENSION",
-    "hermes_acp.faces.acp.v1.methods": "METHOD",
-    "hermes_acp.faces.acp.v2.methods": "METHOD",
-    "hermes_acp.faces.chat.commands": "COMMAND",
-    "hermes_acp.faces.lsp.actions": "ACTION",
-    "hermes_acp.faces.lsp.features": "FEATURE",
+    "hermes_acp.frontends.acp.own_methods": "EXTENSION",
+    "hermes_acp.frontends.acp.v1.methods": "METHOD",
+    "hermes_acp.frontends.acp.v2.methods": "METHOD",
+    "hermes_acp.frontends.chat.commands": "COMMAND",
+    "hermes_acp.frontends.lsp.actions": "ACTION",
+    "hermes_acp.frontends.lsp.features": "FEATURE",
 }
 CATALOGUE = """
-hermes_acp.faces.acp.own_methods: checkpoints_diff checkpoints_list checkpoints_restore edits_judge edits_list
+hermes_acp.frontends.acp.own_methods: checkpoints_diff checkpoints_list checkpoints_restore edits_judge edits_list
   sessions_search
-hermes_acp.faces.acp.v1.methods: auth_status authenticate initialize logout mcp_message providers_disable
+hermes_acp.frontends.acp.v1.methods: auth_status authenticate initialize logout mcp_message providers_disable
   providers_list providers_set session_archive session_cancel session_close session_delete session_fork session_list
   session_load session_new session_prompt session_resume session_set_config_option session_set_mode
   session_set_title session_status session_unarchive
-hermes_acp.faces.acp.v2.methods: auth_login auth_logout initialize mcp_message session_cancel session_close
+hermes_acp.frontends.acp.v2.methods: auth_login auth_logout initialize mcp_message session_cancel session_close
   session_delete session_list session_new session_prompt session_resume session_set_config_option
   terminal_cancel tool_call_cancel
-hermes_acp.faces.chat.commands: effort fork help mode model new options output quit resume review sessions
+hermes_acp.frontends.chat.commands: effort fork help mode model new options output quit resume review sessions
   thoughts
-hermes_acp.faces.lsp.actions: continue_writing explain fix refactor write_tests
-hermes_acp.faces.lsp.features: initialize initialized text_document_code_action text_document_did_change
+hermes_acp.frontends.lsp.actions: continue_writing explain fix refactor write_tests
+hermes_acp.frontends.lsp.features: initialize initialized text_document_code_action text_document_did_change
   text_document_did_close text_document_did_open text_document_hover text_document_inline_completion
   window_work_done_progress_cancel workspace_did_change_configuration workspace_execute_command
 hermes_acp.knowledge.kinds: agents_md claude_md copilot_instructions cursor_rules cursorrules gemini_md hermes_md
@@ -51,11 +51,11 @@ hermes_acp.workspaces.backends: daytona docker local modal singularity ssh verce
 
 @pytest.mark.parametrize("package", DRAWERS)
 def test_leaves_export_their_constant_and_do_not_know_each_other(package: str) -> None:
-    drawer: Drawer[object] = Drawer(package, DRAWERS[package])
+    plugin_folder: PluginFolder[object] = PluginFolder(package, DRAWERS[package])
     folder = ROOT / package.replace(".", "/")
-    assert drawer.names()
-    for name in drawer:
-        assert drawer.open(name) is not None
+    assert plugin_folder.names()
+    for name in plugin_folder:
+        assert plugin_folder.open(name) is not None
         for node in ast.walk(tree_of(folder / f"{name}.py")):
             if isinstance(node, ast.ImportFrom) and node.module:
                 assert not node.module.startswith(f"{package}."), f"{name} imports {node.module}"
@@ -63,14 +63,14 @@ def test_leaves_export_their_constant_and_do_not_know_each_other(package: str) -
 
 def test_the_catalogue_is_what_was_reviewed() -> None:
     written = " ".join(
-        f"{package}: {' '.join(Drawer[object](package, DRAWERS[package]).names())}"
+        f"{package}: {' '.join(PluginFolder[object](package, DRAWERS[package]).names())}"
         for package in sorted(DRAWERS)
     )
     assert written == " ".join(CATALOGUE.split())
 
 
 def test_a_name_that_is_no_leaf_is_refused() -> None:
-    drawer: Drawer[object] = Drawer("hermes_acp.tools.builtin", "TOOL")
+    plugin_folder: PluginFolder[object] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
     with pytest.raises(KeyError):
-        drawer.open("no_such_tool")
-    assert "../policy" not in drawer
+        plugin_folder.open("no_such_tool")
+    assert "../policy" not in plugin_folder

@@ -11,13 +11,13 @@ CATCHES_EVERYTHING = frozenset(
     {
         "protocol/hermes_protocol/connection.py",
         "hermes_acp/agent/tool_calls.py",
-        "hermes_acp/faces/lsp/tasks.py",
-        "hermes_acp/knowledge/injection.py",
+        "hermes_acp/frontends/lsp/request_tasks.py",
+        "hermes_acp/knowledge/injection_scanner.py",
     }
 )
 READS_ENVIRONMENT = frozenset({"hermes_acp/config/environment.py"})
 AMBIENT = frozenset({"os.getcwd", "Path.cwd", "os.environ", "os.environb", "os.getenv"})
-MAY_PRINT = ("hermes_acp/faces/cli/", "protocol/generate.py", "protocol/generator/")
+MAY_PRINT = ("hermes_acp/frontends/cli/", "protocol/generate.py", "protocol/generator/")
 FORBIDDEN_IMPORTS = frozenset({"asyncio", "unittest.mock"})
 WITHOUT_END = frozenset({"os.read", "os.write", "webbrowser.open", "input", "fcntl.flock"})
 WITHOUT_END_UNBOUND = frozenset(
@@ -110,7 +110,7 @@ def test_only_the_lsp_face_knows_that_protocol() -> None:
     found = [
         f"{name_of(path)}: {module}"
         for path in SOURCES
-        if not name_of(path).startswith("hermes_acp/faces/lsp/")
+        if not name_of(path).startswith("hermes_acp/frontends/lsp/")
         for module in imports(path)
         if module.partition(".")[0] in ("pygls", "lsprotocol")
     ]
@@ -121,7 +121,7 @@ def test_only_the_chat_draws_on_terminals() -> None:
     found = [
         f"{name_of(path)}: {module}"
         for path in SOURCES
-        if not name_of(path).startswith("hermes_acp/faces/chat/")
+        if not name_of(path).startswith("hermes_acp/frontends/chat/")
         for module in imports(path)
         if module.partition(".")[0] in ("rich", "prompt_toolkit")
     ]

@@ -14,8 +14,8 @@ HEAVY = (
 GREETING = """
 import sys
 import hermes_acp.__main__
-import hermes_acp.faces.acp.stdio
-import hermes_acp.faces.acp.greeting
+import hermes_acp.frontends.acp.stdio_server
+import hermes_acp.frontends.acp.fast_handshake
 print(" ".join(sorted(sys.modules)))
 """
 
@@ -24,7 +24,7 @@ CONVERSATION = """
 import sys, tempfile
 from pathlib import Path
 import anyio
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
 from tests.conversations.scripted_provider import step
 async def converse():
     with tempfile.TemporaryDirectory() as place:
@@ -41,7 +41,7 @@ print(" ".join(sorted(sys.modules)))
 UNWRITTEN = """
 import tempfile
 from hermes_acp.config.environment import environment_of
-from hermes_acp.config.section import Section
+from hermes_acp.config.settings_section import Section
 from hermes_acp.config.settings import load_settings
 with tempfile.TemporaryDirectory() as home:
     load_settings(environment_of({"HERMES_HOME": home}))
@@ -52,8 +52,8 @@ print(" ".join(section.__name__ for section in Section.__subclasses__() if secti
 CHAT = """
 import sys
 import hermes_acp.__main__
-import hermes_acp.faces.chat.command
-import hermes_acp.faces.chat.launch
+import hermes_acp.frontends.chat.chat_command
+import hermes_acp.frontends.chat.agent_launch
 print(" ".join(sorted(sys.modules)))
 """
 
@@ -77,14 +77,17 @@ def test_a_chat_starts_its_agent_before_it_imports_what_draws() -> None:
         "anyio",
         "asyncio",
         "logging",
-        "hermes_acp.faces.chat.chat",
+        "hermes_acp.frontends.chat.chat_loop",
     }
 
 
 def test_a_conversation_imports_nothing_it_has_no_use_for() -> None:
     loaded = loaded_by(CONVERSATION)
-    assert not loaded & {"mcp", "mcp_types", "hermes_acp.mcp.servers"}
-    assert not loaded & {"hermes_acp.knowledge.injection", "hermes_acp.knowledge.recall.hybrid"}
+    assert not loaded & {"mcp", "mcp_types", "hermes_acp.mcp.server_pool"}
+    assert not loaded & {
+        "hermes_acp.knowledge.injection_scanner",
+        "hermes_acp.knowledge.recall.hybrid_search",
+    }
 
 
 def test_no_checks_are_built_for_settings_that_nobody_wrote() -> None:
@@ -94,9 +97,9 @@ def test_no_checks_are_built_for_settings_that_nobody_wrote() -> None:
 def test_a_session_is_begun_without_what_a_turn_is_made_of() -> None:
     loaded = loaded_by("""
 import sys
-import hermes_acp.faces.acp.greeting
-from hermes_acp.faces.acp.v1 import mcp_servers, modes, options
-from hermes_acp.faces.acp import workspace_trust
+import hermes_acp.frontends.acp.fast_handshake
+from hermes_acp.frontends.acp.v1 import mcp_servers, modes, options
+from hermes_acp.frontends.acp import workspace_trust
 from hermes_acp.sessions import beginning
 print(" ".join(sorted(sys.modules)))
 """)
@@ -112,15 +115,15 @@ print(" ".join(sorted(sys.modules)))
 def test_the_lsp_face_greets_before_the_house_is_there() -> None:
     loaded = loaded_by("""
 import sys
-import hermes_acp.faces.lsp.process
-from hermes_acp.core.drawers import Drawer
-features = Drawer("hermes_acp.faces.lsp.features", "FEATURE")
+import hermes_acp.frontends.lsp.lsp_process
+from hermes_acp.core.plugins import PluginFolder
+features = PluginFolder("hermes_acp.frontends.lsp.features", "FEATURE")
 assert all(features.open(name) for name in features)
 print(" ".join(sorted(sys.modules)))
 """)
     assert not loaded & {
         *("pydantic", "mcp", "git", "httpx2", "yaml", "sqlite3", "watchfiles", "tree_sitter"),
-        *("hermes_acp.assembly.house", "hermes_acp.sessions.manager", "hermes_acp.agent.turn"),
+        *("hermes_acp.app.app", "hermes_acp.sessions.session_manager", "hermes_acp.agent.turn"),
     }
 
 
@@ -142,8 +145,8 @@ def test_garbage_is_collected_again_once_everything_is_there() -> None:
 import gc
 import hermes_acp.__main__
 print(gc.isenabled())
-from hermes_acp.world import start_collecting
-start_collecting()
+from hermes_acp.world import enable_garbage_collection
+enable_garbage_collection()
 print(gc.isenabled(), gc.get_freeze_count() > 0)
 """
     assert loaded_by(code) == {"False", "True"}

@@ -16,11 +16,11 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from hermes_acp.policy.shell.analysis import Analysis, effects_of_command
-from hermes_acp.policy.shell.commands import Command
-from hermes_acp.policy.shell.places import Surroundings, paths_of, resolve
-from hermes_acp.policy.shell.script import read_script
-from hermes_acp.policy.shell.words import Word
+from hermes_acp.policy.shell.command_analysis import CommandAnalysis, analyze_command
+from hermes_acp.policy.shell.command_paths import ShellEnvironment, paths_of, resolve
+from hermes_acp.policy.shell.script_parser import parse_script
+from hermes_acp.policy.shell.shell_words import Word
+from hermes_acp.policy.shell.simple_command import Command
 from tests.attacks.argv_words import DASHED_FILES, FILES, ODD_FILES, SEEDS, commands
 
 BATCH: Final = 300
@@ -63,9 +63,9 @@ class Scene(Struct, frozen=True):
     locale: str
 
     @property
-    def around(self) -> Surroundings:
+    def around(self) -> ShellEnvironment:
         """The surroundings a command is judged in."""
-        return Surroundings((self.work,), self.home)
+        return ShellEnvironment((self.work,), self.home)
 
 
 @contextmanager
@@ -137,10 +137,10 @@ def _variables(scene: Scene) -> dict[str, str]:
 
 def unforeseen(text: str, runs: Iterable[Run], scene: Scene) -> str:
     """Say what bash ran that the policy would let run unasked without having foreseen it; empty where nothing."""
-    analysis = effects_of_command(text, scene.work, scene.around)
+    analysis = analyze_command(text, scene.work, scene.around)
     if not analysis.is_harmless:
         return ""
-    script = read_script(text, (scene.work,), scene.home)
+    script = parse_script(text, (scene.work,), scene.home)
     for run in runs:
         is_foreseen = any(
             _fits(run.argv, _started(command), cwd)
@@ -161,7 +161,7 @@ def _started(command: Command) -> tuple[Word, ...]:
     return words[1:] if command.program in ("time", "command") else words
 
 
-def _names(analysis: Analysis, file: str) -> bool:
+def _names(analysis: CommandAnalysis, file: str) -> bool:
     path = os.path.realpath(file)
     return any(path in (*step.reads, *step.writes) for step in analysis.steps)
 
@@ -197,7 +197,7 @@ class Tally(Struct):
         for text, runs in zip(texts, runs_of(texts, scene), strict=True):
             self.commands += 1
             self.words += sum(len(run.argv) for run in runs)
-            self.unasked += effects_of_command(text, scene.work, scene.around).is_harmless
+            self.unasked += analyze_command(text, scene.work, scene.around).is_harmless
             if mistake := unforeseen(text, runs, scene):
                 self.findings.append((text, f"{mistake} ({scene.locale}, {scene.work})"))
 

@@ -90,7 +90,7 @@ class Canary:
         assert self.path.read_text() == self.token
 
 
-class Siege:
+class AttackedAgent:
     """One agent under attack."""
 
     def __init__(
@@ -221,7 +221,7 @@ async def check_nobody_survived(mark: str) -> None:
 
 
 @asynccontextmanager
-async def besieged(
+async def attacked_agent(
     folder: Path,
     *,
     answers: Mapping[str, Answer] = ALLOW,
@@ -230,7 +230,7 @@ async def besieged(
     environment: Mapping[str, str] | None = None,
     settings: str = "",
     command: Sequence[str] = (COMMAND,),
-) -> AsyncGenerator[Siege]:
+) -> AsyncGenerator[AttackedAgent]:
     """Give an agent to attack, its home and workspace below `folder`; then hold it to everything that must hold.
 
     `environment` is added to the agent's, `settings` are its config.yaml, which also needs a model.
@@ -248,7 +248,7 @@ async def besieged(
         async with editor(
             variables, scratch, answers=answers, greeting=greeting, cwd=cwd, command=command
         ) as agent:
-            siege = Siege(agent, server, part, folder, variables)
+            siege = AttackedAgent(agent, server, part, folder, variables)
             yield siege
             left: list[int] = []
             if agent.process.returncode is None:

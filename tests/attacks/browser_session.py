@@ -11,8 +11,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from hermes_acp.core.exchanges import BrowserAct, BrowserView
-from hermes_acp.web.browser.browsers import Browsers, find_browser
+from hermes_acp.core.port_types import BrowserAction, BrowserSnapshot
+from hermes_acp.web.browser.browser_pool import BrowserPool, find_browser
 from tests.contract.web_server import WebServer, web_server
 
 PROGRAM: Final = find_browser(None, os.environ.get("PATH", os.defpath).split(os.pathsep)) or ""
@@ -22,7 +22,7 @@ IS_THERE: Final = bool(PROGRAM and shutil.which("node"))
 class Session:
     """One browser, and what its pages wanted to go to; `allowed` are the hosts they may."""
 
-    def __init__(self, browsers: Browsers, name: str = "ses_1") -> None:
+    def __init__(self, browsers: BrowserPool, name: str = "ses_1") -> None:
         self._browsers = browsers
         self._name = name
         self.asked: list[str] = []
@@ -36,19 +36,19 @@ class Session:
         self.asked.append(url)
         return host in self.allowed
 
-    async def act(self, act: BrowserAct) -> BrowserView:
+    async def act(self, act: BrowserAction) -> BrowserSnapshot:
         return await self._browsers.act(self._name, act, self._may)
 
-    async def go(self, url: str, *, sees_private: bool = True) -> BrowserView:
-        return await self.act(BrowserAct("navigate", url=url, sees_private=sees_private))
+    async def go(self, url: str, *, sees_private: bool = True) -> BrowserSnapshot:
+        return await self.act(BrowserAction("navigate", url=url, sees_private=sees_private))
 
-    async def click(self, view: BrowserView, words: str) -> BrowserView:
+    async def click(self, view: BrowserSnapshot, words: str) -> BrowserSnapshot:
         line = next(line for line in view.text.split("\n") if words in line)
         ref = line.partition("[ref=")[2].partition("]")[0]
-        return await self.act(BrowserAct("click", ref=ref))
+        return await self.act(BrowserAction("click", ref=ref))
 
-    async def look(self) -> BrowserView:
-        return await self.act(BrowserAct("snapshot"))
+    async def look(self) -> BrowserSnapshot:
+        return await self.act(BrowserAction("snapshot"))
 
     async def close(self) -> None:
         await self._browsers.close(self._name)
@@ -57,7 +57,7 @@ class Session:
 @asynccontextmanager
 async def browsing(*private: str) -> AsyncGenerator[tuple[WebServer, Session]]:
     """Run a browser to which some hosts are private and allowed for good."""
-    browsers = Browsers(PROGRAM, frozenset(private), dict(os.environ))
+    browsers = BrowserPool(PROGRAM, frozenset(private), dict(os.environ))
     async with web_server() as server:
         session = Session(browsers)
         try:

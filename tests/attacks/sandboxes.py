@@ -13,25 +13,30 @@ import anyio
 import pytest
 from msgspec import structs
 
-from hermes_acp.assembly.confinement import bounds_of
-from hermes_acp.core.exchanges import Command, CommandEnd, Confinement, Moment
+from hermes_acp.app.sandbox_setup import sandbox_bounds
+from hermes_acp.core.event_types import PlanEntry
+from hermes_acp.core.policy_rules import Rule
+from hermes_acp.core.port_types import Command, CommandResult, Confinement, EventContext
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Effect, Question, Reply
-from hermes_acp.core.rules import Rule
-from hermes_acp.core.terms import PlanEntry
-from hermes_acp.policy.rulebook import Rulebook
+from hermes_acp.policy.rule_set import RuleSet
 from hermes_acp.workspaces.backends import local
-from hermes_acp.workspaces.sandbox.bounds import Bounds
-from hermes_acp.workspaces.sandbox.detection import Found, Way, find_landlock, find_way
+from hermes_acp.workspaces.sandbox.sandbox_detection import (
+    DetectedSandbox,
+    SandboxMechanism,
+    detect_landlock,
+    detect_sandbox,
+)
+from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
 
-WAYS: Sequence[Way] = ("bubblewrap", "landlock")
+WAYS: Sequence[SandboxMechanism] = ("bubblewrap", "landlock")
 
 
 class Report:
     """Where a command reports to."""
 
     session_id = "ses_present"
-    moment = Moment("ses_present", "turn_1", 0.0)
+    event_context = EventContext("ses_present", "turn_1", 0.0)
     confinement: Confinement = "must"
 
     def __init__(self) -> None:
@@ -77,28 +82,28 @@ class Sandboxed:
         timeout_s: float = 90,
         report: Report | None = None,
         confinement: Confinement = "must",
-    ) -> CommandEnd:
+    ) -> CommandResult:
         """Run a command in the sandbox."""
         command = Command(line, str(self.folder), timeout_s, confinement)
         with anyio.fail_after(timeout_s + 30):
             return await self.workspace.run(command, report or Report())
 
-    async def run_approved(self, line: str) -> CommandEnd:
+    async def run_approved(self, line: str) -> CommandResult:
         """Run a command that somebody approved, outside of the sandbox."""
         with anyio.fail_after(120):
             return await self.workspace.run(Command(line, str(self.folder), 90), Report())
 
 
-def usual_bounds(**changes: object) -> Bounds:
+def usual_bounds(**changes: object) -> SandboxPolicy:
     """Give the bounds of somebody who configured nothing, changed a little."""
-    return structs.replace(bounds_of(None), **changes)
+    return structs.replace(sandbox_bounds(None), **changes)
 
 
 @asynccontextmanager
 async def sandboxed(
     place: Path,
-    way: Way,
-    bounds: Bounds | None = None,
+    way: SandboxMechanism,
+    bounds: SandboxPolicy | None = None,
     *,
     is_public: bool = False,
     given: Mapping[str, str] | None = None,
@@ -109,7 +114,7 @@ async def sandboxed(
     `is_public` is what its proxy takes the addresses of this machine for, `given` are variables of the agent, `rules`
     what its user laid down.
     """
-    find = find_landlock if way == "landlock" else find_way
+    find = detect_landlock if way == "landlock" else detect_sandbox
     require(way, find({"PATH": os.defpath}, ()))
     folder, outside, home = place / "project", place / "outside", place / "home"
     for each in (folder, outside, home, place / "temporary"):
@@ -126,7 +131,7 @@ async def sandboxed(
         lambda: bounds or usual_bounds(),
         lambda ip: is_public,
         find,
-        lambda place: Rulebook(rules, place).closures(("terminal",)),
+        lambda place: RuleSet(rules, place).denied_paths(("terminal",)),
     )
     workspace = local.BACKEND.open(str(folder), (str(folder),), surroundings, "", chosen)
     try:
@@ -139,7 +144,7 @@ async def sandboxed(
     assert (outside / "canary").read_text() == "canary-bytes"
 
 
-def require(way: Way, found: Found) -> None:
+def require(way: SandboxMechanism, found: DetectedSandbox) -> None:
     """Skip where this machine has no such way, unless nothing may be left out."""
     if found.way != way:
         if os.environ.get("HERMES_TEST_REQUIRE_ALL") == "1" and way == "bubblewrap":

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.oracle import Siege, besieged, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
 from tests.e2e.raw_editor import Message, permit
 from tests.model_server import Reply, ToolCall
 from tests.unit.policy.test_user_rules import BEYOND, HIDDEN
@@ -23,7 +23,7 @@ REFUSE = {"session/request_permission": permit("reject_once")}
 ASK = "session/request_permission"
 
 
-def questions(siege: Siege) -> list[Message]:
+def questions(siege: AttackedAgent) -> list[Message]:
     return [m["params"]["toolCall"] for m in siege.agent.messages if m.get("method") == ASK]
 
 
@@ -31,7 +31,7 @@ def rules_of(*rules: tuple[str, str]) -> str:
     return "rules:\n" + "".join(f"- {decision}: {{command: {program}}}\n" for decision, program in rules)
 
 
-async def run_all(siege: Siege, commands: tuple[str, ...], session_id: str = "") -> list[str]:
+async def run_all(siege: AttackedAgent, commands: tuple[str, ...], session_id: str = "") -> list[str]:
     """Let the model make these calls in one turn; give what it was told of each."""
     calls = tuple(ToolCall("terminal", {"command": command}) for command in commands)
     return [told(end) for end in await siege.turn(Reply(tool_calls=calls), session_id=session_id)]
@@ -45,7 +45,7 @@ def tree_of(folder: Path) -> set[str]:
 async def test_b01_to_b09_an_allowed_program_is_asked_about_beyond_its_use(
     tmp_path: Path, program: str
 ) -> None:
-    async with besieged(tmp_path, answers=REFUSE, settings=rules_of(("allow", program))) as siege:
+    async with attacked_agent(tmp_path, answers=REFUSE, settings=rules_of(("allow", program))) as siege:
         (siege.workspace / "a").write_text("a\n")
         before = tree_of(siege.workspace)
         ends = await run_all(siege, BEYOND[program])
@@ -58,7 +58,7 @@ async def test_b10_an_approval_is_for_the_program_that_was_there(tmp_path: Path)
     (tmp_path / "bin").mkdir()
     path = f"{tmp_path}/bin:{os.environ['PATH']}"
     always = {ASK: permit("allow_always")}
-    async with besieged(tmp_path, answers=always, environment={"PATH": path}) as siege:
+    async with attacked_agent(tmp_path, answers=always, environment={"PATH": path}) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         await run_all(siege, ("touch one",), session_id)
         await run_all(siege, ("rm one && touch one",), session_id)
@@ -73,7 +73,7 @@ async def test_b10_an_approval_is_for_the_program_that_was_there(tmp_path: Path)
 
 async def test_b11_a_denied_program_is_denied_at_every_length_and_in_every_disguise(tmp_path: Path) -> None:
     commands = (*("true && " * count + "curl x > ran" for count in (0, 49, 50, 51, 500)), *HIDDEN)
-    async with besieged(tmp_path, settings=rules_of(("deny", "curl"))) as siege:
+    async with attacked_agent(tmp_path, settings=rules_of(("deny", "curl"))) as siege:
         ends = await run_all(siege, commands)
         assert all("Not allowed: a rule denies it (line 2 of" in end for end in ends), ends
         assert questions(siege) == []
@@ -91,7 +91,7 @@ DECEIVING = (
 
 
 async def test_b12_a_question_shows_the_whole_command_and_nothing_hidden(tmp_path: Path) -> None:
-    async with besieged(tmp_path, answers=REFUSE) as siege:
+    async with attacked_agent(tmp_path, answers=REFUSE) as siege:
         await run_all(siege, DECEIVING)
         asked = questions(siege)
         assert len(asked) == len(DECEIVING)
@@ -110,7 +110,7 @@ async def test_b12_a_question_shows_the_whole_command_and_nothing_hidden(tmp_pat
 @pytest.mark.parametrize("scope", ["allow_always", "allow_workspace"])
 async def test_b13_an_approval_ends_when_what_it_runs_changes(tmp_path: Path, scope: str) -> None:
     manifest, script = {"name": "x", "scripts": {"test": "true"}}, "#!/bin/sh\ntrue\n"
-    async with besieged(tmp_path, answers={ASK: permit(scope)}) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: permit(scope)}) as siege:
         work = siege.workspace
         files = {
             "package.json": json.dumps(manifest),
@@ -141,7 +141,7 @@ UNREADABLE = (
 
 
 async def test_b24_what_cannot_be_read_is_asked_about_and_holds_nobody_up(tmp_path: Path) -> None:
-    async with besieged(tmp_path, answers=REFUSE) as siege:
+    async with attacked_agent(tmp_path, answers=REFUSE) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         for command in UNREADABLE:
             before = len(questions(siege))
@@ -156,7 +156,7 @@ async def test_b24_what_cannot_be_read_is_asked_about_and_holds_nobody_up(tmp_pa
 async def test_b25_what_lends_rights_is_asked_about_every_time(tmp_path: Path) -> None:
     commands = ("sudo true", "su -c true", "doas true", "pkexec true", "true && sudo -n true")
     settings = "allow_bypass: true\n" + rules_of(*(("allow", each.split()[0]) for each in commands[:4]))
-    async with besieged(tmp_path, answers={ASK: permit("reject_once")}, settings=settings) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}, settings=settings) as siege:
         for mode in ("ask", "accept_edits", "auto"):
             session_id = await siege.agent.open_session(siege.workspace)
             await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": mode})
@@ -173,7 +173,7 @@ async def test_b25_what_lends_rights_is_asked_about_every_time(tmp_path: Path) -
 
 
 async def test_b20_the_mode_that_asks_about_nothing_is_there_for_nobody_by_accident(tmp_path: Path) -> None:
-    async with besieged(tmp_path, environment={"HERMES_ALLOW_BYPASS": "1"}) as siege:
+    async with attacked_agent(tmp_path, environment={"HERMES_ALLOW_BYPASS": "1"}) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         for mode in ("bypass", "BYPASS", "yolo", ""):
             reply = await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": mode})
@@ -200,7 +200,7 @@ async def test_a15_a16_no_way_round_leads_to_a_protected_folder_unasked(tmp_path
         "echo x >> .gitattributes",
         "cp prepared/pre-commit .mcp.json",
     )
-    async with besieged(tmp_path, answers=REFUSE) as siege:
+    async with attacked_agent(tmp_path, answers=REFUSE) as siege:
         (siege.workspace / "prepared").mkdir()
         (siege.workspace / "prepared" / "pre-commit").write_text("#!/bin/sh\ntouch ran\n")
         session_id = await siege.agent.open_session(siege.workspace)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.workspaces.sandbox.detection import find_way
-from tests.attacks.oracle import Siege, besieged, told
+from hermes_acp.workspaces.sandbox.sandbox_detection import detect_sandbox
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
 from tests.attacks.sandboxes import require
 from tests.e2e.raw_editor import Answer, Message, permit
 
@@ -27,7 +27,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture(autouse=True)
 def has_bubblewrap() -> None:
-    require("bubblewrap", find_way({"PATH": os.defpath}, ()))
+    require("bubblewrap", detect_sandbox({"PATH": os.defpath}, ()))
 
 
 class Asked:
@@ -44,7 +44,7 @@ class Asked:
         return answer(message)
 
 
-async def begin(siege: Siege) -> str:
+async def begin(siege: AttackedAgent) -> str:
     """Open a session and let the model be told of its mode, so that calls come in turns of their own."""
     session_id = await siege.agent.open_session(siege.workspace)
     await siege.check_prompt(session_id)
@@ -64,7 +64,9 @@ async def test_commands_run_unasked_and_do_no_harm(tmp_path: Path) -> None:
         "exec 3<>/dev/tcp/127.0.0.1/1 && echo reached",
     )
     asked = Asked("reject_once")
-    async with besieged(tmp_path, settings=AUTO, answers={"session/request_permission": asked}) as siege:
+    async with attacked_agent(
+        tmp_path, settings=AUTO, answers={"session/request_permission": asked}
+    ) as siege:
         session_id = await begin(siege)
         ends = [told(await siege.call("terminal", {"command": line}, session_id)) for line in lines]
     assert "mine" in ends[0]
@@ -78,14 +80,18 @@ async def test_commands_run_unasked_and_do_no_harm(tmp_path: Path) -> None:
 async def test_what_leaves_the_sandbox_is_asked(tmp_path: Path) -> None:
     call = {"command": f"echo free > {tmp_path}/outside", "unsandboxed": True}
     refusing = Asked("reject_once")
-    async with besieged(tmp_path, settings=AUTO, answers={"session/request_permission": refusing}) as siege:
+    async with attacked_agent(
+        tmp_path, settings=AUTO, answers={"session/request_permission": refusing}
+    ) as siege:
         assert "refused" in told(await siege.call("terminal", call, await begin(siege)))
     assert asked_about(refusing.titles, "without a sandbox")
     assert not (tmp_path / "outside").exists()
     allowing = Asked("allow_once")
     second = tmp_path / "second"
     second.mkdir()
-    async with besieged(second, settings=AUTO, answers={"session/request_permission": allowing}) as siege:
+    async with attacked_agent(
+        second, settings=AUTO, answers={"session/request_permission": allowing}
+    ) as siege:
         await siege.call("terminal", call, await begin(siege))
     assert (tmp_path / "outside").read_text() == "free\n"
 
@@ -93,7 +99,9 @@ async def test_what_leaves_the_sandbox_is_asked(tmp_path: Path) -> None:
 async def test_a_launched_process_is_confined_too(tmp_path: Path) -> None:
     call = {"command": f"echo x > {tmp_path}/escaped; echo done", "background": True}
     asked = Asked("reject_once")
-    async with besieged(tmp_path, settings=AUTO, answers={"session/request_permission": asked}) as siege:
+    async with attacked_agent(
+        tmp_path, settings=AUTO, answers={"session/request_permission": asked}
+    ) as siege:
         end = told(await siege.call("terminal", call, await begin(siege)))
     assert "done" in end or "refused" in end
     assert not (tmp_path / "escaped").exists()
@@ -102,7 +110,9 @@ async def test_a_launched_process_is_confined_too(tmp_path: Path) -> None:
 async def test_where_the_sandbox_is_off_commands_are_asked_about(tmp_path: Path) -> None:
     asked = Asked("reject_once")
     settings = f"{AUTO}sandbox:\n  mode: off\n"
-    async with besieged(tmp_path, settings=settings, answers={"session/request_permission": asked}) as siege:
+    async with attacked_agent(
+        tmp_path, settings=settings, answers={"session/request_permission": asked}
+    ) as siege:
         await siege.call("terminal", {"command": 'python3 -c \'open("ran", "w")\''}, await begin(siege))
     assert asked_about(asked.titles, "ran")
     assert not (tmp_path / "workspace/ran").exists()
@@ -110,7 +120,7 @@ async def test_where_the_sandbox_is_off_commands_are_asked_about(tmp_path: Path)
 
 async def test_with_the_sandbox_on_approved_commands_are_confined(tmp_path: Path) -> None:
     settings = "sandbox:\n  mode: on\n  max_processes: 200\n"
-    async with besieged(tmp_path, settings=settings) as siege:
+    async with attacked_agent(tmp_path, settings=settings) as siege:
         end = told(
             await siege.call(
                 "terminal", {"command": f"echo x > {tmp_path}/escaped; echo x > /usr/x"}, await begin(siege)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.browsing import IS_THERE, browsing
+from tests.attacks.browser_session import IS_THERE, browsing
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import pytest
 
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, ends_of, told
 from tests.attacks.frames import is_question, reply_to
-from tests.attacks.oracle import Siege, besieged, ends_of, told
 from tests.e2e.raw_editor import Message, permit
 from tests.model_server import Reply, ToolCall
 
@@ -19,7 +19,7 @@ ASK = "session/request_permission"
 OURS = re.compile(r"call_[0-9a-f]{16}")
 
 
-def questions(siege: Siege) -> list[Message]:
+def questions(siege: AttackedAgent) -> list[Message]:
     return [m["params"] for m in siege.agent.messages if is_question(m)]
 
 
@@ -28,7 +28,7 @@ def writing(name: str) -> Reply:
 
 
 async def test_b16_two_sessions_whose_models_count_from_zero_share_no_id(tmp_path: Path) -> None:
-    async with besieged(tmp_path, answers={ASK: permit("allow_once")}) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: permit("allow_once")}) as siege:
         sessions = [await siege.agent.open_session(siege.workspace) for _ in range(2)]
         for session_id in sessions:
             await siege.turn(writing(f"{session_id}-a"), writing(f"{session_id}-b"), session_id=session_id)
@@ -51,7 +51,7 @@ async def test_b16_two_sessions_whose_models_count_from_zero_share_no_id(tmp_pat
 async def test_b16_an_answer_in_one_session_leaves_the_same_call_of_another_unanswered(
     tmp_path: Path,
 ) -> None:
-    async with besieged(tmp_path, answers={}) as siege:
+    async with attacked_agent(tmp_path, answers={}) as siege:
         agent = siege.agent
         first, second = [await agent.open_session(siege.workspace) for _ in range(2)]
         siege.model.learn("in the first", writing("one"))

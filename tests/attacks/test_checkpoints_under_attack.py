@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.oracle import besieged, told
+from tests.attacks.attack_checks import attacked_agent, told
 from tests.contract.test_checkpoints import git
 from tests.contract.test_checkpoints_in_danger import booby_trap, state_of_repository
 from tests.model_server import Reply, ToolCall
@@ -44,7 +44,7 @@ async def test_a09_d06_a_turn_and_its_undo_run_nothing_and_leave_the_repository_
     work, traps = tmp_path / "workspace", tmp_path / "traps"
     poison(work, traps)
     own = state_of_repository(work)
-    async with besieged(tmp_path, cwd=work) as siege:
+    async with attacked_agent(tmp_path, cwd=work) as siege:
         session_id = await siege.agent.open_session(work)
         write = ToolCall("write_file", {"path": "made.txt", "content": "made\n"})
         command = ToolCall("terminal", {"command": "echo more > command.txt; rm staged.txt"})

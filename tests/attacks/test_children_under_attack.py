@@ -13,8 +13,8 @@ from typing import Final
 import anyio
 import pytest
 
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
 from tests.attacks.frames import cancel_frame, reply_to
-from tests.attacks.oracle import Siege, besieged, told
 from tests.e2e.raw_editor import Answer, Message, permit
 from tests.model_server import Reply, ToolCall
 
@@ -29,7 +29,7 @@ def delegate(*, tools: list[str] | None = None, tasks: int = 1) -> ToolCall:
 
 
 async def hand_on(
-    siege: Siege, *calls: ToolCall, tools: list[str] | None = None, session_id: str = ""
+    siege: AttackedAgent, *calls: ToolCall, tools: list[str] | None = None, session_id: str = ""
 ) -> str:
     """Let a child make these calls; give all that it was told of them."""
     siege.model.learn(TASK, Reply(tool_calls=calls))
@@ -40,7 +40,7 @@ async def hand_on(
 
 
 async def test_a_child_has_no_tool_beyond_those_it_was_given(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         (siege.workspace / "a.txt").write_text("inside")
         text = await hand_on(
             siege,
@@ -57,13 +57,13 @@ async def test_a_child_has_no_tool_beyond_those_it_was_given(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", ["ask_user", "memory", "skill_manage", "tool_manage", "no_such_tool"])
 async def test_no_child_is_given_what_lasts_or_asks(tmp_path: Path, name: str) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         end = await siege.call("delegate", delegate(tools=[name]).arguments)
         assert "A child agent has no tool" in told(end)
 
 
 async def test_a_childs_calls_are_asked_about_like_those_above(tmp_path: Path) -> None:
-    async with besieged(tmp_path, answers=REFUSE) as siege:
+    async with attacked_agent(tmp_path, answers=REFUSE) as siege:
         (siege.workspace / ".env").write_text("KEY=plain-words\n")
         text = await hand_on(
             siege,
@@ -81,7 +81,7 @@ async def test_a_childs_calls_are_asked_about_like_those_above(tmp_path: Path) -
 
 
 async def test_a_childs_mode_is_that_of_the_agent_above(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": "plan"})
         await siege.check_prompt(session_id)  # behind it the model knows the mode
@@ -99,7 +99,7 @@ async def test_a_childs_mode_is_that_of_the_agent_above(tmp_path: Path) -> None:
 
 
 async def test_children_hand_on_no_deeper_than_two(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         siege.model.learn(TASK, Reply(tool_calls=(delegate(),)))
         await siege.turn(Reply(tool_calls=(delegate(),)))
         asked = [request for request in siege.server.requests if TASK in request.asked.prompt_text]
@@ -109,14 +109,14 @@ async def test_children_hand_on_no_deeper_than_two(tmp_path: Path) -> None:
 
 
 async def test_more_children_than_one_call_may_hold_are_refused(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         end = await siege.call("delegate", delegate(tasks=9).arguments)
         assert end["status"] == "failed"
         assert [request for request in siege.server.requests if TASK in request.asked.prompt_text] == []
 
 
 async def test_a_cancel_ends_every_child_and_what_it_runs(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
         session_id = await agent.open_session(siege.workspace)
         siege.model.learn(

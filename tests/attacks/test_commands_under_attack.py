@@ -11,11 +11,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.workspaces import starts
-from tests.attacks.oracle import (
+from hermes_acp.workspaces import process_spawn
+from tests.attacks.attack_checks import (
     MARK,
     MOST_RSS_BYTES,
-    besieged,
+    attacked_agent,
     children_of,
     marked_processes,
     open_descriptors,
@@ -61,7 +61,7 @@ DAEMONS = {
 
 
 async def test_f02_floods_of_output_are_kept_at_both_ends(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         for name, command in FLOODS.items():
             seen = len(siege.agent.messages)
@@ -74,7 +74,7 @@ async def test_f02_floods_of_output_are_kept_at_both_ends(tmp_path: Path) -> Non
 
 
 async def test_f02_floods_without_end_are_ended_in_time(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         calls = tuple(ToolCall("terminal", {"command": line, "timeout_s": 0.5}) for line in ENDLESS.values())
         for end in await siege.turn(Reply(tool_calls=calls)):
             assert end["status"] == "failed"
@@ -84,7 +84,7 @@ async def test_f02_floods_without_end_are_ended_in_time(tmp_path: Path) -> None:
 
 async def test_f03_nothing_of_a_command_outlives_its_time(tmp_path: Path) -> None:
     """All hang side by side, each in a session of its own; behind the last one nothing is left of any."""
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         variables = Path(f"/proc/{siege.agent.process.pid}/environ").read_bytes()
         mark = variables.split(f"{MARK}=".encode())[1].split(b"\0")[0].decode()
 
@@ -99,7 +99,7 @@ async def test_f03_nothing_of_a_command_outlives_its_time(tmp_path: Path) -> Non
 
 
 async def test_f03_daemons_end_with_their_session(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         for name, command in DAEMONS.items():
             end = await siege.call("terminal", {"command": command, "timeout_s": 80}, session_id)
@@ -117,7 +117,7 @@ async def test_f03_a_daemon_ends_with_an_agent_that_is_killed(tmp_path: Path) ->
     line = (
         "(setsid sh -c 'echo \"pid $$\"; echo >up; exec sleep 1000' &) ; until [ -e up ]; do sleep 0.02; done"
     )
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         end = await siege.call("terminal", {"command": line})
         child = watch_process(pid_in(outcome_text(end)))
         siege.agent.process.kill()
@@ -136,7 +136,7 @@ def is_of_a_command(pid: int) -> bool:
         variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
         return False
-    return any(each.startswith(f"{starts.MARK}=".encode()) for each in variables)
+    return any(each.startswith(f"{process_spawn.MARK}=".encode()) for each in variables)
 
 
 def command_of(pid: int) -> str:
@@ -154,7 +154,7 @@ async def test_f11_many_calls_and_sessions_leave_nothing_open(tmp_path: Path) ->
         *(ToolCall("terminal", {"command": f"echo {number}"}) for number in range(3)),
         ToolCall("search", {"pattern": "seven"}),
     )
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         agent, pid = siege.agent, siege.agent.process.pid
         for number in range(7):
             (siege.workspace / f"f{number}").write_text("seven")

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.attacks.attack_checks import ALLOW, attacked_agent, ends_of, told
 from tests.attacks.frames import cancel_frame, is_question, reply_to
-from tests.attacks.oracle import ALLOW, besieged, ends_of, told
 from tests.e2e.raw_editor import Answer, Message, permit
 from tests.model_server import Reply, ToolCall
 
@@ -52,7 +52,7 @@ async def test_e12_an_editor_that_answers_nonsense(tmp_path: Path) -> None:
         return LIES[telling[-1]]
 
     lies = dict.fromkeys(ASKED_OF_EDITORS, lie)
-    async with besieged(tmp_path, answers={**lies, **ALLOW}, greeting=EVERYTHING) as siege:
+    async with attacked_agent(tmp_path, answers={**lies, **ALLOW}, greeting=EVERYTHING) as siege:
         for number, name in enumerate(LIES):
             telling.append(name)
             (siege.workspace / f"a{number}.txt").write_text("on the disk")
@@ -73,7 +73,7 @@ async def test_e12_an_editor_that_answers_with_60_megabytes_and_another_files_na
         "fs/read_text_file": lie_with({"content": huge, "path": "/etc/shadow", "sessionId": "other"}),
         **ALLOW,
     }
-    async with besieged(tmp_path, answers=answers, greeting=EVERYTHING) as siege:
+    async with attacked_agent(tmp_path, answers=answers, greeting=EVERYTHING) as siege:
         (siege.workspace / "a.txt").write_text("small")
         for _ in range(2):
             end = await siege.call("read_file", {"path": "a.txt"})
@@ -98,7 +98,7 @@ UNANSWERED: dict[str, tuple[ToolCall, Message]] = {
 async def test_e12_an_editor_that_never_answers_is_left_by_a_cancel(tmp_path: Path, method: str) -> None:
     call, capabilities = UNANSWERED[method]
     greeting: Message = {"protocolVersion": 1, "clientCapabilities": capabilities}
-    async with besieged(tmp_path, greeting=greeting, answers=ALLOW) as siege:
+    async with attacked_agent(tmp_path, greeting=greeting, answers=ALLOW) as siege:
         agent = siege.agent
         (siege.workspace / "a.txt").write_text("small")
         session_id = await agent.open_session(siege.workspace)
@@ -133,7 +133,7 @@ NO_APPROVALS: dict[str, Answer] = {
 
 async def test_e12_b15_an_approval_that_makes_no_sense_is_none(tmp_path: Path) -> None:
     coming = iter(NO_APPROVALS.values())
-    async with besieged(
+    async with attacked_agent(
         tmp_path, answers={"session/request_permission": lambda params: next(coming)(params)}
     ) as siege:
         agent = siege.agent
@@ -149,7 +149,7 @@ async def test_e12_b15_an_approval_that_makes_no_sense_is_none(tmp_path: Path) -
 
 async def test_e12_answers_that_come_twice_or_for_another_session(tmp_path: Path) -> None:
     """A question of one session is answered with the id of another's, then twice: each runs what was asked of it."""
-    async with besieged(tmp_path, answers={}) as siege:
+    async with attacked_agent(tmp_path, answers={}) as siege:
         agent = siege.agent
         questions: list[Message] = []
         prompts: list[object] = []

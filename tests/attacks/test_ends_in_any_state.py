@@ -42,17 +42,17 @@ main()
 FOR_EVER = "(sys.stderr.write('It hangs.'), sys.stderr.flush(), threading.Event().wait())"
 STATES = {
     "the event loop is blocked": f"""
-from hermes_acp.sessions.manager import SessionManager
+from hermes_acp.sessions.session_manager import SessionManager
 SessionManager.page = lambda *_: {FOR_EVER}
 """,
     "a worker thread never returns": f"""
-from hermes_acp.sessions.manager import SessionManager
+from hermes_acp.sessions.session_manager import SessionManager
 async def page(*_):
     await anyio.to_thread.run_sync(lambda: {FOR_EVER})
 SessionManager.page = page
 """,
     "all worker threads are taken": f"""
-from hermes_acp.sessions.manager import SessionManager
+from hermes_acp.sessions.session_manager import SessionManager
 async def page(*_):
     async with anyio.create_task_group() as tasks:
         for _ in range(60):
@@ -60,7 +60,7 @@ async def page(*_):
 SessionManager.page = page
 """,
     "closing never ends": """
-from hermes_acp.assembly.house import House
+from hermes_acp.app.app import House
 async def aclose(_):
     await anyio.sleep_forever()
 House.aclose = aclose
@@ -88,7 +88,7 @@ async def prompt(*_):
 Session.prompt = prompt
 """,
     "closing never ends": """
-from hermes_acp.assembly.house import House
+from hermes_acp.app.app import House
 from hermes_acp.sessions.session import Session
 async def wait(*_):
     sys.stderr.write('It hangs.')

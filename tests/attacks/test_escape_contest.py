@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from hermes_acp.core.exchanges import Confinement
-from hermes_acp.policy.names import is_protected
-from hermes_acp.workspaces.sandbox.detection import Way
-from hermes_acp.workspaces.sandbox.places import is_stand_in
+from hermes_acp.core.port_types import Confinement
+from hermes_acp.policy.sensitive_names import is_protected
+from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxMechanism
+from hermes_acp.workspaces.sandbox.sandbox_mounts import is_placeholder
 from tests.attacks.sandboxes import Sandboxed, sandboxed
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -235,7 +235,10 @@ def left_behind(folder: Path, before: Mapping[str, tuple[object, ...]]) -> list[
     new = [
         path for path in after if path not in before and not {".git", "node_modules"} & set(path.split("/"))
     ]
-    return [*of_others, *(path for path in new if is_protected(path) and not is_stand_in(str(folder / path)))]
+    return [
+        *of_others,
+        *(path for path in new if is_protected(path) and not is_placeholder(str(folder / path))),
+    ]
 
 
 def _lends_rights(mode: int) -> bool:
@@ -250,7 +253,7 @@ def test_there_are_a_hundred_of_them() -> None:
     ("way", "confinement"),
     [("bubblewrap", "must"), ("bubblewrap", "read_only"), ("landlock", "must"), ("landlock", "read_only")],
 )
-async def test_nothing_gets_out(tmp_path: Path, way: Way, confinement: Confinement) -> None:
+async def test_nothing_gets_out(tmp_path: Path, way: SandboxMechanism, confinement: Confinement) -> None:
     async with sandboxed(tmp_path, way) as box:
         home = tmp_path.resolve() / "home"
         prepare(box.folder)

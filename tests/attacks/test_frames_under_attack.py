@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.attacks.oracle import Siege, besieged
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent
 from tests.e2e.agent_process import agent_environment
 from tests.e2e.raw_editor import Message, editor, prompt_params
 from tests.model_server import serve
@@ -26,7 +26,7 @@ def is_error(message: Message) -> bool:
     return "error" in message
 
 
-async def refused(siege: Siege, frame: bytes) -> Message:
+async def refused(siege: AttackedAgent, frame: bytes) -> Message:
     """Send a line that deserves an error; give the error, after the line behind it was answered too."""
     seen = len(siege.agent.messages)
     await siege.agent.send_bytes(frame + b"\n")
@@ -91,14 +91,14 @@ async def test_e02_e03_lines_that_are_no_text_and_no_message(tmp_path: Path) -> 
         listing() + listing(),
         b"Content-Length: 20",
     ]
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         for frame in frames:
             error = await refused(siege, frame)
             assert error["error"]["code"] in WRONG_FRAME, (frame[:80], error)
 
 
 async def test_e03_odd_text_that_is_valid(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         texts = (r"\ud800", r"a\udc00b", "\u2028\u2029", r"\u0000", r"\ufeff", "\u202e\u200b", r"\r\n\r")
         for number, text in enumerate(texts):
@@ -127,7 +127,7 @@ async def test_e05_depth_breadth_and_numbers_without_end(tmp_path: Path) -> None
         "tiny": '"_meta":{"a":-1e-999999}',
         "long_key": '"_meta":{"' + "k" * 1_000_000 + '":0}',
     }
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         for name, more in cases.items():
             seen = len(siege.agent.messages)
             await siege.agent.send_bytes(listing(f'"{name}"', more) + b"\n")
@@ -160,7 +160,7 @@ async def test_e06_ids_of_every_kind(tmp_path: Path) -> None:
         1,
         10**400,
     )
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         for call_id in echoed:
             seen = len(siege.agent.messages)
             await siege.agent.send({"jsonrpc": "2.0", "id": call_id, "method": "session/list", "params": {}})
@@ -173,7 +173,7 @@ async def test_e06_ids_of_every_kind(tmp_path: Path) -> None:
 
 
 async def test_e06_replies_nobody_waits_for(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
         seen = len(agent.messages)
         for call_id in (1, 999_999, "nobody", -5, None):
@@ -190,7 +190,7 @@ async def test_e06_replies_nobody_waits_for(tmp_path: Path) -> None:
 
 
 async def test_e06_one_id_twice_in_flight(tmp_path: Path) -> None:
-    async with besieged(tmp_path, answers={}) as siege:
+    async with attacked_agent(tmp_path, answers={}) as siege:
         agent = siege.agent
         session_id = await agent.open_session(siege.workspace)
         await agent.begin("session/prompt", prompt_params(session_id, "first"), "twin")
@@ -222,13 +222,13 @@ async def test_e06_one_id_twice_in_flight(tmp_path: Path) -> None:
     ],
 )
 def test_e13_no_id_of_this_list_is_a_session_id(name: str) -> None:
-    from hermes_acp.storage.sessions import SESSION_ID
+    from hermes_acp.storage.session_store import SESSION_ID
 
     assert name == "CON" or not SESSION_ID.fullmatch(name)
 
 
 async def test_e13_ids_that_are_paths_and_folders_with_odd_names(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
         sound = await agent.open_session(siege.workspace)
         await siege.check_prompt(sound)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.workspaces.sandbox.bounds import Bounds
-from hermes_acp.workspaces.sandbox.places import looked_through
+from hermes_acp.workspaces.sandbox.sandbox_mounts import scan_roots
+from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
 from tests.attacks.sandboxes import Sandboxed, sandboxed
 
 pytestmark = pytest.mark.anyio
@@ -165,4 +165,4 @@ async def test_a_folder_with_a_head_that_points_elsewhere_is_a_repository(box: S
     git(box.folder / "n", "status")
     assert not list(box.folder.glob("**/ran"))
     assert "HEAD.unapproved" in end.output
-    assert looked_through((str(box.folder),), Bounds()).repositories == (f"{box.folder}/.git",)
+    assert scan_roots((str(box.folder),), SandboxPolicy()).repositories == (f"{box.folder}/.git",)

@@ -16,7 +16,7 @@ from typing import Final
 import anyio
 import pytest
 
-from tests.attacks.oracle import Part
+from tests.attacks.attack_checks import Part
 from tests.e2e.agent_process import agent_environment
 from tests.e2e.raw_editor import COMMAND
 from tests.model_server import Reply, Script, ToolCall, serve

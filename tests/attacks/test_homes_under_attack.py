@@ -18,8 +18,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.storage.sessions import SessionStore
-from tests.attacks.oracle import Siege, besieged, told
+from hermes_acp.storage.session_store import SessionStore
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
 from tests.e2e.agent_process import WAIT_S, agent_environment, run_command
 from tests.e2e.raw_editor import Message, RawEditor
 
@@ -40,7 +40,7 @@ async def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[
     """Give a home with 40 sessions of two turns each, as a process left it, and their ids. To be copied, not used."""
     folder = tmp_path_factory.mktemp("stored")
     opened: list[str] = []
-    async with besieged(folder) as siege:
+    async with attacked_agent(folder) as siege:
         for _ in range(40):
             session_id = await siege.agent.open_session(siege.workspace)
             await siege.check_prompt(session_id)
@@ -146,7 +146,7 @@ async def list_all(agent: RawEditor) -> set[str]:
             return found
 
 
-async def check_in_use(siege: Siege, session_id: str) -> None:
+async def check_in_use(siege: AttackedAgent, session_id: str) -> None:
     """Fail unless this stored session is opened with its past and goes on."""
     assert "result" in await load(siege.agent, session_id, siege.workspace)
     assert siege.agent.said(session_id).startswith("Still here.")
@@ -160,7 +160,7 @@ async def test_g07_both_indexes_are_damaged(
     for name in INDEXES:
         DAMAGES[damage](copy / ".hermes" / name)
     records = {path.name: path.read_bytes() for path in (copy / ".hermes" / "sessions").glob("*.jsonl")}
-    async with besieged(copy) as siege:
+    async with attacked_agent(copy) as siege:
         assert await list_all(siege.agent) >= set(stored[1])
         await check_in_use(siege, stored[1][3])
         end = await siege.call("session_search", {"query": "still", "everywhere": True})
@@ -217,7 +217,7 @@ async def test_g07_every_record_is_damaged_in_its_own_way(
     content = {path: path.read_bytes() for path in damaged if path.is_file()}
     for name in INDEXES:
         (copy / ".hermes" / name).unlink()
-    async with besieged(copy) as siege:
+    async with attacked_agent(copy) as siege:
         agent = siege.agent
         assert whole.stem in await list_all(agent)
         opened = 0
@@ -252,7 +252,7 @@ async def test_g11_indexes_of_a_newer_version_stop_no_conversation(
             connection.execute("PRAGMA user_version = 999")
         connection.close()
         before[name] = (copy / ".hermes" / name).read_bytes()
-    async with besieged(copy) as siege:
+    async with attacked_agent(copy) as siege:
         listed = await siege.agent.call("session/list", {})
         assert "newer" in listed["error"]["message"]
         await check_in_use(siege, stored[1][0])
@@ -264,7 +264,7 @@ async def test_g13_locks_of_the_dead_hold_nobody_up(copy: Path, stored: tuple[Pa
     home = copy / ".hermes"
     for name in ("index.db.lock", "search.db.lock", "sessions/x.lock", "lock", "index.db-journal"):
         (home / name).write_text("1\n")  # the number of a process that lives and is another
-    async with besieged(copy) as siege:
+    async with attacked_agent(copy) as siege:
         assert await list_all(siege.agent) >= set(stored[1])
         await check_in_use(siege, stored[1][1])
         siege.agent.process.kill()
@@ -283,7 +283,7 @@ async def test_g13_a_record_is_locked_by_who_lives_and_by_nobody_else(
     path = copy / ".hermes" / "sessions" / f"{stored[1][5]}.jsonl"
     hold = "f = open(sys.argv[1], 'a'); fcntl.flock(f, fcntl.LOCK_EX); print('held', flush=True)"
     script = f"import fcntl, sys; {hold}; sys.stdin.read()"
-    async with besieged(copy) as siege:
+    async with attacked_agent(copy) as siege:
         with anyio.fail_after(WAIT_S):
             holder = await anyio.open_process(
                 [sys.executable, "-c", script, str(path)], stdin=subprocess.PIPE
@@ -301,6 +301,6 @@ async def test_g13_a_record_is_locked_by_who_lives_and_by_nobody_else(
 async def test_g14_a_home_that_others_can_change_is_told(tmp_path: Path) -> None:
     (tmp_path / ".hermes").mkdir()
     (tmp_path / ".hermes").chmod(0o777)
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         await siege.check_prompt()
         assert "Others than you can change" in json.dumps(siege.agent.messages)

@@ -11,9 +11,9 @@ import anyio
 import pytest
 from anyio.abc import SocketAttribute
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import BrowserAct
-from tests.attacks.browsing import IS_THERE, Session, browsing
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.port_types import BrowserAction
+from tests.attacks.browser_session import IS_THERE, Session, browsing
 from tests.contract.web_server import PAUSE, WebServer
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -61,9 +61,9 @@ async def test_a_page_that_wears_itself_out_holds_nobody_up(page: str) -> None:
     async with browsing() as (server, session):
         server.serve("/", page)
         with anyio.fail_after(300):
-            with suppress(WorkspaceTrouble):  # on a slow machine the browser is given up, which is fine too
+            with suppress(WorkspaceError):  # on a slow machine the browser is given up, which is fine too
                 await session.go(server.url("/", "localhost"))
-                await session.act(BrowserAct("screenshot"))
+                await session.act(BrowserAction("screenshot"))
             assert await is_free(server, session)
 
 

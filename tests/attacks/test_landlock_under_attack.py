@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.workspaces.processes import Caretaker
-from hermes_acp.workspaces.sandbox.detection import Way, find_landlock
-from hermes_acp.workspaces.sandbox.sandbox import Sandbox
-from hermes_acp.workspaces.starts import Shell, start
-from hermes_acp.workspaces.surroundings import command_environment
+from hermes_acp.workspaces.command_environment import command_environment
+from hermes_acp.workspaces.process_spawn import ShellCommand, start
+from hermes_acp.workspaces.process_tree import ProcessRegistry
+from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox
+from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxMechanism, detect_landlock
 from tests.attacks.sandboxes import WAYS, require, sandboxed, usual_bounds
 
 pytestmark = pytest.mark.anyio
@@ -33,7 +33,7 @@ def listening(address: str) -> Generator[socket.socket]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_no_command_sets_limits_to_another_process(tmp_path: Path, way: Way) -> None:
+async def test_no_command_sets_limits_to_another_process(tmp_path: Path, way: SandboxMechanism) -> None:
     async with sandboxed(tmp_path, way) as box:
         with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:
             end = await box.run(f'{PYTHON} -c "{LIMIT.format(other.pid)}"')
@@ -49,7 +49,7 @@ async def test_no_command_sets_limits_to_another_process(tmp_path: Path, way: Wa
 @pytest.mark.parametrize("kind", ["socket.SOCK_DGRAM", "socket.SOCK_RAW", "2 | socket.SOCK_CLOEXEC"])
 @pytest.mark.parametrize("has_network", [False, True])
 async def test_one_end_of_a_pair_reaches_no_socket_of_the_machine(
-    tmp_path: Path, way: Way, kind: str, *, has_network: bool
+    tmp_path: Path, way: SandboxMechanism, kind: str, *, has_network: bool
 ) -> None:
     name = f"\0hermes-{os.urandom(6).hex()}"
     async with sandboxed(tmp_path, way, usual_bounds(has_network=has_network)) as box:
@@ -67,7 +67,7 @@ async def test_one_end_of_a_pair_reaches_no_socket_of_the_machine(
 
 def test_a_link_put_in_place_of_a_folder_just_before_the_start_opens_nothing(tmp_path: Path) -> None:
     """What is open is settled when a command is prepared; a moment later something in the background swaps a folder."""
-    require("landlock", find_landlock({}, ()))
+    require("landlock", detect_landlock({}, ()))
     folder, outside = tmp_path / "project", tmp_path / "outside"
     (folder / "sub").mkdir(parents=True)
     outside.mkdir()
@@ -76,11 +76,11 @@ def test_a_link_put_in_place_of_a_folder_just_before_the_start_opens_nothing(tmp
     surroundings = {"PATH": os.defpath, "TMPDIR": str(tmp_path)}
     variables = command_environment(surroundings)
     root = str(folder.resolve())
-    sandbox = Sandbox((root,), lambda: variables, usual_bounds, lambda ip: False, find=find_landlock)
+    sandbox = Sandbox((root,), lambda: variables, usual_bounds, lambda ip: False, find=detect_landlock)
     line = f"cat {outside}/canary; echo x > {outside}/made; echo done"
-    shell = Shell(("/bin/sh", "-c", line), root, variables, "mark-0", 30)
+    shell = ShellCommand(("/bin/sh", "-c", line), root, variables, "mark-0", 30)
     try:
-        confined = sandbox.confine(shell, Caretaker())
+        confined = sandbox.confine(shell, ProcessRegistry())
         (folder / "sub").rename(folder / "gone")
         (folder / "sub").symlink_to(outside)
         reading, writing = os.pipe()

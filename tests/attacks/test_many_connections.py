@@ -13,7 +13,7 @@ import anyio
 import httpx2
 import pytest
 
-from hermes_acp.faces.acp.http.listener import MAX_CLOSING, Bounds, Connections, Listener
+from hermes_acp.frontends.acp.http.listener import MAX_CLOSING, ConnectionLimits, Connections, Listener
 from tests.e2e.agent_process import WAIT_S, agent_environment
 from tests.e2e.http_serving import BEARER, GREETING, Serving, serving
 
@@ -69,7 +69,7 @@ def listening() -> socket.socket:
 
 
 def test_beyond_the_bounds_a_connection_is_refused_and_room_comes_back(listening: socket.socket) -> None:
-    connections = Connections(Bounds(total=3, a_peer=2, silent=3))
+    connections = Connections(ConnectionLimits(total=3, a_peer=2, silent=3))
     with Listener.taking_over(listening, connections) as listener, ExitStack() as clients:
         listener.setblocking(True)
 
@@ -94,7 +94,7 @@ def test_beyond_the_bounds_a_connection_is_refused_and_room_comes_back(listening
 
 
 def test_the_oldest_silent_connection_gives_way(listening: socket.socket) -> None:
-    connections = Connections(Bounds(total=10, a_peer=10, silent=2))
+    connections = Connections(ConnectionLimits(total=10, a_peer=10, silent=2))
     with Listener.taking_over(listening, connections) as listener, ExitStack() as held:
         listener.setblocking(True)
         clients = [
@@ -117,7 +117,7 @@ def test_the_oldest_silent_connection_gives_way(listening: socket.socket) -> Non
 def test_a_client_that_leaves_before_its_headers_end_is_let_go_at_once(
     listening: socket.socket, data: bytes
 ) -> None:
-    connections = Connections(Bounds(total=3, a_peer=3, silent=3))
+    connections = Connections(ConnectionLimits(total=3, a_peer=3, silent=3))
     with Listener.taking_over(listening, connections) as listener:
         listener.setblocking(True)
         with socket.create_connection(listener.getsockname(), timeout=WAIT_S) as client:
@@ -130,7 +130,7 @@ def test_a_client_that_leaves_before_its_headers_end_is_let_go_at_once(
 
 
 def test_a_client_that_only_ends_its_half_behind_a_request_is_answered(listening: socket.socket) -> None:
-    connections = Connections(Bounds(total=3, a_peer=3, silent=3))
+    connections = Connections(ConnectionLimits(total=3, a_peer=3, silent=3))
     with Listener.taking_over(listening, connections) as listener, ExitStack() as held:
         listener.setblocking(True)
         client = held.enter_context(socket.create_connection(listener.getsockname(), timeout=WAIT_S))
@@ -146,7 +146,7 @@ def test_a_client_that_only_ends_its_half_behind_a_request_is_answered(listening
 def test_while_many_that_gave_way_linger_newcomers_are_refused_without_a_spin(
     listening: socket.socket,
 ) -> None:
-    connections = Connections(Bounds(total=100, a_peer=100, silent=1))
+    connections = Connections(ConnectionLimits(total=100, a_peer=100, silent=1))
     with Listener.taking_over(listening, connections) as listener, ExitStack() as held:
         listener.setblocking(True)
 

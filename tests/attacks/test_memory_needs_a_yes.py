@@ -13,8 +13,8 @@ import pytest
 
 from hermes_acp.core.messages import ToolCall
 from hermes_acp.knowledge.pending_notes import PendingNotes
-from tests.conversations.fake_editor import FakeEditor, Told, allow
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import FakeEditor, ShownSession, allow
 from tests.conversations.scripted_provider import call, step
 from tests.e2e.agent_process import COMMAND, agent_environment, run_command, run_headless
 from tests.model_server import Reply, serve
@@ -129,7 +129,7 @@ async def look_back(scene: Scene, editor: FakeEditor, store: str) -> str:
     session = await editor.new_session(scene.project)
     await editor.set_mode(session, "auto")
     await editor.prompt(session, "Work")
-    await editor.until(lambda: is_over(Told(editor, session).cards))
+    await editor.until(lambda: is_over(ShownSession(editor, session).cards))
     return session
 
 
@@ -148,9 +148,9 @@ async def test_what_a_look_back_notes_waits_until_its_user_said_yes(scene: Scene
         (waiting,) = PendingNotes(scene.home).all()
         scene.provider.plays(step("Yes?"))
         await editor.prompt(session, "Go on")
-        assert "1 note waits for your approval" in Told(editor, session).thoughts
+        assert "1 note waits for your approval" in ShownSession(editor, session).thoughts
         await editor.prompt(session, "/memory")
-        assert POISON in Told(editor, session).text, "it is shown whole"
+        assert POISON in ShownSession(editor, session).text, "it is shown whole"
         await editor.prompt(session, f"/memory approve {waiting.id}")
     assert len(kept(scene.home)) == 1
     assert PendingNotes(scene.home).all() == ()
@@ -166,12 +166,12 @@ async def test_what_waits_outlives_the_process_is_in_no_prompt_and_can_be_reject
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         await editor.prompt(session, "Hello")
-        assert "1 note waits for your approval" in Told(editor, session).thoughts
+        assert "1 note waits for your approval" in ShownSession(editor, session).thoughts
         await editor.prompt(session, "/memory approve none")
-        assert "No note with the ID 'none' waits." in Told(editor, session).text
+        assert "No note with the ID 'none' waits." in ShownSession(editor, session).text
         await editor.prompt(session, "/memory reject all")
         await editor.prompt(session, "/memory")
-        assert "No note waits for your approval." in Told(editor, session).text
+        assert "No note waits for your approval." in ShownSession(editor, session).text
     assert kept(scene.home) == []
 
 

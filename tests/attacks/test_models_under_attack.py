@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.attacks.oracle import AT_ONCE, besieged, ends_of, told
+from tests.attacks.attack_checks import AT_ONCE, attacked_agent, ends_of, told
 from tests.e2e.raw_editor import outcome_text, prompt_params
 from tests.model_server import Fault, Reply, ToolCall
 
@@ -55,7 +55,7 @@ FAULTS: dict[str, Reply] = {
 
 async def test_e15_every_fault_of_a_model_in_one_life(tmp_path: Path) -> None:
     """Each fault comes again and again: the turn ends by name after a bounded number of tries, the session goes on."""
-    async with besieged(tmp_path, settings=AT_ONCE) as siege:
+    async with attacked_agent(tmp_path, settings=AT_ONCE) as siege:
         agent = siege.agent
         session_id = await agent.open_session(siege.workspace)
         for name, fault in FAULTS.items():
@@ -69,7 +69,7 @@ async def test_e15_every_fault_of_a_model_in_one_life(tmp_path: Path) -> None:
 
 
 async def test_e15_a_wait_of_an_hour_can_be_left(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
         session_id = await agent.open_session(siege.workspace)
         siege.model.learn("slow down", *[Reply(fault=Fault(status=429, retry_after_s=200))] * 5)
@@ -102,7 +102,7 @@ NONSENSE = (
 
 
 async def test_e15_calls_that_make_no_sense(tmp_path: Path) -> None:
-    async with besieged(tmp_path, answers={}) as siege:  # nothing of this is worth a question
+    async with attacked_agent(tmp_path, answers={}) as siege:  # nothing of this is worth a question
         (siege.workspace / "a.txt").write_text("fine")
         ends = await siege.turn(Reply(tool_calls=NONSENSE))
         assert len(ends) == len(NONSENSE)
@@ -112,7 +112,7 @@ async def test_e15_calls_that_make_no_sense(tmp_path: Path) -> None:
 
 
 async def test_e15_a_name_of_a_megabyte_and_one_id_for_all(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         (siege.workspace / "a.txt").write_text("fine")
         twins = (ToolCall("read_file", {"path": "a.txt"}, id="same"), ToolCall("list_files", {}, id="same"))
         ends = await siege.turn(Reply(tool_calls=twins))
@@ -127,7 +127,7 @@ async def test_e15_a_name_of_a_megabyte_and_one_id_for_all(tmp_path: Path) -> No
 
 async def test_e15_a_thousand_calls_at_once(tmp_path: Path) -> None:
     calls = tuple(ToolCall("read_file", {"path": f"f{number}"}) for number in range(1_000))
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         (siege.workspace / "f7").write_text("seven")
         ends = await siege.turn(Reply(tool_calls=calls))
         assert len(ends) == len({end["toolCallId"] for end in ends}) == 1_000
@@ -136,7 +136,7 @@ async def test_e15_a_thousand_calls_at_once(tmp_path: Path) -> None:
 
 async def test_e15_words_without_end(tmp_path: Path) -> None:
     endless = Reply("word " * 400_000, deltas=2_000)
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
         session_id = await agent.open_session(siege.workspace)
         siege.model.learn("talk", *[endless] * 3)
@@ -147,7 +147,7 @@ async def test_e15_words_without_end(tmp_path: Path) -> None:
 async def test_e15_a_model_that_never_stops_calling(tmp_path: Path) -> None:
     """The budget of steps ends it, or the guard against repetition does; the turn says so."""
     again = [Reply(tool_calls=(ToolCall("read_file", {"path": f"none{number}"}),)) for number in range(60)]
-    async with besieged(tmp_path, settings="budget:\n  max_steps: 12\n  max_refunds: 3\n") as siege:
+    async with attacked_agent(tmp_path, settings="budget:\n  max_steps: 12\n  max_refunds: 3\n") as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         siege.model.learn("forever", *again)
         reply = await siege.agent.call("session/prompt", prompt_params(session_id, "forever"))

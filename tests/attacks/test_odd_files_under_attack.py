@@ -14,7 +14,7 @@ from typing import Final
 import anyio
 import pytest
 
-from tests.attacks.oracle import besieged, told
+from tests.attacks.attack_checks import attacked_agent, told
 from tests.model_server import Reply, ToolCall
 
 pytestmark = [
@@ -69,7 +69,7 @@ ODD: Final[dict[str, Callable[[Path], object]]] = {
 
 
 async def test_what_is_no_plain_file_is_refused_at_once(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         for name, make in ODD.items():
             make(siege.workspace / name)
         calls = [ToolCall("read_file", {"path": name}, id=f"r{n}") for n, name in enumerate(ODD)]
@@ -90,7 +90,7 @@ async def test_what_is_no_plain_file_is_refused_at_once(tmp_path: Path) -> None:
 
 
 async def test_a_picture_by_another_name_is_told_by_its_bytes(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         (siege.workspace / "a.txt").write_bytes(png(2, 2))
         (siege.workspace / "words.png").write_text("words, no picture")
         assert "image/png" in told(await siege.call("read_file", {"path": "a.txt"}))

@@ -9,7 +9,7 @@ from subprocess import PIPE, Popen
 
 import pytest
 
-from tests.attacks.oracle import MARK, Canary, check_wire, marked_processes, peak_rss_bytes
+from tests.attacks.attack_checks import MARK, Canary, check_wire, marked_processes, peak_rss_bytes
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are read in /proc")
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import anyio
 import pytest
 
-from tests.attacks.oracle import Siege, besieged
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent
 from tests.e2e.raw_editor import Message
 from tests.model_server import Reply, ToolCall
 
@@ -27,7 +27,7 @@ HUGE: Final = 10**400
 OWN: Final = "_hermes"
 
 
-async def changed(siege: Siege) -> tuple[str, str, str]:
+async def changed(siege: AttackedAgent) -> tuple[str, str, str]:
     """Let one session change a file unasked; give it, another session of another folder, and the checkpoint."""
     session_id = await siege.agent.open_session(siege.workspace)
     mode = {"sessionId": session_id, "modeId": "accept_edits"}
@@ -42,14 +42,14 @@ async def changed(siege: Siege) -> tuple[str, str, str]:
     return session_id, other, str(listed["result"]["checkpoints"][0]["id"])
 
 
-async def refused(siege: Siege, method: str, params: Message) -> None:
+async def refused(siege: AttackedAgent, method: str, params: Message) -> None:
     with anyio.fail_after(BOUND_S):
         reply = await siege.agent.call(f"{OWN}/{method}", params)
     assert reply.get("error", {}).get("code") in REFUSALS, (method, str(params)[:300], str(reply)[:500])
 
 
 async def test_no_method_serves_another_session_or_one_that_is_none(tmp_path: Path) -> None:
-    async with besieged(tmp_path, greeting=REVIEWED) as siege:
+    async with attacked_agent(tmp_path, greeting=REVIEWED) as siege:
         session_id, other, checkpoint = await changed(siege)
         strange: list[Any] = [
             *("", "../x", "\0", "x" * 100_000, "\ud800", f"{session_id}/", f"../sessions/{session_id}"),
@@ -72,7 +72,7 @@ async def test_no_method_serves_another_session_or_one_that_is_none(tmp_path: Pa
 
 
 async def test_no_argument_leads_out_or_astray(tmp_path: Path) -> None:
-    async with besieged(tmp_path, greeting=REVIEWED) as siege:
+    async with attacked_agent(tmp_path, greeting=REVIEWED) as siege:
         session_id, _, checkpoint = await changed(siege)
         strange: list[Any] = ["", f"../{checkpoint}", "x" * 100_000, "\ud800", None, 5, HUGE, {}, []]
         for each in strange:
@@ -95,7 +95,7 @@ async def test_no_argument_leads_out_or_astray(tmp_path: Path) -> None:
 
 
 async def test_no_query_is_more_than_words(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         await siege.check_prompt()
         queries = (
             "",

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from tests.attacks.oracle import Siege, besieged, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
 from tests.model_server import Reply, ToolCall
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX")]
 
 
-async def try_everything(siege: Siege, names: list[str]) -> dict[str, list[str]]:
+async def try_everything(siege: AttackedAgent, names: list[str]) -> dict[str, list[str]]:
     """Read, list, search, write, edit and run at each of these paths; give what the model was told of each."""
     outcomes: dict[str, list[str]] = {}
     for name in names:
@@ -48,7 +48,7 @@ def tree_of(folder: Path) -> dict[str, bytes]:
 
 
 async def test_a04_links_that_lead_out_or_round_in_circles(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         work, secrets = siege.workspace, siege.canary.parent
         (work / "a").symlink_to("b")
         (work / "b").symlink_to("a")
@@ -83,7 +83,7 @@ async def test_a04_links_that_lead_out_or_round_in_circles(tmp_path: Path) -> No
 
 
 async def test_a10_spellings_of_a_way_out(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         canary = siege.canary
         outside = [
             *("../secrets/canary.txt", "a/./../..//secrets/canary.txt", "./../secrets/canary.txt"),
@@ -131,7 +131,7 @@ async def test_a10_names_that_only_look_like_a_way_out_stay_inside(tmp_path: Pat
             "x:stream",
         ),
     ]
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         calls = tuple(ToolCall("write_file", {"path": name, "content": f"<{name}>"}) for name in names)
         ends = await siege.turn(Reply(tool_calls=calls))
         assert {end["status"] for end in ends} == {"completed"}
@@ -161,7 +161,7 @@ async def test_a10_a15_protected_names_ask_in_every_case_and_mode(tmp_path: Path
         ".ENVRC",
         ".github/x",
     )
-    async with besieged(tmp_path, answers={}) as siege:
+    async with attacked_agent(tmp_path, answers={}) as siege:
         agent = siege.agent
         for name in names:
             session_id = await agent.open_session(siege.workspace)
@@ -196,7 +196,7 @@ async def test_a11_names_that_cannot_be_or_deceive(tmp_path: Path) -> None:
         "esc\x1b[2Jx": "\\x1b",
         "zero\u200bwidth": "\\u200b",
     }
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         for name, ends in (await try_everything(siege, [name for name in impossible if name])).items():
             assert {end.partition(":")[0] for end in ends} == {"failed"}, (name[:20], ends)
             assert all(len(end) < 10_000 for end in ends)
@@ -221,7 +221,7 @@ async def test_a11_names_that_cannot_be_or_deceive(tmp_path: Path) -> None:
 
 
 async def test_a18_folders_no_session_can_have(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
         (siege.workspace / "file").write_text("x")
         (siege.workspace / "pipe").unlink(missing_ok=True)
@@ -243,7 +243,7 @@ async def test_a18_folders_no_session_can_have(tmp_path: Path) -> None:
 
 
 async def test_a18_even_in_the_root_folder_the_agents_home_and_proc_are_closed(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(Path("/"))
         home = tmp_path / ".hermes"
         for name in (
@@ -263,7 +263,7 @@ async def test_a18_even_in_the_root_folder_the_agents_home_and_proc_are_closed(t
 
 async def test_a19_no_file_tool_takes_a_root_away(tmp_path: Path) -> None:
     """What deletes, moves and writes takes files alone: folders are refused, the workspace itself among them."""
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         (siege.workspace / "kept.txt").write_text("kept")
         for name in (".", "./", "", "..", str(siege.workspace), f"{siege.workspace}/.", "sub/.."):
             for call in (

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.workspaces import beneath, confine, disk
-from tests.attacks.oracle import Canary
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.workspaces import disk_files, openat2, path_confinement
+from tests.attacks.attack_checks import Canary
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX")
 SWAPS = 10_000
@@ -83,7 +83,7 @@ class Tally:
         try:
             act()
             self.done += 1
-        except (WorkspaceTrouble, OSError):
+        except (WorkspaceError, OSError):
             self.refused += 1
 
 
@@ -96,14 +96,14 @@ def test_a05_ten_thousand_swaps_never_reach_the_canary(tmp_path: Path, script: s
     path.touch()
 
     def read() -> None:
-        assert canary.token.encode() not in (disk.read_file(str(path), roots) or b"")
+        assert canary.token.encode() not in (disk_files.read_file(str(path), roots) or b"")
 
     with swapping(script, path, canary.path):
         for _ in tally.rounds(1_000):
-            tally.attempt(lambda: disk.replace_file(str(path), b"overwritten", roots))
+            tally.attempt(lambda: disk_files.replace_file(str(path), b"overwritten", roots))
             tally.attempt(read)
-            tally.attempt(lambda: disk.list_folder(str(path.parent), roots))
-            tally.attempt(lambda: disk.remove_file(str(path), roots))
+            tally.attempt(lambda: disk_files.list_folder(str(path.parent), roots))
+            tally.attempt(lambda: disk_files.remove_file(str(path), roots))
     canary.check(b"")
     assert tally.refused > 0
     assert tally.done > 0
@@ -116,7 +116,7 @@ def test_a05_nor_do_they_where_every_step_is_our_own(tmp_path: Path) -> None:
     path.parent.mkdir(parents=True)
 
     def create() -> None:
-        folder = confine.walk_down(
+        folder = path_confinement.walk_down(
             os.open(path.parents[1], os.O_RDONLY | os.O_DIRECTORY), ["sub"], create=True
         )
         try:
@@ -137,14 +137,14 @@ def test_a05_the_kernel_way_is_used_where_there_is_one(tmp_path: Path) -> None:
     (tmp_path / "a" / "link").symlink_to("b")
     root = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        opened = beneath.open_beneath(root, "a/b")
+        opened = openat2.open_beneath(root, "a/b")
         if opened is None:
             pytest.skip("this kernel has no openat2")
         assert os.fstat(opened).st_ino == (tmp_path / "a" / "b").stat().st_ino
         os.close(opened)
         for outward in ("a/link", "..", "a/../..", "/etc"):
             with pytest.raises(OSError, match=re.escape(outward)):
-                beneath.open_beneath(root, outward)
+                openat2.open_beneath(root, outward)
     finally:
         os.close(root)
 
@@ -152,13 +152,13 @@ def test_a05_the_kernel_way_is_used_where_there_is_one(tmp_path: Path) -> None:
 def test_a05_the_file_that_is_written_is_the_one_that_was_looked_at(tmp_path: Path) -> None:
     path, roots = tmp_path / "a.txt", (str(tmp_path),)
     path.write_text("one")
-    known = disk.look_at(str(path), roots)
+    known = disk_files.read_snapshot(str(path), roots)
     (tmp_path / "b.txt").write_text("one")
     os.replace(tmp_path / "b.txt", path)
-    with pytest.raises(WorkspaceTrouble, match="not the file any more"):
-        disk.replace_file(str(path), b"two", roots, known)
+    with pytest.raises(WorkspaceError, match="not the file any more"):
+        disk_files.replace_file(str(path), b"two", roots, known)
     assert path.read_text() == "one"
-    absent = disk.look_at(str(tmp_path / "new.txt"), roots)
+    absent = disk_files.read_snapshot(str(tmp_path / "new.txt"), roots)
     (tmp_path / "new.txt").write_text("somebody's")
-    with pytest.raises(WorkspaceTrouble, match="not the file any more"):
-        disk.replace_file(str(tmp_path / "new.txt"), b"mine", roots, absent)
+    with pytest.raises(WorkspaceError, match="not the file any more"):
+        disk_files.replace_file(str(tmp_path / "new.txt"), b"mine", roots, absent)

@@ -17,7 +17,7 @@ from typing import Final
 
 import pytest
 
-from tests.attacks.oracle import besieged
+from tests.attacks.attack_checks import attacked_agent
 from tests.e2e.agent_process import WAIT_S
 from tests.e2e.raw_editor import permit
 
@@ -109,7 +109,7 @@ async def test_d06_git_starts_nothing_that_a_repository_names_somewhere(tmp_path
     work, marker = tmp_path / "workspace", tmp_path / "was-run"
     PLANTED[how](work, marker)
     refuse = {"session/request_permission": permit("reject_once")}
-    async with besieged(tmp_path, answers=refuse, cwd=work) as siege:
+    async with attacked_agent(tmp_path, answers=refuse, cwd=work) as siege:
         for command in COMMANDS:
             await siege.call("terminal", {"command": command})
             assert not marker.exists(), command

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.rows import ELSEWHERE
+from tests.attacks.covered_elsewhere import ELSEWHERE
 
 ROOT = Path(__file__).parents[2]
 

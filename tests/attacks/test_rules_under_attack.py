@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from tests.attacks.oracle import besieged, told
+from tests.attacks.attack_checks import attacked_agent, told
 from tests.attacks.test_tools_under_attack import git
 from tests.e2e.raw_editor import Answer, permit
 from tests.model_server import Reply, ToolCall
@@ -83,7 +83,7 @@ def furnish(work: Path) -> None:
 
 async def test_what_a_rule_shuts_is_shown_by_no_look_at_its_folder(tmp_path: Path) -> None:
     furnish(tmp_path / "workspace")
-    async with besieged(tmp_path, settings=RULES, answers=REFUSE) as siege:
+    async with attacked_agent(tmp_path, settings=RULES, answers=REFUSE) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         for call in looks():
             (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
@@ -93,7 +93,7 @@ async def test_what_a_rule_shuts_is_shown_by_no_look_at_its_folder(tmp_path: Pat
 
 async def test_what_is_open_is_still_shown(tmp_path: Path) -> None:
     furnish(tmp_path / "workspace")
-    async with besieged(tmp_path, settings=RULES, answers=REFUSE) as siege:
+    async with attacked_agent(tmp_path, settings=RULES, answers=REFUSE) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         for call in (
             ToolCall("search", {"pattern": "words"}),
@@ -109,7 +109,7 @@ async def test_what_is_open_is_still_shown(tmp_path: Path) -> None:
 
 async def test_what_the_sandbox_puts_into_a_repository_makes_no_command_ask(tmp_path: Path) -> None:
     furnish(tmp_path / "workspace")
-    async with besieged(tmp_path, answers=REFUSE) as siege:
+    async with attacked_agent(tmp_path, answers=REFUSE) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         for call in (
             ToolCall("git", {"action": "diff"}),
@@ -123,7 +123,7 @@ async def test_a_rule_holds_by_whatever_name_a_session_calls_its_folder(tmp_path
     work = tmp_path / "workspace"
     furnish(work)
     (tmp_path / "alias").symlink_to(work)
-    async with besieged(tmp_path, settings=RULES, answers=REFUSE) as siege:
+    async with attacked_agent(tmp_path, settings=RULES, answers=REFUSE) as siege:
         session_id = await siege.agent.open_session(tmp_path / "alias")
         for call in (
             ToolCall("read_file", {"path": "vault/a.txt"}),
@@ -161,7 +161,7 @@ async def test_c04_no_name_that_git_knows_shows_what_is_shut_or_secret(tmp_path:
         *(f"{empty}..{each}" for each in hashes),
         *(f"{empty}...{each}" for each in hashes),
     ]
-    async with besieged(tmp_path, settings=RULES, answers=REFUSE) as siege:
+    async with attacked_agent(tmp_path, settings=RULES, answers=REFUSE) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         for ref in refs:
             for action in ("show", "diff", "log", "blame"):

@@ -11,10 +11,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import Command
-from hermes_acp.workspaces.processes import list_processes
-from hermes_acp.workspaces.sandbox.detection import Way
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.port_types import Command
+from hermes_acp.workspaces.process_tree import list_processes
+from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxMechanism
 from tests.attacks.sandboxes import WAYS, Report, Sandboxed, sandboxed, usual_bounds
 
 pytestmark = pytest.mark.anyio
@@ -106,7 +106,9 @@ async def test_c02_a_server_of_this_machine_is_not_reached(box: Sandboxed) -> No
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_with_a_network_local_sockets_are_still_out_of_reach(tmp_path: Path, way: Way) -> None:
+async def test_with_a_network_local_sockets_are_still_out_of_reach(
+    tmp_path: Path, way: SandboxMechanism
+) -> None:
     name = f"hermes-test-net-{os.getpid()}"
     async with sandboxed(tmp_path, way, usual_bounds(has_network=True)) as box:
         with (
@@ -373,13 +375,13 @@ async def test_a_launched_process_and_its_terminal_are_confined(box: Sandboxed) 
 
 async def test_without_a_sandbox_nothing_runs_that_needs_one(tmp_path: Path) -> None:
     async with sandboxed(tmp_path, "bubblewrap", usual_bounds(when="off")) as box:
-        with pytest.raises(WorkspaceTrouble, match="turned off"):
+        with pytest.raises(WorkspaceError, match="turned off"):
             await box.run("touch ran")
         assert not (box.folder / "ran").exists()
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_failure_by_the_sandbox_is_explained(tmp_path: Path, way: Way) -> None:
+async def test_a_failure_by_the_sandbox_is_explained(tmp_path: Path, way: SandboxMechanism) -> None:
     async with sandboxed(tmp_path, way) as box:
         assert "unsandboxed: true" in (await box.run("echo x > /usr/x")).output
         assert "unsandboxed" not in (await box.run("exit 3")).output

@@ -14,7 +14,7 @@ from typing import Final
 import anyio
 import pytest
 
-from tests.attacks.oracle import Siege, besieged, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
 from tests.e2e.raw_editor import Answer, permit
 from tests.model_server import Reply, ToolCall
 
@@ -27,7 +27,7 @@ wire = next(cell.cell_contents for cell in tools.read_file.__closure__ if hasatt
 TOKEN: Final = "ghp" + "_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hL3nRt"
 
 
-async def run(siege: Siege, code: str, session_id: str = "", timeout_s: float = 80) -> str:
+async def run(siege: AttackedAgent, code: str, session_id: str = "", timeout_s: float = 80) -> str:
     """Run a script; give what the model was told of it."""
     call = ToolCall("execute_code", {"code": code, "timeout_s": timeout_s})
     with anyio.fail_after(BOUND_S):
@@ -38,7 +38,7 @@ async def run(siege: Siege, code: str, session_id: str = "", timeout_s: float = 
 async def test_no_call_reaches_what_only_the_model_may_use(tmp_path: Path) -> None:
     names = ("execute_code", "delegate", "ask_user", "no_such_tool", "", "../terminal")
     code = f"{WIRE}\nfor name in {names}:\n    print(wire.ask({{'call': name, 'arguments': {{'code': '1'}}}})['text'])"
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         text = await run(siege, code)
     assert text.count("There is no tool") + text.count("it names no tool") == len(names)
 
@@ -66,7 +66,7 @@ for call in (
         )  # the script itself, and nothing it calls
         return permit(answers[-1])(params)
 
-    async with besieged(tmp_path, answers={"session/request_permission": answer}) as siege:
+    async with attacked_agent(tmp_path, answers={"session/request_permission": answer}) as siege:
         (siege.workspace / ".env").write_text("KEY=plain-words\n")
         text = await run(siege, code)
         assert text.count("REFUSED") == 6, text
@@ -75,7 +75,7 @@ for call in (
 
 
 async def test_plan_mode_runs_no_script(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": "plan"})
         await siege.check_prompt(session_id)  # behind it the model knows the mode
@@ -96,7 +96,7 @@ FRAMES: Final = {
 @pytest.mark.parametrize("frame", FRAMES)
 async def test_frames_that_no_runner_sends_harm_nobody(tmp_path: Path, frame: str) -> None:
     code = f"import os, time\nfor fd in range(3, 12):\n    try:\n        {FRAMES[frame]}\n    except OSError: pass\n"
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         await run(siege, code, timeout_s=15)
 
 
@@ -109,7 +109,7 @@ try: tools.read_file(path='x' * 4_200_000)
 except ToolError as error: print('REFUSED', str(error)[:300], sent)
 del wire._write
 """
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         text = await run(siege, code)
     assert "REFUSED This call holds more than 4,194,304 characters. Do it in smaller parts. []" in text, text
 
@@ -130,7 +130,7 @@ if os.fork() == 0:
 os.read(told, 1)
 print("it listens")
 """
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         assert "it listens" in await run(siege, code)
         with anyio.fail_after(60):
             while listens(siege.workspace / "gate"):
@@ -150,7 +150,7 @@ def listens(gate: Path) -> bool:
 
 
 async def test_c06_no_half_of_a_secret_stands_where_output_is_cut(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         (siege.workspace / "token.txt").write_text(TOKEN)
         for place in range(4, 36, 8):
             code = (

@@ -6,8 +6,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, FileQuery, SearchQuery
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.port_types import Command, FileQuery, SearchQuery
 from tests.attacks.sandboxes import WAYS, Sandboxed, sandboxed
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -89,6 +89,6 @@ async def test_a_search_beside_a_command_finds_what_it_finds_alone(box: Sandboxe
     process = await box.workspace.launch(Command("sleep 600", str(box.folder), 600, "must"))
     assert ([await search(each) for each in queries], [sorted(await find(each)) for each in files]) == alone
     for bad in (SearchQuery("(", str(place)), SearchQuery("(", str(place), shape="files")):
-        with pytest.raises(WorkspaceTrouble, match="unclosed"):
+        with pytest.raises(WorkspaceError, match="unclosed"):
             await search(bad)
     await process.kill()

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.telemetry.secret_files import MAX_BYTES, secret_in
-from tests.attacks.oracle import Siege, besieged, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
 from tests.attacks.test_secrets_under_attack import everything_written
 from tests.contract.test_checkpoints import git
 from tests.e2e.raw_editor import permit
@@ -66,11 +66,11 @@ def test_stores_of_keys_are_known_and_what_is_too_large_or_binary_is_not_looked_
     assert not secret_in((f"TOKEN={TOKEN}\n" * (MAX_BYTES // len(TOKEN))).encode())
 
 
-def questions(siege: Siege) -> int:
+def questions(siege: AttackedAgent) -> int:
     return sum(message.get("method") == ASK for message in siege.agent.messages)
 
 
-async def refused(siege: Siege, calls: Sequence[ToolCall], *, asks: bool = True) -> None:
+async def refused(siege: AttackedAgent, calls: Sequence[ToolCall], *, asks: bool = True) -> None:
     """Let the model make these calls one by one: none shows a thing, each is asked about or leaves the file out."""
     session_id = await siege.agent.open_session(siege.workspace)
     for call in calls:
@@ -81,7 +81,7 @@ async def refused(siege: Siege, calls: Sequence[ToolCall], *, asks: bool = True)
 
 
 async def test_files_of_keys_by_content_are_asked_about_before_they_are_read(tmp_path: Path) -> None:
-    async with besieged(tmp_path, answers={ASK: permit("reject_once")}) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}) as siege:
         work, calls = siege.workspace, list[ToolCall]()
         for number, content in enumerate(HOLD_KEYS.values()):
             (work / f"note{number}.txt").write_text(content)
@@ -98,7 +98,7 @@ async def test_files_of_keys_by_content_are_asked_about_before_they_are_read(tmp
 
 
 async def test_links_to_secrets_and_other_spellings_of_them_are_asked_about(tmp_path: Path) -> None:
-    async with besieged(tmp_path, answers={ASK: permit("reject_once")}) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}) as siege:
         work = siege.workspace
         (work / ".env").write_text(f"NAME={PLAIN}\n")
         (work / "linked.txt").symlink_to(".env")
@@ -114,7 +114,7 @@ async def test_links_to_secrets_and_other_spellings_of_them_are_asked_about(tmp_
 
 
 async def test_a_search_leaves_secrets_out_whatever_ignore_files_say(tmp_path: Path) -> None:
-    async with besieged(tmp_path, answers={ASK: permit("reject_once")}) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}) as siege:
         work = siege.workspace
         for number in range(1_200):
             (work / f"file{number}.txt").write_text("nothing\n")
@@ -151,7 +151,7 @@ async def test_other_branches_stashes_and_commits_show_no_secrets(tmp_path: Path
     (work / ".env").write_text(f"value {PLAIN} stashed\n")
     git(work, "stash")
     git(work, "checkout", "-q", "main")
-    async with besieged(tmp_path, cwd=work, answers={ASK: permit("reject_once")}) as siege:
+    async with attacked_agent(tmp_path, cwd=work, answers={ASK: permit("reject_once")}) as siege:
         asked = (
             {"action": "show", "ref": "other"},
             {"action": "show", "ref": "stash@{0}"},
@@ -169,7 +169,7 @@ async def test_other_branches_stashes_and_commits_show_no_secrets(tmp_path: Path
 
 
 async def test_settings_of_a_repository_with_a_key_in_the_address_are_asked_about(tmp_path: Path) -> None:
-    async with besieged(tmp_path, answers={ASK: permit("reject_once")}) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}) as siege:
         work = siege.workspace
         git(work, "init", "-q")
         git(work, "remote", "add", "origin", f"https://me:{PLAIN}@example.com/x.git")
@@ -204,7 +204,7 @@ print(tools.search(pattern="."))
         return permit("allow_once" if "execute_code" in title or "Run" in title else "reject_once")(params)
 
     variables = {"PATH": os.defpath}  # a sandbox has the system's Python
-    async with besieged(tmp_path, answers={ASK: answer}, environment=variables) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: answer}, environment=variables) as siege:
         work = siege.workspace
         (work / ".env").write_text(f"NAME={PLAIN}\n")
         (work / "note.txt").write_text(f"TOKEN={TOKEN}\nREMARK={PLAIN}\n")
@@ -222,7 +222,7 @@ print(tools.search(pattern="."))
 async def test_an_edit_of_a_file_that_holds_keys_is_asked_about_in_every_mode(
     tmp_path: Path, mode: str
 ) -> None:
-    async with besieged(tmp_path, answers={ASK: permit("allow_once")}) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: permit("allow_once")}) as siege:
         work = siege.workspace
         (work / "deploy.cfg").write_text(f"TOKEN={TOKEN}\nREGION=eu\n")
         session_id = await siege.agent.open_session(work)

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.policy.names import is_sensitive
-from hermes_acp.storage.checkpoints.sifting import Bounds
-from hermes_acp.storage.checkpoints.store import StoreSetup
-from tests.attacks.oracle import besieged
+from hermes_acp.policy.sensitive_names import is_sensitive
+from hermes_acp.storage.checkpoints.checkpoint_store import StoreSetup
+from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits
+from tests.attacks.attack_checks import attacked_agent
 from tests.contract.test_checkpoints import Workshop, git
 from tests.e2e.raw_editor import permit
 from tests.model_server import Reply, ToolCall
@@ -58,7 +58,9 @@ def with_keys(place: Path) -> Workshop:
         workshop.write(name, content)
     workshop.write("main.py", "print('kept')\n")
     setup = workshop.store.setup
-    workshop.store.setup = StoreSetup(setup.home, setup.variables, Bounds(1 << 20, holds_keys=is_sensitive))
+    workshop.store.setup = StoreSetup(
+        setup.home, setup.variables, SnapshotLimits(1 << 20, holds_keys=is_sensitive)
+    )
     return workshop
 
 
@@ -122,7 +124,7 @@ def test_a_file_that_a_key_is_written_into_is_not_put_back_over_it_silently(tmp_
 def test_what_an_earlier_version_kept_leaves_the_index_and_its_checkpoints_still_load(tmp_path: Path) -> None:
     workshop = with_keys(tmp_path)
     now = workshop.store.setup
-    workshop.store.setup = StoreSetup(now.home, now.variables, Bounds(1 << 20))
+    workshop.store.setup = StoreSetup(now.home, now.variables, SnapshotLimits(1 << 20))
     early = workshop.turn(lambda: workshop.write("main.py", "early\n"))
     for shadow in (workshop.home / "checkpoints").glob("*/without-keys-*"):
         shadow.unlink()
@@ -144,7 +146,7 @@ async def test_a_session_says_that_undo_does_not_cover_a_secret_before_it_change
     work = tmp_path / "workspace"
     work.mkdir()
     (work / ".env").write_text(f"NAME={PLAIN}\n")
-    async with besieged(tmp_path, cwd=work, answers={ASK: permit("allow_once")}) as siege:
+    async with attacked_agent(tmp_path, cwd=work, answers={ASK: permit("allow_once")}) as siege:
         session_id = await siege.agent.open_session(work)
         look = ToolCall("read_file", {"path": ".env"})
         edit = ToolCall("edit_file", {"path": ".env", "old_text": PLAIN, "new_text": "other"})

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.oracle import besieged
+from tests.attacks.attack_checks import attacked_agent
 from tests.attacks.test_secrets_under_attack import everything_written
 from tests.e2e.raw_editor import permit
 from tests.model_server import Reply, ToolCall
@@ -32,7 +32,7 @@ def check(written: bytes) -> None:
 
 
 async def test_a_key_in_a_prompt_is_masked_on_disk_for_the_model_and_in_the_title(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         await siege.agent.prompt(session_id, f"Why is {TOKEN} refused?\n{KEY}")
         (asked,) = [request for request in siege.server.requests if "refused?" in json.dumps(request.body)][
@@ -55,7 +55,7 @@ async def test_a_key_in_a_prompt_is_masked_on_disk_for_the_model_and_in_the_titl
 
 
 async def test_a_key_in_what_a_client_sends_along_is_masked(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         blocks = [
             {"type": "text", "text": "What is in there?"},
@@ -71,7 +71,7 @@ async def test_a_key_in_what_a_client_sends_along_is_masked(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("words", ["/undo {token}", "/title {token}", "/model {token}", "/nothing {token}"])
 async def test_a_key_behind_a_slash_command_is_masked(tmp_path: Path, words: str) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         await siege.agent.prompt(session_id, words.format(token=TOKEN))
         kept = [path.read_bytes() for path in (siege.home / ".hermes").rglob("*") if path.is_file()]
@@ -79,7 +79,7 @@ async def test_a_key_behind_a_slash_command_is_masked(tmp_path: Path, words: str
 
 
 async def test_the_diff_of_an_edit_shows_and_keeps_no_key(tmp_path: Path) -> None:
-    async with besieged(tmp_path, answers={ASK: permit("allow_once")}) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: permit("allow_once")}) as siege:
         work = siege.workspace
         (work / "settings.py").write_text(
             f"# settings\nimport os\n\n\ndef key():\n    return '{TOKEN}'\n\n\nprint(1)\n"
@@ -98,7 +98,7 @@ async def test_the_diff_of_an_edit_shows_and_keeps_no_key(tmp_path: Path) -> Non
 
 
 async def test_a_key_in_the_comment_to_a_refusal_is_masked(tmp_path: Path) -> None:
-    async with besieged(tmp_path, answers={ASK: permit("reject_once")}) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         steer = ToolCall("terminal", {"command": "touch made.txt"})
         await siege.turn(Reply(tool_calls=(steer,)), session_id=session_id)
@@ -108,7 +108,7 @@ async def test_a_key_in_the_comment_to_a_refusal_is_masked(tmp_path: Path) -> No
 
 
 async def test_keys_among_the_settings_of_a_server_of_the_editors_are_not_kept(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         server = {
             "name": "odd",
             "command": "/nonexistent",

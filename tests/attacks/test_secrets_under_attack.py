@@ -15,7 +15,7 @@ from urllib.parse import quote
 import anyio
 import pytest
 
-from tests.attacks.oracle import Siege, besieged, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
 from tests.e2e.agent_process import WAIT_S
 from tests.e2e.raw_editor import permit
 from tests.model_server import Reply, ToolCall
@@ -26,7 +26,7 @@ ASK = "session/request_permission"
 MASKED = "[secret: github token]"
 
 
-def everything_written(siege: Siege) -> bytes:
+def everything_written(siege: AttackedAgent) -> bytes:
     """Give all that reached the editor, the model and the disk below the home."""
     asked = [json.dumps(request.body) for request in (*siege.server.requests, *siege.server.other_requests)]
     said = [json.dumps(message) for message in siege.agent.messages]
@@ -53,7 +53,7 @@ def spellings(secret: str) -> list[str]:
 async def test_c05_c06_secrets_of_all_kinds_and_spellings_reach_nobody(tmp_path: Path) -> None:
     secrets = kinds_of_secrets()
     assert len(secrets) >= 30
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         lines = [spelled for secret in secrets.values() for spelled in spellings(secret)]
         (siege.workspace / "notes.txt").write_text("\n".join(lines) + "\n")
         script = "import sys\nfor c in open('notes.txt').read():\n    sys.stdout.write(c)\n    sys.stdout.flush()\n"
@@ -85,7 +85,7 @@ async def test_c06_a_secret_in_two_readings_of_a_process(tmp_path: Path) -> None
     begun, rest = secret[:14], secret[14:]
     line = f"printf %s {begun}; touch $1.begun; until [ -e $1 ]; do sleep 0.05; done; "
     line += f"echo {rest[:9]}''{rest[9:]}; read go"
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         (siege.workspace / "say.sh").write_text(line + "\n")
         for name, pty in (("p1", False), ("p2", True)):
@@ -119,7 +119,7 @@ SECRET_FILES = (
 
 async def test_c04_files_of_secrets_are_shown_to_nobody_unasked(tmp_path: Path) -> None:
     token = "plain-words-that-no-pattern-knows"
-    async with besieged(tmp_path, answers={ASK: permit("reject_once")}) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}) as siege:
         work = siege.workspace
         for name in SECRET_FILES:
             (work / name).parent.mkdir(exist_ok=True)
@@ -154,7 +154,7 @@ async def test_c07_our_own_key_is_in_no_childs_environment_and_in_no_file(tmp_pa
         f'{sys.executable} -c "import os; print(dict(os.environ))"',
         "set; export -p; declare -p",
     )
-    async with besieged(tmp_path, environment=keys) as siege:
+    async with attacked_agent(tmp_path, environment=keys) as siege:
         for command in commands:
             await siege.call("terminal", {"command": command})
         written = everything_written(siege)
@@ -179,14 +179,14 @@ async def test_c08_a_repository_sends_no_key_elsewhere(tmp_path: Path) -> None:
     (work / ".hermes" / "config.yaml").write_text(
         f"base_url: {elsewhere}\nproviders:\n  openai_compatible: {{base_url: '{elsewhere}'}}\n"
     )
-    async with besieged(tmp_path, cwd=work) as siege:
+    async with attacked_agent(tmp_path, cwd=work) as siege:
         session_id = await siege.agent.open_session(work)
         await siege.check_prompt(session_id)
         assert len(siege.server.requests) >= 1
 
 
 async def test_c10_what_was_settled_is_its_owners_alone(tmp_path: Path) -> None:
-    async with besieged(tmp_path, answers={ASK: permit("allow_workspace")}) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: permit("allow_workspace")}) as siege:
         work = siege.workspace
         (work / ".hermes").mkdir()
         (work / ".hermes" / "policy.yaml").write_text("rules:\n- allow: {command: make}\n")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.oracle import STILL_HERE, check_nobody_survived, check_wire
+from tests.attacks.attack_checks import STILL_HERE, check_nobody_survived, check_wire
 from tests.e2e.agent_process import agent_environment
 from tests.e2e.raw_editor import editor, prompt_params
 from tests.model_server import Script, serve

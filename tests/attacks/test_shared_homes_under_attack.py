@@ -15,7 +15,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.attacks.oracle import Siege, besieged
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent
 from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment, mount_disk, run_command, unmount
 from tests.e2e.raw_editor import Message, RawEditor, editor
 from tests.model_server import Reply, Rule, Script, serve
@@ -26,7 +26,7 @@ SESSIONS_EACH = 50
 
 
 async def test_g08_two_servers_with_50_sessions_each_lose_nothing(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege, siege.another() as other:
+    async with attacked_agent(tmp_path) as siege, siege.another() as other:
         opened: dict[RawEditor, list[str]] = {siege.agent: [], other: []}
 
         async def converse(client: RawEditor) -> None:
@@ -55,7 +55,7 @@ async def test_g08_two_servers_with_50_sessions_each_lose_nothing(tmp_path: Path
     assert doctor.code == 0, doctor.output
 
 
-async def delete_and_list(siege: Siege, other: RawEditor) -> None:
+async def delete_and_list(siege: AttackedAgent, other: RawEditor) -> None:
     """Take sessions away from under the eyes of the other process, which lists and searches meanwhile."""
     for _ in range(10):
         gone = await siege.agent.open_session(siege.workspace)
@@ -83,7 +83,7 @@ ENVIRONMENTS: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
 async def test_g14_it_works_whatever_the_environment(tmp_path: Path, name: str) -> None:
-    async with besieged(tmp_path, environment=ENVIRONMENTS[name]) as siege:
+    async with attacked_agent(tmp_path, environment=ENVIRONMENTS[name]) as siege:
         (siege.workspace / "Größe 日本.txt").write_text("Übermut")
         read = await siege.call("read_file", {"path": "Größe 日本.txt"})
         assert read["rawOutput"]["text"].endswith("Übermut")
@@ -97,7 +97,7 @@ async def test_g14_it_works_whatever_the_environment(tmp_path: Path, name: str) 
 async def test_g14_a_home_of_any_name(tmp_path: Path, name: str) -> None:
     folder = tmp_path / name
     folder.mkdir()
-    async with besieged(folder) as siege:
+    async with attacked_agent(folder) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         await siege.check_prompt(session_id)
         listed = await siege.agent.call("session/list", {})
@@ -159,7 +159,7 @@ async def test_g14_a_full_temporary_folder_stops_nothing(tmp_path: Path) -> None
             check=False,
             stderr=subprocess.DEVNULL,
         )
-        async with besieged(tmp_path, environment={"TMPDIR": str(tmp_path / "tmp")}) as siege:
+        async with attacked_agent(tmp_path, environment={"TMPDIR": str(tmp_path / "tmp")}) as siege:
             ends = [
                 await siege.call("write_file", {"path": "a.txt", "content": "x" * 100_000}),
                 await siege.call("search", {"pattern": "xxx"}),

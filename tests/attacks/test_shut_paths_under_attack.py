@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.rules import Rule
-from hermes_acp.workspaces.sandbox.detection import Way
-from hermes_acp.workspaces.sandbox.lookout import MOST_SHUT
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.policy_rules import Rule
+from hermes_acp.workspaces.sandbox.path_scan import MAX_DENIED_PATHS
+from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxMechanism
 from tests.attacks.sandboxes import WAYS, sandboxed
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_no_command_reads_or_changes_what_a_rule_shuts(tmp_path: Path, way: Way) -> None:
+async def test_no_command_reads_or_changes_what_a_rule_shuts(tmp_path: Path, way: SandboxMechanism) -> None:
     rules = (
         Rule("deny", path="vault/**"),
         Rule("ask", path="**/*.ledger"),
@@ -50,10 +50,12 @@ async def test_no_command_reads_or_changes_what_a_rule_shuts(tmp_path: Path, way
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_what_cannot_be_looked_through_for_a_rule_is_not_run(tmp_path: Path, way: Way) -> None:
+async def test_what_cannot_be_looked_through_for_a_rule_is_not_run(
+    tmp_path: Path, way: SandboxMechanism
+) -> None:
     folder = (tmp_path / "project").resolve()
     async with sandboxed(tmp_path, way, rules=(Rule("deny", path="**/*.key"),)) as box:
-        for number in range(MOST_SHUT + 1):
+        for number in range(MAX_DENIED_PATHS + 1):
             (folder / f"{number}.key").touch()
-        with pytest.raises(WorkspaceTrouble, match="too many files"):
+        with pytest.raises(WorkspaceError, match="too many files"):
             await box.run("true")

@@ -17,9 +17,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from hermes_acp.mcp.keys import KeyFile, Keys
-from hermes_acp.mcp.sign_in import sign_in
-from hermes_acp.mcp.specs import Challenge, HttpServer, SignInFailed, Surroundings
+from hermes_acp.mcp.oauth_flow import sign_in
+from hermes_acp.mcp.server_definitions import Challenge, HttpServer, ServerContext, SignInFailed
+from hermes_acp.mcp.token_store import StoredTokens, TokenFile
 from tests.contract.mcp_playground import QUICK, playing
 
 pytestmark = pytest.mark.anyio
@@ -97,61 +97,64 @@ async def pair() -> AsyncGenerator[tuple[Thief, Thief]]:
         yield await stack.enter_async_context(thief()), await stack.enter_async_context(thief())
 
 
-async def enter(house: Thief, place: Path, wait_s: float = 60) -> Keys | None:
-    spec, file = HttpServer("s", f"{house.address}/mcp"), KeyFile(place / "keys", f"{house.address}/mcp")
+async def enter(sign_in_server: Thief, place: Path, wait_s: float = 60) -> StoredTokens | None:
+    spec, file = (
+        HttpServer("s", f"{sign_in_server.address}/mcp"),
+        TokenFile(place / "keys", f"{sign_in_server.address}/mcp"),
+    )
     await sign_in(spec, file, Challenge(), browse, wait_s)
     return await file.read()
 
 
-async def refused(house: Thief, place: Path, wait_s: float = 60) -> None:
+async def refused(sign_in_server: Thief, place: Path, wait_s: float = 60) -> None:
     with pytest.raises(SignInFailed):
-        await enter(house, place, wait_s)
-    assert await KeyFile(place / "keys", f"{house.address}/mcp").read() is None
+        await enter(sign_in_server, place, wait_s)
+    assert await TokenFile(place / "keys", f"{sign_in_server.address}/mcp").read() is None
 
 
 async def test_an_honest_server_is_signed_in_at(pair: tuple[Thief, Thief], tmp_path: Path) -> None:
-    house, _ = pair
-    assert await enter(house, tmp_path)
-    (said,) = [parse_qs(body) for path, _, body in house.heard if path == "/token"]
-    assert said["resource"] == [f"{house.address}/mcp"]
+    sign_in_server, _ = pair
+    assert await enter(sign_in_server, tmp_path)
+    (said,) = [parse_qs(body) for path, _, body in sign_in_server.heard if path == "/token"]
+    assert said["resource"] == [f"{sign_in_server.address}/mcp"]
     assert said["code_verifier"]
 
 
 async def test_a_code_of_another_issuer_is_taken_to_nobody(pair: tuple[Thief, Thief], tmp_path: Path) -> None:
-    house, other = pair
-    house.callback = {"iss": other.address}
-    await refused(house, tmp_path)
-    assert "/token" not in house.paths + other.paths
+    sign_in_server, other = pair
+    sign_in_server.callback = {"iss": other.address}
+    await refused(sign_in_server, tmp_path)
+    assert "/token" not in sign_in_server.paths + other.paths
 
 
 async def test_metadata_of_another_issuer_are_not_believed(pair: tuple[Thief, Thief], tmp_path: Path) -> None:
-    house, other = pair
-    house.lies = {"issuer": other.address}
-    await refused(house, tmp_path)
-    assert "/token" not in house.paths + other.paths
+    sign_in_server, other = pair
+    sign_in_server.lies = {"issuer": other.address}
+    await refused(sign_in_server, tmp_path)
+    assert "/token" not in sign_in_server.paths + other.paths
 
 
 async def test_no_token_is_asked_for_another_resource(pair: tuple[Thief, Thief], tmp_path: Path) -> None:
-    house, other = pair
-    house.resource = f"{other.address}/mcp"
-    await refused(house, tmp_path)
-    assert "/authorize" not in house.paths
+    sign_in_server, other = pair
+    sign_in_server.resource = f"{other.address}/mcp"
+    await refused(sign_in_server, tmp_path)
+    assert "/authorize" not in sign_in_server.paths
 
 
 async def test_an_answer_to_another_question_signs_nobody_in(
     pair: tuple[Thief, Thief], tmp_path: Path
 ) -> None:
-    house, _ = pair
-    house.callback = {"state": "replayed"}
-    await refused(house, tmp_path, wait_s=2)
-    assert "/token" not in house.paths
+    sign_in_server, _ = pair
+    sign_in_server.callback = {"state": "replayed"}
+    await refused(sign_in_server, tmp_path, wait_s=2)
+    assert "/token" not in sign_in_server.paths
 
 
 @pytest.mark.parametrize("path", ["/token", "/register"])
 async def test_no_secret_follows_a_redirect(pair: tuple[Thief, Thief], tmp_path: Path, path: str) -> None:
-    house, other = pair
-    house.leads = {path: f"{other.address}{path}"}
-    await refused(house, tmp_path)
+    sign_in_server, other = pair
+    sign_in_server.leads = {path: f"{other.address}{path}"}
+    await refused(sign_in_server, tmp_path)
     assert "the-code" not in str(other.heard)
     assert "code_verifier" not in str(other.heard)
 
@@ -159,14 +162,16 @@ async def test_no_secret_follows_a_redirect(pair: tuple[Thief, Thief], tmp_path:
 async def test_a_token_goes_to_the_address_it_was_given_for_alone(
     pair: tuple[Thief, Thief], tmp_path: Path
 ) -> None:
-    house, other = pair
-    url = f"{house.address}/mcp"
-    file = KeyFile(tmp_path / "mcp-tokens", url)
-    await file.write(Keys(url, {"access_token": "canary-token", "token_type": "Bearer"}, {"client_id": "c"}))
-    house.leads = {"/mcp": f"{other.address}/mcp"}
-    surroundings = Surroundings(str(tmp_path), (), {}, tmp_path / "logs", str, keys=tmp_path / "mcp-tokens")
-    async with playing(tmp_path, surroundings, HttpServer("s", url), pace=QUICK) as playground:
+    sign_in_server, other = pair
+    url = f"{sign_in_server.address}/mcp"
+    file = TokenFile(tmp_path / "mcp-tokens", url)
+    await file.write(
+        StoredTokens(url, {"access_token": "canary-token", "token_type": "Bearer"}, {"client_id": "c"})
+    )
+    sign_in_server.leads = {"/mcp": f"{other.address}/mcp"}
+    surroundings = ServerContext(str(tmp_path), (), {}, tmp_path / "logs", str, keys=tmp_path / "mcp-tokens")
+    async with playing(tmp_path, surroundings, HttpServer("s", url), timeouts=QUICK) as playground:
         await playground.servers.settled()
         assert playground.servers.tools() == {}
-    assert "Bearer canary-token" in str(house.heard)
+    assert "Bearer canary-token" in str(sign_in_server.heard)
     assert "canary-token" not in str(other.heard)

@@ -14,7 +14,7 @@ from typing import Final
 import anyio
 import pytest
 
-from tests.attacks.oracle import besieged, told
+from tests.attacks.attack_checks import attacked_agent, told
 from tests.e2e.agent_process import COMMAND, SLEEPER
 from tests.model_server import Reply, ToolCall
 
@@ -33,7 +33,7 @@ PROGRAMS_OWN: Final = sum(1 << number - 1 for number in signal.valid_signals())
 
 async def test_commands_begin_with_no_signal_ignored_and_their_ends_are_told(tmp_path: Path) -> None:
     command = (sys.executable, "-c", CARELESS)
-    async with besieged(tmp_path, command=command) as siege:
+    async with attacked_agent(tmp_path, command=command) as siege:
         look = "grep -E 'Sig(Ign|Blk)' /proc/self/status"
         trap = "bash -c 'trap \"echo trapped\" INT; kill -INT $$'"
         line = f"{look}; {trap}; exit 3"
@@ -45,14 +45,14 @@ async def test_commands_begin_with_no_signal_ignored_and_their_ends_are_told(tmp
 
 
 async def test_what_its_starter_ignores_does_not_end_the_agent(tmp_path: Path) -> None:
-    async with besieged(tmp_path, command=("sh", "-c", f"trap '' HUP; exec {COMMAND}")) as siege:
+    async with attacked_agent(tmp_path, command=("sh", "-c", f"trap '' HUP; exec {COMMAND}")) as siege:
         siege.agent.process.send_signal(signal.SIGHUP)
         assert "still there" in told(await siege.call("terminal", {"command": "echo still there"}))
 
 
 async def test_a_command_that_is_cancelled_hears_of_it_first(tmp_path: Path) -> None:
     command = (sys.executable, "-c", CARELESS)
-    async with besieged(tmp_path, command=command) as siege:
+    async with attacked_agent(tmp_path, command=command) as siege:
         noted = siege.workspace / "noted"
         line = f"trap 'echo told > {noted}; exit' TERM; echo ready > {noted}; {SLEEPER.replace('exec ', '')} & wait"
         siege.model.learn("go on.", Reply(tool_calls=(ToolCall("terminal", {"command": line}),)))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.oracle import besieged, told
+from tests.attacks.attack_checks import attacked_agent, told
 
 pytestmark = pytest.mark.anyio
 
@@ -31,7 +31,7 @@ def make_repository(folder: Path) -> Path:
 async def test_d06_settings_that_include_another_file_show_nothing_of_it(
     tmp_path: Path, include: str
 ) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         settings = make_repository(siege.workspace) / "config"
         assert "hello" in told(await siege.call("git", {"action": "show", "ref": "HEAD"}))
         settings.write_text(settings.read_text() + include.format(siege.canary))
@@ -43,7 +43,7 @@ async def test_d06_settings_that_include_another_file_show_nothing_of_it(
 async def test_d06_a_part_of_a_repository_that_is_a_link_shows_nothing_of_a_file_outside(
     tmp_path: Path, name: str
 ) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         part = make_repository(siege.workspace) / name
         part.parent.mkdir(parents=True, exist_ok=True)
         part.unlink(missing_ok=True)

@@ -12,9 +12,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.core.exchanges import CommandEnd
-from hermes_acp.core.rules import Rule
-from hermes_acp.workspaces.sandbox.detection import Way
+from hermes_acp.core.policy_rules import Rule
+from hermes_acp.core.port_types import CommandResult
+from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxMechanism
 from tests.attacks.sandboxes import WAYS, Sandboxed, sandboxed, usual_bounds
 
 pytestmark = pytest.mark.anyio
@@ -28,7 +28,9 @@ def files_of(box: Sandboxed) -> list[str]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_link_in_place_of_a_folder_above_a_repository_opens_nothing(tmp_path: Path, way: Way) -> None:
+async def test_a_link_in_place_of_a_folder_above_a_repository_opens_nothing(
+    tmp_path: Path, way: SandboxMechanism
+) -> None:
     """The folder around a repository is shown; one further up becomes a link that leads out to the same names."""
     async with sandboxed(tmp_path, way) as box:
         top = f"deep/{box.folder.parent.name}"
@@ -41,7 +43,7 @@ async def test_a_link_in_place_of_a_folder_above_a_repository_opens_nothing(tmp_
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_repository_approved_meanwhile_that_becomes_a_link_opens_nothing(
-    tmp_path: Path, way: Way
+    tmp_path: Path, way: SandboxMechanism
 ) -> None:
     """What is in the background does not keep the folders of a repository that was not there when it began."""
     async with sandboxed(tmp_path, way) as box:
@@ -95,7 +97,7 @@ async def test_what_is_only_read_stays_so_with_a_repository_around_it_or_in_it(t
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_root_that_looks_like_a_bare_repository_opens_nothing_around_it(
-    tmp_path: Path, way: Way
+    tmp_path: Path, way: SandboxMechanism
 ) -> None:
     async with sandboxed(tmp_path, way) as box:
         shutil.rmtree(box.folder / ".git")
@@ -108,10 +110,10 @@ async def test_a_root_that_looks_like_a_bare_repository_opens_nothing_around_it(
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_commands_that_are_the_first_at_once_share_what_is_made_for_the_first(
-    tmp_path: Path, way: Way
+    tmp_path: Path, way: SandboxMechanism
 ) -> None:
     """The end of `sandboxed` sees to it that nothing of it is left."""
-    ends: list[CommandEnd] = []
+    ends: list[CommandResult] = []
     async with sandboxed(tmp_path, way) as box:
 
         async def run(number: int) -> None:

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.workspaces.processes import Caretaker
-from hermes_acp.workspaces.sandbox.detection import find_way
-from hermes_acp.workspaces.sandbox.places import StandIn
-from hermes_acp.workspaces.sandbox.sandbox import Sandbox
-from hermes_acp.workspaces.sandbox.stand_ins import StandIns
-from hermes_acp.workspaces.starts import Shell, start
-from hermes_acp.workspaces.surroundings import command_environment
+from hermes_acp.workspaces.command_environment import command_environment
+from hermes_acp.workspaces.process_spawn import ShellCommand, start
+from hermes_acp.workspaces.process_tree import ProcessRegistry
+from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox
+from hermes_acp.workspaces.sandbox.placeholders import Placeholders
+from hermes_acp.workspaces.sandbox.sandbox_detection import detect_sandbox
+from hermes_acp.workspaces.sandbox.sandbox_mounts import Placeholder
 from tests.attacks.sandboxes import require, sandboxed, usual_bounds
 
 pytestmark = pytest.mark.anyio
@@ -32,7 +32,7 @@ class Ground:
     """
 
     def __init__(self, place: Path) -> None:
-        require("bubblewrap", find_way({"PATH": os.defpath}, ()))
+        require("bubblewrap", detect_sandbox({"PATH": os.defpath}, ()))
         self.folder = (place / "project").resolve()
         self.outside = (place / "home" / "outside").resolve()
         self.inner = self.folder / "inner"
@@ -49,9 +49,9 @@ class Ground:
 
     def outcome(self, line: str, between: str = "") -> str:
         """Prepare a command, do something to the folder `between`, start it, and give what it said."""
-        shell = Shell(("/bin/sh", "-c", line), str(self.folder), self.variables, "mark-0", 30)
+        shell = ShellCommand(("/bin/sh", "-c", line), str(self.folder), self.variables, "mark-0", 30)
         try:
-            confined = self.sandbox.confine(shell, Caretaker())
+            confined = self.sandbox.confine(shell, ProcessRegistry())
         except OSError:  # what it looked at was another thing a moment later
             return ""
         try:
@@ -145,9 +145,9 @@ def test_nothing_stands_in_where_a_link_leads(tmp_path: Path) -> None:
     outside = (tmp_path / "outside").resolve()
     outside.mkdir()
     (tmp_path / "inner").symlink_to(outside)
-    stand_ins = StandIns()
+    placeholders = Placeholders()
     path = str(tmp_path.resolve() / "inner")
-    assert stand_ins.hold((StandIn(f"{path}/hooks"), StandIn(f"{path}/commondir", b".\n"))) == ()
+    assert placeholders.hold((Placeholder(f"{path}/hooks"), Placeholder(f"{path}/commondir", b".\n"))) == ()
     assert os.listdir(outside) == []
 
 
@@ -155,13 +155,13 @@ def test_nothing_is_taken_away_where_a_link_leads(tmp_path: Path) -> None:
     inner, outside = tmp_path.resolve() / "inner", tmp_path.resolve() / "outside"
     (outside / "hooks").mkdir(parents=True)
     inner.mkdir()
-    stand_ins = StandIns()
-    held = stand_ins.hold((StandIn(f"{inner}/hooks"),))
+    placeholders = Placeholders()
+    held = placeholders.hold((Placeholder(f"{inner}/hooks"),))
     assert len(held) == 1
     inner.rename(tmp_path / "gone")
     inner.symlink_to(outside)
-    stand_ins.release(held)
-    stand_ins.clear()
+    placeholders.release(held)
+    placeholders.clear()
     assert os.listdir(outside) == ["hooks"]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.oracle import Siege, besieged, told
+from tests.attacks.attack_checks import AttackedAgent, attacked_agent, told
 from tests.attacks.test_workspaces_under_attack import is_about_trust, trust_nothing
 from tests.e2e.raw_editor import Message, permit
 from tests.model_server import Reply, ToolCall
@@ -35,7 +35,7 @@ def plant(work: Path, marker: str) -> None:
         (work / file).write_text(json.dumps({key: {f"evil{number}": server}}))
 
 
-def trust_questions(siege: Siege) -> list[str]:
+def trust_questions(siege: AttackedAgent) -> list[str]:
     asked = [m["params"] for m in siege.agent.messages if m.get("method") == ASK]
     return [params["toolCall"]["content"][0]["content"]["text"] for params in asked if is_about_trust(params)]
 
@@ -47,7 +47,7 @@ def started(folder: Path) -> list[str]:
 async def test_d01_nothing_starts_before_trust_and_the_list_shows_every_command(tmp_path: Path) -> None:
     work = tmp_path / "workspace"
     plant(work, "started")
-    async with besieged(tmp_path, answers={ASK: trust_nothing}) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: trust_nothing}) as siege:
         session_id = await siege.agent.open_session(work)
         assert started(tmp_path) == []
         await siege.check_prompt(session_id)
@@ -64,7 +64,7 @@ async def test_d02_a_changed_entry_of_the_same_name_asks_again(tmp_path: Path) -
     work.mkdir()
     (work / ".mcp.json").write_text(json.dumps({"mcpServers": {"helper": {"command": "true"}}}))
     answers = iter(["allow_workspace", "reject_once", "reject_once"])
-    async with besieged(tmp_path, answers={ASK: lambda params: permit(next(answers))(params)}) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: lambda params: permit(next(answers))(params)}) as siege:
         await siege.check_prompt(await siege.agent.open_session(work))
         await siege.check_prompt(await siege.agent.open_session(work))
         assert len(trust_questions(siege)) == 1
@@ -87,7 +87,7 @@ async def test_d04_rules_of_a_repository_loosen_nothing_and_tighten_at_once(tmp_
         ToolCall("write_file", {"path": "ran", "content": "x"}),
         ToolCall("terminal", {"command": "ls"}),
     )
-    async with besieged(tmp_path, answers={ASK: permit("reject_once")}) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}) as siege:
         session_id = await siege.agent.open_session(work)
         await siege.check_prompt(session_id)
         ends = [told(end) for end in await siege.turn(Reply(tool_calls=calls), session_id=session_id)]
@@ -118,7 +118,7 @@ async def test_d04_even_a_trusted_repository_opens_nothing_delicate(tmp_path: Pa
         ToolCall("terminal", {"command": "rm -rf /"}),
         ToolCall("terminal", {"command": f"touch {tmp_path}/.hermes/config.yaml"}),
     )
-    async with besieged(tmp_path, answers={ASK: trust_alone}) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: trust_alone}) as siege:
         session_id = await siege.agent.open_session(work)
         await siege.check_prompt(session_id)
         (end,) = await siege.turn(
@@ -134,7 +134,7 @@ async def test_d05_what_an_agent_plants_is_trusted_by_nobody(tmp_path: Path) -> 
     work = tmp_path / "workspace"
     content = json.dumps({"mcpServers": {"evil": {"command": "touch", "args": [str(tmp_path / "started")]}}})
     call = ToolCall("write_file", {"path": ".mcp.json", "content": content})
-    async with besieged(tmp_path, answers={ASK: trust_nothing}) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: trust_nothing}) as siege:
         session_id = await siege.agent.open_session(work)
         await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": "accept_edits"})
         await siege.check_prompt(session_id)
@@ -156,7 +156,7 @@ async def test_d01_an_editor_in_restricted_mode_has_nothing_used(tmp_path: Path)
         "clientCapabilities": {},
         "_meta": {"hermes": {"workspaceTrusted": False}},
     }
-    async with besieged(tmp_path, greeting=greeting) as siege:
+    async with attacked_agent(tmp_path, greeting=greeting) as siege:
         reply = await siege.agent.call("session/new", {"cwd": str(work), "mcpServers": []})
         assert reply["result"]["modes"]["currentModeId"] == "plan"
         session_id = str(reply["result"]["sessionId"])
@@ -188,7 +188,7 @@ async def test_a09_a_git_folder_that_points_elsewhere_runs_nothing(tmp_path: Pat
         ToolCall("write_file", {"path": ".git/config", "content": "x"}),
         ToolCall("write_file", {"path": ".git", "content": "x"}),
     )
-    async with besieged(tmp_path, answers={ASK: permit("reject_once")}) as siege:
+    async with attacked_agent(tmp_path, answers={ASK: permit("reject_once")}) as siege:
         ends = await siege.turn(Reply(tool_calls=(*calls, *writes)))
         # What only reads runs, confined; what would write there is asked about, and refused.
         assert [end["status"] for end in ends[-2:]] == ["failed"] * 2, [told(end) for end in ends]

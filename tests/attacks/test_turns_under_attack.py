@@ -16,8 +16,8 @@ from pathlib import Path
 import anyio
 import pytest
 
+from tests.attacks.attack_checks import MOST_RSS_BYTES, attacked_agent, ends_of, peak_rss_bytes
 from tests.attacks.frames import cancel_frame, is_question, reply_to
-from tests.attacks.oracle import MOST_RSS_BYTES, besieged, ends_of, peak_rss_bytes
 from tests.e2e.agent_process import (
     COMMAND,
     SLEEPER,
@@ -37,7 +37,7 @@ SLEEP = Reply(tool_calls=(ToolCall("terminal", {"command": SLEEPER}),))
 
 
 async def test_e07_ten_thousand_cancels_wherever_a_turn_stands(tmp_path: Path) -> None:
-    async with besieged(tmp_path, answers={}) as siege:
+    async with attacked_agent(tmp_path, answers={}) as siege:
         agent = siege.agent
         session_id = await agent.open_session(siege.workspace)
         flood = cancel_frame(session_id) * MANY_CANCELS
@@ -68,7 +68,7 @@ async def test_e07_ten_thousand_cancels_wherever_a_turn_stands(tmp_path: Path) -
 
 async def test_e07_a_cancel_kills_the_command_and_all_it_started(tmp_path: Path) -> None:
     stubborn = "trap '' TERM INT HUP; sleep 300 & setsid sleep 300 & " + SLEEPER.replace("exec ", "")
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
         session_id = await agent.open_session(siege.workspace)
         siege.model.learn("run", Reply(tool_calls=(ToolCall("terminal", {"command": stubborn}),)))
@@ -84,7 +84,7 @@ async def test_e07_a_cancel_kills_the_command_and_all_it_started(tmp_path: Path)
 
 
 async def test_e08_a_storm_of_sessions_and_prompts(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
         begun = [
             await agent.begin("session/new", {"cwd": str(siege.workspace), "mcpServers": []})
@@ -100,7 +100,7 @@ async def test_e08_a_storm_of_sessions_and_prompts(tmp_path: Path) -> None:
 
 async def test_e08_a_busy_session_is_prompted_loaded_moved_and_closed(tmp_path: Path) -> None:
     gate = anyio.Event()
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
         session_id = await agent.open_session(siege.workspace)
         siege.model.learn("slow", Reply(("one ", "two"), holds=(Hold(gate, after=1),)))
@@ -123,7 +123,7 @@ async def test_e08_a_busy_session_is_prompted_loaded_moved_and_closed(tmp_path: 
 
 
 async def test_e08_more_requests_in_flight_than_are_taken(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
         session_id = await agent.open_session(siege.workspace)
         siege.model.learn("held", Reply("x", holds=(Hold(anyio.Event(), after=None),)))
@@ -150,7 +150,7 @@ async def test_e08_more_requests_in_flight_than_are_taken(tmp_path: Path) -> Non
 async def test_e09_an_editor_that_is_stopped_with_a_full_pipe(tmp_path: Path) -> None:
     """The editor stands still while far more is said than a pipe holds; when it reads again nothing is missing."""
     words = "word " * 200_000
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
         session_id = await agent.open_session(siege.workspace)
         siege.model.learn("flood", Reply(words, deltas=400))
@@ -168,7 +168,7 @@ async def test_e09_an_editor_that_is_stopped_with_a_full_pipe(tmp_path: Path) ->
 
 
 async def test_e09_half_a_line_and_a_closed_pipe_end_it_and_keep_the_state(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         await siege.check_prompt(session_id)
         siege.model.learn("run", SLEEP)
@@ -242,7 +242,7 @@ async def read_until(descriptor: int, written: bytes, pattern: bytes) -> bytes:
 async def test_e14_a_process_that_was_stopped_and_goes_on(tmp_path: Path) -> None:
     """A suspended laptop in short: the agent stands still in mid-stream and in mid-command, then goes on as before."""
     gate = anyio.Event()
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         agent = siege.agent
         session_id = await agent.open_session(siege.workspace)
         siege.model.learn("slow", Reply(("one ", "two"), holds=(Hold(gate, after=1),)))

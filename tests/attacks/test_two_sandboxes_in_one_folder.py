@@ -9,17 +9,17 @@ from threading import Event
 
 from msgspec import structs
 
-from hermes_acp.core.closures import Closure
-from hermes_acp.core.rules import Rule
-from hermes_acp.policy.rulebook import Rulebook
-from hermes_acp.workspaces.processes import Caretaker
-from hermes_acp.workspaces.sandbox.detection import find_way
-from hermes_acp.workspaces.sandbox.lookout import absent
-from hermes_acp.workspaces.sandbox.places import PINNED, survey
-from hermes_acp.workspaces.sandbox.sandbox import Sandbox
-from hermes_acp.workspaces.sandbox.stand_ins import StandIns
-from hermes_acp.workspaces.sandbox.tree_index import Tree
-from hermes_acp.workspaces.starts import Shell, start
+from hermes_acp.core.denied_paths import DeniedPath
+from hermes_acp.core.policy_rules import Rule
+from hermes_acp.policy.rule_set import RuleSet
+from hermes_acp.workspaces.process_spawn import ShellCommand, start
+from hermes_acp.workspaces.process_tree import ProcessRegistry
+from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox
+from hermes_acp.workspaces.sandbox.path_scan import missing_denied
+from hermes_acp.workspaces.sandbox.placeholders import Placeholders
+from hermes_acp.workspaces.sandbox.sandbox_detection import detect_sandbox
+from hermes_acp.workspaces.sandbox.sandbox_mounts import PINNED, plan_sandbox_mounts
+from hermes_acp.workspaces.sandbox.tree_index import WorkspaceTree
 from tests.attacks.sandboxes import require, usual_bounds
 
 ROUNDS = 25
@@ -27,18 +27,18 @@ LOOKS = 500
 LINE = "for each in .vscode .envrc shut; do mkdir $each/x && echo open; done 2>/dev/null; echo fine"
 
 
-def closures(folder: str) -> tuple[Closure, ...]:
+def denied_paths(folder: str) -> tuple[DeniedPath, ...]:
     rules = (Rule("deny", path=f"{folder}/shut"), Rule("deny", path="**/*hu*"))
-    return Rulebook(rules, folder).closures(("terminal",))
+    return RuleSet(rules, folder).denied_paths(("terminal",))
 
 
 def said_in(folder: str, variables: dict[str, str]) -> str:
     """Run a command in a sandbox of its own; give what it said, and the notices of its end."""
-    bounds = structs.replace(usual_bounds(), closed=lambda: closures(folder))
+    bounds = structs.replace(usual_bounds(), closed=lambda: denied_paths(folder))
     sandbox = Sandbox((folder,), lambda: variables, lambda: bounds, lambda ip: False)
     try:
-        shell = Shell(("/bin/sh", "-c", LINE), folder, variables, "mark-0", 30)
-        confined = sandbox.confine(shell, Caretaker())
+        shell = ShellCommand(("/bin/sh", "-c", LINE), folder, variables, "mark-0", 30)
+        confined = sandbox.confine(shell, ProcessRegistry())
         try:
             reading, writing = os.pipe()
             with open(os.devnull, "rb") as nothing:
@@ -56,7 +56,7 @@ def said_in(folder: str, variables: dict[str, str]) -> str:
 
 
 def test_commands_of_two_sessions_in_one_folder_do_not_disturb_each_other(tmp_path: Path) -> None:
-    require("bubblewrap", find_way({"PATH": os.defpath}, ()))
+    require("bubblewrap", detect_sandbox({"PATH": os.defpath}, ()))
     folder = tmp_path.resolve() / "project"
     folder.mkdir()
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
@@ -74,8 +74,8 @@ def test_commands_of_two_sessions_in_one_folder_do_not_disturb_each_other(tmp_pa
 def test_a_placeholder_that_comes_and_goes_is_never_a_real_file(tmp_path: Path) -> None:
     folder = str(tmp_path.resolve())
     bounds = usual_bounds()
-    wanted = survey((folder,), bounds, {}, (), (), Tree()).stand_ins
-    ours, theirs, is_over = StandIns(), StandIns(), Event()
+    wanted = plan_sandbox_mounts((folder,), bounds, {}, (), (), WorkspaceTree()).placeholders
+    ours, theirs, is_over = Placeholders(), Placeholders(), Event()
 
     def come_and_go() -> None:
         while not is_over.is_set():
@@ -86,10 +86,10 @@ def test_a_placeholder_that_comes_and_goes_is_never_a_real_file(tmp_path: Path) 
         other = threads.submit(come_and_go)
         try:
             for _ in range(LOOKS):
-                places = survey((folder,), bounds, {}, (), (), Tree())
+                places = plan_sandbox_mounts((folder,), bounds, {}, (), (), WorkspaceTree())
                 assert places.kept == ()
                 assert not [path for path in places.hidden if path.startswith(folder)]
-                held = ours.hold(places.stand_ins)
+                held = ours.hold(places.placeholders)
                 assert [each.path for each in held] == [f"{folder}/{name}" for name in PINNED]
                 assert all(map(os.path.isdir, (each.path for each in held)))
                 ours.release(held)
@@ -102,12 +102,12 @@ def test_a_placeholder_that_comes_and_goes_is_never_a_real_file(tmp_path: Path) 
 
 def test_a_placeholder_of_another_session_is_absent_to_a_rule(tmp_path: Path) -> None:
     folder = str(tmp_path.resolve())
-    shut = closures(folder)
-    named = absent((folder,), shut)
+    shut = denied_paths(folder)
+    named = missing_denied((folder,), shut)
     assert named == (f"{folder}/shut",)
-    theirs = StandIns()
-    wanted = survey((folder,), usual_bounds(), {}, (), (), Tree()).stand_ins[:1]
+    theirs = Placeholders()
+    wanted = plan_sandbox_mounts((folder,), usual_bounds(), {}, (), (), WorkspaceTree()).placeholders[:1]
     held = theirs.hold([structs.replace(each, path=named[0]) for each in wanted])
-    assert absent((folder,), shut) == named
+    assert missing_denied((folder,), shut) == named
     theirs.release(held)
     theirs.clear()

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.workspaces.sandbox.detection import find_way
-from tests.attacks.oracle import ALLOW, Siege, besieged, told
+from hermes_acp.workspaces.sandbox.sandbox_detection import detect_sandbox
+from tests.attacks.attack_checks import ALLOW, AttackedAgent, attacked_agent, told
 from tests.attacks.sandboxes import require
 from tests.e2e.raw_editor import Answer, Message, permit
 from tests.model_server import Reply, ToolCall
@@ -42,7 +42,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture(autouse=True)
 def has_bubblewrap() -> None:
-    require("bubblewrap", find_way({"PATH": os.defpath}, ()))
+    require("bubblewrap", detect_sandbox({"PATH": os.defpath}, ()))
 
 
 class Counted:
@@ -62,7 +62,7 @@ class Counted:
 class Bait:
     """A repository whose `git diff` starts a program of its own, and what that program is after."""
 
-    def __init__(self, siege: Siege) -> None:
+    def __init__(self, siege: AttackedAgent) -> None:
         folder = self.folder = siege.workspace
         self.outside = siege.home
         (folder / "a.txt").write_text("one\n")
@@ -107,9 +107,9 @@ class Bait:
 @asynccontextmanager
 async def baited(
     folder: Path, settings: str = "", answers: Mapping[str, Answer] = ALLOW
-) -> AsyncGenerator[tuple[Siege, Bait]]:
+) -> AsyncGenerator[tuple[AttackedAgent, Bait]]:
     """Start an agent in a workspace that is such a repository."""
-    async with besieged(folder, settings=settings, answers=answers) as siege:
+    async with attacked_agent(folder, settings=settings, answers=answers) as siege:
         bait = Bait(siege)
         try:
             yield siege, bait
@@ -133,7 +133,7 @@ async def test_variables_that_are_shown_unasked_hold_only_the_usual_ones(
 ) -> None:
     asked = Counted("reject_once")
     told_names = {"DATABASE_DSN": "postgres-canary", "HARMLESS_LOOKING": "words-canary", "LC_TIME": "C.UTF-8"}
-    async with besieged(
+    async with attacked_agent(
         tmp_path, environment=told_names, answers={"session/request_permission": asked}
     ) as siege:
         shown = told(await siege.call("terminal", {"command": command}))
@@ -175,7 +175,7 @@ async def test_calls_of_an_approved_script_are_held_each_by_itself(tmp_path: Pat
 async def test_an_edit_by_a_command_stays_in_the_workspace(tmp_path: Path) -> None:
     asked = Counted("reject_once")
     answers = {"session/request_permission": asked}
-    async with besieged(tmp_path, settings="mode: accept_edits\n", answers=answers) as siege:
+    async with attacked_agent(tmp_path, settings="mode: accept_edits\n", answers=answers) as siege:
         await siege.call("terminal", {"command": "echo mine > notes.txt"})
         assert (siege.workspace / "notes.txt").read_text() == "mine\n"
         # What policy takes for a file of the workspace is one, or nothing is written.
@@ -190,7 +190,7 @@ async def test_what_is_allowed_for_good_runs_in_the_sandbox(tmp_path: Path) -> N
     line = {"command": "make test"}
     with socket.create_server(("127.0.0.1", 0)) as server:
         connect = f"bash -c 'exec 3<>/dev/tcp/127.0.0.1/{server.getsockname()[1]}'"
-        async with besieged(tmp_path, answers={"session/request_permission": approving}) as siege:
+        async with attacked_agent(tmp_path, answers={"session/request_permission": approving}) as siege:
             (siege.workspace / "Makefile").write_text("include rules.mk\n")
             rules = siege.workspace / "rules.mk"
             rules.write_text(f"test:\n\techo x >> made\n\t{connect}\n")
@@ -213,7 +213,7 @@ async def test_what_is_allowed_for_good_runs_in_the_sandbox(tmp_path: Path) -> N
 
 async def test_input_for_a_process_that_is_held_by_nothing_is_asked_about(tmp_path: Path) -> None:
     approving = Counted("allow_once")
-    async with besieged(
+    async with attacked_agent(
         tmp_path, settings="mode: auto\n", answers={"session/request_permission": approving}
     ) as siege:
         session_id = await siege.agent.open_session(siege.workspace)

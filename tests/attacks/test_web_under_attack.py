@@ -12,8 +12,8 @@ from typing import Final
 
 import pytest
 
-from hermes_acp.web.addresses import read_address
-from tests.attacks.oracle import AT_ONCE, Siege, besieged, told
+from hermes_acp.web.web_addresses import read_address
+from tests.attacks.attack_checks import AT_ONCE, AttackedAgent, attacked_agent, told
 from tests.contract.web_server import PAUSE, web_server
 from tests.model_server import Reply, ToolCall
 
@@ -51,7 +51,7 @@ def ways_home(port: int) -> list[str]:
 
 
 async def test_c03_no_address_of_this_machine_or_network_is_fetched(tmp_path: Path) -> None:
-    async with web_server() as server, besieged(tmp_path) as siege:
+    async with web_server() as server, attacked_agent(tmp_path) as siege:
         server.serve("/", "the inside")
         ways = ways_home(server.port)
         calls = tuple(ToolCall("web_fetch", {"url": url}, id=f"w{n}") for n, url in enumerate(ways))
@@ -64,7 +64,7 @@ async def test_c03_no_address_of_this_machine_or_network_is_fetched(tmp_path: Pa
 
 
 async def test_c03_a_redirect_from_an_allowed_host_leads_nowhere_else(tmp_path: Path) -> None:
-    async with web_server() as server, besieged(tmp_path, settings=ALLOWED) as siege:
+    async with web_server() as server, attacked_agent(tmp_path, settings=ALLOWED) as siege:
         server.serve("/inside", "the inside")
         for number, url in enumerate(ways_home(server.port)[1:13]):
             place = url if url.count("/") > 3 else f"{url}inside"
@@ -75,7 +75,7 @@ async def test_c03_a_redirect_from_an_allowed_host_leads_nowhere_else(tmp_path: 
 
 
 async def test_c09_what_the_model_writes_is_fetched_by_nobody(tmp_path: Path) -> None:
-    async with web_server() as server, besieged(tmp_path) as siege:
+    async with web_server() as server, attacked_agent(tmp_path) as siege:
         words = f"![x]({server.url('/?d=secret')}) [y]({server.url('/y')}) <img src='{server.url('/z')}'>"
         session_id = await siege.agent.open_session(siege.workspace)
         await siege.turn(Reply(words), session_id=session_id)
@@ -84,7 +84,7 @@ async def test_c09_what_the_model_writes_is_fetched_by_nobody(tmp_path: Path) ->
 
 
 async def test_d14_a_page_that_gives_orders_is_fenced_and_disarmed(tmp_path: Path) -> None:
-    async with web_server() as server, besieged(tmp_path, settings=ALLOWED) as siege:
+    async with web_server() as server, attacked_agent(tmp_path, settings=ALLOWED) as siege:
         server.serve("/", POISON)
         end = await fetch(siege, server.url())
     text = told(end)
@@ -106,7 +106,7 @@ async def test_d14_a_page_that_gives_orders_is_fenced_and_disarmed(tmp_path: Pat
 
 
 async def test_f09_a_body_that_bursts_costs_an_outcome(tmp_path: Path) -> None:
-    async with web_server() as server, besieged(tmp_path, settings=ALLOWED) as siege:
+    async with web_server() as server, attacked_agent(tmp_path, settings=ALLOWED) as siege:
         bomb = gzip.compress(bytes(300_000_000), 9)
         server.serve("/bomb", bomb, "content-encoding: gzip", "content-type: text/plain")
         server.serve("/deep", "<div>" * 300_000 + "deep words")
@@ -116,7 +116,7 @@ async def test_f09_a_body_that_bursts_costs_an_outcome(tmp_path: Path) -> None:
         assert "offset=40000 gives more" in told(await fetch(siege, server.url("/long")))
 
 
-async def fetch(siege: Siege, url: str) -> dict[str, object]:
+async def fetch(siege: AttackedAgent, url: str) -> dict[str, object]:
     return await siege.call("web_fetch", {"url": url})
 
 
@@ -157,7 +157,7 @@ PLACES: Final = (
 
 async def test_answers_that_break_the_rules_cost_an_outcome(tmp_path: Path) -> None:
     settings = f"{ALLOWED}  timeout_s: 3\n"
-    async with web_server() as server, besieged(tmp_path, settings=settings) as siege:
+    async with web_server() as server, attacked_agent(tmp_path, settings=settings) as siege:
         for number, answer in enumerate(ANSWERS.values()):
             server.answers[f"/{number}"] = answer
         for number, name in enumerate(ANSWERS):
@@ -165,7 +165,7 @@ async def test_answers_that_break_the_rules_cost_an_outcome(tmp_path: Path) -> N
 
 
 async def test_a10_a_redirect_to_what_is_no_page_is_refused(tmp_path: Path) -> None:
-    async with web_server() as server, besieged(tmp_path, settings=ALLOWED) as siege:
+    async with web_server() as server, attacked_agent(tmp_path, settings=ALLOWED) as siege:
         server.serve("/inside", "the inside")
         for number, place in enumerate(PLACES):
             server.serve(f"/{number}", "", f"location: {place}", status="302 Found")

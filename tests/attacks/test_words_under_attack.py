@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from hermes_acp.core.event_types import Mode
 from hermes_acp.core.proposals import Runs
-from hermes_acp.core.terms import Mode
-from hermes_acp.policy.rules import Policy
+from hermes_acp.policy.policy_engine import Policy
 from tests.attacks.argv_oracle import Run, Scene, compare, prepare, runs_of, scratch_folder, unforeseen
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what bash opened is read in /proc")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.oracle import besieged, told
+from tests.attacks.attack_checks import attacked_agent, told
 from tests.e2e.agent_process import WAIT_S
 from tests.e2e.raw_editor import Message, permit
 from tests.model_server import Reply, ToolCall
@@ -61,7 +61,9 @@ async def test_d03_d04_d07_a_workspace_full_of_settings_changes_nothing(tmp_path
         (work / name).write_text(json.dumps(servers))
     plant_modules(work)
     answers = {"session/request_permission": trust_nothing}
-    async with besieged(tmp_path, answers=answers, cwd=work, environment={"VIRTUAL_ENV": str(work)}) as siege:
+    async with attacked_agent(
+        tmp_path, answers=answers, cwd=work, environment={"VIRTUAL_ENV": str(work)}
+    ) as siege:
         session_id = await siege.agent.open_session(work)
         await siege.check_prompt(session_id)
         for call in (
@@ -115,7 +117,7 @@ async def test_d07_helpers_are_not_taken_from_the_workspace(tmp_path: Path) -> N
     plant_modules(work)
     (work / "a.txt").write_text("needle")
     path = f"{work}:{work}/bin::.:bin:{os.environ['PATH']}"
-    async with besieged(tmp_path, cwd=work, environment={"PATH": path}) as siege:
+    async with attacked_agent(tmp_path, cwd=work, environment={"PATH": path}) as siege:
         end = await siege.call("search", {"pattern": "needle"})
         assert "a.txt:1: needle" in told(end)
         assert not [m for m in siege.agent.messages if m.get("method") == "session/request_permission"]
@@ -130,7 +132,7 @@ async def test_d07_b10_a_program_of_the_workspaces_runs_for_nobody_unasked(tmp_p
     plant_modules(work)
     path = f"{work}/bin:{os.environ['PATH']}"
     refuse = {"session/request_permission": permit("reject_once")}
-    async with besieged(tmp_path, answers=refuse, cwd=work, environment={"PATH": path}) as siege:
+    async with attacked_agent(tmp_path, answers=refuse, cwd=work, environment={"PATH": path}) as siege:
         for command in ("cat a.txt", "ls", "git status", "./ls", "PATH=.:$PATH ls", "cd bin && ./cat"):
             await siege.call("terminal", {"command": command})
     assert not list(work.glob("ran-*"))
@@ -138,7 +140,7 @@ async def test_d07_b10_a_program_of_the_workspaces_runs_for_nobody_unasked(tmp_p
 
 async def test_d08_context_files_that_are_no_text_for_agents(tmp_path: Path) -> None:
     """Each in a folder of its own: the session opens at once and nothing of what was not meant reaches the model."""
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         folders = {name: siege.workspace / name for name in CONTEXT_FILES}
         for name, folder in folders.items():
             (folder / ".git").mkdir(parents=True)
@@ -204,7 +206,7 @@ def plant_context(kind: str, path: Path, canary: Path) -> None:
 
 
 async def test_d08_a_working_directory_whose_git_folder_is_a_trap(tmp_path: Path) -> None:
-    async with besieged(tmp_path) as siege:
+    async with attacked_agent(tmp_path) as siege:
         work = siege.workspace
         config = "[core]\n\tfsmonitor = touch ran-fsmonitor\n\thooksPath = hooks\n\tpager = touch ran-pager\n"
         config += '[diff]\n\texternal = touch ran-diff\n[filter "x"]\n\tclean = touch ran-clean\n'
@@ -225,7 +227,7 @@ async def test_d08_a_working_directory_whose_git_folder_is_a_trap(tmp_path: Path
 
 
 async def test_d16_a_file_that_looks_like_the_protocol_is_only_read(tmp_path: Path) -> None:
-    async with besieged(tmp_path, answers={}) as siege:
+    async with attacked_agent(tmp_path, answers={}) as siege:
         agent = siege.agent
         (siege.workspace / "notes.md").write_text(PROTOCOL_LINES)
         (siege.workspace / PROTOCOL_LINES.splitlines()[1].replace("/", "_")[:80]).write_text(PROTOCOL_LINES)

@@ -28,8 +28,8 @@ from hermes_acp.core.messages import (
     UserMessage,
 )
 from tests.attacks.scenario_tables import Call, Scenario
+from tests.conversations.app_scene import Scene
 from tests.conversations.fake_editor import FakeEditor
-from tests.conversations.house import Scene
 from tests.conversations.scripted_provider import Step, call, step
 from tests.conversations.wire_laws import Json
 

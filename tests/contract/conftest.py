@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.workspaces.processes import Row, list_processes
-from tests.conversations.house import Scene
+from hermes_acp.workspaces.process_tree import ProcessInfo, list_processes
+from tests.conversations.app_scene import Scene
 
-LeftOver = Callable[[], list[Row]]
+LeftOver = Callable[[], list[ProcessInfo]]
 
 
 @pytest.fixture
@@ -28,19 +28,19 @@ def reaped() -> None:
                 os.waitpid(row.pid, os.WNOHANG)
 
 
-def children() -> list[Row]:
+def children() -> list[ProcessInfo]:
     """Give this process's children, but for the watcher that is there until the workspace is closed."""
     mine = [row for row in list_processes().values() if row.parent == os.getpid()]
     return [row for row in mine if b"hermes-acp-watch" not in words_of(row) and is_there(row)]
 
 
-def is_there(row: Row) -> bool:
+def is_there(row: ProcessInfo) -> bool:
     """Tell whether a process is still there, be it dead."""
     now = list_processes().get(row.pid)
     return now is not None and now.started == row.started
 
 
-def words_of(row: Row) -> bytes:
+def words_of(row: ProcessInfo) -> bytes:
     """Give the words of a process; those of one that is only just being started once it has any."""
     words, pause = b"", threading.Event()
     with suppress(OSError, KeyError):

@@ -31,7 +31,7 @@ from pydantic import AnyHttpUrl
 SCOPES = ["use"]
 
 
-class Doorkeeper:
+class FakeAuthorizationServer:
     """The authorization server: who is registered, what was given out, how often something was asked for."""
 
     def __init__(self) -> None:
@@ -117,7 +117,7 @@ class Doorkeeper:
 class Guarded:
     """The server as tests reach it."""
 
-    def __init__(self, address: str, keeper: Doorkeeper) -> None:
+    def __init__(self, address: str, keeper: FakeAuthorizationServer) -> None:
         self.address = address
         self.url = f"{address}/mcp"
         self.keeper = keeper
@@ -134,7 +134,7 @@ async def guarded() -> AsyncGenerator[Guarded]:
     """Run the server on a free port of this machine."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        keeper = Doorkeeper()
+        keeper = FakeAuthorizationServer()
         server = MCPServer(
             "guarded",
             auth_server_provider=keeper,

@@ -13,23 +13,30 @@ from typing import Any
 import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from hermes_acp.core.exchanges import Confinement, Moment
+from hermes_acp.core.event_types import PlanEntry
+from hermes_acp.core.port_types import Confinement, EventContext
 from hermes_acp.core.proposals import Effect, Question, Reply, Result
-from hermes_acp.core.terms import PlanEntry
-from hermes_acp.mcp.servers import Servers
-from hermes_acp.mcp.specs import HttpServer, Pace, ServerSpec, SseServer, StdioServer, Surroundings
-from tests.unit.tools.calls import MemoryWorkspace
+from hermes_acp.mcp.server_definitions import (
+    HttpServer,
+    ServerContext,
+    ServerSpec,
+    ServerTimeouts,
+    SseServer,
+    StdioServer,
+)
+from hermes_acp.mcp.server_pool import McpServerPool
+from tests.unit.tools.tool_calling import MemoryWorkspace
 
 EXAMPLE = Path(__file__).with_name("mcp_example.py")
 WAIT_S = 60.0
-QUICK = Pace(waits_s=(0.01, 0.01), connect_s=60)
+QUICK = ServerTimeouts(waits_s=(0.01, 0.01), connect_s=60)
 
 
 class Reports:
     """What a running call said and asked; `heard` is set by the first of it. `reply` answers each question."""
 
     session_id = "ses_present"
-    moment = Moment("ses_present", "turn_1", 0.0)
+    event_context = EventContext("ses_present", "turn_1", 0.0)
     confinement: Confinement = "usual"
 
     def __init__(self, reply: Reply | None = None) -> None:
@@ -60,7 +67,7 @@ class Reports:
 class Playground:
     """Servers at work, with a folder where the example notes what happens to it."""
 
-    def __init__(self, servers: Servers, place: Path, changes: list[int]) -> None:
+    def __init__(self, servers: McpServerPool, place: Path, changes: list[int]) -> None:
         self.servers = servers
         self.place = place
         self.changes = changes
@@ -87,21 +94,21 @@ def example(place: Path, name: str = "example", **env: str) -> StdioServer:
 
 @asynccontextmanager
 async def at_work(
-    place: Path, *specs: ServerSpec, pace: Pace = QUICK, clean: Any = str, **variables: str
+    place: Path, *specs: ServerSpec, timeouts: ServerTimeouts = QUICK, clean: Any = str, **variables: str
 ) -> AsyncGenerator[Playground]:
     """Run servers and wait until each has had its first try."""
-    surroundings = Surroundings(str(place), (str(place),), variables, place / "logs", clean, can_ask=True)
-    async with playing(place, surroundings, *specs, pace=pace) as playground:
+    surroundings = ServerContext(str(place), (str(place),), variables, place / "logs", clean, can_ask=True)
+    async with playing(place, surroundings, *specs, timeouts=timeouts) as playground:
         yield playground
 
 
 @asynccontextmanager
 async def playing(
-    place: Path, surroundings: Surroundings, *specs: ServerSpec, pace: Pace
+    place: Path, surroundings: ServerContext, *specs: ServerSpec, timeouts: ServerTimeouts
 ) -> AsyncGenerator[Playground]:
     """Run servers in given surroundings and wait until each has had its first try."""
     changes: list[int] = []
-    servers = Servers(specs, surroundings, lambda: changes.append(len(changes)), pace)
+    servers = McpServerPool(specs, surroundings, lambda: changes.append(len(changes)), timeouts)
     with anyio.fail_after(2 * WAIT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(servers.run)

@@ -17,7 +17,7 @@ from hermes_acp.core.messages import (
     ToolSchema,
     UserMessage,
 )
-from hermes_acp.models.switchboard import open_connection
+from hermes_acp.models.connection_factory import open_connection
 from tests.contract.provider_suite import WAIT_S, ask, collect, joined, last_reply
 from tests.model_server import Reply, serve
 

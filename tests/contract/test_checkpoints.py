@@ -12,10 +12,10 @@ from threading import Event
 
 import pytest
 
-from hermes_acp.core.checkpoints import CheckpointTrouble, Occasion, Restored
-from hermes_acp.storage.checkpoints.restoration import Restoration, Wish
-from hermes_acp.storage.checkpoints.sifting import Bounds
-from hermes_acp.storage.checkpoints.store import Store, StoreSetup
+from hermes_acp.core.checkpoint_types import CheckpointContext, CheckpointError, RestoreResult
+from hermes_acp.storage.checkpoints.checkpoint_store import CheckpointStore, StoreSetup
+from hermes_acp.storage.checkpoints.restoration import CheckpointRestorer, RestoreRequest
+from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 NAMES = (
@@ -42,7 +42,9 @@ class Workshop:
         self.root.mkdir()
         self.home = place / "home"
         variables = {"PATH": os.environ["PATH"], "HOME": str(place)}
-        self.store = Store(StoreSetup(self.home, variables, Bounds(largest_file_bytes)), Event(), {})
+        self.store = CheckpointStore(
+            StoreSetup(self.home, variables, SnapshotLimits(largest_file_bytes)), Event(), {}
+        )
         self.roots: tuple[str, ...] = (str(self.root),)
         self.count = 0
 
@@ -50,8 +52,8 @@ class Workshop:
         self.count += 1
         return f"cp_{self.count}", 1000.0 + self.count
 
-    def occasion(self) -> Occasion:
-        return Occasion("ses_1", f"turn_{self.count}", "title", self.roots)
+    def occasion(self) -> CheckpointContext:
+        return CheckpointContext("ses_1", f"turn_{self.count}", "title", self.roots)
 
     def turn(self, act: Callable[[], object], *touched: Path) -> str:
         """Let a turn happen, and give its checkpoint."""
@@ -62,18 +64,18 @@ class Workshop:
         self.store.finish(note, paths)
         return note_id
 
-    def wish(self, *, force: bool = False, only: tuple[str, ...] | None = None) -> Wish:
-        return Wish(*self.fresh(), self.occasion(), only, force)
+    def wish(self, *, force: bool = False, only: tuple[str, ...] | None = None) -> RestoreRequest:
+        return RestoreRequest(*self.fresh(), self.occasion(), only, force)
 
-    def undo(self, count: int = 1, *, force: bool = False) -> Restored:
-        return Restoration(self.store).undo("ses_1", count, self.wish(force=force))
+    def undo(self, count: int = 1, *, force: bool = False) -> RestoreResult:
+        return CheckpointRestorer(self.store).undo("ses_1", count, self.wish(force=force))
 
-    def redo(self) -> Restored:
-        return Restoration(self.store).redo("ses_1", self.wish())
+    def redo(self) -> RestoreResult:
+        return CheckpointRestorer(self.store).redo("ses_1", self.wish())
 
-    def restore(self, checkpoint_id: str, *only: Path, force: bool = False) -> Restored:
+    def restore(self, checkpoint_id: str, *only: Path, force: bool = False) -> RestoreResult:
         wish = self.wish(force=force, only=tuple(map(str, only)) or None)
-        return Restoration(self.store).restore("ses_1", checkpoint_id, wish)
+        return CheckpointRestorer(self.store).restore("ses_1", checkpoint_id, wish)
 
     def write(self, name: str, content: str = "x") -> Path:
         path = self.root / name
@@ -335,7 +337,7 @@ def test_renames_are_seen_and_texts_compared(workshop: Workshop) -> None:
     (checkpoint,) = workshop.store.listed("ses_1")
     told = {Path(each.path).name: (each.change, Path(each.old_path).name) for each in checkpoint.files}
     assert told == {"new.txt": ("renamed", "old.txt"), "pic": ("modified", ""), "t": ("added", "")}
-    notes = workshop.store.book.of_session("ses_1")
+    notes = workshop.store.checkpoint_index.of_session("ses_1")
     texts = {Path(each.path).name: each for each in workshop.store.texts(notes[0], notes)}
     assert texts["pic"].is_binary
     assert (texts["t"].old_text, texts["t"].new_text) == (None, "x")
@@ -393,5 +395,5 @@ def test_a_damaged_shadow_costs_what_it_held_and_nothing_else(workshop: Workshop
 def test_folders_too_wide_are_refused(workshop: Workshop, root: str) -> None:
     workshop.home.mkdir()
     place = {"/": "/", "home": str(workshop.root.parent), "own": str(workshop.home)}[root]
-    with pytest.raises(CheckpointTrouble):
-        workshop.store.get_ready((place,))
+    with pytest.raises(CheckpointError):
+        workshop.store.prepare((place,))

@@ -17,13 +17,19 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.storage.checkpoints.keeper import Keeper
-from hermes_acp.storage.checkpoints.sifting import Bounds
-from hermes_acp.storage.checkpoints.store import StoreSetup
-from hermes_acp.storage.checkpoints.sweeping import BETWEEN_S, Retention, is_due, size_bytes, sweep
+from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager
+from hermes_acp.storage.checkpoints.checkpoint_store import StoreSetup
+from hermes_acp.storage.checkpoints.garbage_collection import (
+    SWEEP_INTERVAL_S,
+    RetentionPolicy,
+    collect_garbage,
+    is_due,
+    size_bytes,
+)
+from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits
 from tests.contract.test_checkpoints import Workshop, git, pytestmark, tree_of
-from tests.conversations.house import CountedIds
-from tests.unit.agent.turns import HeldClock
+from tests.conversations.app_scene import SequentialIds
+from tests.unit.agent.turns import ManualClock
 
 __all__ = ["pytestmark"]
 KILLS = 12
@@ -31,16 +37,17 @@ WORKER = """
 import os, sys
 from pathlib import Path
 from threading import Event
-from hermes_acp.core.checkpoints import Occasion
-from hermes_acp.storage.checkpoints.sifting import Bounds
-from hermes_acp.storage.checkpoints.store import StoreSetup, Store
+from hermes_acp.core.checkpoint_types import CheckpointContext
+from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits
+from hermes_acp.storage.checkpoints.checkpoint_store import StoreSetup, CheckpointStore
 home, root = Path(sys.argv[1]), sys.argv[2]
-store = Store(StoreSetup(home, {"PATH": os.environ["PATH"], "HOME": str(home.parent)}, Bounds(1 << 20)), Event(), {})
+setup = StoreSetup(home, {"PATH": os.environ["PATH"], "HOME": str(home.parent)}, SnapshotLimits(1 << 20))
+store = CheckpointStore(setup, Event(), {})
 print("ready", flush=True)
 number = 0
 while True:
     number += 1
-    occasion = Occasion("ses_killed", f"turn_{number}", "t", (root,))
+    occasion = CheckpointContext("ses_killed", f"turn_{number}", "t", (root,))
     note = store.begin(f"k{os.getpid()}_{number}", "turn", occasion, 10.0 * number, [])
     for name in range(40):
         Path(root, f"w{number % 5}_{name}").write_bytes(os.urandom(3000))
@@ -145,7 +152,7 @@ def test_a09_d06_nothing_of_the_workspace_is_run_and_its_repository_stays_byte_f
     assert (state_of_repository(root), state_of_repository(inner)) == (own, others)
     assert [path.name for path in traps.iterdir() if path.name.startswith("ran-")] == []
     workshop.redo()
-    notes = workshop.store.book.of_session("ses_1")
+    notes = workshop.store.checkpoint_index.of_session("ses_1")
     assert len(workshop.store.texts(notes[0], notes)) == 4
     assert [path.name for path in traps.iterdir() if path.name.startswith("ran-")] == []
     subprocess.run(["git", "status"], cwd=root, capture_output=True, timeout=30)
@@ -268,12 +275,12 @@ def test_a_sweep_is_due_again_after_a_while_and_when_it_was_broken_off(workshop:
     workshop.turn(lambda: path.write_text("1"))
     assert is_due(workshop.store, 1010.0)
     workshop.store.stop.set()
-    sweep(workshop.store, Retention(4, 30, 1), 1010.0)
+    collect_garbage(workshop.store, RetentionPolicy(4, 30, 1), 1010.0)
     assert is_due(workshop.store, 1010.0), "this one saw nothing of what there is"
     workshop.store.stop.clear()
-    sweep(workshop.store, Retention(4, 30, 1 << 30), 1010.0)
-    assert not is_due(workshop.store, 1010.0 + BETWEEN_S / 2)
-    assert is_due(workshop.store, 1011.0 + BETWEEN_S)
+    collect_garbage(workshop.store, RetentionPolicy(4, 30, 1 << 30), 1010.0)
+    assert not is_due(workshop.store, 1010.0 + SWEEP_INTERVAL_S / 2)
+    assert is_due(workshop.store, 1011.0 + SWEEP_INTERVAL_S)
 
 
 def test_sweeping_keeps_what_is_young_and_little(workshop: Workshop) -> None:
@@ -284,17 +291,17 @@ def test_sweeping_keeps_what_is_young_and_little(workshop: Workshop) -> None:
     for number in range(6):
         workshop.turn(lambda number=number: path.write_bytes(random.Random(number).randbytes(400_000)))
     shadow = next(each for each in workshop.store.setup.shelf.iterdir() if (each / "HEAD").is_file())
-    sweep(workshop.store, Retention(4, 30, 1 << 30), 1010.0)
+    collect_garbage(workshop.store, RetentionPolicy(4, 30, 1 << 30), 1010.0)
     assert len(workshop.store.listed("ses_1")) == 4
-    sweep(workshop.store, Retention(4, 2.5 / 86_400, 1 << 30), 1007.0)
+    collect_garbage(workshop.store, RetentionPolicy(4, 2.5 / 86_400, 1 << 30), 1007.0)
     assert len(workshop.store.listed("ses_1")) == 2
-    sweep(workshop.store, Retention(4, 30, 1_300_000), 1010.0)
+    collect_garbage(workshop.store, RetentionPolicy(4, 30, 1_300_000), 1010.0)
     assert size_bytes(shadow, threading.Event()) < 2_000_000
     kept = workshop.store.listed("ses_1")
     assert kept
     assert workshop.undo().conflicts == ()
     record.unlink()
-    sweep(workshop.store, Retention(4, 30, 1 << 30), 1010.0)
+    collect_garbage(workshop.store, RetentionPolicy(4, 30, 1 << 30), 1010.0)
     assert workshop.store.listed("ses_1") == []
 
 
@@ -335,8 +342,12 @@ async def test_no_git_outlives_the_keeper(tmp_path: Path, monkeypatch: pytest.Mo
     """The process leaves at once when everything is closed, and what was broken off is closed then."""
     workshop = Workshop(tmp_path.resolve())
     number = slow_git(workshop, monkeypatch)
-    setup = StoreSetup(workshop.home, {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, Bounds(1 << 20))
-    keeper = Keeper(lambda: setup, lambda: Retention(4, 30, 1 << 30), HeldClock(), CountedIds())
+    setup = StoreSetup(
+        workshop.home, {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, SnapshotLimits(1 << 20)
+    )
+    keeper = CheckpointManager(
+        lambda: setup, lambda: RetentionPolicy(4, 30, 1 << 30), ManualClock(), SequentialIds()
+    )
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(keeper.open, workshop.occasion(), ())
         await appears(number)

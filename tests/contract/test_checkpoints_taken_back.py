@@ -8,16 +8,16 @@ from threading import Event
 
 import pytest
 
-from hermes_acp.core.checkpoints import CheckpointTrouble
-from hermes_acp.storage.checkpoints.checkup import examine_checkpoints
-from hermes_acp.storage.checkpoints.ignored import MOST_FILES
-from hermes_acp.storage.checkpoints.keeper import Keeper
-from hermes_acp.storage.checkpoints.sifting import Bounds
-from hermes_acp.storage.checkpoints.store import Store, StoreSetup
-from hermes_acp.storage.checkpoints.sweeping import Retention
+from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.storage.checkpoints.checkpoint_checks import check_checkpoints
+from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager
+from hermes_acp.storage.checkpoints.checkpoint_store import CheckpointStore, StoreSetup
+from hermes_acp.storage.checkpoints.garbage_collection import RetentionPolicy
+from hermes_acp.storage.checkpoints.ignored_files import MAX_FILES
+from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits
 from tests.contract.test_checkpoints import Workshop, tree_of
-from tests.conversations.house import CountedIds
-from tests.unit.agent.turns import HeldClock
+from tests.conversations.app_scene import SequentialIds
+from tests.unit.agent.turns import ManualClock
 
 
 @pytest.fixture
@@ -88,11 +88,11 @@ def test_an_ignored_folder_that_is_deleted_whole_comes_back(workshop: Workshop) 
 
 def test_an_ignored_folder_with_too_much_in_it_is_left_out_and_named(workshop: Workshop) -> None:
     workshop.write(".gitignore", "build/\n")
-    for number in range(MOST_FILES + 1):
+    for number in range(MAX_FILES + 1):
         workshop.write(f"build/{number}", "")
     workshop.write("plain", "1")
     name = workshop.turn(lambda: workshop.write("plain", "2"), workshop.root / "build")
-    (note,) = [each for each in workshop.store.book.of_session("ses_1") if each.id == name]
+    (note,) = [each for each in workshop.store.checkpoint_index.of_session("ses_1") if each.id == name]
     assert b"build" in note.places[0].left_before
     assert workshop.undo().conflicts == ()
 
@@ -138,7 +138,7 @@ def test_a_checkup_tells_of_checkpoints_that_are_lost_or_were_not_ended(workshop
     workshop.turn(lambda: path.write_text("3"))
 
     def findings() -> list[tuple[str, str]]:
-        found = list(examine_checkpoints(workshop.store.setup))
+        found = list(check_checkpoints(workshop.store.setup))
         assert found.pop().text.startswith("Checkpoints take ")
         return [(each.level, each.text) for each in found]
 
@@ -159,7 +159,9 @@ def test_the_folders_of_a_tree_are_listed_once_and_their_bits_looked_at_each_tim
     shim.chmod(0o755)
     workshop = Workshop(tmp_path)
     variables = {"PATH": f"{shim.parent}:{os.environ['PATH']}", "HOME": str(tmp_path)}
-    workshop.store = Store(StoreSetup(workshop.home, variables, Bounds(1 << 20)), Event(), {})
+    workshop.store = CheckpointStore(
+        StoreSetup(workshop.home, variables, SnapshotLimits(1 << 20)), Event(), {}
+    )
     folder = workshop.write("inner/a", "1").parent
     for mode in (0o700, 0o755):
         workshop.turn(partial(folder.chmod, mode))
@@ -179,7 +181,7 @@ async def test_what_was_done_in_a_folder_that_is_gone_cannot_be_undone_and_is_sa
     path = workshop.write("a", "1")
     workshop.turn(lambda: path.write_text("2"))
     shutil.rmtree(workshop.root)
-    terms = Retention(keep_turns=9, keep_days=9.0, largest_store_bytes=1 << 30)
-    keeper = Keeper(lambda: workshop.store.setup, lambda: terms, HeldClock(), CountedIds())
-    with pytest.raises(CheckpointTrouble, match=str(workshop.root)):
+    terms = RetentionPolicy(keep_turns=9, keep_days=9.0, largest_store_bytes=1 << 30)
+    keeper = CheckpointManager(lambda: workshop.store.setup, lambda: terms, ManualClock(), SequentialIds())
+    with pytest.raises(CheckpointError, match=str(workshop.root)):
         await keeper.undo("ses_1", 1, force=force)

@@ -10,23 +10,23 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.config.backends import DockerSettings
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import Command
+from hermes_acp.config.backend_settings import DockerSettings
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.port_types import Command
 from hermes_acp.core.ports import Workspace
 from hermes_acp.workspaces.backends.docker import BACKEND
-from hermes_acp.workspaces.containers.engine import OWNER_LABEL
-from hermes_acp.workspaces.containers.unattended import Precautions
-from hermes_acp.workspaces.sandbox.bounds import Guarded
-from tests.contract.far_machines import IMAGE, Missing, docker_engine
+from hermes_acp.workspaces.containers.engine_options import OWNER_LABEL
+from hermes_acp.workspaces.containers.mounted_commands import MountRestrictions
+from hermes_acp.workspaces.sandbox.sandbox_policy import GuardedNames
+from tests.contract.remote_machines import IMAGE, Missing, docker_engine
 from tests.contract.workspace_suite import BOUND_S, Ground, Report, run
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 SETTINGS = DockerSettings(image=IMAGE, pids=48, memory_mb=128, tmp_mb=64)
 SERVER = """
 import anyio, os, sys
-from hermes_acp.config.backends import DockerSettings
-from hermes_acp.core.exchanges import Command
+from hermes_acp.config.backend_settings import DockerSettings
+from hermes_acp.core.port_types import Command
 from hermes_acp.workspaces.backends.docker import BACKEND
 
 async def serve():
@@ -104,7 +104,7 @@ async def still_answers(ground: Ground) -> bool:
     """Tell whether a command runs; the last of a bomb may still hold every process that can be had."""
     try:
         return (await run(ground, "echo still here")).output == "still here\n"
-    except WorkspaceTrouble:
+    except WorkspaceError:
         return False
 
 
@@ -182,7 +182,7 @@ async def test_an_image_that_is_not_there_is_told_and_not_pulled(
 ) -> None:
     settings = DockerSettings(image="localhost/no-such-image:1")
     workspace: Workspace = BACKEND.open(str(folder), (str(folder),), variables, "", settings)
-    with pytest.raises(WorkspaceTrouble, match="did not start") as caught:
+    with pytest.raises(WorkspaceError, match="did not start") as caught:
         await workspace.run(Command("true", str(folder), 5), Report())
     assert "no-such-image" in caught.value.sentence()
     await workspace.close()
@@ -192,8 +192,8 @@ async def test_what_nobody_approved_leaves_nothing_that_runs_later(
     variables: Mapping[str, str], folder: Path, tmp_path: Path
 ) -> None:
     (folder / "AGENTS.md").write_text("as it was")
-    guarded = Guarded(frozenset({".vscode", ".github"}), frozenset({"agents.md", ".envrc"}))
-    workspace = BACKEND.open(str(folder), (str(folder),), variables, "", SETTINGS, Precautions(guarded))
+    guarded = GuardedNames(frozenset({".vscode", ".github"}), frozenset({"agents.md", ".envrc"}))
+    workspace = BACKEND.open(str(folder), (str(folder),), variables, "", SETTINGS, MountRestrictions(guarded))
     ground = Ground(workspace, folder, tmp_path)
     line = "echo x >>AGENTS.md; mv AGENTS.md b; mkdir .vscode; echo x >.vscode/tasks.json; echo x >.envrc; echo y >made"
     end = await workspace.run(Command(line, str(folder), BOUND_S, confinement="must"), Report())

@@ -10,8 +10,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.workspaces.deathwatch import Deathwatch
-from hermes_acp.workspaces.sandbox.detection import find_way
+from hermes_acp.workspaces.orphan_reaper import OrphanReaper
+from hermes_acp.workspaces.sandbox.sandbox_detection import detect_sandbox
 from tests.e2e.agent_process import WAIT_S, wait_for_end, watch_process
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
@@ -40,7 +40,7 @@ CONFINED_AGENT = AGENT.replace("600)", '600, "must")').replace(
 )
 DYING = """
 import os, signal, sys
-from hermes_acp.workspaces.deathwatch import Deathwatch
+from hermes_acp.workspaces.orphan_reaper import Deathwatch
 
 watch = Deathwatch("SOME_MARK")
 watch.begin()
@@ -86,7 +86,7 @@ async def test_whatever_a_command_did_it_ends_with_a_killed_agent(tmp_path: Path
 
 
 @pytest.mark.skipif(
-    find_way({"PATH": os.defpath}, ()).way != "bubblewrap", reason="bubblewrap does not work here"
+    detect_sandbox({"PATH": os.defpath}, ()).way != "bubblewrap", reason="bubblewrap does not work here"
 )
 async def test_a_sandbox_ends_with_a_killed_agent_and_leaves_nothing(tmp_path: Path) -> None:
     folder = tmp_path.resolve() / "a project"
@@ -125,13 +125,13 @@ def processes_in(folder: Path) -> list[int]:
 
 
 async def test_what_goes_on_is_left_alone_while_the_agent_lives_and_when_it_let_go() -> None:
-    watch = Deathwatch("SOME_MARK")
+    watch = OrphanReaper("SOME_MARK")
     watch.begin()
     with anyio.fail_after(WAIT_S):
         async with await anyio.open_process(
             ["sleep", "1000"], env={"SOME_MARK": watch.mark, "PATH": os.defpath}, start_new_session=True
         ) as sleeper:
-            watch.note_begun(sleeper.pid)
+            watch.register_process(sleeper.pid)
             watch.close()
             watch.close()
             assert sleeper.returncode is None

@@ -9,7 +9,7 @@ import anyio
 import anyio.abc
 import pytest
 
-from hermes_acp.models.detection import Detected, detect_local
+from hermes_acp.models.local_detection import DetectedServer, detect_local
 from tests.model_server import serve
 
 WAIT_S = 30
@@ -38,13 +38,13 @@ async def test_finds_a_server_among_closed_ports() -> None:
         pass
     async with serve([], models=("big", "small")) as server:
         found = await detect_local((("Closed", gone.port), ("Mine", server.port)), bound_s=WAIT_S)
-    assert found == Detected("Mine", f"http://127.0.0.1:{server.port}/v1", "big")
+    assert found == DetectedServer("Mine", f"http://127.0.0.1:{server.port}/v1", "big")
 
 
 async def test_prefers_the_earlier_of_two() -> None:
     async with serve([], models=("one",)) as first, serve([], models=("two",)) as second:
         found = await detect_local((("A", first.port), ("B", second.port)), bound_s=WAIT_S)
-    assert found == Detected("A", f"http://127.0.0.1:{first.port}/v1", "one")
+    assert found == DetectedServer("A", f"http://127.0.0.1:{first.port}/v1", "one")
 
 
 async def test_a_silent_port_does_not_hide_a_later_one() -> None:
@@ -52,13 +52,13 @@ async def test_a_silent_port_does_not_hide_a_later_one() -> None:
         bound_s = 0.2
         while not (found := await detect_local((("Silent", silent), ("Mine", server.port)), bound_s=bound_s)):
             bound_s *= 2
-        assert found == Detected("Mine", f"http://127.0.0.1:{server.port}/v1", "big")
+        assert found == DetectedServer("Mine", f"http://127.0.0.1:{server.port}/v1", "big")
 
 
 async def test_what_is_first_in_order_does_not_wait_for_the_rest() -> None:
     async with silent_port() as silent, serve([], models=("big",)) as server:
         found = await detect_local((("Mine", server.port), ("Silent", silent)), bound_s=10 * WAIT_S)
-        assert found == Detected("Mine", f"http://127.0.0.1:{server.port}/v1", "big")
+        assert found == DetectedServer("Mine", f"http://127.0.0.1:{server.port}/v1", "big")
 
 
 async def test_a_silent_port_alone_is_no_server() -> None:

@@ -4,12 +4,12 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from hermes_acp.assembly.briefing import Sources, write_briefing, write_far_briefing
-from hermes_acp.assembly.confinement import shutter_of
-from hermes_acp.assembly.lodging import Lodging
-from hermes_acp.assembly.trustee import Trustee
+from hermes_acp.app.backend_selector import BackendSelector
+from hermes_acp.app.prompt_builder import PromptSources, build_remote_prompt, build_session_prompt
+from hermes_acp.app.sandbox_setup import closure_lookup
+from hermes_acp.app.workspace_trust import WorkspaceTrust
 from hermes_acp.config.environment import environment_of
-from hermes_acp.config.memory import MemorySettings
+from hermes_acp.config.memory_settings import MemorySettings
 from hermes_acp.config.settings import Settings
 from hermes_acp.knowledge.context_consent import Consent
 from hermes_acp.world import RandomIds
@@ -33,10 +33,12 @@ def test_a_folder_of_this_machine_says_nothing_to_a_session_elsewhere(tmp_path: 
         asked.append(place)
         return "skills of the user"
 
-    sources = Sources((), str, tmp_path / "home", MemorySettings(), skills, lambda _: (), unheard)
-    here = "\n".join(write_briefing(sources, str(project), (), 0.0, Consent(math.inf, {}, nobody)).layers)
+    sources = PromptSources((), str, tmp_path / "home", MemorySettings(), skills, lambda _: (), unheard)
+    here = "\n".join(
+        build_session_prompt(sources, str(project), (), 0.0, Consent(math.inf, {}, nobody)).layers
+    )
     assert "Speak like a canary." in here
-    far = write_far_briefing(sources, str(project), "ssh", 0.0)
+    far = build_remote_prompt(sources, str(project), "ssh", 0.0)
     text = "\n".join(far.layers)
     assert "canary" not in text
     assert "AGENTS.md" in text
@@ -46,13 +48,13 @@ def test_a_folder_of_this_machine_says_nothing_to_a_session_elsewhere(tmp_path: 
 
 
 def test_it_is_known_where_files_are_before_anything_is_opened_there(tmp_path: Path) -> None:
-    def lodging(backend: str) -> Lodging:
+    def backend_selector(backend: str) -> BackendSelector:
         known = environment_of({"HERMES_HOME": str(tmp_path)})
         settings = Settings.model_validate({"backend": backend, "ssh": {"host": "far.test"}})
-        shutter = shutter_of(known, lambda: settings, Trustee(known, RandomIds()))
-        return Lodging(known, lambda: settings, shutter)
+        closures_for = closure_lookup(known, lambda: settings, WorkspaceTrust(known, RandomIds()))
+        return BackendSelector(known, lambda: settings, closures_for)
 
-    assert lodging("local").meant_elsewhere("") == ""
-    assert lodging("local").meant_elsewhere("ssh") == "ssh"
-    assert lodging("ssh").meant_elsewhere(None) == "ssh"
-    assert lodging("ssh").meant_elsewhere("docker") == ""
+    assert backend_selector("local").remote_backend_for("") == ""
+    assert backend_selector("local").remote_backend_for("ssh") == "ssh"
+    assert backend_selector("ssh").remote_backend_for(None) == "ssh"
+    assert backend_selector("ssh").remote_backend_for("docker") == ""

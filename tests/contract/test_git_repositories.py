@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.proposals import Runs
-from hermes_acp.policy.rules import Policy
-from hermes_acp.policy.shell.tracked import secrets_tracked
+from hermes_acp.policy.policy_engine import Policy
+from hermes_acp.policy.shell.tracked_secrets import tracked_secret_files
 
 LONG_AGO = 1_600_000_000
 
@@ -47,19 +47,19 @@ def test_they_are_found_in_an_index_of_every_version(folder: Path, version: str)
     if version != "3":
         git(folder, "update-index", "--index-version", version)
     found = (str(folder / ".env"), str(folder / "deep/er/certs/server.key"))
-    assert secrets_tracked(str(folder)) == found
-    assert secrets_tracked(str(folder / "deep")) == found
+    assert tracked_secret_files(str(folder)) == found
+    assert tracked_secret_files(str(folder / "deep")) == found
 
 
 def test_only_what_was_touched_is_found_where_that_is_asked_for(folder: Path) -> None:
-    assert secrets_tracked(str(folder), only_touched=True) == ()
+    assert tracked_secret_files(str(folder), only_touched=True) == ()
     (folder / ".env").write_text("two\n")
-    assert secrets_tracked(str(folder), only_touched=True) == (str(folder / ".env"),)
+    assert tracked_secret_files(str(folder), only_touched=True) == (str(folder / ".env"),)
 
 
 def test_a_linked_work_tree_has_its_own_index(folder: Path, tmp_path: Path) -> None:
     git(folder, "worktree", "add", "-q", str(tmp_path / "other"))
-    assert str(tmp_path / "other/.env") in secrets_tracked(str(tmp_path / "other"))
+    assert str(tmp_path / "other/.env") in tracked_secret_files(str(tmp_path / "other"))
 
 
 @pytest.mark.parametrize(
@@ -107,4 +107,4 @@ def test_a_change_of_one_is_asked_about_and_the_way_round_is_said(folder: Path) 
 )
 def test_a_broken_index_holds_nobody_up(folder: Path, content: bytes) -> None:
     (folder / ".git/index").write_bytes(content)
-    assert all(isinstance(path, str) for path in secrets_tracked(str(folder)))
+    assert all(isinstance(path, str) for path in tracked_secret_files(str(folder)))

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from hermes_acp.core.errors import BadRequest, WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, CommandEnd
+from hermes_acp.core.errors import BadRequest, WorkspaceError
+from hermes_acp.core.port_types import Command, CommandResult
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Reads, Result
 from hermes_acp.workspaces.backends.local import BACKEND
@@ -132,7 +132,7 @@ async def test_no_filter_is_run_whatever_it_is_called_and_however_many_there_are
         config.write(b'[filter "' + name + f'"]\n\tclean = "touch {marker}; cat"\n'.encode())
         config.write(f'[filter "behind"]\n{more}'.encode())
     os.utime(folder / "src" / "a.txt", (1, 1))
-    with suppress(WorkspaceTrouble):
+    with suppress(WorkspaceError):
         await look(workspace, action="diff")
     assert not marker.exists()
 
@@ -143,19 +143,19 @@ async def test_a_repository_elsewhere_is_not_looked_at(tmp_path: Path) -> None:
     place.mkdir()
     git(elsewhere, "init", "-q")
     workspace = BACKEND.open(str(place), (str(place),), {"PATH": os.defpath})
-    with pytest.raises(WorkspaceTrouble, match="No git repository"):
+    with pytest.raises(WorkspaceError, match="No git repository"):
         await propose("git", {"action": "status"}, workspace)
     (place / ".git").write_text(f"gitdir: {elsewhere}/.git\n")
-    with pytest.raises(WorkspaceTrouble, match="outside the session's folders"):
+    with pytest.raises(WorkspaceError, match="outside the session's folders"):
         await propose("git", {"action": "status"}, workspace)
     (place / ".git").unlink()
     (place / ".git").symlink_to(elsewhere / ".git")
-    with pytest.raises(WorkspaceTrouble, match="outside the session's folders"):
+    with pytest.raises(WorkspaceError, match="outside the session's folders"):
         await propose("git", {"action": "status"}, workspace)
     (place / ".git").unlink()
     git(place, "init", "-q")
     (place / ".git" / "commondir").write_text(str(elsewhere / ".git"))
-    with pytest.raises(WorkspaceTrouble, match="outside the session's folders"):
+    with pytest.raises(WorkspaceError, match="outside the session's folders"):
         await propose("git", {"action": "status"}, workspace)
 
 
@@ -176,7 +176,7 @@ class Raced:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._workspace, name)
 
-    async def run(self, command: Command, progress: Progress) -> CommandEnd:
+    async def run(self, command: Command, progress: Progress) -> CommandResult:
         end = await self._workspace.run(command, progress)
         self._name_one()
         return end

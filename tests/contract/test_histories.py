@@ -5,13 +5,13 @@ from collections.abc import Callable
 from multiprocessing import get_context
 from pathlib import Path
 
-from hermes_acp.core.own_tools import ToolChange, ToolPreview
-from hermes_acp.core.terms import Diff
-from hermes_acp.knowledge.history import Cause, history_of, read_tree, tree_digest
-from hermes_acp.tools.own.mishaps import Mishaps
-from hermes_acp.tools.own.shelves import Shelves
-from hermes_acp.tools.own.versions import versions_of
-from hermes_acp.tools.own.workshop import Workshop
+from hermes_acp.core.custom_tools import ToolChange, ToolPreview
+from hermes_acp.core.event_types import Diff
+from hermes_acp.knowledge.version_history import ChangeCause, open_history, read_tree, tree_digest
+from hermes_acp.tools.own.tool_editor import ToolEditor
+from hermes_acp.tools.own.tool_failures import ToolFailureLog
+from hermes_acp.tools.own.tool_folders import ToolFolders
+from hermes_acp.tools.own.tool_versions import versions_of
 
 ROUNDS = 40
 TOOL = 'TOOL = {{"name": "{name}", "description": "Say it."}}\n\n\ndef run():\n    return {number}\n'
@@ -29,17 +29,17 @@ def run_both(target: Callable[..., None], *arguments: str) -> None:
 
 def change_a_skill(home: str, name: str) -> None:
     """Write a file of one's own again and again, and roll back in between."""
-    history = history_of(Path(home), "skills", Path(home) / "skills" / "ship")
+    history = open_history(Path(home), "skills", Path(home) / "skills" / "ship")
     for number in range(ROUNDS):
         text = f"{name} {number}\n".encode()
-        history.change({f"{name}.md": text}, Cause("agent", number, f"{name} {number}"))
+        history.change({f"{name}.md": text}, ChangeCause("agent", number, f"{name} {number}"))
         if number % 10 == 9:
-            history.restore(1, Cause("user", number, f"{name} goes back"))
+            history.restore(1, ChangeCause("user", number, f"{name} goes back"))
 
 
 def test_every_version_of_a_skill_is_kept(tmp_path: Path) -> None:
     run_both(change_a_skill, str(tmp_path))
-    history = history_of(tmp_path, "skills", tmp_path / "skills" / "ship")
+    history = open_history(tmp_path, "skills", tmp_path / "skills" / "ship")
     versions = history.versions()
     assert [each.number for each in versions] == list(range(1, len(versions) + 1))
     said = [each.cause.why for each in versions]
@@ -55,8 +55,8 @@ def test_every_version_of_a_skill_is_kept(tmp_path: Path) -> None:
 def change_a_tool(home: str, name: str) -> None:
     """Write a tool of one's own into the folder that both share."""
     place = Path(home)
-    shelves = Shelves(place)
-    workshop = Workshop(place, shelves, Mishaps(place), lambda: 1.0, lambda file, cwd: None)
+    shelves = ToolFolders(place)
+    workshop = ToolEditor(place, shelves, ToolFailureLog(place), lambda: 1.0, lambda file, cwd: None)
     folder = place / "tools"
     for number in range(ROUNDS):
         path = folder / f"{name}.py"
@@ -70,7 +70,7 @@ def change_a_tool(home: str, name: str) -> None:
 
 def test_two_tools_of_one_folder_are_written_at_once(tmp_path: Path) -> None:
     run_both(change_a_tool, str(tmp_path))
-    workshop_history = history_of(tmp_path, "tools", tmp_path / "tools")
+    workshop_history = open_history(tmp_path, "tools", tmp_path / "tools")
     for name in ("one", "two"):
         versions = versions_of(workshop_history, name, 1.0)
         assert [each.cause.why for each in versions] == [f"round {number}" for number in range(ROUNDS)]

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.knowledge.recall.anchors import ANCHORS
-from hermes_acp.knowledge.recall.hybrid import NO_MEANING
-from hermes_acp.knowledge.recall.kinship import MEANS_THE_SAME, Measure
+from hermes_acp.knowledge.recall.generic_prompts import GENERIC_PROMPTS
+from hermes_acp.knowledge.recall.hybrid_search import SEMANTIC_UNAVAILABLE
+from hermes_acp.knowledge.recall.skill_similarity import DUPLICATE_THRESHOLD, SimilarityMeasure
 from hermes_acp.models.local_embeddings import LocalEmbedder
 from tests.contract.json_server import Asked, json_server
 from tests.contract.test_recall_by_meaning import (
@@ -17,8 +17,8 @@ from tests.contract.test_recall_by_meaning import (
     printed,
     until_known,
 )
-from tests.conversations.fake_editor import Told, allow
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import ShownSession, allow
 from tests.conversations.scripted_provider import call, step
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -48,7 +48,7 @@ async def test_twins_are_told_by_what_they_mean(tmp_path: Path) -> None:
             editor.on[ASK] = allow("reject_once")
             session = await one_turn(scene, editor, "Hello")
             await editor.prompt(session, "/skills")
-            assert KIN in Told(editor, session).text
+            assert KIN in ShownSession(editor, session).text
             await editor.prompt(session, "Write it down")
             asked = [str(each) for each in editor.asks(ASK) if "go-public" in str(each)]
             assert "much like the skill ship-wheel in meaning" in asked[0]
@@ -73,7 +73,7 @@ async def test_without_a_model_or_with_one_that_fails_letters_have_to_do(tmp_pat
             assert ("Nothing is recalled by meaning" in shown) == (place is not None)
             found = await printed(scene, "skills search --by-meaning tables")
             assert "tidy-table (" in found
-            assert (NO_MEANING in found) == (place is None)
+            assert (SEMANTIC_UNAVAILABLE in found) == (place is None)
 
 
 async def test_skills_are_searched_on_the_command_line(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ async def test_an_editor_searches_sessions_by_meaning(tmp_path: Path) -> None:
         scene.configure("")
         async with scene.editor() as editor:
             found = await editor.call("_hermes/sessions/search", query)
-            assert (found["found"], found["note"]) == ([], NO_MEANING)
+            assert (found["found"], found["note"]) == ([], SEMANTIC_UNAVAILABLE)
 
 
 async def test_the_model_on_this_machine_tells_twins_from_neighbours() -> None:
@@ -120,9 +120,9 @@ async def test_the_model_on_this_machine_tells_twins_from_neighbours() -> None:
         "docker: Make a container image smaller and safer with multi-stage builds.",
     )
     vectors = await embedder.embed(texts, "passage")
-    anchors = await embedder.embed(ANCHORS, "query")
+    anchors = await embedder.embed(GENERIC_PROMPTS, "query")
     await embedder.aclose()
     names = [text.partition(":")[0] for text in texts]
-    measure = Measure(dict(zip(names, vectors, strict=True)), anchors)
+    measure = SimilarityMeasure(dict(zip(names, vectors, strict=True)), anchors)
     assert [set(pair[1:]) for pair in measure.pairs()] == [{"bindings", "crates"}]
-    assert measure.nearness("helm", "docker") < MEANS_THE_SAME
+    assert measure.similarity("helm", "docker") < DUPLICATE_THRESHOLD

@@ -10,12 +10,12 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, Sight
+from hermes_acp.core.errors import OutsideRoots, WorkspaceError
+from hermes_acp.core.port_types import Command, OutputSnapshot
 from hermes_acp.core.ports import LiveProcess, Workspace
 from hermes_acp.workspaces.backends.local import BACKEND
-from hermes_acp.workspaces.live_processes import MOST_RUNNING
-from hermes_acp.workspaces.processes import list_processes
+from hermes_acp.workspaces.background_processes import MAX_RUNNING
+from hermes_acp.workspaces.process_tree import list_processes
 
 pytestmark = pytest.mark.anyio
 
@@ -51,14 +51,14 @@ async def read_until(process: LiveProcess, awaited: str) -> str:
     return said
 
 
-async def read_to_end(process: LiveProcess) -> Sight:
+async def read_to_end(process: LiveProcess) -> OutputSnapshot:
     said = ""
     with anyio.fail_after(60):
         while True:
             sight = await process.read(10)
             said += sight.output
             if sight.end is not None:
-                return Sight(said, sight.end)
+                return OutputSnapshot(said, sight.end)
 
 
 def is_running(pid: int) -> bool:
@@ -77,7 +77,7 @@ async def test_a_process_is_launched_spoken_to_and_comes_to_its_end(workspace: W
     assert sight.end.exit_code == 3
     again = await process.read(5)
     assert (again.output, again.end) == ("", sight.end)
-    with pytest.raises(WorkspaceTrouble, match="p1 takes no input any more"):
+    with pytest.raises(WorkspaceError, match="p1 takes no input any more"):
         await process.write("two\n")
 
 
@@ -117,11 +117,11 @@ async def test_a_terminal_passes_its_signals(workspace: Workspace) -> None:
     line = "trap 'echo caught; exit 5' INT; echo ready; read -r line"
     process = await launch(workspace, line, in_terminal=True)
     await read_until(process, "ready")
-    said, sight = "", Sight("", None)
+    said, sight = "", OutputSnapshot("", None)
     with anyio.fail_after(60):
         while sight.end is None:
             if "caught" not in said:  # a shell may miss one that comes just before it waits
-                with suppress(WorkspaceTrouble):  # it has just ended
+                with suppress(WorkspaceError):  # it has just ended
                     await process.write("\x03")
             sight = await process.read(1)
             said += sight.output
@@ -193,17 +193,17 @@ async def test_long_output_keeps_head_and_tail_and_all_of_it_can_be_read(workspa
 
 async def test_a_process_that_does_not_read_is_told_of(workspace: Workspace) -> None:
     process = await launch(workspace, "sleep 1000")
-    with pytest.raises(WorkspaceTrouble, match="does not read its input"):
+    with pytest.raises(WorkspaceError, match="does not read its input"):
         await process.write("x" * 300_000)
 
 
 async def test_there_is_a_number_of_them(workspace: Workspace) -> None:
-    for _ in range(MOST_RUNNING):
+    for _ in range(MAX_RUNNING):
         await launch(workspace, "sleep 1000")
-    with pytest.raises(WorkspaceTrouble, match=f"{MOST_RUNNING} processes are running: p1, p2"):
+    with pytest.raises(WorkspaceError, match=f"{MAX_RUNNING} processes are running: p1, p2"):
         await launch(workspace, "sleep 1000")
     await workspace.live["p3"].kill()
-    assert (await launch(workspace, "sleep 1000")).name == f"p{MOST_RUNNING + 1}"
+    assert (await launch(workspace, "sleep 1000")).name == f"p{MAX_RUNNING + 1}"
 
 
 async def test_descriptors_and_threads_are_given_back(workspace: Workspace) -> None:
@@ -223,7 +223,7 @@ async def test_descriptors_and_threads_are_given_back(workspace: Workspace) -> N
 
 
 async def test_a_folder_that_is_gone_is_told(workspace: Workspace) -> None:
-    with pytest.raises(WorkspaceTrouble, match="Could not run a command"):
+    with pytest.raises(WorkspaceError, match="Could not run a command"):
         await workspace.launch(Command("true", f"{workspace.cwd}/missing", 1))
-    with pytest.raises(WorkspaceTrouble, match="Could not run a command"):
+    with pytest.raises(WorkspaceError, match="Could not run a command"):
         await workspace.launch(Command("true", f"{workspace.cwd}/missing", 1), in_terminal=True)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.core.errors import BadRequest, OutsideRoots, WorkspaceTrouble
-from hermes_acp.core.exchanges import SearchQuery
-from hermes_acp.workspaces import disk
+from hermes_acp.core.errors import BadRequest, OutsideRoots, WorkspaceError
+from hermes_acp.core.port_types import SearchQuery
+from hermes_acp.workspaces import disk_files
 from hermes_acp.workspaces.backends.local import BACKEND
 
 pytestmark = pytest.mark.anyio
@@ -32,12 +32,12 @@ async def test_the_disk_itself_follows_no_link(folder: Path) -> None:
     (folder / "sub").symlink_to(theirs)
     (folder / "file").symlink_to(theirs / "file")
     for path in (f"{folder}/sub/file", f"{folder}/file"):
-        with pytest.raises(WorkspaceTrouble):
-            disk.read_file(path, [str(folder)])
-        with pytest.raises(WorkspaceTrouble):
-            disk.replace_file(path, b"x", [str(folder)])
-    with pytest.raises(WorkspaceTrouble):
-        disk.list_folder(f"{folder}/sub", [str(folder)])
+        with pytest.raises(WorkspaceError):
+            disk_files.read_file(path, [str(folder)])
+        with pytest.raises(WorkspaceError):
+            disk_files.replace_file(path, b"x", [str(folder)])
+    with pytest.raises(WorkspaceError):
+        disk_files.list_folder(f"{folder}/sub", [str(folder)])
     assert (theirs / "file").read_text() == "secret"
 
 
@@ -49,8 +49,8 @@ async def test_what_was_located_is_what_is_read_wherever_a_link_leads_since(fold
     path = workspace.locate("sub/file")
     (folder / "sub").rmdir()
     (folder / "sub").symlink_to("other")
-    for look in (workspace.read, workspace.read_to_change):
-        with pytest.raises(WorkspaceTrouble, match="symbolic link"):
+    for look in (workspace.read, workspace.read_for_edit):
+        with pytest.raises(WorkspaceError, match="symbolic link"):
             await look(path)
 
 
@@ -62,9 +62,9 @@ async def test_the_disk_itself_leaves_no_root(folder: Path, path: str) -> None:
     (folder.parent / "theirs").write_text("secret")
     for roots in ([str(folder)], [str(folder), "/proc"]):
         with pytest.raises(OutsideRoots):
-            disk.read_file(path.format(folder), roots)
+            disk_files.read_file(path.format(folder), roots)
         with pytest.raises(OutsideRoots):
-            disk.replace_file(path.format(folder), b"x", roots)
+            disk_files.replace_file(path.format(folder), b"x", roots)
     assert (folder.parent / "theirs").read_text() == "secret"
 
 
@@ -101,17 +101,17 @@ async def test_opening_wants_real_absolute_folders(folder: Path) -> None:
 async def test_a_glance_tells_what_a_look_tells_or_nothing(folder: Path) -> None:
     roots = [str(folder)]
     (folder / "small").write_bytes(b"some words")
-    (folder / "large").write_bytes(b"x" * disk.GLANCE_BYTES)
+    (folder / "large").write_bytes(b"x" * disk_files.PEEK_BYTES)
     (folder / "empty").touch()
     (folder / "link").symlink_to(folder / "small")
     os.mkfifo(folder / "pipe")
     for name in ("large", "empty", "link", "pipe", "absent", "absent/below", "."):
-        assert disk.glance_at(f"{folder}/{name}", roots) is None
-    assert disk.glance_at("/etc/hosts", roots) is None
-    glanced = disk.glance_at(f"{folder}/small", roots)
+        assert disk_files.peek_at(f"{folder}/{name}", roots) is None
+    assert disk_files.peek_at("/etc/hosts", roots) is None
+    glanced = disk_files.peek_at(f"{folder}/small", roots)
     assert glanced in (
         None,
-        disk.look_at(f"{folder}/small", roots),
+        disk_files.read_snapshot(f"{folder}/small", roots),
     )  # not every file system keeps files in memory
 
 

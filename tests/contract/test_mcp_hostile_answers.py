@@ -10,12 +10,12 @@ import pytest
 from anyio.abc import SocketAttribute, SocketStream
 
 from hermes_acp.core.proposals import Reply
-from hermes_acp.mcp.specs import HttpServer, Pace
+from hermes_acp.mcp.server_definitions import HttpServer, ServerTimeouts
 from tests.contract.mcp_playground import Reports, at_work, python_server
 from tests.contract.test_mcp_hostile_words import server, tool
 
 pytestmark = pytest.mark.anyio
-PATIENT = Pace(waits_s=(0.01,), connect_s=20, call_s=120)
+PATIENT = ServerTimeouts(waits_s=(0.01,), connect_s=20, call_s=120)
 NO_ANSWERS = {
     "list": "json.dumps({'jsonrpc': '2.0', 'id': i, 'result': [1]})",
     "nothing": "json.dumps({'jsonrpc': '2.0', 'id': i})",
@@ -39,7 +39,7 @@ async def test_an_answer_that_is_none_ends_its_call(tmp_path: Path, kind: str) -
     )
     parameters = {"type": "object", "properties": {"odd": {"type": "boolean"}}}
     spec = python_server(server([tool(parameters=parameters)], on_call=on_call), "h")
-    async with at_work(tmp_path, spec, pace=PATIENT) as playground:
+    async with at_work(tmp_path, spec, timeouts=PATIENT) as playground:
         with anyio.fail_after(30):
             result = await playground.call("mcp__h__t", odd=True)
             assert result.is_error
@@ -172,7 +172,7 @@ async def test_a_stream_of_events_without_end_ends_with_the_calls_time(tmp_path:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(listener.serve, Streamer(STREAMS[kind]).visit)
             async with at_work(
-                tmp_path, spec, pace=Pace(waits_s=(0.01,), connect_s=20, call_s=1)
+                tmp_path, spec, timeouts=ServerTimeouts(waits_s=(0.01,), connect_s=20, call_s=1)
             ) as playground:
                 with anyio.fail_after(30):
                     assert (await playground.call("mcp__h__t", Reports())).is_error

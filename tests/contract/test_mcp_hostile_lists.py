@@ -8,7 +8,7 @@ import anyio
 import pytest
 from msgspec import structs
 
-from hermes_acp.mcp.specs import Pace
+from hermes_acp.mcp.server_definitions import ServerTimeouts
 from tests.contract.mcp_playground import at_work, example, python_server
 
 pytestmark = pytest.mark.anyio
@@ -123,8 +123,8 @@ async def test_only_the_tools_that_are_wanted_are_offered(tmp_path: Path) -> Non
 
 
 async def test_a_server_that_is_killed_again_and_again_is_there_for_the_next_call(tmp_path: Path) -> None:
-    pace = Pace(waits_s=(0.01, 0.01, 0.01, 0.01, 0.01), connect_s=60)
-    async with at_work(tmp_path, example(tmp_path), pace=pace) as playground:
+    timeouts = ServerTimeouts(waits_s=(0.01, 0.01, 0.01, 0.01, 0.01), connect_s=60)
+    async with at_work(tmp_path, example(tmp_path), timeouts=timeouts) as playground:
         for round_ in range(6):
             pid = int([line for line in playground.events if line.startswith("start")][-1].split()[1])
             os.kill(pid, signal.SIGKILL)
@@ -151,5 +151,5 @@ async def test_a_server_at_rest_is_revived_when_it_is_asked_for(tmp_path: Path) 
 
 
 def test_the_waits_double_five_times_and_then_end() -> None:
-    pace = Pace()
-    assert [pace.wait_s(failures) for failures in range(1, 7)] == [1, 2, 4, 8, 16, None]
+    timeouts = ServerTimeouts()
+    assert [timeouts.wait_s(failures) for failures in range(1, 7)] == [1, 2, 4, 8, 16, None]

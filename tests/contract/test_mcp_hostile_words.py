@@ -11,9 +11,9 @@ import pytest
 from anyio.abc import SocketStream
 from msgspec import structs
 
-from hermes_acp.knowledge.allowances import allow
-from hermes_acp.knowledge.injection import scan
-from hermes_acp.mcp.specs import HttpServer, Pace, Surroundings
+from hermes_acp.knowledge.allowed_texts import allow
+from hermes_acp.knowledge.injection_scanner import scan
+from hermes_acp.mcp.server_definitions import HttpServer, ServerContext, ServerTimeouts
 from tests.contract.mcp_playground import QUICK, Playground, Reports, at_work, playing, python_server
 from tests.contract.web_server import web_server
 
@@ -101,8 +101,8 @@ async def test_no_word_of_a_schema_instructs_the_model(tmp_path: Path, parameter
 async def test_what_was_cut_names_its_rules_and_can_be_let_pass(tmp_path: Path) -> None:
     spec = python_server(server([tool(description=EVIL)]), "h")
     allowed: list[str] = []
-    around = Surroundings(str(tmp_path), (), {}, tmp_path / "logs", clean, rules_of=rules_of)
-    async with playing(tmp_path, around, spec, pace=QUICK) as playground:
+    around = ServerContext(str(tmp_path), (), {}, tmp_path / "logs", clean, rules_of=rules_of)
+    async with playing(tmp_path, around, spec, timeouts=QUICK) as playground:
         (told,) = playground.servers.news()
     assert "override-orders" in told
     kept = tmp_path / "logs" / "h.t.txt"
@@ -110,8 +110,8 @@ async def test_what_was_cut_names_its_rules_and_can_be_let_pass(tmp_path: Path) 
     assert kept.stat().st_mode & 0o777 == 0o600
     allow(tmp_path, kept.read_bytes(), str(kept))
     allowed.append(kept.read_text())
-    around = structs.replace(around, lets_pass=allowed.__contains__)
-    async with playing(tmp_path, around, spec, pace=QUICK) as playground:
+    around = structs.replace(around, is_text_allowed=allowed.__contains__)
+    async with playing(tmp_path, around, spec, timeouts=QUICK) as playground:
         assert playground.servers.tools()["mcp__h__t"].schema().description == EVIL
         assert playground.servers.news() == []
 
@@ -215,9 +215,9 @@ async def test_questions_without_end_are_survived(tmp_path: Path, method: str) -
     """Nobody reads the answers; who asks like this is given up when the call's time is over."""
     question = {"method": method, "params": QUESTIONS[method]}
     on_call = f"[send({{'id': f'q{{n}}', **{question}}}) for n in range(20_000)]"
-    pace = Pace(waits_s=(0.01,), connect_s=20, call_s=2)
+    timeouts = ServerTimeouts(waits_s=(0.01,), connect_s=20, call_s=2)
     async with at_work(
-        tmp_path, python_server(server([tool()], on_call=on_call), "h"), pace=pace
+        tmp_path, python_server(server([tool()], on_call=on_call), "h"), timeouts=timeouts
     ) as playground:
         reports = Reports()
         assert (await playground.call("mcp__h__t", reports)).is_error

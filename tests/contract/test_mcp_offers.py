@@ -9,8 +9,8 @@ import pytest
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ResourcePart
 from hermes_acp.core.proposals import Effect, Question, Reply, Result
-from hermes_acp.knowledge.injection import scan
-from hermes_acp.mcp.specs import Pace
+from hermes_acp.knowledge.injection_scanner import scan
+from hermes_acp.mcp.server_definitions import ServerTimeouts
 from tests.contract.mcp_playground import Playground, Reports, at_work, example, listening
 
 pytestmark = pytest.mark.anyio
@@ -156,7 +156,9 @@ async def test_the_time_of_a_call_stands_still_while_the_user_thinks(tmp_path: P
 
 async def order_slowly(place: Path, call_s: int) -> Result:
     """Order something, with a user who thinks longer than a call may take."""
-    async with at_work(place, example(place), pace=Pace(waits_s=(), call_s=call_s)) as playground:
+    async with at_work(
+        place, example(place), timeouts=ServerTimeouts(waits_s=(), call_s=call_s)
+    ) as playground:
         return await playground.call(ORDER, Ponderer(1.2 * call_s), what="boots")
 
 

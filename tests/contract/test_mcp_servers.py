@@ -8,8 +8,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.knowledge.injection import scan
-from hermes_acp.mcp.specs import HttpServer, Pace, StdioServer
+from hermes_acp.knowledge.injection_scanner import scan
+from hermes_acp.mcp.server_definitions import HttpServer, ServerTimeouts, StdioServer
 from tests.contract.mcp_playground import Playground, Reports, at_work, example, listening, python_server
 from tests.ports import quiet_port
 
@@ -91,7 +91,9 @@ async def test_a_tool_that_is_offered_later_can_be_called(tmp_path: Path, kind: 
 
 
 async def test_a_call_has_its_time(tmp_path: Path) -> None:
-    async with at_work(tmp_path, example(tmp_path), pace=Pace(waits_s=(0.01,), call_s=1)) as playground:
+    async with at_work(
+        tmp_path, example(tmp_path), timeouts=ServerTimeouts(waits_s=(0.01,), call_s=1)
+    ) as playground:
         result = await playground.call("mcp__example__slow")
     assert result.is_error
     assert "did not answer within 1 s" in result.text
@@ -128,7 +130,7 @@ async def test_a_server_elsewhere_that_went_away_is_found_again(tmp_path: Path, 
 async def test_a_server_that_does_not_start_is_told_at_once_and_once(tmp_path: Path) -> None:
     for waits_s in ((60.0,), (0.01, 0.01)):
         async with at_work(
-            tmp_path, python_server("raise SystemExit(3)", "dies"), pace=Pace(waits_s=waits_s)
+            tmp_path, python_server("raise SystemExit(3)", "dies"), timeouts=ServerTimeouts(waits_s=waits_s)
         ) as playground:
             (told,) = playground.servers.news()
             assert "'dies' cannot be used: it ended" in told
@@ -142,7 +144,9 @@ async def test_a_server_that_came_back_is_not_said_to_be_away(tmp_path: Path) ->
     words = example(tmp_path).args
     code = "import os, sys\nif not os.path.exists('ready'): sys.exit(3)\n"
     code += f"os.execv(sys.executable, [sys.executable, *{words}])"
-    async with at_work(tmp_path, python_server(code, "example"), pace=Pace(waits_s=(60.0,))) as playground:
+    async with at_work(
+        tmp_path, python_server(code, "example"), timeouts=ServerTimeouts(waits_s=(60.0,))
+    ) as playground:
         assert "'example' cannot be used" in playground.servers.news()[0]
         (tmp_path / "ready").touch()
         await playground.servers.revive("example")
@@ -170,7 +174,9 @@ async def test_what_never_works_is_tried_and_then_left_with_one_notice(tmp_path:
         python_server("raise SystemExit(3)", "dies"),
         HttpServer("nobody", "http://127.0.0.1:9/mcp?key=secret"),
     )
-    async with at_work(tmp_path, *specs, pace=Pace(waits_s=(0.01, 0.01), connect_s=20)) as playground:
+    async with at_work(
+        tmp_path, *specs, timeouts=ServerTimeouts(waits_s=(0.01, 0.01), connect_s=20)
+    ) as playground:
         news: list[str] = []
         while len(news) < 3:
             news = [*playground.servers.news()]
@@ -188,7 +194,9 @@ async def test_a_server_that_never_answers_is_given_up_and_reaped(tmp_path: Path
     connect_s, news = 1, list[str]()
     while not (pids := numbers_in(tmp_path / "pid")):  # it may be too slow to begin in that time
         news.clear()
-        async with at_work(tmp_path, spec, pace=Pace(waits_s=(), connect_s=connect_s)) as playground:
+        async with at_work(
+            tmp_path, spec, timeouts=ServerTimeouts(waits_s=(), connect_s=connect_s)
+        ) as playground:
             while not news:
                 news += playground.servers.news()
                 await anyio.sleep(0.01)
@@ -202,7 +210,9 @@ async def test_a_child_that_ignores_every_request_to_leave_is_killed(tmp_path: P
     code += f"open('pids', 'w').write(f'{{os.getpid()}} {{child.pid}}')\n{STUBBORN}"
     connect_s = 2
     while not (pids := numbers_in(tmp_path / "pids")):  # it may be too slow to begin in that time
-        async with at_work(tmp_path, python_server(code), pace=Pace(waits_s=(), connect_s=connect_s)):
+        async with at_work(
+            tmp_path, python_server(code), timeouts=ServerTimeouts(waits_s=(), connect_s=connect_s)
+        ):
             pass
         connect_s *= 3
     assert len(pids) == 2
@@ -227,9 +237,9 @@ async def test_a_program_in_the_workspace_is_not_found_by_its_bare_name(tmp_path
     trap.parent.mkdir()
     trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/sprung\n")
     trap.chmod(0o755)
-    pace = Pace(waits_s=(), connect_s=5)
+    timeouts = ServerTimeouts(waits_s=(), connect_s=5)
     path = f"{trap.parent}:.:bin"
-    async with at_work(tmp_path, StdioServer("x", "helper"), pace=pace, PATH=path) as playground:
+    async with at_work(tmp_path, StdioServer("x", "helper"), timeouts=timeouts, PATH=path) as playground:
         while not (news := playground.servers.news()):
             await anyio.sleep(0.01)
     assert "there is no such program" in news[0]

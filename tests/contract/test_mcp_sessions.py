@@ -10,10 +10,10 @@ import pytest
 from hermes_acp.core.messages import ModelRequest, ToolMessage
 from hermes_protocol.errors import INVALID_PARAMS
 from tests.contract.mcp_playground import EXAMPLE
-from tests.conversations.fake_editor import FakeEditor, Told, allow
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import FakeEditor, ShownSession, allow
 from tests.conversations.scripted_provider import Step, call, step
-from tests.conversations.shared_house import strangers
+from tests.conversations.shared_app import strangers
 from tests.conversations.wire_laws import Json
 
 pytestmark = pytest.mark.anyio
@@ -41,7 +41,7 @@ async def example_is_there(editor: FakeEditor, session: str, since: int = 0) -> 
     """Wait until the example server is connected, which its prompt among the commands tells."""
 
     def has_prompt() -> bool:
-        told = Told(editor, session, since).of("available_commands_update")
+        told = ShownSession(editor, session, since).of("available_commands_update")
         return any(one["name"].endswith(":greet") for update in told for one in update["availableCommands"])
 
     await editor.until(has_prompt)
@@ -62,11 +62,11 @@ async def test_a_server_that_ends_at_once_is_told_in_the_first_turn_and_never_ag
     dead: Json = {"name": "dead", "command": "/bin/false", "args": [], "env": []}
     async with scene.editor() as editor:
         session = await open_with(editor, scene, dead)
-        while "it ended" not in Told(editor, session).text:  # a first turn would not wait for ever
+        while "it ended" not in ShownSession(editor, session).text:  # a first turn would not wait for ever
             await editor.prompt(session, "/mcp")
         for words in ("one", "two"):
             await editor.prompt(session, words)
-            assert Told(editor, session).thoughts.count(told) == 1
+            assert ShownSession(editor, session).thoughts.count(told) == 1
 
 
 async def test_the_model_calls_a_tool_of_the_editors_server(scene: Scene) -> None:
@@ -74,7 +74,7 @@ async def test_the_model_calls_a_tool_of_the_editors_server(scene: Scene) -> Non
     async with scene.editor() as editor:
         session = await open_with(editor, scene, example(scene))
         assert await editor.prompt(session, "add") == "end_turn"
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
     asked = editor.asks("session/request_permission")
     assert [ask["toolCall"]["toolCallId"] for ask in asked] == ["c1"]
     card = told.cards["c1"]
@@ -130,10 +130,10 @@ async def test_a_cancelled_turn_cancels_the_call(scene: Scene) -> None:
                 stopped.append(await editor.prompt(session))
 
             tasks.start_soon(prompt)
-            await editor.until(lambda: "warming up" in str(Told(editor, session).cards.get("c1")))
+            await editor.until(lambda: "warming up" in str(ShownSession(editor, session).cards.get("c1")))
             editor.cancel(session)
         assert stopped == ["cancelled"]
-        assert Told(editor, session).statuses("c1")[-1] == "failed"
+        assert ShownSession(editor, session).statuses("c1")[-1] == "failed"
         events = scene.home.parent / "events.txt"
         while "cancelled" not in events.read_text(encoding="utf-8"):
             await anyio.sleep(0.01)
@@ -145,7 +145,7 @@ async def test_a_server_that_cannot_start_costs_a_notice_and_no_turn(scene: Scen
     async with scene.editor() as editor:
         session = await open_with(editor, scene, broken)
         assert await editor.prompt(session) == "end_turn"
-        assert Told(editor, session).text == "Hello."
+        assert ShownSession(editor, session).text == "Hello."
     assert not [tool for tool in scene.provider.requests[0].tools if tool.name.startswith("mcp__")]
 
 
@@ -163,12 +163,12 @@ async def test_a_loaded_session_has_the_servers_it_is_loaded_with(scene: Scene) 
             await editor.call(method, params)
             await example_is_there(editor, session, since)
             await editor.prompt(session, method)
-            assert ADD in Told(editor, session, since).text
+            assert ADD in ShownSession(editor, session, since).text
         assert starts(scene) == 1
         await editor.call("session/load", params | {"mcpServers": []})
         since = len(editor.updates)
         await editor.prompt(session, "again")
-        assert Told(editor, session, since).text == "none"
+        assert ShownSession(editor, session, since).text == "none"
 
 
 @pytest.mark.parametrize("method", ["session/load", "session/resume"])

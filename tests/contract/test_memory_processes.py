@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.core.exchanges import MemoryChange, Moment
-from hermes_acp.knowledge.memory import Memory
+from hermes_acp.core.port_types import EventContext, MemoryChange
+from hermes_acp.knowledge.memory_store import MemoryStore
 
 pytestmark = pytest.mark.slow
 
 ROUNDS = 250
-NOW = Moment("ses_1", "turn_1", 1.0)
+NOW = EventContext("ses_1", "turn_1", 1.0)
 
 
 def note_many(home: str, name: str) -> None:
     """Note something that stays every fifty rounds, and something that goes again in between."""
-    memory = Memory(Path(home))
+    memory = MemoryStore(Path(home))
     for number in range(ROUNDS):
         memory.change_now("/", MemoryChange("memory", "add", f"{name}{number:03}"), NOW)
         if number % 50:
@@ -31,5 +31,5 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     for writer in writers:
         writer.join(120)
     assert [writer.exitcode for writer in writers] == [0, 0]
-    stayed = sorted(Memory(tmp_path).state("memory", "/").entries)
+    stayed = sorted(MemoryStore(tmp_path).state("memory", "/").entries)
     assert stayed == [f"{name}{number:03}" for name in "ab" for number in range(0, ROUNDS, 50)]

@@ -11,20 +11,25 @@ from typing import Any
 import anyio
 import pytest
 
-from hermes_acp.assembly.confinement import bounds_of
-from hermes_acp.core.closures import Closure
-from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.app.sandbox_setup import sandbox_bounds
+from hermes_acp.core.denied_paths import DeniedPath
+from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.messages import ToolMessage
-from hermes_acp.core.rules import Rule
-from hermes_acp.policy.rulebook import Rulebook
-from hermes_acp.tools.own.cells import CellEnd, Cells, Ground
-from hermes_acp.tools.own.checking import check
-from hermes_acp.tools.own.mishaps import MOST_IN_A_ROW
-from hermes_acp.workspaces.processes import list_processes
-from hermes_acp.workspaces.sandbox.detection import Found, Way, find_landlock, find_way
+from hermes_acp.core.policy_rules import Rule
+from hermes_acp.policy.rule_set import RuleSet
+from hermes_acp.tools.own.tool_checker import check_tool_source
+from hermes_acp.tools.own.tool_failures import MAX_CONSECUTIVE_FAILURES
+from hermes_acp.tools.own.tool_sandbox import SessionFolders, ToolRunResult, ToolSandboxes
+from hermes_acp.workspaces.process_tree import list_processes
+from hermes_acp.workspaces.sandbox.sandbox_detection import (
+    DetectedSandbox,
+    SandboxMechanism,
+    detect_landlock,
+    detect_sandbox,
+)
 from tests.attacks.sandboxes import WAYS, require
-from tests.conversations.fake_editor import Told, allow
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import ShownSession, allow
 from tests.conversations.scripted_provider import call, step
 
 pytestmark = pytest.mark.anyio
@@ -33,8 +38,8 @@ pytestmark = pytest.mark.anyio
 class Bench:
     """A project, a home that nothing may see, and tools that are run there."""
 
-    def __init__(self, place: Path, way: Way) -> None:
-        find = find_landlock if way == "landlock" else find_way
+    def __init__(self, place: Path, way: SandboxMechanism) -> None:
+        find = detect_landlock if way == "landlock" else detect_sandbox
         require(way, find({"PATH": os.defpath}, ()))
         self.place = place.resolve()
         self.project, self.home, self.temporary = (
@@ -53,25 +58,32 @@ class Bench:
             "HOME": str(self.home),
         }
         self.rules: Sequence[Rule] = ()
-        self._cells = Cells(
-            variables, lambda: bounds_of(None), lambda ip: True, str(self.home), find, shutter=self._shut
+        self._cells = ToolSandboxes(
+            variables,
+            lambda: sandbox_bounds(None),
+            lambda ip: True,
+            str(self.home),
+            find,
+            closures_for=self._shut,
         )
 
-    def _shut(self, place: str, tools: Sequence[str]) -> tuple[Closure, ...]:
-        return Rulebook(self.rules, place).closures(tools)
+    def _shut(self, place: str, tools: Sequence[str]) -> tuple[DeniedPath, ...]:
+        return RuleSet(self.rules, place).denied_paths(tools)
 
-    async def run(self, body: str, /, *, arguments: dict[str, Any] | None = None, **facts: object) -> CellEnd:
+    async def run(
+        self, body: str, /, *, arguments: dict[str, Any] | None = None, **facts: object
+    ) -> ToolRunResult:
         """Run a tool of this body; nothing of it is left behind."""
         told = {"name": "probe", "description": "Probe.", "timeout_s": 50} | facts
         names = ", ".join(f"{name}: Any" for name in arguments or {})
         source = f"TOOL = {told!r}\ndef run({names}):\n" + "".join(
             f"    {line}\n" for line in body.splitlines()
         )
-        declared = check(source, "probe").declaration
-        assert declared, check(source, "probe").faults
-        ground = Ground(str(self.project), (str(self.project),))
+        declared = check_tool_source(source, "probe").declaration
+        assert declared, check_tool_source(source, "probe").faults
+        session_folders = SessionFolders(str(self.project), (str(self.project),))
         with anyio.fail_after(90):
-            outcome = await self._cells.run(declared, source, arguments or {}, ground)
+            outcome = await self._cells.run(declared, source, arguments or {}, session_folders)
         assert os.listdir(self.temporary) == []
         return outcome
 
@@ -83,8 +95,8 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
 
 async def test_arguments_go_in_and_json_comes_out(bench: Bench) -> None:
     outcome = await bench.run("print('on the way')\nreturn {'twice': n * 2}", arguments={"n": [1, "é"]})
-    assert outcome == CellEnd(text='{"twice": [1, "é", 1, "é"]}', printed="on the way\n")
-    assert await bench.run("return 'é' * 50_000") == CellEnd(text="é" * 50_000)
+    assert outcome == ToolRunResult(text='{"twice": [1, "é", 1, "é"]}', printed="on the way\n")
+    assert await bench.run("return 'é' * 50_000") == ToolRunResult(text="é" * 50_000)
     assert len((await bench.run("return 'x' * 5_000_000")).text) < 250_000
     assert len((await bench.run("print('x' * 5_000_000)")).printed) < 50_000
 
@@ -220,21 +232,25 @@ async def test_only_declared_hosts_are_reached(tmp_path: Path) -> None:
 
 async def test_without_bubblewrap_no_tool_has_a_network(tmp_path: Path) -> None:
     bench = Bench(tmp_path, "landlock")
-    with pytest.raises(WorkspaceTrouble, match="only bubblewrap"):
+    with pytest.raises(WorkspaceError, match="only bubblewrap"):
         await bench.run("pass", network=["example.com"])
 
 
 async def test_without_a_sandbox_no_tool_runs(tmp_path: Path) -> None:
-    cells = Cells(
-        {}, lambda: bounds_of(None), lambda ip: True, "", lambda variables, roots: Found("none", "", "None.")
+    cells = ToolSandboxes(
+        {},
+        lambda: sandbox_bounds(None),
+        lambda ip: True,
+        "",
+        lambda variables, roots: DetectedSandbox("none", "", "None."),
     )
     source = 'TOOL = {"name": "probe", "description": "Probe."}\ndef run(): pass'
-    declared = check(source, "probe").declaration
+    declared = check_tool_source(source, "probe").declaration
     assert declared
-    with pytest.raises(WorkspaceTrouble, match="in a sandbox alone"):
-        await cells.run(declared, source, {}, Ground(str(tmp_path), (str(tmp_path),)))
-    with pytest.raises(WorkspaceTrouble, match="whole machine"):
-        await cells.run(declared, source, {}, Ground("/", ("/",)))
+    with pytest.raises(WorkspaceError, match="in a sandbox alone"):
+        await cells.run(declared, source, {}, SessionFolders(str(tmp_path), (str(tmp_path),)))
+    with pytest.raises(WorkspaceError, match="whole machine"):
+        await cells.run(declared, source, {}, SessionFolders("/", ("/",)))
 
 
 async def test_a_loop_without_end_is_ended_with_all_it_started(bench: Bench) -> None:
@@ -281,7 +297,7 @@ async def test_a_fork_bomb_stays_small(bench: Bench) -> None:
 async def test_what_ends_without_an_answer_or_with_words(bench: Bench) -> None:
     assert "exit code 3" in (await bench.run("import os\nos._exit(3)")).crash
     assert (await bench.run("import sys\nsys.exit('No such branch.')")).failed == "No such branch."
-    assert (await bench.run("import sys\nsys.exit()")) == CellEnd()
+    assert (await bench.run("import sys\nsys.exit()")) == ToolRunResult()
     assert "is not JSON serializable" in (await bench.run("return {1, 2}")).crash
     crash = (await bench.run("return (lambda: 1 / 0)()")).crash
     assert crash.startswith('Traceback (most recent call last):\n  File "probe.py", line 3')
@@ -317,14 +333,14 @@ async def test_from_the_turn_that_writes_a_tool_to_the_one_that_uses_it(scene: S
         step(call("greet", "g2", name=3)), step("Done."),
         step(call("tool_manage", "w2", action="patch", name="greet", reason="So.", old_text='f"Hello, {name}!"',
                   text="name / 2")), step("Changed."),
-        *(each for number in range(MOST_IN_A_ROW + 1)
+        *(each for number in range(MAX_CONSECUTIVE_FAILURES + 1)
           for each in (step(call("greet", f"b{number}", name="Ada")), step("Hm."))),
     )  # fmt: skip
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
-        for _ in range(4 + MOST_IN_A_ROW + 1):
+        for _ in range(4 + MAX_CONSECUTIVE_FAILURES + 1):
             await editor.prompt(session)
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
     outcomes = [m.text for m in scene.provider.requests[-1].messages if isinstance(m, ToolMessage)]
     assert "Hello, Ada!" in outcomes[1]
     assert "untrusted" in outcomes[1]
@@ -356,6 +372,6 @@ async def test_an_editor_can_stop_a_tool_that_runs(scene: Scene) -> None:
                 assert await editor.prompt(session) == "cancelled"
 
             tasks.start_soon(prompt)
-            await editor.until(lambda: "in_progress" in Told(editor, session).statuses("s1"))
+            await editor.until(lambda: "in_progress" in ShownSession(editor, session).statuses("s1"))
             editor.cancel(session)
-        assert Told(editor, session).cards["s1"]["status"] == "failed"
+        assert ShownSession(editor, session).cards["s1"]["status"] == "failed"

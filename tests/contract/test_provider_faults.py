@@ -6,12 +6,12 @@ import pytest
 
 from hermes_acp.core.errors import (
     BadReply,
-    ContextFull,
+    ContextWindowExceeded,
     ModelAuthFailed,
-    ModelDown,
+    ModelError,
     ModelRefused,
-    ModelTrouble,
-    QuotaUsedUp,
+    ModelUnavailable,
+    QuotaExceeded,
     RateLimited,
 )
 from hermes_acp.core.messages import ModelEvent, TextFragment
@@ -33,9 +33,9 @@ from tests.model_server import Fault, Reply, Usage, serve
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("leaf", LEAVES)]
 
 
-async def trouble_of(fault: Fault, leaf: str, text: str = "some words here") -> ModelTrouble:
+async def raised_error(fault: Fault, leaf: str, text: str = "some words here") -> ModelError:
     reply = Reply(text=text, deltas=3, fault=fault)
-    with pytest.raises(ModelTrouble) as caught:
+    with pytest.raises(ModelError) as caught:
         await answer_to(reply, leaf)
     assert KEY not in repr(caught.value) + caught.value.sentence()
     return caught.value
@@ -46,23 +46,21 @@ async def trouble_of(fault: Fault, leaf: str, text: str = "some words here") -> 
     [
         (400, ModelRefused, False),
         (401, ModelAuthFailed, False),
-        (402, QuotaUsedUp, False),
+        (402, QuotaExceeded, False),
         (403, ModelAuthFailed, False),
         (404, ModelRefused, False),
-        (408, ModelDown, True),
-        (409, ModelDown, True),
+        (408, ModelUnavailable, True),
+        (409, ModelUnavailable, True),
         (422, ModelRefused, False),
         (429, RateLimited, True),
-        (500, ModelDown, True),
-        (502, ModelDown, True),
-        (503, ModelDown, True),
-        (529, ModelDown, True),
+        (500, ModelUnavailable, True),
+        (502, ModelUnavailable, True),
+        (503, ModelUnavailable, True),
+        (529, ModelUnavailable, True),
     ],
 )
-async def test_names_every_status(
-    leaf: str, status: int, kind: type[ModelTrouble], is_retryable: bool
-) -> None:
-    trouble = await trouble_of(Fault(status=status), leaf)
+async def test_names_every_status(leaf: str, status: int, kind: type[ModelError], is_retryable: bool) -> None:
+    trouble = await raised_error(Fault(status=status), leaf)
     if status == 403 and leaf.startswith("openai"):
         kind = ModelRefused  # OpenAI says so to places it does not serve, whatever the key
     assert type(trouble) is kind
@@ -70,41 +68,41 @@ async def test_names_every_status(
 
 
 async def test_a_refused_key_names_the_variable_to_set(leaf: str) -> None:
-    trouble = await trouble_of(Fault(status=401, message=f"Incorrect API key provided: {KEY}"), leaf)
+    trouble = await raised_error(Fault(status=401, message=f"Incorrect API key provided: {KEY}"), leaf)
     assert KEY_VARIABLES[leaf] in trouble.hint
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 429, 500])
 @pytest.mark.parametrize("said", [f"bad key {KEY}", "bad key Zq9wve******Xk42", f"Bearer {KEY}", KEY * 50])
 async def test_no_error_shows_the_key(leaf: str, status: int, said: str) -> None:
-    trouble = await trouble_of(Fault(status=status, message=said), leaf)
+    trouble = await raised_error(Fault(status=status, message=said), leaf)
     assert "Xk42" not in trouble.sentence()
     assert len(trouble.message) < 500
 
 
 async def test_a_missing_model_is_named_with_its_place(leaf: str) -> None:
-    trouble = await trouble_of(Fault(status=404), leaf)
+    trouble = await raised_error(Fault(status=404), leaf)
     assert "scripted-large" in trouble.message
     assert "127.0.0.1:" in trouble.message
 
 
 async def test_a_rate_limit_carries_the_wait(leaf: str) -> None:
-    trouble = await trouble_of(Fault(status=429, retry_after_s=2.5), leaf)
+    trouble = await raised_error(Fault(status=429, retry_after_s=2.5), leaf)
     assert isinstance(trouble, RateLimited)
     assert trouble.retry_after_s == 2.5
 
 
 async def test_a_used_up_quota_is_no_rate_limit(leaf: str) -> None:
-    assert type(await trouble_of(Fault(kind="quota_used_up"), leaf)) is QuotaUsedUp
+    assert type(await raised_error(Fault(kind="quota_used_up"), leaf)) is QuotaExceeded
 
 
 async def test_a_full_window_is_told_apart(leaf: str) -> None:
-    assert type(await trouble_of(Fault(kind="context_full"), leaf)) is ContextFull
+    assert type(await raised_error(Fault(kind="context_full"), leaf)) is ContextWindowExceeded
 
 
 async def test_an_error_inside_the_stream_is_an_error(leaf: str) -> None:
-    trouble = await trouble_of(Fault(error_after=2), leaf)
-    assert type(trouble) is ModelDown
+    trouble = await raised_error(Fault(error_after=2), leaf)
+    assert type(trouble) is ModelUnavailable
     assert trouble.retryable
 
 
@@ -119,7 +117,7 @@ async def test_a_cut_stream_keeps_its_words_and_names_the_place(leaf: str, is_re
 
     reply = Reply(text=("one ", "two "), delay_s=0.01, fault=Fault(cut_after=1, reset=is_reset))
     async with serve([reply]) as server, connected(server, leaf) as connection:
-        with pytest.raises(ModelDown, match=r"127\.0\.0\.1:\d+") as caught:
+        with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:\d+") as caught:
             await listen(connection)
     assert caught.value.retryable
     # A reset may overtake the bytes sent before it.
@@ -127,8 +125,8 @@ async def test_a_cut_stream_keeps_its_words_and_names_the_place(leaf: str, is_re
 
 
 async def test_a_stream_without_its_end_broke_off(leaf: str) -> None:
-    trouble = await trouble_of(Fault(end_after=2), leaf)
-    assert type(trouble) is ModelDown
+    trouble = await raised_error(Fault(end_after=2), leaf)
+    assert type(trouble) is ModelUnavailable
     assert trouble.retryable
     assert "broke off" in trouble.message
 
@@ -143,7 +141,7 @@ async def test_a_stream_without_its_end_broke_off(leaf: str) -> None:
     ],
 )
 async def test_rubbish_is_a_bad_reply(leaf: str, rubbish: str) -> None:
-    trouble = await trouble_of(Fault(malformed_after=1, malformed=rubbish), leaf)
+    trouble = await raised_error(Fault(malformed_after=1, malformed=rubbish), leaf)
     assert type(trouble) is BadReply
     assert trouble.retryable
 
@@ -171,8 +169,8 @@ async def test_an_error_body_of_no_known_form_is_still_an_error(
     leaf: str, body: str, content_type: str
 ) -> None:
     fault = Fault(status=502, raw_body=body, headers={"content-type": content_type})
-    trouble = await trouble_of(fault, leaf)
-    assert type(trouble) is ModelDown
+    trouble = await raised_error(fault, leaf)
+    assert type(trouble) is ModelUnavailable
     assert len(trouble.message) < 500
     assert "<html" not in trouble.message
 
@@ -180,7 +178,7 @@ async def test_an_error_body_of_no_known_form_is_still_an_error(
 async def test_silence_ends_in_an_error_that_names_the_place(leaf: str) -> None:
     reply = Reply(text=("one ", "two"), fault=Fault(silent_after=1))
     async with serve([reply]) as server, connected(server, leaf, silence_s=0.2) as connection:
-        with pytest.raises(ModelDown, match=r"127\.0\.0\.1:\d+ was silent for 0\.2 s") as caught:
+        with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:\d+ was silent for 0\.2 s") as caught:
             await collect(connection, ask())
         await server.wait_for_disconnect()
     assert caught.value.retryable
@@ -190,7 +188,7 @@ async def test_a_closed_port_is_named(leaf: str) -> None:
     async with serve([]) as server:
         gone = server
     async with connected(gone, leaf) as connection:
-        with pytest.raises(ModelDown, match=rf"127\.0\.0\.1:{gone.port}") as caught:
+        with pytest.raises(ModelUnavailable, match=rf"127\.0\.0\.1:{gone.port}") as caught:
             await collect(connection, ask())
     assert caught.value.retryable
 
@@ -198,14 +196,14 @@ async def test_a_closed_port_is_named(leaf: str) -> None:
 async def test_a_redirect_is_not_followed(leaf: str) -> None:
     async with serve([Reply(text="stolen")]) as thief:
         location = {"location": f"http://127.0.0.1:{thief.port}{PATHS[leaf]}"}
-        trouble = await trouble_of(Fault(status=307, raw_body="", headers=location), leaf)
+        trouble = await raised_error(Fault(status=307, raw_body="", headers=location), leaf)
         assert type(trouble) is ModelRefused
         assert thief.requests == []
 
 
 async def test_a_whole_document_instead_of_a_stream_is_a_bad_reply(leaf: str) -> None:
     fault = Fault(status=200, raw_body='{"hello": "world"}')
-    assert type(await trouble_of(fault, leaf)) is BadReply
+    assert type(await raised_error(fault, leaf)) is BadReply
 
 
 async def test_counts_that_cannot_be_true_give_nothing_back(leaf: str) -> None:

@@ -10,17 +10,17 @@ import pytest
 
 from hermes_acp.config.environment import environment_of
 from hermes_acp.config.settings import load_settings
-from hermes_acp.core.errors import BadReply, ModelDown, ModelTrouble
-from hermes_acp.core.meaning import cosine
-from hermes_acp.knowledge.recall.anchors import ANCHORS
-from hermes_acp.knowledge.recall.fitting import FITS, surprise
-from hermes_acp.models.embeddings import EndpointEmbedder
+from hermes_acp.core.embedding_ports import cosine_similarity
+from hermes_acp.core.errors import BadReply, ModelError, ModelUnavailable
+from hermes_acp.knowledge.recall.generic_prompts import GENERIC_PROMPTS
+from hermes_acp.knowledge.recall.skill_fit import FIT_THRESHOLD, standard_deviations_above
+from hermes_acp.models.endpoint_embeddings import EndpointEmbedder
 from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.local_embeddings import LocalEmbedder
-from hermes_acp.storage.vectors import VectorStore
+from hermes_acp.storage.vector_store import VectorStore
 from tests.contract.json_server import Asked, JsonServer, json_server
-from tests.conversations.fake_editor import FakeEditor, Told
-from tests.conversations.house import Scene, plain_history
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import FakeEditor, ShownSession
 from tests.conversations.scripted_provider import call, step
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -100,21 +100,21 @@ async def test_an_endpoint_is_asked_in_its_format_and_its_answers_are_put_in_ord
         "encoding_format": "float",
         "dimensions": 256,
     }
-    assert cosine(vectors[0], vectors[2]) > 0.9 > cosine(vectors[0], vectors[1])
+    assert cosine_similarity(vectors[0], vectors[2]) > 0.9 > cosine_similarity(vectors[0], vectors[1])
     assert "small with 256 dimensions of 127.0.0.1" in embedder.name
 
 
 @pytest.mark.parametrize(
     ("status", "answer", "error"),
     [
-        (401, {"error": {"message": "bad key sk-1234"}}, ModelTrouble),
+        (401, {"error": {"message": "bad key sk-1234"}}, ModelError),
         (200, {"data": []}, BadReply),
         (200, {"data": [{"index": 0, "embedding": [0.0, 0.0]}]}, BadReply),
         (200, {"answer": 1}, BadReply),
     ],
 )
 async def test_what_an_endpoint_does_wrong_has_a_name(
-    status: int, answer: Any, error: type[ModelTrouble]
+    status: int, answer: Any, error: type[ModelError]
 ) -> None:
     async with json_server(lambda _: (status, answer)) as server:
         embedder = EndpointEmbedder(Endpoint(base_url=f"{server.url}/v1", api_key="sk-1234"), "small")
@@ -141,10 +141,10 @@ async def test_a_fitting_skill_is_named_behind_the_same_prompt(tmp_path: Path) -
                     "Why is the container full?",
                 ):
                     assert await editor.prompt(session, words) == "end_turn"
-                while place == "with" and FITS_WELL not in Told(editor, session).thoughts:
+                while place == "with" and FITS_WELL not in ShownSession(editor, session).thoughts:
                     scene.provider.plays(step("Done."))  # a turn waits for it for a moment only
                     assert await editor.prompt(session, "Please release one more version") == "end_turn"
-                told = FITS_WELL in Told(editor, session).thoughts
+                told = FITS_WELL in ShownSession(editor, session).thoughts
         assert told == (place == "with")
         requests = scene.provider.requests
         assert all(request.system == requests[0].system for request in requests)
@@ -168,7 +168,7 @@ async def test_sessions_are_found_by_meaning_and_leave_the_index_when_deleted(tm
             await until_known(scene, server, "no space left")
             await has_marks(scene, earlier)
             later = await one_turn(scene, editor, "Where did we talk of it?")
-            (card,) = Told(editor, later).cards.values()
+            (card,) = ShownSession(editor, later).cards.values()
             assert card["rawOutput"]["text"].startswith(f"{earlier} #2 (agent")
             await editor.call("session/delete", {"sessionId": earlier})
             await has_marks(scene, earlier, known=False)
@@ -189,12 +189,12 @@ async def test_an_endpoint_that_never_answers_delays_no_turn_and_one_that_fails_
                 session = await editor.new_session(scene.project)
                 for words in ("Please release version 2", "Now publish version 3", "And version 4, please"):
                     assert await editor.prompt(session, words) == "end_turn"
-                while place == refusing and UNAIDED not in Told(editor, session).thoughts:
+                while place == refusing and UNAIDED not in ShownSession(editor, session).thoughts:
                     scene.provider.plays(step("Done."))  # no turn waits for it to fail
                     assert await editor.prompt(session, "Once more: release it") == "end_turn"
                 scene.provider.plays(step("Done."))
                 assert await editor.prompt(session, "And publish it, please") == "end_turn"
-                told = Told(editor, session).thoughts.count(UNAIDED)
+                told = ShownSession(editor, session).thoughts.count(UNAIDED)
         assert told == (0 if place == silent else 1)
 
 
@@ -231,11 +231,15 @@ async def test_the_model_on_this_machine_knows_meanings_in_several_languages() -
         "fix the typo here",
     )
     with anyio.fail_after(60):
-        anchors = await embedder.embed(ANCHORS, "query")
+        anchors = await embedder.embed(GENERIC_PROMPTS, "query")
         (about,) = await embedder.embed([skill], "passage")
         prompts = await embedder.embed(asked, "query")
         await embedder.aclose()
-    assert [surprise(prompt, about, anchors) >= FITS for prompt in prompts] == [True, True, False]
+    assert [standard_deviations_above(prompt, about, anchors) >= FIT_THRESHOLD for prompt in prompts] == [
+        True,
+        True,
+        False,
+    ]
     assert {len(vector) for vector in prompts} == {384}
 
 
@@ -247,13 +251,13 @@ async def test_a_question_that_was_given_up_does_not_answer_the_next_one() -> No
             await embedder.embed(["something quite different " * 40] * 4, "passage")
         (again,) = await embedder.embed(["a kettle"], "query")
         await embedder.aclose()
-    assert cosine(expected, again) == pytest.approx(1)
+    assert cosine_similarity(expected, again) == pytest.approx(1)
 
 
 async def test_a_model_that_dies_is_told_and_begun_anew() -> None:
     dying = LocalEmbedder((sys.executable, "-c", "raise SystemExit(3)"))
     for _ in range(2):
-        with anyio.fail_after(60), pytest.raises(ModelDown, match="stopped"):
+        with anyio.fail_after(60), pytest.raises(ModelUnavailable, match="stopped"):
             await dying.embed(["text"], "query")
     await dying.aclose()
 

@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from hermes_acp.core.messages import ModelRequest, ToolMessage
-from tests.conversations.fake_editor import FakeEditor, Told, allow
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import FakeEditor, ShownSession, allow
 from tests.conversations.scripted_provider import call, step
 
 pytestmark = pytest.mark.anyio
@@ -20,11 +20,11 @@ def outcome_of(request: ModelRequest) -> str:
     return next(m.text for m in reversed(request.messages) if isinstance(m, ToolMessage))
 
 
-async def run(scene: Scene, editor: FakeEditor, code: str, **arguments: Any) -> Told:
+async def run(scene: Scene, editor: FakeEditor, code: str, **arguments: Any) -> ShownSession:
     scene.provider.plays(step(call("execute_code", "c1", code=code, **arguments)), step("Done."))
     session = await editor.new_session(scene.project)
     assert await editor.prompt(session) == "end_turn"
-    return Told(editor, session)
+    return ShownSession(editor, session)
 
 
 async def test_twelve_calls_cost_one_step_and_each_has_its_card(scene: Scene) -> None:
@@ -100,7 +100,7 @@ async def test_a_cancel_ends_the_script_its_children_and_its_open_call(scene: Sc
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(cancel_when_begun)
             assert await editor.prompt(session) == "cancelled"
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         assert {card["status"] for card in told.cards.values()} == {"failed"}
         assert len(told.cards) == 2
         scene.provider.plays(step("Still here."))
@@ -123,7 +123,7 @@ async def test_calls_within_are_shown_again_when_the_session_is_loaded(scene: Sc
         session = editor.updates[0][0]
     async with scene.editor() as editor:
         await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
-        again = Told(editor, session)
+        again = ShownSession(editor, session)
         assert list(again.cards) == list(told.cards)
         assert {card["status"] for card in again.cards.values()} == {"completed"}
         scene.provider.plays(step("Going on."))

@@ -10,20 +10,20 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.config.backends import SshSettings
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, SearchQuery
+from hermes_acp.config.backend_settings import SshSettings
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.port_types import Command, SearchQuery
 from hermes_acp.workspaces.backends.ssh import BACKEND
-from hermes_acp.workspaces.processes import list_processes
-from tests.contract.far_machines import Missing, ssh_server
+from hermes_acp.workspaces.process_tree import list_processes
+from tests.contract.remote_machines import Missing, ssh_server
 from tests.contract.workspace_suite import BOUND_S, Ground, Report, living, run
 
 pytestmark = pytest.mark.anyio
 VARIABLES = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 SERVER = """
 import anyio, os, sys
-from hermes_acp.config.backends import SshSettings
-from hermes_acp.core.exchanges import Command
+from hermes_acp.config.backend_settings import SshSettings
+from hermes_acp.core.port_types import Command
 from hermes_acp.workspaces.backends.ssh import BACKEND
 
 async def serve():
@@ -107,7 +107,7 @@ async def test_a_broken_line_is_told_and_the_next_command_has_a_new_one(ground: 
         async with anyio.create_task_group() as tasks:
 
             async def break_off() -> None:
-                with pytest.raises(WorkspaceTrouble, match="broke off"):
+                with pytest.raises(WorkspaceError, match="broke off"):
                     await ground.workspace.run(
                         Command("echo $$ ready; sleep 1000; echo", ground.cwd, 600), report
                     )
@@ -150,7 +150,7 @@ async def test_nothing_of_ours_stays_after_the_close(ground: Ground) -> None:
 async def test_a_host_that_cannot_be_reached_is_told(config_file: Path, tmp_path: Path) -> None:
     settings = SshSettings(host="far", port=1, config_file=str(config_file))
     workspace = BACKEND.open(str(tmp_path), (str(tmp_path),), VARIABLES, "", settings)
-    with pytest.raises(WorkspaceTrouble, match=r"cannot be reached by ssh: .*refused"):
+    with pytest.raises(WorkspaceError, match=r"cannot be reached by ssh: .*refused"):
         await workspace.read(str(tmp_path / "x"))
     await workspace.close()
 
@@ -160,7 +160,7 @@ async def test_a_search_never_denies_a_match_that_is_too_long_to_be_shown(ground
         file.write("needle")
         for _ in range(20):
             file.write("x" * 1_000_000)
-    with suppress(WorkspaceTrouble):  # where the host has ripgrep, which would send all of the line
+    with suppress(WorkspaceError):  # where the host has ripgrep, which would send all of the line
         assert await ground.workspace.search(SearchQuery("needle", str(ground.folder)))
-    with pytest.raises(WorkspaceTrouble, match="100,000 characters"):
+    with pytest.raises(WorkspaceError, match="100,000 characters"):
         await ground.workspace.search(SearchQuery("a" * 100_000, str(ground.folder)))

@@ -9,14 +9,14 @@ from subprocess import DEVNULL
 
 import pytest
 
-from hermes_acp.workspaces.starts import SandboxGate, Shell, start
+from hermes_acp.workspaces.process_spawn import SandboxEntry, ShellCommand, start
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="threads have no rights here")
 WAIT = ("/bin/sh", "-c", 'read -r end <&2; exec 2>&1; exec "$@"', "sh")
 
 
-def run(line: str, gate: SandboxGate, folder: Path) -> str:
-    shell = Shell(("/bin/sh", "-c", line), str(folder), {"PATH": os.defpath}, "mark-0", 10.0, gate)
+def run(line: str, gate: SandboxEntry, folder: Path) -> str:
+    shell = ShellCommand(("/bin/sh", "-c", line), str(folder), {"PATH": os.defpath}, "mark-0", 10.0, gate)
     reading, writing = os.pipe()
     try:
         process = start(shell, DEVNULL, writing)
@@ -39,7 +39,7 @@ def test_the_thread_that_gave_up_its_rights_is_gone_before_the_command_acts(tmp_
 
     for _ in range(20):
         line = f"ls /proc/{os.getpid()}/task; echo to stderr >&2"
-        said = run(line, SandboxGate(WAIT, lambda pid: None, give_up), tmp_path).split("\n")
+        said = run(line, SandboxEntry(WAIT, lambda pid: None, give_up), tmp_path).split("\n")
         assert str(os.getpid()) in said
         assert str(tasks[-1]) not in said
         assert "to stderr" in said
@@ -53,7 +53,7 @@ def test_a_command_is_received_before_it_goes_on(tmp_path: Path) -> None:
         assert not (tmp_path / "acted").exists()
         received.append(pid)
 
-    said = run("touch acted; echo $$", SandboxGate(WAIT, receive), tmp_path)
+    said = run("touch acted; echo $$", SandboxEntry(WAIT, receive), tmp_path)
     assert received == [int(said)]
     assert (tmp_path / "acted").exists()
 
@@ -63,7 +63,7 @@ def test_nothing_is_started_where_rights_cannot_be_given_up(tmp_path: Path) -> N
         raise OSError(errno.ENOSYS, "not here")
 
     with pytest.raises(OSError, match="not here"):
-        run("touch acted", SandboxGate(WAIT, lambda pid: None, give_up), tmp_path)
+        run("touch acted", SandboxEntry(WAIT, lambda pid: None, give_up), tmp_path)
     assert not (tmp_path / "acted").exists()
 
 
@@ -72,7 +72,7 @@ def test_what_a_thread_gives_up_is_kept_by_all_others(tmp_path: Path) -> None:
     own = os.getpriority(os.PRIO_PROCESS, 0)
     said = run(
         "nice",
-        SandboxGate(WAIT, lambda pid: None, lambda: os.setpriority(os.PRIO_PROCESS, 0, own + 3)),
+        SandboxEntry(WAIT, lambda pid: None, lambda: os.setpriority(os.PRIO_PROCESS, 0, own + 3)),
         tmp_path,
     )
     assert int(said) == own + 3

@@ -7,22 +7,22 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.core.drawers import Drawer
-from hermes_acp.core.errors import HermesError, OutsideRoots, WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, Confinement, Moment
+from hermes_acp.core.errors import HermesError, OutsideRoots, WorkspaceError
+from hermes_acp.core.event_types import PlanEntry
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.core.port_types import Command, Confinement, EventContext
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Effect, Proposal, Question, Reaches, Reads, Reply, Result, Runs, Writes
-from hermes_acp.core.terms import PlanEntry
 from hermes_acp.workspaces.backends.local import BACKEND
-from tests.unit.tools.calls import find_tool
+from tests.unit.tools.tool_calling import find_tool
 
 pytestmark = pytest.mark.anyio
-TOOLS: Drawer[object] = Drawer("hermes_acp.tools.builtin", "TOOL")
+TOOLS: PluginFolder[object] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
 
 
 class Report:
     session_id = "ses_present"
-    moment = Moment("ses_present", "turn_1", 0.0)
+    event_context = EventContext("ses_present", "turn_1", 0.0)
     confinement: Confinement = "usual"
 
     def __init__(self) -> None:
@@ -158,10 +158,10 @@ async def test_a_file_changed_meanwhile_is_left_alone(name: str, workspace: Work
 
 async def test_write_refuses_binary_files_and_folders(workspace: Workspace, folder: Path) -> None:
     (folder / "image.png").write_bytes(b"\x89PNG\r\n\0\0")
-    with pytest.raises(WorkspaceTrouble, match="PNG image of 8 bytes"):
+    with pytest.raises(WorkspaceError, match="PNG image of 8 bytes"):
         await propose("write_file", {"path": "image.png", "content": "x"}, workspace)
     (folder / "sub").mkdir()
-    with pytest.raises(WorkspaceTrouble) as caught:
+    with pytest.raises(WorkspaceError) as caught:
         await propose("write_file", {"path": "sub", "content": "x"}, workspace)
     assert "list_files" in caught.value.sentence()
 
@@ -169,7 +169,7 @@ async def test_write_refuses_binary_files_and_folders(workspace: Workspace, fold
 async def test_reading_what_is_not_there_names_alikes(workspace: Workspace, folder: Path) -> None:
     (folder / "Settings.py").touch()
     for path, said in (("settings.py", r"Settings\.py"), ("no/where.py", "list_files"), (".", "list_files")):
-        with pytest.raises(WorkspaceTrouble) as caught:
+        with pytest.raises(WorkspaceError) as caught:
             await perform("read_file", {"path": path}, workspace)
         assert said.replace("\\", "") in caught.value.sentence()
 
@@ -177,7 +177,7 @@ async def test_reading_what_is_not_there_names_alikes(workspace: Workspace, fold
 async def test_reading_a_huge_file_is_refused_with_its_size(workspace: Workspace, folder: Path) -> None:
     with (folder / "huge").open("wb") as file:
         file.truncate(100_000_000)
-    with pytest.raises(WorkspaceTrouble, match="100,000,000"):
+    with pytest.raises(WorkspaceError, match="100,000,000"):
         await perform("read_file", {"path": "huge"}, workspace)
 
 

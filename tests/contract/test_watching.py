@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from hermes_acp.knowledge.folder_events import FolderEvents
-from hermes_acp.knowledge.watching import POLL_INTERVAL_S, FolderWatcher
+from hermes_acp.knowledge.folder_watcher import POLL_INTERVAL_S, FolderWatcher
 
 pytestmark = pytest.mark.anyio
 WAIT_S = 60

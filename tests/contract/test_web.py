@@ -7,17 +7,17 @@ from collections.abc import AsyncGenerator, Sequence
 import anyio
 import pytest
 
-from hermes_acp.core.errors import BadRequest, WorkspaceTrouble
-from hermes_acp.core.exchanges import WebHit
-from hermes_acp.web.retrieval import Bounds, Retrieval
+from hermes_acp.core.errors import BadRequest, WorkspaceError
+from hermes_acp.core.port_types import WebSearchHit
+from hermes_acp.web.page_fetcher import FetchLimits, PageFetcher
+from hermes_acp.web.search_client import SearchClient
 from hermes_acp.web.search_services.brave import SERVICE as BRAVE
 from hermes_acp.web.search_services.tavily import SERVICE as TAVILY
-from hermes_acp.web.searching import Searching
 from tests.contract.web_server import PAUSE, WebServer, web_server
 
 pytestmark = pytest.mark.anyio
 NAMES = ("a.test", "b.test", "127.0.0.1")
-HERE = Bounds(private_hosts=frozenset(NAMES))
+HERE = FetchLimits(private_hosts=frozenset(NAMES))
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def go(host: str, url: str) -> bool:
 
 async def test_a_page_comes_as_markdown_and_without_any_name_of_ours(server: WebServer) -> None:
     server.serve("/x", "<h1>Top</h1><p><a href='y'>link</a></p>")
-    page = await Retrieval(HERE, here).fetch(server.url("/x?q=1#f", "a.test"), stay)
+    page = await PageFetcher(HERE, here).fetch(server.url("/x?q=1#f", "a.test"), stay)
     assert (page.status, page.text) == (200, f"# Top\n\n[link]({server.url('/y', 'a.test')})")
     (asked,) = server.asked
     assert asked.line == "GET /x?q=1 HTTP/1.1"
@@ -51,7 +51,7 @@ async def test_a_page_comes_as_markdown_and_without_any_name_of_ours(server: Web
 
 async def test_an_error_page_is_given_with_its_status(server: WebServer) -> None:
     server.serve("/gone", "<p>It moved away.</p>", status="410 Gone")
-    page = await Retrieval(HERE, here).fetch(server.url("/gone"), stay)
+    page = await PageFetcher(HERE, here).fetch(server.url("/gone"), stay)
     assert (page.status, page.text) == (410, "It moved away.")
 
 
@@ -59,14 +59,14 @@ async def test_an_error_page_is_given_with_its_status(server: WebServer) -> None
 async def test_a_redirect_on_the_same_host_is_followed(server: WebServer, status: str) -> None:
     server.serve("/old", "", "location: /new", status=f"{status} Elsewhere")
     server.serve("/new", "<p>here</p>")
-    page = await Retrieval(HERE, here).fetch(server.url("/old", "a.test"), stay)
+    page = await PageFetcher(HERE, here).fetch(server.url("/old", "a.test"), stay)
     assert (page.text, page.url) == ("here", server.url("/new", "a.test"))
 
 
 async def test_a_redirect_to_another_host_is_told_and_followed_only_where_allowed(server: WebServer) -> None:
     server.serve("/old", "", f"location: {server.url('/new', 'b.test')}", status="302 Found")
     server.serve("/new", "<p>there</p>")
-    retrieval = Retrieval(HERE, here)
+    retrieval = PageFetcher(HERE, here)
     told = await retrieval.fetch(server.url("/old", "a.test"), stay)
     assert (told.moved_to, told.text, len(server.asked)) == (server.url("/new", "b.test"), "", 1)
     asked: list[tuple[str, str]] = []
@@ -81,8 +81,8 @@ async def test_a_redirect_to_another_host_is_told_and_followed_only_where_allowe
 
 async def test_redirects_in_a_circle_end(server: WebServer) -> None:
     server.serve("/a", "", "location: /a", status="302 Found")
-    with pytest.raises(WorkspaceTrouble, match="more than 5 times"):
-        await Retrieval(HERE, here).fetch(server.url("/a"), go)
+    with pytest.raises(WorkspaceError, match="more than 5 times"):
+        await PageFetcher(HERE, here).fetch(server.url("/a"), go)
     assert len(server.asked) == 6
 
 
@@ -90,7 +90,7 @@ async def test_redirects_in_a_circle_end(server: WebServer) -> None:
 async def test_a_redirect_to_no_web_address_is_refused(server: WebServer, location: str) -> None:
     server.serve("/a", "", f"location: {location}", status="302 Found")
     with pytest.raises(BadRequest):
-        await Retrieval(HERE, here).fetch(server.url("/a"), go)
+        await PageFetcher(HERE, here).fetch(server.url("/a"), go)
 
 
 @pytest.mark.parametrize(
@@ -103,15 +103,15 @@ async def test_c03_a_name_that_leads_to_a_private_address_is_refused(
     async def look_up(host: str, port: int) -> Sequence[str]:
         return found
 
-    with pytest.raises(WorkspaceTrouble, match="not on the public network"):
-        await Retrieval(Bounds(), look_up).fetch(server.url("/", "public.test"), go)
+    with pytest.raises(WorkspaceError, match="not on the public network"):
+        await PageFetcher(FetchLimits(), look_up).fetch(server.url("/", "public.test"), go)
     assert server.asked == []
 
 
 async def test_c03_an_allowed_redirect_to_a_private_address_is_refused(server: WebServer) -> None:
     server.serve("/a", "", f"location: {server.url('/secret', 'inner.test')}", status="302 Found")
-    with pytest.raises(WorkspaceTrouble, match=r"inner\.test leads to 127\.0\.0\.1"):
-        await Retrieval(HERE, here).fetch(server.url("/a", "a.test"), go)
+    with pytest.raises(WorkspaceError, match=r"inner\.test leads to 127\.0\.0\.1"):
+        await PageFetcher(HERE, here).fetch(server.url("/a", "a.test"), go)
     assert [asked.path for asked in server.asked] == ["/a"]
 
 
@@ -123,7 +123,7 @@ async def test_c03_the_connection_goes_to_the_address_that_was_judged(server: We
         return answers.pop(0)
 
     server.serve("/", "<p>one</p>")
-    page = await Retrieval(HERE, look_up).fetch(server.url("/", "a.test"), stay)
+    page = await PageFetcher(HERE, look_up).fetch(server.url("/", "a.test"), stay)
     assert (page.text, answers) == ("one", [["10.255.255.1"]])
 
 
@@ -132,12 +132,12 @@ async def test_the_next_address_is_tried_where_one_does_not_answer(server: WebSe
         return ["127.0.0.2", "127.0.0.1"]
 
     server.serve("/", "<p>one</p>")
-    assert (await Retrieval(HERE, look_up).fetch(server.url("/", "a.test"), stay)).text == "one"
+    assert (await PageFetcher(HERE, look_up).fetch(server.url("/", "a.test"), stay)).text == "one"
 
 
 async def test_a_long_page_is_cut_and_not_loaded_whole(server: WebServer) -> None:
     server.serve("/", b"x" * 30_000_000, "content-type: text/plain")
-    page = await Retrieval(Bounds(most_bytes=100_000, private_hosts=frozenset(NAMES)), here).fetch(
+    page = await PageFetcher(FetchLimits(most_bytes=100_000, private_hosts=frozenset(NAMES)), here).fetch(
         server.url(), stay
     )
     assert (len(page.text), page.is_cut) == (100_000, True)
@@ -148,16 +148,16 @@ async def test_f09_a_gzip_bomb_is_refused(server: WebServer) -> None:
     server.serve(
         "/", gzip.compress(bytes(200_000_000), 9), "content-encoding: gzip", "content-type: text/plain"
     )
-    with pytest.raises(WorkspaceTrouble, match="200 times"):
-        await Retrieval(Bounds(most_bytes=16 << 20, private_hosts=frozenset(NAMES)), here).fetch(
+    with pytest.raises(WorkspaceError, match="200 times"):
+        await PageFetcher(FetchLimits(most_bytes=16 << 20, private_hosts=frozenset(NAMES)), here).fetch(
             server.url(), stay
         )
 
 
 async def test_what_is_no_text_is_not_even_loaded(server: WebServer) -> None:
     server.serve("/", b"%PDF" + bytes(20_000_000), "content-type: application/pdf")
-    with pytest.raises(WorkspaceTrouble, match="application/pdf"):
-        await Retrieval(HERE, here).fetch(server.url(), stay)
+    with pytest.raises(WorkspaceError, match="application/pdf"):
+        await PageFetcher(HERE, here).fetch(server.url(), stay)
     assert server.sent_bytes < 20_000_000
 
 
@@ -174,23 +174,23 @@ async def test_what_is_no_text_is_not_even_loaded(server: WebServer) -> None:
 )
 async def test_servers_that_fail_are_told_of(server: WebServer, answer: bytes, told: str) -> None:
     server.answers["/"] = answer
-    bounds = Bounds(timeout_s=0.5 if answer.endswith(PAUSE) else 15, private_hosts=frozenset(NAMES))
-    with anyio.fail_after(60), pytest.raises(WorkspaceTrouble, match=told):
-        await Retrieval(bounds, here).fetch(server.url(), stay)
+    bounds = FetchLimits(timeout_s=0.5 if answer.endswith(PAUSE) else 15, private_hosts=frozenset(NAMES))
+    with anyio.fail_after(60), pytest.raises(WorkspaceError, match=told):
+        await PageFetcher(bounds, here).fetch(server.url(), stay)
 
 
 async def test_hosts_that_are_not_there_are_told_of() -> None:
-    with pytest.raises(WorkspaceTrouble, match="There is no host"):
-        await Retrieval(Bounds()).fetch("http://nowhere.invalid/", stay)
-    with pytest.raises(WorkspaceTrouble, match="cannot be reached"):
-        await Retrieval(HERE).fetch("http://127.0.0.1:1/", stay)
+    with pytest.raises(WorkspaceError, match="There is no host"):
+        await PageFetcher(FetchLimits()).fetch("http://nowhere.invalid/", stay)
+    with pytest.raises(WorkspaceError, match="cannot be reached"):
+        await PageFetcher(HERE).fetch("http://127.0.0.1:1/", stay)
 
 
 async def test_a_service_is_searched(server: WebServer) -> None:
     found = {"results": [{"title": "T", "url": "https://t.test/", "content": "C"}] * 9}
     server.serve("/search", json.dumps(found), "content-type: application/json")
-    hits = await Searching(TAVILY, server.url("/"), "tvly-key").search("two words", 3)
-    assert hits == [WebHit("T", "https://t.test/", "C")] * 3
+    hits = await SearchClient(TAVILY, server.url("/"), "tvly-key").search("two words", 3)
+    assert hits == [WebSearchHit("T", "https://t.test/", "C")] * 3
     (asked,) = server.asked
     assert (asked.line, asked.headers["authorization"]) == ("POST /search HTTP/1.1", "Bearer tvly-key")
     assert json.loads(asked.body) == {"query": "two words", "max_results": 3, "search_depth": "basic"}
@@ -198,7 +198,7 @@ async def test_a_service_is_searched(server: WebServer) -> None:
 
 async def test_a_service_asked_by_get_gets_its_query_quoted(server: WebServer) -> None:
     server.serve("/res/v1/web/search", "{}", "content-type: application/json")
-    assert await Searching(BRAVE, server.url(""), "key").search("a&b=c", 3) == []
+    assert await SearchClient(BRAVE, server.url(""), "key").search("a&b=c", 3) == []
     assert server.asked[0].path == "/res/v1/web/search?q=a%26b%3Dc&count=3&text_decorations=false"
 
 
@@ -216,6 +216,6 @@ async def test_a_service_that_fails_is_told_of_without_the_key(
     server: WebServer, status: str, body: str, told: str
 ) -> None:
     server.serve("/search", body, "location: http://evil.test/", status=status)
-    with pytest.raises(WorkspaceTrouble, match=told) as trouble:
-        await Searching(TAVILY, server.url(""), "tvly-secret").search("x", 3)
+    with pytest.raises(WorkspaceError, match=told) as trouble:
+        await SearchClient(TAVILY, server.url(""), "tvly-secret").search("x", 3)
     assert "tvly-secret" not in trouble.value.sentence()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from hermes_acp.config.backends import (
+from hermes_acp.config.backend_settings import (
     DaytonaSettings,
     DockerSettings,
     ModalSettings,
@@ -18,13 +18,13 @@ from hermes_acp.config.backends import (
     SshSettings,
     VercelSettings,
 )
-from hermes_acp.core.drawers import Drawer
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, CommandEnd
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.core.port_types import Command, CommandResult
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress
-from hermes_acp.workspaces.editor_first import EditorFirst
-from tests.contract import far_machines, modal_service, sandbox_services
+from hermes_acp.workspaces.editor_workspace import EditorWorkspace
+from tests.contract import modal_service, remote_machines, sandbox_services
 from tests.contract.workspace_suite import SECRET, CommandSuite, FileSuite, Ground, LaunchSuite
 
 pytestmark = pytest.mark.anyio
@@ -46,9 +46,9 @@ class PlainEditor:
     async def write_text(self, path: str, text: str) -> None:
         place = Path(path).resolve()
         if place != Path(path):
-            raise WorkspaceTrouble(f"{path} leads to {place}.")
+            raise WorkspaceError(f"{path} leads to {place}.")
         if place.exists() and place.stat().st_nlink > 1:
-            raise WorkspaceTrouble(f"{path} is one of 2 hard links.")
+            raise WorkspaceError(f"{path} is one of 2 hard links.")
         place.parent.mkdir(parents=True, exist_ok=True)
         fresh = place.with_name(place.name + ".fresh")
         fresh.write_bytes(text.encode())
@@ -56,13 +56,13 @@ class PlainEditor:
             fresh.chmod(place.stat().st_mode)
         fresh.rename(place)
 
-    async def run(self, command: Command, progress: Progress) -> CommandEnd | None:
+    async def run(self, command: Command, progress: Progress) -> CommandResult | None:
         return None
 
 
 def backend(name: str) -> Any:
-    drawer: Drawer[Any] = Drawer("hermes_acp.workspaces.backends", "BACKEND")
-    return drawer.open(name)
+    plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.workspaces.backends", "BACKEND")
+    return plugin_folder.open(name)
 
 
 @asynccontextmanager
@@ -74,30 +74,30 @@ async def local(place: Path) -> AsyncGenerator[Machine]:
 @asynccontextmanager
 async def editor(place: Path) -> AsyncGenerator[Machine]:
     async with local(place) as opened:
-        yield lambda folder: EditorFirst(PlainEditor(), opened(folder))
+        yield lambda folder: EditorWorkspace(PlainEditor(), opened(folder))
 
 
 @asynccontextmanager
 async def docker(place: Path) -> AsyncGenerator[Machine]:
-    async with far_machines.docker_engine(place) as variables:
+    async with remote_machines.docker_engine(place) as variables:
         yield _contained("docker", dict(variables))
 
 
 @asynccontextmanager
 async def podman(place: Path) -> AsyncGenerator[Machine]:
-    async with far_machines.podman_engine(place) as variables:
+    async with remote_machines.podman_engine(place) as variables:
         yield _contained("podman", dict(variables))
 
 
 def _contained(engine: Any, variables: dict[str, str]) -> Machine:
-    settings = DockerSettings(image=far_machines.IMAGE, engine=engine, pids=64, memory_mb=256, tmp_mb=64)
+    settings = DockerSettings(image=remote_machines.IMAGE, engine=engine, pids=64, memory_mb=256, tmp_mb=64)
     given = {**variables, "API_KEY": SECRET}
     return lambda folder: backend("docker").open(str(folder), (str(folder),), given, "", settings)
 
 
 @asynccontextmanager
 async def ssh(place: Path) -> AsyncGenerator[Machine]:
-    async with far_machines.ssh_server(place) as config_file:
+    async with remote_machines.ssh_server(place) as config_file:
         settings = SshSettings(host="far", config_file=str(config_file))
         variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "API_KEY": SECRET}
         yield lambda folder: backend("ssh").open(str(folder), (str(folder),), variables, "", settings)
@@ -227,7 +227,7 @@ async def opened(
             workspace = machine(root)
             yield Opened(request.param, machine, workspace, root)
             await workspace.close()
-    except far_machines.Missing as missing:
+    except remote_machines.Missing as missing:
         if require_all:
             raise
         pytest.skip(f"{missing} is not here")

@@ -7,8 +7,8 @@ import pytest
 
 from tests.contract.mcp_playground import EXAMPLE
 from tests.contract.test_mcp_sessions import ADD, example_is_there, outcome_of, starts
+from tests.conversations.app_scene import Scene
 from tests.conversations.fake_editor import FakeEditor, allow
-from tests.conversations.house import Scene
 from tests.conversations.scripted_provider import call, step
 
 pytestmark = pytest.mark.anyio

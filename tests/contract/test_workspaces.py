@@ -9,11 +9,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, CommandEnd, SearchQuery
+from hermes_acp.core.errors import OutsideRoots, WorkspaceError
+from hermes_acp.core.port_types import Command, CommandResult, SearchQuery
 from hermes_acp.core.ports import Workspace
 from hermes_acp.workspaces.backends.local import BACKEND
-from hermes_acp.workspaces.processes import list_processes
+from hermes_acp.workspaces.process_tree import list_processes
 from tests.contract.conftest import LeftOver
 from tests.contract.workspace_suite import Report
 
@@ -48,7 +48,7 @@ def workspace(open_workspace: Opener, folder: Path) -> Workspace:
     return open_workspace(folder)
 
 
-async def run(workspace: Workspace, line: str, timeout_s: float = 30) -> CommandEnd:
+async def run(workspace: Workspace, line: str, timeout_s: float = 30) -> CommandResult:
     with anyio.fail_after(60):
         return await workspace.run(Command(line, workspace.cwd, timeout_s), Report())
 
@@ -81,7 +81,7 @@ async def test_write_refuses_a_hard_link_and_leaves_it(workspace: Workspace, fol
     outside = folder.parent / "outside.txt"
     outside.write_text("theirs")
     os.link(outside, folder / "linked.txt")
-    with pytest.raises(WorkspaceTrouble, match="2 hard links"):
+    with pytest.raises(WorkspaceError, match="2 hard links"):
         await workspace.write(workspace.locate("linked.txt"), b"mine")
     assert outside.read_text() == "theirs"
 
@@ -93,7 +93,7 @@ async def test_entries_are_sorted_and_mark_folders(workspace: Workspace, folder:
     (folder / "broken").symlink_to("nowhere")
     found = [(entry.name, entry.size_bytes) for entry in await workspace.entries(workspace.cwd)]
     assert found == [(".hidden", 0), ("b.txt", 5), ("broken", len("nowhere")), ("sub/", 0)]
-    with pytest.raises(WorkspaceTrouble, match="no folder"):
+    with pytest.raises(WorkspaceError, match="no folder"):
         await workspace.entries(str(folder / "missing"))
 
 
@@ -126,13 +126,13 @@ async def test_paths_that_lead_out_are_refused(workspace: Workspace, folder: Pat
     (folder / "way-out").symlink_to(folder.parent)
     (folder / "dangling").symlink_to(folder.parent / "not-yet")
     (folder / "loop").symlink_to("loop")
-    with pytest.raises(WorkspaceTrouble):
+    with pytest.raises(WorkspaceError):
         workspace.locate(path)
-    with pytest.raises(WorkspaceTrouble):
+    with pytest.raises(WorkspaceError):
         await workspace.read(path)
-    with pytest.raises(WorkspaceTrouble):
+    with pytest.raises(WorkspaceError):
         await workspace.write(path, b"x")
-    with pytest.raises(WorkspaceTrouble):
+    with pytest.raises(WorkspaceError):
         await workspace.entries(path)
     assert (folder.parent / "secret.txt").read_text() == "secret"
     assert not (folder.parent / "not-yet").exists()
@@ -159,12 +159,12 @@ async def test_a_link_swapped_in_after_locate_is_not_followed(workspace: Workspa
     (folder / "sub").rmdir()
     (folder.parent / "elsewhere").mkdir()
     (folder / "sub").symlink_to(folder.parent / "elsewhere")
-    with pytest.raises(WorkspaceTrouble):
+    with pytest.raises(WorkspaceError):
         await workspace.write(path, b"x")
     (folder / "sub").unlink()
     (folder / "other").mkdir()
     (folder / "sub").symlink_to("other")
-    with pytest.raises(WorkspaceTrouble, match="symbolic link"):
+    with pytest.raises(WorkspaceError, match="symbolic link"):
         await workspace.write(path, b"x")
     assert os.listdir(folder.parent / "elsewhere") == os.listdir(folder / "other") == []
 
@@ -181,10 +181,10 @@ async def test_only_regular_files_of_bounded_size_are_read(workspace: Workspace,
         kinds = {"pipe": "named pipe", "sub": "folder", "huge": "100,000,000", "socket": "socket"}
         with anyio.fail_after(60):
             for name, said in kinds.items():
-                with pytest.raises(WorkspaceTrouble, match=said):
+                with pytest.raises(WorkspaceError, match=said):
                     await workspace.read(workspace.locate(name))
             for name in ("pipe", "sub", "socket"):
-                with pytest.raises(WorkspaceTrouble):
+                with pytest.raises(WorkspaceError):
                     await workspace.write(workspace.locate(name), b"x")
 
 
@@ -204,7 +204,7 @@ async def test_search_honours_ignore_files_and_sees_hidden_ones(workspace: Works
     ignored = await workspace.search(SearchQuery("needle", workspace.cwd, "built/**"))
     assert ignored == [], "a glob brings no ignored file back"
     assert await workspace.search(SearchQuery("absent", workspace.cwd)) == []
-    with pytest.raises(WorkspaceTrouble, match="unclosed group"):
+    with pytest.raises(WorkspaceError, match="unclosed group"):
         await workspace.search(SearchQuery("(", workspace.cwd))
     with pytest.raises(OutsideRoots):
         await workspace.search(SearchQuery("x", "/etc"))
@@ -222,10 +222,10 @@ async def test_search_stops_at_the_limit_and_cuts_lines(workspace: Workspace, fo
 
 
 async def test_run_tells_output_and_exit_code(workspace: Workspace) -> None:
-    assert await run(workspace, "echo out; echo err >&2; exit 3") == CommandEnd("out\nerr\n", 3)
+    assert await run(workspace, "echo out; echo err >&2; exit 3") == CommandResult("out\nerr\n", 3)
     assert (await run(workspace, "kill -SEGV $$")).exit_code == 139
     assert (await run(workspace, "pwd")).output == f"{workspace.cwd}\n"
-    assert await run(workspace, "cat") == CommandEnd("", 0)
+    assert await run(workspace, "cat") == CommandResult("", 0)
 
 
 async def test_run_hides_secrets_and_pagers(workspace: Workspace) -> None:
@@ -242,9 +242,9 @@ async def test_run_refuses_folders_outside_and_unusable_commands(workspace: Work
     with pytest.raises(OutsideRoots):
         await workspace.run(Command("pwd", "/", 5), Report())
     for command in (Command("pwd", str(folder / "missing"), 5), Command("a\0b", str(folder), 5)):
-        with pytest.raises(WorkspaceTrouble):
+        with pytest.raises(WorkspaceError):
             await workspace.run(command, Report())
-    with pytest.raises(WorkspaceTrouble, match="list too long"):
+    with pytest.raises(WorkspaceError, match="list too long"):
         await workspace.run(Command("#" * 3_000_000, str(folder), 5), Report())
 
 
@@ -354,7 +354,7 @@ async def test_orphans_that_ended_before_their_command_are_reaped(
 
 async def test_commands_and_searches_run_side_by_side(workspace: Workspace, folder: Path) -> None:
     (folder / "a").write_text("needle\n")
-    ends: list[CommandEnd] = []
+    ends: list[CommandResult] = []
 
     async def one(number: int) -> None:
         ends.append(await run(workspace, f"sleep 0.0{number % 5}; exit {number}"))

@@ -12,11 +12,18 @@ import anyio
 import pytest
 from msgspec import Struct
 
-from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, CommandEnd, Confinement, FileQuery, Moment, SearchQuery
+from hermes_acp.core.errors import OutsideRoots, WorkspaceError
+from hermes_acp.core.event_types import PlanEntry
+from hermes_acp.core.port_types import (
+    Command,
+    CommandResult,
+    Confinement,
+    EventContext,
+    FileQuery,
+    SearchQuery,
+)
 from hermes_acp.core.ports import LiveProcess, Workspace
 from hermes_acp.core.proposals import Effect, Question, Reply
-from hermes_acp.core.terms import PlanEntry
 
 SECRET = "Zq9wverysecretXk42"
 BOUND_S = 60
@@ -41,7 +48,7 @@ class Report:
     """A progress that counts, and tells when its output first holds `awaited`."""
 
     session_id = "ses_present"
-    moment = Moment("ses_present", "turn_1", 0.0)
+    event_context = EventContext("ses_present", "turn_1", 0.0)
     confinement: Confinement = "usual"
 
     def __init__(self, awaited: str = "ready") -> None:
@@ -71,7 +78,9 @@ class Report:
         raise AssertionError(entries)
 
 
-async def run(ground: Ground, line: str, timeout_s: float = 30, report: Report | None = None) -> CommandEnd:
+async def run(
+    ground: Ground, line: str, timeout_s: float = 30, report: Report | None = None
+) -> CommandResult:
     with anyio.fail_after(BOUND_S):
         command = Command(line, ground.cwd, timeout_s)
         return await ground.workspace.run(command, report or Report())
@@ -148,14 +157,14 @@ class FileSuite:
         workspace = ground.workspace
         for name in ("file", "folder/theirs", "../x", "/etc/passwd", "folder/new"):
             path = name if name.startswith(("/", "..")) else ground.path(name)
-            with pytest.raises(WorkspaceTrouble):
+            with pytest.raises(WorkspaceError):
                 await workspace.write(path, b"mine")
-            with pytest.raises(WorkspaceTrouble):
+            with pytest.raises(WorkspaceError):
                 await workspace.remove(path)
             if name != "folder/new":
-                with pytest.raises(WorkspaceTrouble):
+                with pytest.raises(WorkspaceError):
                     await workspace.read(path)
-        with pytest.raises(WorkspaceTrouble):
+        with pytest.raises(WorkspaceError):
             await workspace.entries(ground.path("folder"))
         assert [each.read_text() for each in outside.iterdir()] == ["theirs"]
 
@@ -166,14 +175,14 @@ class FileSuite:
 
     @pytest.mark.parametrize("path", ["", "a\0b", "x/" * 3000, "\ud800"])
     async def test_what_is_no_path_is_refused(self, ground: Ground, path: str) -> None:
-        with pytest.raises(WorkspaceTrouble):
+        with pytest.raises(WorkspaceError):
             ground.workspace.locate(path)
 
     async def test_a_hard_link_is_not_written_through(self, ground: Ground) -> None:
         outside = ground.outside / "theirs"
         outside.write_text("theirs")
         os.link(outside, ground.folder / "linked")
-        with pytest.raises(WorkspaceTrouble, match="2 hard links"):
+        with pytest.raises(WorkspaceError, match="2 hard links"):
             await ground.workspace.write(ground.path("linked"), b"mine")
         assert outside.read_text() == "theirs"
 
@@ -184,9 +193,9 @@ class FileSuite:
             file.truncate(100_000_000)
         with anyio.fail_after(BOUND_S):
             for name in ("pipe", "sub", "huge"):
-                with pytest.raises(WorkspaceTrouble):
+                with pytest.raises(WorkspaceError):
                     await ground.workspace.read(ground.path(name))
-            piece = await ground.workspace.read_piece(ground.path("huge"), 99_999_990, 100)
+            piece = await ground.workspace.read_range(ground.path("huge"), 99_999_990, 100)
         assert piece is not None
         assert (piece.content, piece.size_bytes) == (b"\0" * 10, 100_000_000)
 
@@ -198,7 +207,7 @@ class FileSuite:
         found = [(entry.name, entry.size_bytes) for entry in await ground.workspace.entries(ground.path("."))]
         assert found == [(".hidden", 0), ("b.txt", 5), ("to/", 0), ("ü sub/", 0)]
         for name in ("missing", "b.txt"):
-            with pytest.raises(WorkspaceTrouble):
+            with pytest.raises(WorkspaceError):
                 await ground.workspace.entries(ground.path(name))
 
     async def test_a_file_is_removed_and_a_folder_is_not(self, ground: Ground) -> None:
@@ -207,7 +216,7 @@ class FileSuite:
         await ground.workspace.remove(ground.path("gone"))
         assert await ground.workspace.read(ground.path("gone")) is None
         for name in ("gone", "sub"):
-            with pytest.raises(WorkspaceTrouble):
+            with pytest.raises(WorkspaceError):
                 await ground.workspace.remove(ground.path(name))
         assert (ground.folder / "sub").is_dir()
 
@@ -268,7 +277,7 @@ class CommandSuite:
         with pytest.raises(OutsideRoots):
             await ground.workspace.run(Command("pwd", "/", 5), Report())
         for line, cwd in (("pwd", ground.path("missing")), ("a\0b", ground.cwd)):
-            with pytest.raises(WorkspaceTrouble):
+            with pytest.raises(WorkspaceError):
                 await ground.workspace.run(Command(line, cwd, 5), Report())
 
     async def test_much_output_is_bounded_and_keeps_both_ends(self, ground: Ground) -> None:
@@ -350,7 +359,7 @@ class LaunchSuite:
             while sight.end is None:
                 sight = await process.read(10)
         assert sight.end.exit_code == 4
-        with pytest.raises(WorkspaceTrouble):
+        with pytest.raises(WorkspaceError):
             await process.write("more")
 
     async def test_a_launched_command_is_killed_with_all_it_started(self, ground: Ground) -> None:
@@ -382,5 +391,5 @@ class LaunchSuite:
         assert "got yes" in await said(process, "got yes")
 
     async def test_a_folder_that_is_none_is_refused(self, ground: Ground) -> None:
-        with pytest.raises(WorkspaceTrouble):
+        with pytest.raises(WorkspaceError):
             await ground.workspace.launch(Command("pwd", ground.path("missing"), 1))

@@ -12,13 +12,13 @@ from typing import Any
 
 import anyio
 
-from hermes_acp.assembly.house import House
+from hermes_acp.app.app import App
 from hermes_acp.config.environment import environment_of
 from hermes_acp.config.model_choice import ModelChoice
 from hermes_acp.config.settings import Settings
 from hermes_acp.core.messages import AssistantMessage, ModelRequest, TextPart, ToolMessage, UserMessage
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.server import serve
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection_server import serve
 from hermes_acp.models.endpoints import Connection
 from hermes_protocol.transport import memory_pair
 from tests.conversations.fake_editor import WAIT_S, FakeEditor
@@ -28,7 +28,7 @@ from tests.conversations.wire_laws import STABLE
 START_S = 1_750_000_000.0
 
 
-class TestedClock:
+class SteppingClock:
     """A clock that moves on by a second whenever it is read, and whose stopwatch stands still."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class TestedClock:
         return 100.0
 
 
-class CountedIds:
+class SequentialIds:
     """Ids in the order they are asked for; calls of a script go by the names they have in it, unless one is taken."""
 
     def __init__(self, call_names: list[str] | None = None) -> None:
@@ -71,8 +71,8 @@ class Scene:
         self.others: dict[str, ScriptedProvider] = {}
         self.is_connected_for_real = False
         self.connected: list[tuple[Settings, ModelChoice]] = []
-        self.clock = TestedClock()
-        self.ids = CountedIds(self.provider.call_names)
+        self.clock = SteppingClock()
+        self.ids = SequentialIds(self.provider.call_names)
         self.overrides: dict[str, object] = {
             "retry.first_wait_s": 0.001,
             "retry.attempts": 3,
@@ -107,14 +107,14 @@ class Scene:
         """Say where a session's record lies."""
         return self.home / "sessions" / f"{session_id}.jsonl"
 
-    def open_house(self) -> House:
+    def open_app(self) -> App:
         def connect(settings: Settings, choice: ModelChoice) -> Connection:
             self.connected.append((settings, choice))
             provider = self.others.get(choice.provider, self.provider)
             provider.call_names = self.provider.call_names
             return provider
 
-        return House(
+        return App(
             environment_of(self.variables),
             clock=self.clock,
             ids=self.ids,
@@ -129,7 +129,7 @@ class Scene:
         editor = FakeEditor(far, self.schema)
         with anyio.fail_after(2 * WAIT_S):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(serve, near, self.open_house(), Desk())
+                tasks.start_soon(serve, near, self.open_app(), ClientConnection())
                 tasks.start_soon(editor.connection.run)
                 try:
                     yield editor

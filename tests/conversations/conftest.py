@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import base64
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+from tests.conversations.app_scene import Scene
 from tests.conversations.fake_editor import FakeEditor
-from tests.conversations.house import Scene
 from tests.conversations.wire_laws import Json
 
 HELLO: Json = {"protocolVersion": 2, "info": {"name": "drafter", "version": "1"}, "capabilities": {}}

@@ -137,7 +137,7 @@ class FakeEditor:
 
     def options(self, session_id: str) -> list[Json]:
         """Give a new session's options as they were told last: by the answer that opened it, or by an update since."""
-        updates = Told(self, session_id).of("config_option_update")
+        updates = ShownSession(self, session_id).of("config_option_update")
         return [self.opened[session_id], *updates][-1]["configOptions"]
 
     async def prompt(self, session_id: str, text: str = "go") -> str:
@@ -172,7 +172,7 @@ def allow(option: str) -> Answerer:
     return lambda params: {"outcome": {"outcome": "selected", "optionId": option}}
 
 
-class Told:
+class ShownSession:
     """A session as its updates tell it."""
 
     def __init__(self, editor: FakeEditor, session_id: str, since: int = 0) -> None:

@@ -22,7 +22,7 @@ PROVIDERS = "tests/conversations/test_unstable_providers.py"
 DRAFT = "tests/conversations/test_v2.py"
 DRAFT_CANCELLING = "tests/conversations/test_v2_cancelling.py"
 DRAFT_ASKING = "tests/conversations/test_v2_elicitation.py"
-ROUTES = "tests/unit/faces/test_http_routes.py"
+ROUTES = "tests/unit/frontends/test_http_routes.py"
 PEER_PAIR = "tests/unit/protocol/test_peer_pair.py"
 
 MUSTS = (

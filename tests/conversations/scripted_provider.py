@@ -26,7 +26,7 @@ from hermes_acp.core.messages import (
 )
 
 
-class Thinks(Struct, frozen=True):
+class ScriptedThought(Struct, frozen=True):
     """Some words of reasoning."""
 
     text: str
@@ -40,7 +40,7 @@ class Pause:
         self.go = anyio.Event()
 
 
-Beat = str | Thinks | CallFragment | ToolCall | Pause | HermesError
+Beat = str | ScriptedThought | CallFragment | ToolCall | Pause | HermesError
 
 
 class Step(Struct):
@@ -76,7 +76,7 @@ class ScriptedProvider:
         self.listed: tuple[str, ...] | HermesError = ("scripted-1",)
         self.listing: Pause | None = None
         self.call_names: list[str] = []
-        """The ids in the script, in order: a test's ids (`CountedIds`) name the calls so, as it is known by them."""
+        """The ids in the script, in order: a test's ids (`SequentialIds`) name the calls so, as it is known by them."""
 
     def plays(self, *steps: Step) -> None:
         """Add to the script."""
@@ -113,7 +113,7 @@ class ScriptedProvider:
                     drafted.add(beat.key)
                     self.call_names.append(beat.key)
                 yield beat
-            elif isinstance(beat, Thinks):
+            elif isinstance(beat, ScriptedThought):
                 yield ThoughtFragment(beat.text)
             else:
                 text += beat

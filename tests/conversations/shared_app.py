@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager
 
 import anyio
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.hall import Hall
-from hermes_acp.faces.acp.handler import Dispatch
-from hermes_acp.faces.acp.server import attend
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection_registry import ConnectionRegistry
+from hermes_acp.frontends.acp.connection_server import attend
+from hermes_acp.frontends.acp.dispatcher import Dispatcher
 from hermes_protocol.connection import Connection
 from hermes_protocol.transport import memory_pair
+from tests.conversations.app_scene import Scene
 from tests.conversations.fake_editor import WAIT_S, FakeEditor
-from tests.conversations.house import Scene
 
 OTHERS_TURN = "while nothing of it was asked for"  # no fault where another editor asked
 
@@ -23,17 +23,17 @@ OTHERS_TURN = "while nothing of it was asked for"  # no fault where another edit
 @asynccontextmanager
 async def strangers(scene: Scene, count: int) -> AsyncGenerator[tuple[FakeEditor, ...]]:
     """Start a house with editors that have not said a word yet; the laws are checked at the end."""
-    house, hall = scene.open_house(), Hall()
+    app, registry = scene.open_app(), ConnectionRegistry()
     editors: list[FakeEditor] = []
     with anyio.fail_after(2 * WAIT_S):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(house.run)
+            tasks.start_soon(app.run)
             for _ in range(count):
                 near, far = memory_pair()
-                desk = Desk(hall)
+                client = ClientConnection(registry)
                 editors.append(FakeEditor(far, scene.schema))
-                connection = Connection(near, Dispatch(desk), on_bug=house.report_bug)
-                tasks.start_soon(attend, connection, house, desk)
+                connection = Connection(near, Dispatcher(client), on_bug=app.report_bug)
+                tasks.start_soon(attend, connection, app, client)
                 tasks.start_soon(editors[-1].connection.run)
             try:
                 yield tuple(editors)
@@ -41,7 +41,7 @@ async def strangers(scene: Scene, count: int) -> AsyncGenerator[tuple[FakeEditor
                 with anyio.CancelScope(shield=True):
                     for editor in editors:
                         await editor.connection.aclose()
-                    await house.aclose()
+                    await app.aclose()
                 tasks.cancel_scope.cancel()
     faults = [fault for editor in editors for fault in editor.laws.faults]
     assert [fault for fault in faults if OTHERS_TURN not in fault] == []

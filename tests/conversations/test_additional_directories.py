@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from hermes_protocol.errors import INVALID_PARAMS
+from tests.conversations.app_scene import Scene
 from tests.conversations.draft_editor import Shown, drafter, turn
-from tests.conversations.fake_editor import FakeEditor, Told
-from tests.conversations.house import Scene
+from tests.conversations.fake_editor import FakeEditor, ShownSession
 from tests.conversations.scripted_provider import call, step
 from tests.conversations.wire_laws import Json
 
@@ -43,7 +43,7 @@ async def reads(scene: Scene, editor: FakeEditor, session: str, folder: str) -> 
     card = f"c{len(scene.provider.requests)}"
     scene.provider.plays(step(call("read_file", card, path=f"{folder}/a.txt")), step("Tried."))
     await editor.prompt(session)
-    return Told(editor, session).cards[card]["status"] == "completed"
+    return ShownSession(editor, session).cards[card]["status"] == "completed"
 
 
 @pytest.mark.parametrize("method", ["session/load", "session/resume"])

@@ -3,8 +3,8 @@
 import pytest
 
 from hermes_protocol.errors import INVALID_PARAMS
+from tests.conversations.app_scene import Scene
 from tests.conversations.fake_editor import FakeEditor
-from tests.conversations.house import Scene
 from tests.conversations.scripted_provider import step
 from tests.conversations.wire_laws import Json
 

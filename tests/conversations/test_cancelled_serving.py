@@ -3,12 +3,12 @@
 import anyio
 import pytest
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.server import serve
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection_server import serve
 from hermes_acp.storage.transcript import Transcript
 from hermes_protocol.transport import memory_pair
+from tests.conversations.app_scene import Scene
 from tests.conversations.fake_editor import WAIT_S, FakeEditor
-from tests.conversations.house import Scene
 
 pytestmark = pytest.mark.anyio
 
@@ -21,7 +21,7 @@ async def test_a_cancelled_server_closes_its_sessions(scene: Scene) -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(editor.connection.run)
             async with anyio.create_task_group() as serving:
-                serving.start_soon(serve, near, scene.open_house(), Desk())
+                serving.start_soon(serve, near, scene.open_app(), ClientConnection())
                 await editor.initialize()
                 session = await editor.new_session(scene.project)
                 serving.cancel_scope.cancel()

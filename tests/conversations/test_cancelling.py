@@ -8,10 +8,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.core.errors import ModelDown
+from hermes_acp.core.errors import ModelUnavailable
 from hermes_protocol.errors import CANCELLED
-from tests.conversations.fake_editor import FakeEditor, Told
-from tests.conversations.house import Scene, plain_history
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import FakeEditor, ShownSession
 from tests.conversations.scripted_provider import Pause, call, step
 from tests.conversations.wire_laws import Json
 
@@ -37,7 +37,7 @@ async def goes_on(scene: Scene, editor: FakeEditor, session: str) -> list[str]:
     scene.provider.steps = [step("Still here.")]
     seen = len(editor.updates)
     assert await editor.prompt(session, "the next") == "end_turn"
-    assert Told(editor, session, seen).text == "Still here."
+    assert ShownSession(editor, session, seen).text == "Still here."
     return plain_history(scene.provider.requests[-1])
 
 
@@ -74,7 +74,7 @@ async def test_while_the_model_speaks(scene: Scene) -> None:
         async with prompted(editor, session):
             await pause.reached.wait()
             editor.cancel(session)
-        assert Told(editor, session).text == "It was a dark and stormy"
+        assert ShownSession(editor, session).text == "It was a dark and stormy"
         assert await goes_on(scene, editor, session) == [
             "user: the first",
             "assistant: It was a dark and stormy\n[The turn was interrupted here.]",
@@ -84,11 +84,11 @@ async def test_while_the_model_speaks(scene: Scene) -> None:
 
 async def test_while_a_failed_step_waits_for_its_next_try(scene: Scene) -> None:
     scene.overrides.update({"retry.first_wait_s": 60, "retry.longest_wait_s": 60})
-    scene.provider.plays(step("Half a wo", ModelDown("The line broke.", retryable=True)))
+    scene.provider.plays(step("Half a wo", ModelUnavailable("The line broke.", retryable=True)))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         async with prompted(editor, session):
-            await editor.until(lambda: "Trying again" in Told(editor, session).thoughts)
+            await editor.until(lambda: "Trying again" in ShownSession(editor, session).thoughts)
             editor.cancel(session)
         assert await goes_on(scene, editor, session) == [*STOPPED, "user: the next"]
 
@@ -108,7 +108,7 @@ async def test_while_the_user_is_asked(scene: Scene) -> None:
             await editor.until(lambda: editor.asks(ASK))
             editor.cancel(session)
         await editor.until(lambda: editor.given_up)
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         assert {card["status"] for card in told.cards.values()} == {"failed"}
         assert [piece["type"] for piece in told.cards["c1"]["content"]] == ["diff"]
         assert "stopped" in told.cards["c1"]["rawOutput"]["text"]
@@ -162,13 +162,13 @@ async def test_while_a_command_runs(scene: Scene) -> None:
         session = await editor.new_session(scene.project)
         async with prompted(editor, session):
             await editor.until(
-                lambda: "started" in str(Told(editor, session).cards.get("c1", {}).get("content"))
+                lambda: "started" in str(ShownSession(editor, session).cards.get("c1", {}).get("content"))
             )
             process_ids = [int((scene.project / name).read_text()) for name in ("child", "shell")]
             assert all(is_alive(each) for each in process_ids)
             editor.cancel(session)
         assert not any(is_alive(each) for each in process_ids)
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         assert told.statuses("c1") == ["pending", "in_progress", "failed"]
         assert told.statuses("c2") == ["pending", "failed"]
         assert "started" in str(told.cards["c1"]["content"])
@@ -212,7 +212,7 @@ async def test_cancelling_one_session_leaves_the_other_alone(scene: Scene) -> No
                 editor.cancel(first)
             assert scene.provider.streams_open == 1
             pauses[1].go.set()
-        assert Told(editor, second).text == "Mine."
+        assert ShownSession(editor, second).text == "Mine."
 
 
 async def test_a_request_cancelled_by_its_id_ends_the_turn_too(scene: Scene) -> None:

@@ -7,16 +7,16 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.core.child_accounts import UNLISTED
-from hermes_acp.core.errors import ModelDown
+from hermes_acp.core.child_outcomes import UNLISTED
+from hermes_acp.core.compacted_history import TAG
+from hermes_acp.core.errors import ModelUnavailable
 from hermes_acp.core.events import ChildChanged
 from hermes_acp.core.messages import ModelRequest, TextPart, ToolMessage, UserMessage
-from hermes_acp.core.shortening import TAG
 from hermes_acp.storage.transcript import Transcript
 from hermes_protocol.errors import INTERNAL_ERROR
-from tests.conversations.fake_editor import FakeEditor, Told, allow
-from tests.conversations.house import Scene, plain_history
-from tests.conversations.scripted_provider import Pause, Step, Thinks, Usage, call, step
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import FakeEditor, ShownSession, allow
+from tests.conversations.scripted_provider import Pause, ScriptedThought, Step, Usage, call, step
 from tests.conversations.wire_laws import Json
 
 pytestmark = pytest.mark.anyio
@@ -59,7 +59,7 @@ def writes(name: str) -> Step:
     return step(call("write_file", "w1", path=name, content="new\n"))
 
 
-def outcome(told: Told) -> str:
+def outcome(told: ShownSession) -> str:
     return told.cards["d1"]["rawOutput"]["text"]
 
 
@@ -87,12 +87,12 @@ async def test_children_work_at_the_same_time_and_show_what_they_do(scene: Scene
             await left.reached.wait()
             await right.reached.wait()
             await editor.until(
-                lambda: "1. Left: step 1" in str(Told(editor, session).cards["d1"].get("content"))
+                lambda: "1. Left: step 1" in str(ShownSession(editor, session).cards["d1"].get("content"))
             )
-            board = str(Told(editor, session).cards["d1"]["content"])
+            board = str(ShownSession(editor, session).cards["d1"]["content"])
             left.go.set()
             right.go.set()
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         assert "Going left." in board
         assert outcome(told) == "## 1. Left\nGoing left.\nIt is left.\n\n## 2. Right\nSo.\nRight it is."
         assert list(told.cards) == ["d1"]
@@ -107,19 +107,21 @@ async def test_only_so_many_work_at_once(scene: Scene) -> None:
     async with scene.editor() as editor:
         async with prompted(scene, editor) as session:
             await pause.reached.wait()
-            await editor.until(lambda: "waiting" in str(Told(editor, session).cards["d1"].get("content")))
+            await editor.until(
+                lambda: "waiting" in str(ShownSession(editor, session).cards["d1"].get("content"))
+            )
             assert len(records_of(scene, session)) == 1
             pause.go.set()
-        assert "Two." in outcome(Told(editor, session))
+        assert "Two." in outcome(ShownSession(editor, session))
         assert len(records_of(scene, session)) == 2
 
 
 async def test_a_child_that_fails_is_an_outcome(scene: Scene) -> None:
-    delegates(scene, ("bad", lambda request: step(ModelDown("Gone."))), ("good", says("Good.")))
+    delegates(scene, ("bad", lambda request: step(ModelUnavailable("Gone."))), ("good", says("Good.")))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         assert outcome(told) == "## 1. Bad\n[The child agent did not finish: Gone.]\n\n## 2. Good\nGood."
         assert told.cards["d1"]["status"] == "completed"
 
@@ -130,7 +132,7 @@ async def test_a_childs_question_has_a_card_of_its_own_that_says_whose_it_is(sce
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
         (ask,) = editor.asks(ASK)
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         own = ask["toolCall"]["toolCallId"]
         assert (ask["sessionId"], ask["toolCall"]["title"]) == (session, "Writer: Create a")
         assert list(told.cards) == ["d1", own]
@@ -153,7 +155,7 @@ async def test_an_answer_for_good_holds_for_the_other_children_and_the_parent(sc
         assert len(editor.asks(ASK)) == 1
     async with scene.editor() as editor:
         await editor.call("session/load", reopening(scene, session))
-        assert "## 2. Two\nDid it." in outcome(Told(editor, session))
+        assert "## 2. Two\nDid it." in outcome(ShownSession(editor, session))
         scene.provider.plays(writes("a"), step("And again."))
         await editor.prompt(session)
         assert editor.asks(ASK) == []
@@ -165,7 +167,7 @@ async def test_what_was_refused_is_told_to_the_child_alone(scene: Scene) -> None
         editor.on[ASK] = allow("reject_once")
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        assert outcome(Told(editor, session)) == "## 1. Writer\nI was not allowed."
+        assert outcome(ShownSession(editor, session)) == "## 1. Writer\nI was not allowed."
         child = plain_history(scene.provider.requests[-2])
         assert child[-1].startswith("write_file: The user refused this.")
 
@@ -201,12 +203,12 @@ async def test_cancel_reaches_every_child_and_its_processes(scene: Scene) -> Non
         editor.on[ASK] = allow_commands
         async with prompted(scene, editor) as session:
             await talking.reached.wait()
-            await editor.until(lambda: "started" in str(Told(editor, session).cards))
+            await editor.until(lambda: "started" in str(ShownSession(editor, session).cards))
             process_id = int((scene.project / "shell").read_text())
             writing.go.set()
             await editor.until(lambda: len(editor.asks(ASK)) == 2)
             editor.cancel(session)
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         assert not Path(f"/proc/{process_id}").exists()
         assert {card["status"] for card in told.cards.values()} == {"failed"}
         assert len(told.cards) == 3
@@ -238,7 +240,7 @@ async def test_a_process_killed_meanwhile_leaves_lawful_records(scene: Scene) ->
     cut_behind(scene.record_of(session), b'"child_changed"')
     async with scene.editor() as editor:
         await editor.call("session/load", reopening(scene, session))
-        assert "may have had its effect" in outcome(Told(editor, session))
+        assert "may have had its effect" in outcome(ShownSession(editor, session))
     events = Transcript.read_events(child)
     assert [type(event).__name__ for event in events[-2:]] == ["CallEnded", "TurnEnded"]
     assert "its outcome is lost" in child.read_text()
@@ -257,7 +259,7 @@ async def test_answers_that_were_there_when_the_process_was_killed_reach_the_par
     scene.provider.answer = says("I go on.")
     async with scene.editor() as editor:
         await editor.call("session/load", reopening(scene, session))
-        told = outcome(Told(editor, session))
+        told = outcome(ShownSession(editor, session))
         assert "## 1. Quick\nIt is blue.\n\n## 2. Writer\n[The child agent did not finish" in told
         assert "look at the present state" in told
         assert "Late" not in told
@@ -275,7 +277,7 @@ async def test_a_child_that_ended_unseen_by_its_parent_is_believed_its_own_recor
     cut_behind(scene.record_of(session), b'"child_changed"')
     async with scene.editor() as editor:
         await editor.call("session/load", reopening(scene, session))
-        assert "## 1. Quick\nIt is blue." in outcome(Told(editor, session))
+        assert "## 1. Quick\nIt is blue." in outcome(ShownSession(editor, session))
     ended = [e for e in Transcript.read_events(scene.record_of(session)) if isinstance(e, ChildChanged)]
     assert [event.reason for event in ended] == [None, "done"]
 
@@ -290,7 +292,7 @@ async def test_a_childs_session_is_listed_nowhere_can_be_read_and_goes_with_its_
         rows = (await editor.call("session/list", {}))["sessions"]
         assert [row["sessionId"] for row in rows] == [session]
         await editor.call("session/load", reopening(scene, record.stem))
-        told = Told(editor, record.stem)
+        told = ShownSession(editor, record.stem)
         assert told.text == "Found it."
         assert "can be read and not continued" in str(told.of("notice"))
         refusal = await editor.prompt_refusal(record.stem)
@@ -304,21 +306,21 @@ async def test_a_client_that_takes_subagents_is_shown_each_as_a_session(scene: S
     scene.offer_unstable()
     delegates(
         scene,
-        ("writer", first(step(Thinks("Hm."), *writes("a").beats))),
-        ("lost", lambda request: step(ModelDown("Gone."))),
+        ("writer", first(step(ScriptedThought("Hm."), *writes("a").beats))),
+        ("lost", lambda request: step(ModelUnavailable("Gone."))),
     )
     async with scene.editor(subagents={}) as editor:
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
         states: dict[str, list[str]] = {}
         titles: dict[str, str] = {}
-        for update in Told(editor, session).of("subagent_update"):
+        for update in ShownSession(editor, session).of("subagent_update"):
             child, state = update["sessionId"], update["state"]
             titles[update.get("title", titles.get(child, ""))] = child
             states.setdefault(child, []).append(state["state"] + state.get("stopReason", ""))
         assert states[titles["Writer"]] == ["running", "requires_action", "running", "idleend_turn"]
         assert states[titles["Lost"]] == ["running", "idleerror"]
-        told = Told(editor, titles["Writer"])
+        told = ShownSession(editor, titles["Writer"])
         (errand,) = told.of("session_message")
         assert (errand["senderSessionId"], errand["recipientSessionId"]) == (session, titles["Writer"])
         assert errand["content"][0]["text"] == "writer"
@@ -326,7 +328,7 @@ async def test_a_client_that_takes_subagents_is_shown_each_as_a_session(scene: S
         assert told.cards["w1"]["status"] == "completed"
     async with scene.editor(subagents={}) as editor:
         await editor.call("session/load", reopening(scene, session))
-        again = Told(editor, session).of("subagent_update")
+        again = ShownSession(editor, session).of("subagent_update")
         assert [update["state"]["state"] for update in again if update["sessionId"] == titles["Writer"]] == [
             "running",
             "idle",
@@ -338,7 +340,7 @@ async def test_subagents_are_told_to_nobody_who_does_not_take_them(scene: Scene)
     async with scene.editor(subagents={}) as editor:
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        assert Told(editor, session).of("subagent_update") == []
+        assert ShownSession(editor, session).of("subagent_update") == []
         assert {name for name, _ in editor.updates} == {session}
 
 
@@ -357,10 +359,12 @@ async def test_two_children_that_change_the_same_file_are_judged_by_what_is_ther
             await early.reached.wait()
             await late.reached.wait()
             early.go.set()
-            await editor.until(lambda: "Early: done" in str(Told(editor, session).cards["d1"].get("content")))
+            await editor.until(
+                lambda: "Early: done" in str(ShownSession(editor, session).cards["d1"].get("content"))
+            )
             late.go.set()
         assert (scene.project / "a").read_text() == "two\n"
-        assert outcome(Told(editor, session)).endswith("## 2. Late\nIt was changed.")
+        assert outcome(ShownSession(editor, session)).endswith("## 2. Late\nIt was changed.")
         assert len(editor.asks(ASK)) == 1
 
 
@@ -389,7 +393,7 @@ async def test_a_child_whose_window_fills_up_shortens_its_own_history_and_no_oth
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session, "Delegate") == "end_turn"
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
     (record,) = records_of(scene, session)
     assert len(sums) == 1
     assert "The child is done." in outcome(told)

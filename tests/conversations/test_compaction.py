@@ -5,19 +5,19 @@ import json
 import anyio
 import pytest
 
-from hermes_acp.core.errors import ContextFull, ModelRefused, RateLimited
+from hermes_acp.core.compacted_history import TAG
+from hermes_acp.core.errors import ContextWindowExceeded, ModelRefused, RateLimited
 from hermes_acp.core.messages import AssistantMessage, UserMessage
-from hermes_acp.core.shortening import TAG
 from hermes_protocol.errors import INTERNAL_ERROR
+from tests.conversations.app_scene import Scene, plain_history
 from tests.conversations.draft_editor import Shown, drafter, idles, new_session, saying, turn
-from tests.conversations.fake_editor import FakeEditor, Told
-from tests.conversations.house import Scene, plain_history
-from tests.conversations.scripted_provider import Beat, Pause, Step, Thinks, Usage, call, step
+from tests.conversations.fake_editor import FakeEditor, ShownSession
+from tests.conversations.scripted_provider import Beat, Pause, ScriptedThought, Step, Usage, call, step
 from tests.conversations.wire_laws import Json
 
 pytestmark = pytest.mark.anyio
 TAKES: Json = {"compaction": {}}
-FULL = ContextFull("The conversation no longer fits the window of scripted-1.")
+FULL = ContextWindowExceeded("The conversation no longer fits the window of scripted-1.")
 LONG = "Many words. " * 600
 SMALL_WINDOW = "window_tokens: 8000\n"
 
@@ -34,7 +34,7 @@ def reopening(scene: Scene, session: str) -> Json:
 def marks(editor: FakeEditor, session: str) -> list[str]:
     """Give the compactions as an editor is told of them: a status, or words of a summary."""
     found: list[str] = []
-    for update in Told(editor, session).updates:
+    for update in ShownSession(editor, session).updates:
         if update["sessionUpdate"] == "compaction_update":
             found.append(update["status"])
         elif update["sessionUpdate"] == "compaction_summary_chunk":
@@ -60,10 +60,10 @@ async def test_the_older_part_gives_way_to_a_summary_before_the_window_is_full(s
     scene.configure(SMALL_WINDOW)
     async with scene.editor(session=TAKES) as editor:
         session = await grow(scene, editor)
-        scene.provider.plays(step(Thinks("Hm."), "The user ", "said much."), step("Going on."))
+        scene.provider.plays(step(ScriptedThought("Hm."), "The user ", "said much."), step("Going on."))
         assert await editor.prompt(session, "Second") == "end_turn"
         assert marks(editor, session) == ["in_progress", "The user ", "said much.", "completed"]
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         (done,) = [u for u in told.of("compaction_update") if u["status"] == "completed"]
         assert done["summary"] == [{"type": "text", "text": "The user said much."}]
         before, after = [update["used"] for update in told.of("usage_update")][:2]
@@ -99,7 +99,7 @@ async def test_a_client_that_takes_no_compactions_is_told_why_nothing_is_said(sc
         session = await grow(scene, editor)
         scene.provider.plays(step("Much was said."), step("Going on."))
         await editor.prompt(session, "Second")
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         assert marks(editor, session) == []
         assert [notice["title"] for notice in told.of("notice")] == [
             "The conversation is long; its older part is being summed up for the model."
@@ -154,7 +154,7 @@ async def test_a_part_too_long_for_one_request_is_summed_up_piece_by_piece(scene
             *("in_progress", "Half a s"),
             *("in_progress", "One and two.", "completed"),
         ]
-        (cleared, _) = [u for u in Told(editor, session).of("compaction_update") if "summary" in u]
+        (cleared, _) = [u for u in ShownSession(editor, session).of("compaction_update") if "summary" in u]
         assert cleared["summary"] is None
     pieces = [plain_history(request)[0] for request in scene.provider.requests[3:5]]
     assert all(len(piece) < len(LONG) + 1_500 for piece in pieces)
@@ -189,17 +189,17 @@ async def test_what_was_said_is_shown_again_whole_with_a_mark_where_it_was_short
     lived = scene.provider.requests[-1].messages
     async with scene.editor(session=TAKES) as editor:
         await editor.call("session/load", reopening(scene, session))
-        kinds = [u["sessionUpdate"] for u in Told(editor, session).updates]
+        kinds = [u["sessionUpdate"] for u in ShownSession(editor, session).updates]
         words = ["user_message_chunk", "agent_message_chunk"]
         shown = [kind for kind in kinds if kind in (*words, "compaction_update", "compaction_summary_chunk")]
         assert shown == [*words, "user_message_chunk", "compaction_update", "agent_message_chunk"]
-        assert Told(editor, session).text == f"{LONG}Going on."
+        assert ShownSession(editor, session).text == f"{LONG}Going on."
         assert marks(editor, session) == ["completed"]
         await editor.prompt(session, "Third")
         assert scene.provider.requests[-1].messages[: len(lived)] == lived
     async with scene.editor() as editor:
         await editor.call("session/load", reopening(scene, session))
-        assert Told(editor, session).text == f"{LONG}Going on.And on."
+        assert ShownSession(editor, session).text == f"{LONG}Going on.And on."
         assert marks(editor, session) == []
 
 
@@ -246,7 +246,9 @@ async def test_a_summary_that_cannot_be_had_stops_nothing(scene: Scene) -> None:
         )
         assert await editor.prompt(session, "Second") == "end_turn"
         assert marks(editor, session) == ["in_progress", "failed"]
-        (failed,) = [u for u in Told(editor, session).of("compaction_update") if u["status"] == "failed"]
+        (failed,) = [
+            u for u in ShownSession(editor, session).of("compaction_update") if u["status"] == "failed"
+        ]
         assert failed["error"] == "The conversation was not shortened: Not this."
         assert plain_history(scene.provider.requests[-1])[:2] == ["user: First", f"assistant: {LONG}"]
 
@@ -271,15 +273,15 @@ async def test_what_a_summary_takes_is_counted_in_the_turn(scene: Scene) -> None
 async def test_compact_does_it_by_hand_and_keeps_what_it_is_told_to(scene: Scene) -> None:
     async with scene.editor(session=TAKES) as editor:
         session = await grow(scene, editor, 4 * LONG)
-        (menu,) = Told(editor, session).of("available_commands_update")[:1]
+        (menu,) = ShownSession(editor, session).of("available_commands_update")[:1]
         assert "compact" in [command["name"] for command in menu["availableCommands"]]
         scene.provider.plays(step("Much was said."), step("Going on."))
         assert await editor.prompt(session, "/compact the names") == "end_turn"
         assert marks(editor, session) == ["in_progress", "Much was said.", "completed"]
-        assert "Messages summed up: 1; kept word for word: 1." in Told(editor, session).text
+        assert "Messages summed up: 1; kept word for word: 1." in ShownSession(editor, session).text
         assert plain_history(scene.provider.requests[1])[0].endswith("in particular: the names")
         assert await editor.prompt(session, "/compact") == "end_turn"
-        assert Told(editor, session).text.endswith("the conversation is short as it is.")
+        assert ShownSession(editor, session).text.endswith("the conversation is short as it is.")
         await editor.prompt(session, "Second")
     summary, *kept = plain_history(scene.provider.requests[-1])
     assert "Much was said." in summary
@@ -300,7 +302,7 @@ async def test_compact_waits_for_the_running_turn(scene: Scene) -> None:
             tasks.start_soon(editor.prompt, session, "Second")
             await pause.reached.wait()
             tasks.start_soon(editor.prompt, session, "/compact")
-            await editor.until(lambda: "this message comes next" in Told(editor, session).thoughts)
+            await editor.until(lambda: "this message comes next" in ShownSession(editor, session).thoughts)
             assert marks(editor, session) == []
             pause.go.set()
         assert marks(editor, session) == ["in_progress", "Much was said.", "completed"]

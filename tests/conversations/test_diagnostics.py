@@ -4,9 +4,9 @@ import pytest
 
 from hermes_acp.core.messages import ToolMessage
 from hermes_protocol.errors import INTERNAL_ERROR, PeerError
+from tests.conversations.app_scene import Scene
 from tests.conversations.draft_editor import drafter, new_session, resuming, turn
-from tests.conversations.fake_editor import Told
-from tests.conversations.house import Scene
+from tests.conversations.fake_editor import ShownSession
 from tests.conversations.scripted_provider import call, step
 from tests.conversations.wire_laws import Json
 
@@ -37,7 +37,7 @@ async def test_the_editors_findings_reach_the_model(scene: Scene) -> None:
         }
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        card = Told(editor, session).cards["c1"]
+        card = ShownSession(editor, session).cards["c1"]
     assert editor.asks(METHOD) == [{"sessionId": session, "path": str(scene.project.resolve())}]
     (outcome,) = [m for m in scene.provider.requests[1].messages if isinstance(m, ToolMessage)]
     assert outcome.text == "a.py:1:5: error: no y (p)"
@@ -61,7 +61,7 @@ async def test_an_answer_without_sense_is_an_outcome(scene: Scene, answer: objec
         editor.on[METHOD] = lambda params: answer
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        assert Told(editor, session).cards["c1"]["status"] == "failed"
+        assert ShownSession(editor, session).cards["c1"]["status"] == "failed"
 
 
 async def test_an_editor_that_refuses_is_quoted(scene: Scene) -> None:

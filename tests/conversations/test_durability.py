@@ -6,18 +6,18 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from hermes_acp.agent.beside import beside
-from hermes_acp.core.errors import BadRequest, ModelDown
+from hermes_acp.agent.background_tasks import background_tasks
+from hermes_acp.core.errors import BadRequest, ModelUnavailable
 from hermes_acp.core.events import AnyEvent, SessionOpened, TurnEnded, UserSaid
 from hermes_acp.core.messages import ModelRequest, TextPart
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.record import Record
-from hermes_acp.faces.cli.headless import NobodyToAsk
-from hermes_acp.sessions.beginning import Beginning
-from hermes_acp.sessions.session import GO_ON, Session
+from hermes_acp.frontends.cli.headless_session import UnattendedGate
+from hermes_acp.sessions.session import CONTINUE_NOTE, Session
+from hermes_acp.sessions.session_creation import CreatedSession
 from hermes_acp.storage.transcript import Transcript
+from tests.conversations.app_scene import Scene, plain_history
 from tests.conversations.fake_editor import WAIT_S
-from tests.conversations.house import Scene, plain_history
 from tests.conversations.scripted_provider import Step, call, step
 from tests.conversations.test_stored_sessions import cut_behind
 
@@ -45,31 +45,31 @@ class LoggedTranscript(Transcript):
 
 
 @asynccontextmanager
-async def opened(scene: Scene, begin: Callable[[], Beginning]) -> AsyncGenerator[Session]:
-    house = scene.open_house()
+async def opened(scene: Scene, begin: Callable[[], CreatedSession]) -> AsyncGenerator[Session]:
+    app = scene.open_app()
     with anyio.fail_after(WAIT_S):
         try:
-            async with beside(house.keep):
-                yield house.sessions.adopt(begin(), lambda _, cwd, roots: house.open_workspace(cwd, roots))
+            async with background_tasks(app.keep):
+                yield app.sessions.adopt(begin(), lambda _, cwd, roots: app.open_workspace(cwd, roots))
         finally:
-            await house.aclose()
+            await app.aclose()
 
 
 @asynccontextmanager
 async def reopened(scene: Scene, session_id: str) -> AsyncGenerator[Session]:
     """Open a stored session in a fresh house, in which everything may run."""
-    house = scene.open_house()
+    app = scene.open_app()
 
     def open_workspace(_: str, cwd: str, roots: tuple[str, ...]) -> Workspace:
-        return house.open_workspace(cwd, roots)
+        return app.open_workspace(cwd, roots)
 
     with anyio.fail_after(WAIT_S):
         try:
-            async with beside(house.keep):
-                session, _ = await house.sessions.load(session_id, None, open_workspace)
+            async with background_tasks(app.keep):
+                session, _ = await app.sessions.load(session_id, None, open_workspace)
                 yield session
         finally:
-            await house.aclose()
+            await app.aclose()
 
 
 async def test_the_prompt_is_synced_before_the_model_is_asked_and_the_turns_end_too(scene: Scene) -> None:
@@ -79,18 +79,18 @@ async def test_the_prompt_is_synced_before_the_model_is_asked_and_the_turns_end_
         log.append("asked")
         return step("Hello.")
 
-    def begin() -> Beginning:
+    def begin() -> CreatedSession:
         transcript = LoggedTranscript.create(scene.record_of("ses_1"))
         assert isinstance(transcript, LoggedTranscript)
         transcript.log = log
         event = SessionOpened("ses_1", str(scene.project), (str(scene.project),), 1.0)
         record = Record()
         record.apply(transcript.append(event))
-        return Beginning(transcript, record)
+        return CreatedSession(transcript, record)
 
     scene.provider.answer = answer
     async with opened(scene, begin) as session:
-        await session.prompt((TextPart("Hi"),), NobodyToAsk())
+        await session.prompt((TextPart("Hi"),), UnattendedGate())
     assert log == ["UserSaid", "sync", "asked", "TurnEnded", "sync"]
 
 
@@ -125,25 +125,25 @@ async def test_a_turn_goes_on_from_its_last_step(scene: Scene, behind: bytes, ou
     session_id = await play_a_start(scene, behind)
     scene.provider.plays(step("I go on."))
     async with reopened(scene, session_id) as session:
-        end = await session.go_on(NobodyToAsk())
+        end = await session.go_on(UnattendedGate())
         assert end.reason == "done"
         with pytest.raises(BadRequest, match="no turn that stopped"):
-            await session.go_on(NobodyToAsk())
+            await session.go_on(UnattendedGate())
     (request,) = scene.provider.requests
     history = [line for line in plain_history(request) if "[Mode is now" not in line]
     assert history[:2] == HISTORY_OF_A_START
-    assert history[4:] == [f"user: {GO_ON}"]
+    assert history[4:] == [f"user: {CONTINUE_NOTE}"]
     for line, outcome in zip(history[2:4], outcomes, strict=True):
         assert line.partition(": ")[2].startswith(outcome), line
 
 
 async def test_a_turn_goes_on_that_was_not_answered_yet(scene: Scene) -> None:
     session_id = await play_a_start(scene, b'"type":"user_said"')
-    scene.provider.plays(step(ModelDown("It is down.")), step("I begin."))
+    scene.provider.plays(step(ModelUnavailable("It is down.")), step("I begin."))
     scene.overrides["retry.attempts"] = 1
     async with reopened(scene, session_id) as session:
-        assert (await session.go_on(NobodyToAsk())).reason == "model_trouble"
-        assert (await session.go_on(NobodyToAsk())).reason == "done"
+        assert (await session.go_on(UnattendedGate())).reason == "model_trouble"
+        assert (await session.go_on(UnattendedGate())).reason == "done"
     for request in scene.provider.requests:
         assert [line for line in plain_history(request) if "[Mode" not in line] == ["user: Do it"]
 
@@ -155,7 +155,7 @@ async def test_what_a_killed_process_could_not_answer_is_put_to_the_model_with_t
     scene.provider.plays(step("Both."), step("More."))
     async with reopened(scene, session_id) as session:
         for words in ("Well?", "And now?"):
-            await session.prompt((TextPart(words),), NobodyToAsk())
+            await session.prompt((TextPart(words),), UnattendedGate())
     told = [plain_history(request) for request in scene.provider.requests]
     assert told == [
         ["user: Do it", "user: Well?"],
@@ -167,7 +167,7 @@ async def test_words_that_were_cut_off_stay_said(scene: Scene) -> None:
     session_id = await play_a_start(scene, b'"type":"text_said"')
     scene.provider.plays(step("second."))
     async with reopened(scene, session_id) as session:
-        await session.go_on(NobodyToAsk())
+        await session.go_on(UnattendedGate())
     history = plain_history(scene.provider.requests[0])
     assert "assistant: First.\n[The turn was interrupted here.]" in history
-    assert history[-1] == f"user: {GO_ON}"
+    assert history[-1] == f"user: {CONTINUE_NOTE}"

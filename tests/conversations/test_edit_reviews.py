@@ -6,9 +6,9 @@ import pytest
 
 from hermes_acp.core.messages import CallFragment
 from hermes_protocol.errors import INVALID_PARAMS, NOT_FOUND, PeerError
+from tests.conversations.app_scene import Scene, plain_history
 from tests.conversations.draft_editor import drafter, new_session, turn
 from tests.conversations.fake_editor import FakeEditor
-from tests.conversations.house import Scene, plain_history
 from tests.conversations.scripted_provider import call, step
 from tests.conversations.wire_laws import Json
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from hermes_protocol.errors import INTERNAL_ERROR, PeerError
-from tests.conversations.fake_editor import Told
-from tests.conversations.house import Scene, plain_history
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import ShownSession
 from tests.conversations.scripted_provider import call, step
 from tests.conversations.wire_laws import Json
 
@@ -71,7 +71,7 @@ async def test_unsaved_changes_win_when_reading_and_in_the_diff(scene: Scene) ->
         assert (diff["oldText"], diff["newText"]) == ("in the buffer, unsaved\n", "in the buffer, saved\n")
         (written,) = editor.asks("fs/write_text_file")
         assert written == {"sessionId": session, "path": path, "content": "in the buffer, saved\n"}
-        assert Told(editor, session).cards["c2"]["status"] == "completed"
+        assert ShownSession(editor, session).cards["c2"]["status"] == "completed"
     assert "in the buffer" in plain_history(scene.provider.requests[1])[-1]
 
 
@@ -90,7 +90,7 @@ async def test_a_file_the_editor_knows_nothing_of_is_a_new_file(scene: Scene) ->
         await editor.prompt(session)
         (question,) = editor.asks(ASK)
         assert question["toolCall"]["content"][0].get("oldText") is None
-        assert Told(editor, session).cards["c1"]["status"] == "completed"
+        assert ShownSession(editor, session).cards["c1"]["status"] == "completed"
     assert (scene.project / "new/a.txt").read_text() == "x\n"
 
 
@@ -100,7 +100,7 @@ async def test_an_editor_that_says_yes_and_writes_nothing_is_helped_out(scene: S
         editor.on["fs/write_text_file"] = lambda params: {}
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        assert Told(editor, session).cards["c1"]["status"] == "completed"
+        assert ShownSession(editor, session).cards["c1"]["status"] == "completed"
     assert (scene.project / "a.txt").read_text() == "x\n"
 
 
@@ -112,7 +112,7 @@ async def test_a_write_the_editor_refuses_is_not_done_behind_its_back(scene: Sce
         editor.on["fs/write_text_file"] = refuse
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        assert Told(editor, session).cards["c1"]["status"] == "failed"
+        assert ShownSession(editor, session).cards["c1"]["status"] == "failed"
     assert (scene.project / "a.txt").read_text() == "one\n"
     assert "not allowed" in plain_history(scene.provider.requests[1])[-1]
 
@@ -158,7 +158,7 @@ async def test_the_editor_is_not_asked_for_what_lies_outside(scene: Scene, tmp_p
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
         assert editor.asked == []
-        assert {card["status"] for card in Told(editor, session).cards.values()} == {"failed"}
+        assert {card["status"] for card in ShownSession(editor, session).cards.values()} == {"failed"}
     assert outside.read_text() == "not yours\n"
 
 
@@ -176,7 +176,7 @@ async def test_what_the_editor_cannot_tell_is_read_from_the_disk_and_never_overw
         editor.on["fs/read_text_file"] = refuse
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        cards = Told(editor, session).cards
+        cards = ShownSession(editor, session).cards
     assert [card["status"] for card in cards.values()] == ["completed", "failed", "failed"]
     assert "may hold unsaved changes" in plain_history(scene.provider.requests[1])[-1]
     assert (scene.project / "a.txt").read_text() == "on disk\n"

@@ -4,8 +4,8 @@ import anyio
 import pytest
 
 from hermes_protocol.errors import INTERNAL_ERROR, PeerError
-from tests.conversations.fake_editor import FakeEditor, Told
-from tests.conversations.house import Scene, plain_history
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import FakeEditor, ShownSession
 from tests.conversations.scripted_provider import call, step
 from tests.conversations.wire_laws import Json
 
@@ -47,7 +47,7 @@ async def test_a_command_runs_in_a_terminal_shown_in_its_card(scene: Scene) -> N
         play_terminal(editor)
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         (created,) = editor.asks("terminal/create")
         assert (created["cwd"], created["args"][-1]) == (str(scene.project), "make test")
         over = {each["name"]: each["value"] for each in created["env"]}
@@ -92,7 +92,7 @@ async def test_the_signal_that_killed_a_command_is_told(scene: Scene, told: str,
         editor.on["terminal/wait_for_exit"] = lambda params: {"exitCode": None, "signal": told}
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        output = Told(editor, session).cards["c1"]["rawOutput"]
+        output = ShownSession(editor, session).cards["c1"]["rawOutput"]
     assert (output["signal"], "exit_code" in output) == (words, False)
     assert plain_history(scene.provider.requests[1])[-1].endswith(f"\n[killed by {words}]")
     assert f'"signal":"{words}"' in scene.record_of(session).read_text()
@@ -123,7 +123,7 @@ async def test_stop_kills_and_releases_the_terminal(scene: Scene) -> None:
             editor.cancel(session)
         assert killed.is_set()
         assert methods(editor)[-2:] == ["terminal/kill", "terminal/release"]
-        card = Told(editor, session).cards["c1"]
+        card = ShownSession(editor, session).cards["c1"]
         assert (card["status"], card["content"]) == (
             "failed",
             [{"type": "terminal", "terminalId": "term-1"}],
@@ -139,7 +139,7 @@ async def test_a_command_that_takes_too_long_is_killed_and_told(scene: Scene) ->
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
         assert methods(editor)[-3:] == ["terminal/kill", "terminal/output", "terminal/release"]
-        assert Told(editor, session).cards["c1"]["status"] == "failed"
+        assert ShownSession(editor, session).cards["c1"]["status"] == "failed"
     assert "timed out" in plain_history(scene.provider.requests[1])[-1]
 
 
@@ -149,7 +149,7 @@ async def test_an_editor_that_starts_no_terminal_is_done_without(scene: Scene) -
     async with scene.editor(terminal=True) as editor:
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        assert Told(editor, session).cards["c1"]["status"] == "completed"
+        assert ShownSession(editor, session).cards["c1"]["status"] == "completed"
     assert "from here" in plain_history(scene.provider.requests[1])[-1]
 
 
@@ -168,7 +168,7 @@ async def test_a_command_the_editor_may_have_started_is_not_run_again_here(
         editor.on["terminal/create"] = odd
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        assert Told(editor, session).cards["c1"]["status"] == "failed"
+        assert ShownSession(editor, session).cards["c1"]["status"] == "failed"
     assert not (scene.project / "count").exists()
     assert "look before running it again" in plain_history(scene.provider.requests[1])[-1]
 
@@ -185,5 +185,5 @@ async def test_a_terminal_lost_on_the_way_is_a_failure_and_is_released(scene: Sc
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
         assert methods(editor)[-1] == "terminal/release"
-        assert Told(editor, session).cards["c1"]["status"] == "failed"
+        assert ShownSession(editor, session).cards["c1"]["status"] == "failed"
     assert "the window was closed" in plain_history(scene.provider.requests[1])[-1]

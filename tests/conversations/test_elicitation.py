@@ -7,8 +7,8 @@ import anyio
 import pytest
 
 from hermes_protocol.errors import INTERNAL_ERROR, PeerError
-from tests.conversations.fake_editor import FakeEditor, Told
-from tests.conversations.house import Scene, plain_history
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import FakeEditor, ShownSession
 from tests.conversations.scripted_provider import call, step
 from tests.conversations.wire_laws import Json
 
@@ -34,7 +34,7 @@ async def test_a_question_is_a_flat_form_tied_to_its_card(scene: Scene) -> None:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
         (asked,) = editor.asks(CREATE)
-        card = Told(editor, session).cards["c1"]
+        card = ShownSession(editor, session).cards["c1"]
     assert (asked["mode"], asked["sessionId"], asked["toolCallId"]) == ("form", session, "c1")
     assert asked["message"] == "Which colour?"
     properties = asked["requestedSchema"]["properties"]
@@ -91,7 +91,7 @@ async def test_an_editor_that_takes_no_forms_is_not_asked(scene: Scene, announce
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
         assert editor.asked == []
-        assert Told(editor, session).cards["c1"]["status"] == "failed"
+        assert ShownSession(editor, session).cards["c1"]["status"] == "failed"
     assert "Put the question into your answer" in plain_history(scene.provider.requests[1])[-1]
 
 
@@ -160,7 +160,7 @@ async def test_stop_while_the_question_is_open(scene: Scene) -> None:
             await editor.until(lambda: editor.asks(CREATE))
             editor.cancel(session)
         await editor.until(lambda: editor.given_up)
-        assert Told(editor, session).cards["c1"]["status"] == "failed"
+        assert ShownSession(editor, session).cards["c1"]["status"] == "failed"
         assert await editor.prompt(session, "the next") == "end_turn"
     assert plain_history(scene.provider.requests[-1])[-1] == "user: the next"
 

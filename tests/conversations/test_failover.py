@@ -9,10 +9,10 @@ from itertools import pairwise
 
 import pytest
 
-from hermes_acp.faces.acp.v1.updates import BROKEN_OFF
+from hermes_acp.frontends.acp.v1.updates import BROKEN_OFF
 from tests.contract.provider_suite import KEY_VARIABLES, url_of
-from tests.conversations.fake_editor import Told
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import ShownSession
 from tests.model_server import Fault, ModelServer, Reply, ToolCall, serve
 from tests.model_server.anthropic_requests import sign
 
@@ -50,7 +50,7 @@ async def test_a_turn_goes_on_at_another_vendor(scene: Scene, first: str, second
             session = await editor.new_session(scene.project)
             assert await editor.prompt(session, "Read") == "end_turn"
             assert await editor.prompt(session, "And now?") == "end_turn"
-            told = Told(editor, session)
+            told = ShownSession(editor, session)
         assert [card["status"] for card in told.cards.values()] == ["completed"] * 3
         assert told.text == "Let me look.Alpha.Still alpha."
         assert f"Going on with scripted-large ({second})" in told.thoughts
@@ -67,7 +67,7 @@ async def test_a_model_that_goes_silent_is_asked_once_more_and_then_left(scene: 
         async with scene.editor() as editor:
             session = await editor.new_session(scene.project)
             assert await editor.prompt(session) == "end_turn"
-            told = Told(editor, session)
+            told = ShownSession(editor, session)
         assert told.thoughts.index("silent for 0.1 s") < told.thoughts.index("silent for 0.5 s")
         assert "Going on with scripted-large (anthropic)" in told.thoughts
         assert told.text == f"Half a {BROKEN_OFF}A whole word."

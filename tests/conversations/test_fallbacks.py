@@ -4,17 +4,23 @@ import json
 
 import pytest
 
-from hermes_acp.core.errors import ContextFull, ModelAuthFailed, ModelDown, ModelRefused, RateLimited
-from hermes_acp.faces.acp.v1.updates import BROKEN_OFF
+from hermes_acp.core.errors import (
+    ContextWindowExceeded,
+    ModelAuthFailed,
+    ModelRefused,
+    ModelUnavailable,
+    RateLimited,
+)
+from hermes_acp.frontends.acp.v1.updates import BROKEN_OFF
 from hermes_protocol.errors import AUTH_REQUIRED, INTERNAL_ERROR, INVALID_PARAMS
-from tests.conversations.fake_editor import FakeEditor, Told
-from tests.conversations.house import Scene, plain_history
-from tests.conversations.scripted_provider import ScriptedProvider, Thinks, call, step
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import FakeEditor, ShownSession
+from tests.conversations.scripted_provider import ScriptedProvider, ScriptedThought, call, step
 from tests.conversations.wire_laws import Json
 
 pytestmark = pytest.mark.anyio
-GONE = ModelDown("No such host.")
-DOWN = ModelDown("Answered 500.", retryable=True)
+GONE = ModelUnavailable("No such host.")
+DOWN = ModelUnavailable("Answered 500.", retryable=True)
 BAD_KEY = ModelAuthFailed("The key was refused.", hint="Set OPENAI_API_KEY.")
 NOTICES: Json = {"notices": {}}
 
@@ -50,19 +56,21 @@ async def test_a_turn_goes_on_with_the_next_model_and_the_next_turn_begins_there
 ) -> None:
     scene, behind = pair
     scene.write("a", "alpha\n")
-    scene.provider.plays(step(Thinks("Hm."), call("read_file", "c1", path="a")), step("Half a w", GONE))
+    scene.provider.plays(
+        step(ScriptedThought("Hm."), call("read_file", "c1", path="a")), step("Half a w", GONE)
+    )
     behind.plays(step("A whole word."), step("Still here."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session, "Read") == "end_turn"
-        assert "Going on with claude-haiku-4-5 (anthropic)" in Told(editor, session).thoughts
+        assert "Going on with claude-haiku-4-5 (anthropic)" in ShownSession(editor, session).thoughts
         assert await editor.prompt(session, "And now?") == "end_turn"
-        assert "rests; going on with claude-haiku-4-5" in Told(editor, session).thoughts
-        usage = Told(editor, session).of("usage_update")
+        assert "rests; going on with claude-haiku-4-5" in ShownSession(editor, session).thoughts
+        usage = ShownSession(editor, session).of("usage_update")
         assert [update["size"] for update in usage] == [128_000, 200_000, 200_000]
         assert usage[-1]["cost"]["amount"] > usage[-2]["cost"]["amount"] > 0
         await editor.prompt(session, "/status")
-        assert "Cache at anthropic" in Told(editor, session).text
+        assert "Cache at anthropic" in ShownSession(editor, session).text
     assert plain_history(behind.requests[0])[:2] == ["user: Read", "assistant: <read_file>"]
     assert "Half" not in str(behind.requests[0])
     assert [request.model for request in behind.requests] == ["claude-haiku-4-5"] * 2
@@ -87,7 +95,7 @@ async def test_a_notice_is_an_update_of_its_own_where_the_client_takes_it(
     async with scene.editor(session=NOTICES) as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
     assert [notice["title"].split(". ")[1][:12] for notice in told.of("notice")] == [
         "Trying again",
         "Going on wit",
@@ -102,7 +110,7 @@ async def test_a_refused_key_gives_way_to_the_next_and_none_is_shown(scene: Scen
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        assert "Going on with the key in SECOND_KEY." in Told(editor, session).thoughts
+        assert "Going on with the key in SECOND_KEY." in ShownSession(editor, session).thoughts
         assert "hunter" not in str(editor.laws.frames)
     assert [choice.api_key for _, choice in scene.connected] == ["sk-hunter1", "sk-hunter2"]
     assert [line["decision"] for line in decisions(scene)] == ["next_key", "retry"]
@@ -124,7 +132,7 @@ async def test_reasoning_can_be_turned_off_where_the_model_can_do_without(
         chosen = await choose(editor, session, "effort", "none")
         assert chosen["effort"]["currentValue"] == "none"
         await editor.prompt(session)
-        told = Told(editor, session).thoughts
+        told = ShownSession(editor, session).thoughts
     assert scene.provider.requests[-1].effort == ("none" if has_none else "low")
     assert ("has no reasoning effort none; low is used" in told) is not has_none
 
@@ -141,7 +149,7 @@ async def test_what_can_be_chosen_reaches_who_opens_a_stored_session(scene: Scen
         answer = await editor.call(method, {"sessionId": session, **params})
 
         def offered() -> dict[str, str]:
-            shown = [answer, *Told(editor, session).of("config_option_update")][-1]["configOptions"]
+            shown = [answer, *ShownSession(editor, session).of("config_option_update")][-1]["configOptions"]
             return {option["id"]: option["currentValue"] for option in shown}
 
         await editor.until(lambda: "model" in offered())
@@ -151,7 +159,7 @@ async def test_what_can_be_chosen_reaches_who_opens_a_stored_session(scene: Scen
 @pytest.mark.parametrize("takes", [{}, NOTICES])
 async def test_words_of_a_try_that_is_made_again_end_where_it_broke_off(scene: Scene, takes: Json) -> None:
     scene.provider.plays(
-        step("Half a w", DOWN), step(Thinks("Hm."), DOWN), step("A whole word."), step("And then?")
+        step("Half a w", DOWN), step(ScriptedThought("Hm."), DOWN), step("A whole word."), step("And then?")
     )
     scene.offer_unstable()
     async with scene.editor(session=takes) as editor:
@@ -170,7 +178,7 @@ async def test_words_of_a_try_that_is_made_again_end_where_it_broke_off(scene: S
 def chunks(editor: FakeEditor, session: str) -> list[str]:
     """Give what the agent said, message by message."""
     said: dict[str, str] = {}
-    for update in Told(editor, session).of("agent_message_chunk"):
+    for update in ShownSession(editor, session).of("agent_message_chunk"):
         said[update["messageId"]] = said.get(update["messageId"], "") + update["content"]["text"]
     return list(said.values())
 
@@ -180,7 +188,7 @@ def chunks(editor: FakeEditor, session: str) -> list[str]:
     [(BAD_KEY, AUTH_REQUIRED), (DOWN, INTERNAL_ERROR), (ModelRefused("No."), INTERNAL_ERROR)],
 )
 async def test_a_turn_that_no_model_answers_is_an_error(
-    pair: tuple[Scene, ScriptedProvider], last: ModelDown, code: int
+    pair: tuple[Scene, ScriptedProvider], last: ModelUnavailable, code: int
 ) -> None:
     scene, behind = pair
     scene.provider.answer = lambda request: step(BAD_KEY)
@@ -205,12 +213,12 @@ async def test_what_cannot_be_shortened_goes_to_a_fallback_with_a_larger_window(
         "fallbacks: [anthropic/claude-haiku-4-5]\n"
         "models: {scripted-1: {window_tokens: 8000}, claude-haiku-4-5: {window_tokens: 200000}}\n"
     )
-    scene.provider.answer = lambda request: step(ContextFull("The window is full."))
+    scene.provider.answer = lambda request: step(ContextWindowExceeded("The window is full."))
     behind.plays(step("It fits."))
     async with scene.editor(session=NOTICES) as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         assert told.text == "It fits."
         assert "Going on with claude-haiku-4-5" in str(told.of("notice"))
     assert len(scene.provider.requests) == 1
@@ -260,11 +268,14 @@ async def test_model_provider_and_effort_are_chosen_in_the_middle_of_a_session(
         assert options["provider"]["currentValue"] == "openai_compatible"
         await editor.prompt(session)
         await editor.prompt(session)
-        assert Told(editor, session).thoughts == "scripted-1 has no reasoning effort max; high is used.\n"
+        assert (
+            ShownSession(editor, session).thoughts
+            == "scripted-1 has no reasoning effort max; high is used.\n"
+        )
         options = await choose(editor, session, "provider", "anthropic")
         assert options["model"]["currentValue"] == "anthropic/claude-haiku-4-5"
         await editor.prompt(session)
-        assert "claude-haiku-4-5 has no levels of reasoning effort" in Told(editor, session).thoughts
+        assert "claude-haiku-4-5 has no levels of reasoning effort" in ShownSession(editor, session).thoughts
         await choose(editor, session, "effort", "default")
         options = await choose(editor, session, "model", "scripted-1")
         assert options["provider"]["currentValue"] == "openai_compatible"
@@ -282,7 +293,7 @@ async def test_a_chosen_fallback_is_used_after_a_restart_too(pair: tuple[Scene, 
     async with scene.editor() as editor:
         answer = await editor.call("session/new", {"cwd": str(scene.project), "mcpServers": []})
         session = answer["sessionId"]
-        await editor.until(lambda: "claude-haiku" in str([answer, *Told(editor, session).updates]))
+        await editor.until(lambda: "claude-haiku" in str([answer, *ShownSession(editor, session).updates]))
         await choose(editor, session, "model", "anthropic/claude-haiku-4-5")
     async with scene.editor() as editor:
         await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
@@ -322,6 +333,6 @@ async def test_an_endpoint_that_cannot_even_name_its_models_gives_way_to_the_nex
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session, "Anybody?") == "end_turn"
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
     assert told.text == "I am here."
     assert "No such host. http://scripted.invalid/v1 could not say which models it has" in told.thoughts

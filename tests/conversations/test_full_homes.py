@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.messages import ToolCall
-from tests.conversations.fake_editor import Told, allow
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import ShownSession, allow
 from tests.conversations.scripted_provider import call, step
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +30,7 @@ async def test_a_store_that_fails_is_an_outcome_and_the_turn_goes_on(
         editor.on["session/request_permission"] = allow("allow_once")
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session, "Keep it") == "end_turn"
-        (card,) = Told(editor, session).cards.values()
+        (card,) = ShownSession(editor, session).cards.values()
         assert card["status"] == "failed"
         assert str(scene.home) in card["rawOutput"]["text"]
         assert await editor.prompt(session, "Hello") == "end_turn"

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.core.drawers import Drawer
+from hermes_acp.core.plugins import PluginFolder
 from hermes_protocol import methods, v2_methods
-from tests.conversations.house import Scene
-from tests.golden.house_stage import house_stage
+from tests.conversations.app_scene import Scene
+from tests.golden.app_stage import app_stage
 from tests.golden.replay import replay
 from tests.golden.transcript import FOLDER, Json, all_transcripts, read_transcript
 
@@ -60,7 +60,7 @@ OWN = {path.relative_to(FOLDER).with_suffix("").as_posix(): path for path in all
 @pytest.mark.parametrize("name", OWN)
 async def test_a_transcript_is_held_again(scene: Scene, name: str) -> None:
     transcript = read_transcript(OWN[name])
-    async with house_stage(scene, transcript.header) as (wire, stage):
+    async with app_stage(scene, transcript.header) as (wire, stage):
         await replay(transcript, wire, stage)
 
 
@@ -75,7 +75,7 @@ def said(version: int, sender: str) -> list[Json]:
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_every_method_served_has_a_transcript_in_which_it_is_served(version: int) -> None:
-    leaves: Drawer[object] = Drawer(f"hermes_acp.faces.acp.v{version}.methods", "METHOD")
+    leaves: PluginFolder[object] = PluginFolder(f"hermes_acp.frontends.acp.v{version}.methods", "METHOD")
     for key in [*leaves.names(), *ALSO[version]]:
         (path,) = of(version, key) or [pytest.fail(f"protocol/transcripts/v{version}/{key}.jsonl is missing")]
         transcript = read_transcript(path)

@@ -6,8 +6,8 @@ import anyio
 import pytest
 
 from hermes_acp.config.environment import environment_of
-from tests.conversations.fake_editor import Told, allow
-from tests.conversations.house import Scene, plain_history
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import ShownSession, allow
 from tests.conversations.scripted_provider import Step, call, step
 from tests.conversations.wire_laws import Json
 
@@ -68,7 +68,7 @@ async def test_a_question_without_an_answer_is_no_refusal(scene: Scene) -> None:
         editor.on[ASK] = lambda params: anyio.sleep_forever()
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        assert Told(editor, session).statuses("c1") == ["pending", "failed"]
+        assert ShownSession(editor, session).statuses("c1") == ["pending", "failed"]
     told = plain_history(scene.provider.requests[1])[-1]
     assert "nobody answered within 0.05 s" in told
     assert "refused" not in told
@@ -83,7 +83,7 @@ async def test_what_is_no_answer_is_not_told_as_a_refusal(scene: Scene, answer: 
         editor.on[ASK] = lambda params: {"outcome": answer}
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        assert Told(editor, session).statuses("c1") == ["pending", "failed"]
+        assert ShownSession(editor, session).statuses("c1") == ["pending", "failed"]
     assert "The user refused" not in plain_history(scene.provider.requests[1])[-1]
 
 
@@ -94,7 +94,7 @@ async def test_rules_of_the_settings_are_kept(scene: Scene) -> None:
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
         assert asked(editor) == []
-        cards = Told(editor, session).cards
+        cards = ShownSession(editor, session).cards
     assert [cards[each]["status"] for each in ("c1", "c2")] == ["completed", "failed"]
     assert "line 3 of" in plain_history(scene.provider.requests[2])[-1]
 
@@ -110,7 +110,7 @@ async def test_bypass_is_there_for_who_means_it_and_ends_with_that(scene: Scene)
         await editor.prompt(session)
         await editor.prompt(session)
         assert asked(editor) == []
-        assert Told(editor, session).cards["c2"]["status"] == "failed"
+        assert ShownSession(editor, session).cards["c2"]["status"] == "failed"
     scene.configure("mode: ask\n")
     async with scene.editor() as editor:
         await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})

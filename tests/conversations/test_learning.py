@@ -7,9 +7,9 @@ import anyio
 import pytest
 
 from hermes_acp.core.messages import ToolCall
-from hermes_acp.knowledge.history import histories
-from tests.conversations.fake_editor import FakeEditor, Told, allow
-from tests.conversations.house import Scene, plain_history
+from hermes_acp.knowledge.version_history import histories
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import FakeEditor, ShownSession, allow
 from tests.conversations.scripted_provider import Pause, Step, call, step
 
 pytestmark = pytest.mark.anyio
@@ -37,7 +37,7 @@ def fails(number: int) -> list[Step]:
 
 
 def card(editor: FakeEditor, session: str, call_id: str) -> dict[str, object]:
-    return Told(editor, session).cards[call_id]
+    return ShownSession(editor, session).cards[call_id]
 
 
 def skill_file(scene: Scene) -> Path:
@@ -75,10 +75,10 @@ async def test_from_its_creation_to_its_automatic_rollback(scene: Scene) -> None
         assert "make launch" in skill_file(scene).read_text()
         await editor.prompt_refusal(session, "And again")
         assert "make ship" in skill_file(scene).read_text()
-        assert "its uses failed 2 times in a row" in Told(editor, session).thoughts
+        assert "its uses failed 2 times in a row" in ShownSession(editor, session).thoughts
         await editor.prompt(session, "/skills")
-        assert "ship** (yours" in Told(editor, session).text
-        assert "used 3 times, 2 failed" in Told(editor, session).text
+        assert "ship** (yours" in ShownSession(editor, session).text
+        assert "used 3 times, 2 failed" in ShownSession(editor, session).text
     (history,) = histories(scene.home, "skills")
     versions = history.versions()
     assert [(each.cause.who, each.returns_to) for each in versions] == [
@@ -170,7 +170,7 @@ def looking_back(scene: Scene, calls: int = 3) -> Scene:
 
 
 def beside(editor: FakeEditor, session: str) -> dict[str, object]:
-    cards = Told(editor, session).cards.values()
+    cards = ShownSession(editor, session).cards.values()
     return next((each for each in cards if each.get("name") == "look_back"), dict[str, object]())
 
 
@@ -204,10 +204,10 @@ async def test_what_was_shown_of_a_look_back_is_shown_again_and_no_part_of_the_h
         session = await editor.new_session(scene.project)
         await editor.prompt(session, "Ship it")
         await editor.until(lambda: beside(editor, session).get("status") == "completed")
-        shown = Told(editor, session).cards
+        shown = ShownSession(editor, session).cards
     async with scene.editor() as editor:
         await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
-        again = Told(editor, session).cards
+        again = ShownSession(editor, session).cards
         assert {name: one["status"] for name, one in again.items()} == {
             name: one["status"] for name, one in shown.items()
         }
@@ -242,14 +242,14 @@ async def test_the_next_prompt_ends_a_look_back_at_once(scene: Scene) -> None:
         assert await editor.prompt(session, "Hi") == "end_turn"
         await editor.until(lambda: beside(editor, session).get("status") == "failed")
         assert "the conversation went on" in str(beside(editor, session)["rawOutput"])
-        assert "Hello." in Told(editor, session).text
+        assert "Hello." in ShownSession(editor, session).text
 
 
 PRICES = "models: {scripted-1: {input_usd: 1000, output_usd: 1000}}\n"
 
 
 def costs(editor: FakeEditor, session: str) -> list[float]:
-    return [round(update["cost"]["amount"], 6) for update in Told(editor, session).of("usage_update")]
+    return [round(update["cost"]["amount"], 6) for update in ShownSession(editor, session).of("usage_update")]
 
 
 async def test_what_a_look_back_costs_is_in_the_total_of_its_session(scene: Scene) -> None:
@@ -260,12 +260,12 @@ async def test_what_a_look_back_costs_is_in_the_total_of_its_session(scene: Scen
         await editor.prompt(session, "Ship it")
         await editor.until(lambda: beside(editor, session).get("status") == "completed")
         assert costs(editor, session) == [0.015, 0.03, 0.045, 0.06, 0.075]
-        used = [update["used"] for update in Told(editor, session).of("usage_update")]
+        used = [update["used"] for update in ShownSession(editor, session).of("usage_update")]
         assert used[-1] == used[-2]
     async with scene.editor() as editor:
         await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
         await editor.prompt(session, "/status")
-        assert "$0.0750" in Told(editor, session).text
+        assert "$0.0750" in ShownSession(editor, session).text
 
 
 @pytest.mark.parametrize(("budget", "looks"), [("max_cost_usd: 0.06", 0), ("max_cost_usd: 0.08", 1)])

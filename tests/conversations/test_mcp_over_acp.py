@@ -9,10 +9,10 @@ import pytest
 
 from hermes_acp.core.messages import ModelRequest, ResourcePart, ToolMessage, UserMessage
 from hermes_protocol.errors import PeerError
+from tests.conversations.app_scene import Scene
 from tests.conversations.carried_server import META, CarriedServer
 from tests.conversations.draft_editor import HELLO, saying
-from tests.conversations.fake_editor import FakeEditor, Told
-from tests.conversations.house import Scene
+from tests.conversations.fake_editor import FakeEditor, ShownSession
 from tests.conversations.scripted_provider import Pause, call, step
 from tests.conversations.wire_laws import Json
 
@@ -42,12 +42,12 @@ async def open_session(scene: Scene, editor: FakeEditor, server: CarriedServer) 
     params = {"cwd": str(scene.project), "mcpServers": [server.declaration]}
     session = (await editor.call("session/new", params))["sessionId"]
     await editor.until(
-        lambda: REVIEW in commands(Told(editor, session))
+        lambda: REVIEW in commands(ShownSession(editor, session))
     )  # a first turn waits, but not for ever
     return session
 
 
-def commands(told: Told) -> dict[str, Json]:
+def commands(told: ShownSession) -> dict[str, Json]:
     updates = told.of("available_commands_update")
     return {command["name"]: command for update in updates[-1:] for command in update["availableCommands"]}
 
@@ -98,7 +98,9 @@ async def test_progress_is_live_output_and_a_stop_reaches_the_server(unstable: S
                 stopped.append(await editor.prompt(session))
 
             tasks.start_soon(prompt)
-            await editor.until(lambda: "1 of 3: warming up" in str(Told(editor, session).cards.get("c1")))
+            await editor.until(
+                lambda: "1 of 3: warming up" in str(ShownSession(editor, session).cards.get("c1"))
+            )
             editor.cancel(session)
         assert stopped == ["cancelled"]
         await server.cancelled.wait()
@@ -133,7 +135,7 @@ async def test_a_prompt_is_a_slash_command(unstable: Scene) -> None:
     unstable.provider.plays(step("Reviewed."))
     async with carrying(unstable) as (editor, server, session):
         assert await editor.prompt(session, f"/{REVIEW} a.py") == "end_turn"
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         assert commands(told)[REVIEW] == {
             "name": REVIEW,
             "description": "Review a file",
@@ -141,7 +143,7 @@ async def test_a_prompt_is_a_slash_command(unstable: Scene) -> None:
         }
         assert list(commands(told))[:2] == ["status", "context"]
         await editor.prompt(session, f"/{REVIEW}")
-        assert Told(editor, session).text.endswith(f"/{REVIEW} needs path. Write: /{REVIEW} <path>")
+        assert ShownSession(editor, session).text.endswith(f"/{REVIEW} needs path. Write: /{REVIEW} <path>")
         assert [request["params"]["arguments"] for request in server.asked("prompts/get")] == [
             {"path": "a.py"}
         ]
@@ -157,20 +159,20 @@ async def test_a_prompt_is_a_slash_command(unstable: Scene) -> None:
 async def test_changed_prompts_are_announced(unstable: Scene) -> None:
     async with carrying(unstable) as (editor, server, session):
         await editor.until(lambda: server.listening)
-        await editor.until(lambda: "write-a-skill" in commands(Told(editor, session)))
+        await editor.until(lambda: "write-a-skill" in commands(ShownSession(editor, session)))
         server.prompts.append({"name": "explain"})
         server.tell_of_change("prompts")
-        await editor.until(lambda: "carried:explain" in commands(Told(editor, session)))
+        await editor.until(lambda: "carried:explain" in commands(ShownSession(editor, session)))
         server.prompts.clear()
         server.tell_of_change("prompts")
-        await editor.until(lambda: REVIEW not in commands(Told(editor, session)))
-        count = len(Told(editor, session).of("available_commands_update"))
+        await editor.until(lambda: REVIEW not in commands(ShownSession(editor, session)))
+        count = len(ShownSession(editor, session).of("available_commands_update"))
         server.tools.append("later")
         server.tell_of_change("tools")
         unstable.provider.answer = lambda request: step(", ".join(tool.name for tool in request.tools))
-        while "mcp__carried__later" not in Told(editor, session).text:
+        while "mcp__carried__later" not in ShownSession(editor, session).text:
             await editor.prompt(session)
-        assert len(Told(editor, session).of("available_commands_update")) == count
+        assert len(ShownSession(editor, session).of("available_commands_update")) == count
 
 
 async def test_a_command_during_a_turn_has_a_turn_of_its_own_where_words_would_steer(unstable: Scene) -> None:
@@ -259,7 +261,7 @@ async def test_in_version_2_too(unstable: Scene) -> None:
         session = (await editor.call("session/new", params))["sessionId"]
 
         def names() -> list[str]:
-            told = Told(editor, session).of("available_commands_update")
+            told = ShownSession(editor, session).of("available_commands_update")
             return [each["name"] for each in told[-1]["availableCommands"]] if told else []
 
         await editor.until(lambda: REVIEW in names())

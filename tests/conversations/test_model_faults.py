@@ -4,28 +4,28 @@ import pytest
 
 from hermes_acp.core.errors import (
     BadReply,
-    ContextFull,
+    ContextWindowExceeded,
     ModelAuthFailed,
-    ModelDown,
+    ModelError,
     ModelRefused,
-    ModelTrouble,
+    ModelUnavailable,
     RateLimited,
 )
 from hermes_acp.core.messages import AssistantMessage, ToolCall
 from hermes_protocol.errors import AUTH_REQUIRED, INTERNAL_ERROR
-from tests.conversations.fake_editor import Told
-from tests.conversations.house import Scene, plain_history
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import ShownSession
 from tests.conversations.scripted_provider import call, step
 
 pytestmark = pytest.mark.anyio
 
-FAILURES: tuple[tuple[ModelTrouble, int, int], ...] = (
+FAILURES: tuple[tuple[ModelError, int, int], ...] = (
     (ModelAuthFailed("The key was refused.", hint="Set OPENAI_API_KEY."), AUTH_REQUIRED, 1),
     (RateLimited("Too many requests.", retry_after_s=0.001), INTERNAL_ERROR, 3),
-    (ModelDown("Answered 500.", retryable=True), INTERNAL_ERROR, 3),
+    (ModelUnavailable("Answered 500.", retryable=True), INTERNAL_ERROR, 3),
     (BadReply("The stream was cut.", retryable=True), INTERNAL_ERROR, 3),
-    (ModelDown("No such host."), INTERNAL_ERROR, 1),
-    (ContextFull("The window is full."), INTERNAL_ERROR, 1),
+    (ModelUnavailable("No such host."), INTERNAL_ERROR, 1),
+    (ContextWindowExceeded("The window is full."), INTERNAL_ERROR, 1),
     (ModelRefused("Not this."), INTERNAL_ERROR, 1),
 )
 
@@ -34,7 +34,7 @@ FAILURES: tuple[tuple[ModelTrouble, int, int], ...] = (
     ("trouble", "code", "tries"), FAILURES, ids=lambda value: getattr(value, "message", None)
 )
 async def test_a_failure_is_an_error_with_a_code_and_never_an_end(
-    scene: Scene, trouble: ModelTrouble, code: int, tries: int
+    scene: Scene, trouble: ModelError, code: int, tries: int
 ) -> None:
     scene.provider.answer = lambda request: step(trouble)
     async with scene.editor() as editor:
@@ -43,7 +43,7 @@ async def test_a_failure_is_an_error_with_a_code_and_never_an_end(
         assert (error.code, error.data) == (code, {"code": trouble.code})
         assert trouble.message in error.message
         assert len(scene.provider.requests) == tries
-        assert Told(editor, session).thoughts.count("Trying again") == tries - 1
+        assert ShownSession(editor, session).thoughts.count("Trying again") == tries - 1
         scene.provider.answer = lambda request: step("Fine now.")
         assert await editor.prompt(session, "the next") == "end_turn"
         first, fate, last = plain_history(scene.provider.requests[-1])
@@ -52,7 +52,7 @@ async def test_a_failure_is_an_error_with_a_code_and_never_an_end(
 
 
 async def test_what_a_broken_step_said_is_not_said_to_the_model_again(scene: Scene) -> None:
-    scene.provider.plays(step("Half a wo", ModelDown("Cut.", retryable=True)), step("A whole word."))
+    scene.provider.plays(step("Half a wo", ModelUnavailable("Cut.", retryable=True)), step("A whole word."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session, "Speak") == "end_turn"
@@ -91,7 +91,7 @@ async def test_a_call_that_cannot_be_is_an_outcome_and_the_turn_goes_on(scene: S
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         assert editor.asks("session/request_permission") == []
     assert told.statuses("c1")[-1] == "failed"
     assert told.text == "My mistake."
@@ -104,7 +104,7 @@ async def test_a_call_cut_off_with_the_answer_is_not_run(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        statuses = [card["status"] for card in Told(editor, session).cards.values()]
+        statuses = [card["status"] for card in ShownSession(editor, session).cards.values()]
     assert statuses == ["completed", "failed"]
     assert "cut off" in plain_history(scene.provider.requests[1])[-1]
     assert not (scene.project / "a").exists()
@@ -121,7 +121,7 @@ async def test_calls_with_the_same_id_each_have_a_card_and_an_outcome(scene: Sce
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        cards = Told(editor, session).cards
+        cards = ShownSession(editor, session).cards
     assert len(cards) == 4
     history = [line for line in plain_history(scene.provider.requests[2]) if line.startswith("read_file")]
     assert [("alpha" in line, "beta" in line) for line in history] == [
@@ -140,7 +140,7 @@ async def test_half_a_surrogate_pair_from_the_model_breaks_nothing(scene: Scene,
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session, "Speak") == "end_turn"
-        assert Told(editor, session).text.startswith("Odd: ")
+        assert ShownSession(editor, session).text.startswith("Odd: ")
         live = plain_history(scene.provider.requests[1])
     async with scene.editor() as editor:
         scene.provider.plays(step("Still."))
@@ -171,7 +171,7 @@ async def test_a_file_name_that_is_not_utf_8_breaks_nothing(scene: Scene) -> Non
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        assert Told(editor, session).cards["c1"]["status"] == "completed"
+        assert ShownSession(editor, session).cards["c1"]["status"] == "completed"
 
 
 async def test_the_model_finds_a_mended_call_as_it_was_understood(scene: Scene) -> None:

@@ -3,10 +3,10 @@
 import anyio
 import pytest
 
-from hermes_acp.core.errors import ModelDown
+from hermes_acp.core.errors import ModelUnavailable
 from hermes_protocol.errors import INVALID_PARAMS, NOT_FOUND
-from tests.conversations.fake_editor import Told, allow
-from tests.conversations.house import Scene, plain_history
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import ShownSession, allow
 from tests.conversations.scripted_provider import call, step
 from tests.conversations.wire_laws import Json
 
@@ -36,7 +36,7 @@ async def test_accept_edits_asks_for_commands_alone(scene: Scene) -> None:
         await editor.set_mode(session, "accept_edits")
         assert await editor.prompt(session) == "end_turn"
         assert [ask["toolCall"]["toolCallId"] for ask in editor.asks(ASK)] == ["c2"]
-        assert Told(editor, session).of("current_mode_update")[0]["currentModeId"] == "accept_edits"
+        assert ShownSession(editor, session).of("current_mode_update")[0]["currentModeId"] == "accept_edits"
     assert (scene.project / "a").read_text() == "x"
 
 
@@ -55,7 +55,7 @@ async def test_plan_mode_changes_nothing_and_says_so(scene: Scene) -> None:
         await editor.set_mode(session, "plan")
         await editor.prompt(session)
         assert editor.asks(ASK) == []
-        cards = Told(editor, session).cards
+        cards = ShownSession(editor, session).cards
     assert [card["status"] for card in cards.values()] == ["completed", "failed", "failed"]
     assert (scene.project / "a.txt").read_text() == "one\n"
     assert not (scene.project / "b").exists()
@@ -115,7 +115,7 @@ async def test_the_agent_s_own_home_is_nobody_s_to_touch(scene: Scene) -> None:
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
         assert editor.asks(ASK) == []
-        assert [card["status"] for card in Told(editor, session).cards.values()] == ["failed"] * 3
+        assert [card["status"] for card in ShownSession(editor, session).cards.values()] == ["failed"] * 3
     assert not (scene.project / "real/config.yaml").exists()
 
 
@@ -127,11 +127,11 @@ async def test_an_unknown_mode_is_refused_and_nothing_changes(scene: Scene) -> N
             assert (error.code, error.data) == (INVALID_PARAMS, {"code": "bad_request"})
         error = await editor.refusal("session/set_mode", {"sessionId": "ses_none", "modeId": "ask"})
         assert error.code == NOT_FOUND
-        assert Told(editor, session).of("current_mode_update") == []
+        assert ShownSession(editor, session).of("current_mode_update") == []
 
 
 async def test_news_of_the_mode_is_told_again_when_the_turn_that_carried_it_failed(scene: Scene) -> None:
-    scene.provider.plays(step(ModelDown("No such host.")), step("I only plan."), step("Still."))
+    scene.provider.plays(step(ModelUnavailable("No such host.")), step("I only plan."), step("Still."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         await editor.set_mode(session, "plan")
@@ -163,7 +163,7 @@ async def test_the_mode_can_change_while_a_question_stands(scene: Scene) -> None
             await editor.until(lambda: editor.asks(ASK))
             await editor.set_mode(session, "plan")
             answered.set()
-        cards = Told(editor, session).cards
+        cards = ShownSession(editor, session).cards
     assert [card["status"] for card in cards.values()] == ["completed", "failed"]
     assert (scene.project / "a").exists()
     assert not (scene.project / "b").exists()

@@ -3,8 +3,8 @@
 import pytest
 
 from hermes_acp.core.messages import ToolCall
-from tests.conversations.fake_editor import Told, allow
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import ShownSession, allow
 from tests.conversations.scripted_provider import call, step
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +23,7 @@ async def test_a_note_is_made_unasked_and_shown_to_the_next_session_as_backgroun
         first = await editor.new_session(scene.project)
         assert await editor.prompt(first, "Remember that") == "end_turn"
         assert editor.asks(ASK) == []
-        card = Told(editor, first).cards["m1"]
+        card = ShownSession(editor, first).cards["m1"]
         assert card["status"] == "completed"
         assert "25 of 2,200 characters" in card["rawOutput"]["text"]
         second = await editor.new_session(scene.project)
@@ -55,7 +55,7 @@ async def test_an_injected_order_is_not_noted(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         await editor.prompt(session, "Remember")
-        assert Told(editor, session).cards["m1"]["status"] == "failed"
+        assert ShownSession(editor, session).cards["m1"]["status"] == "failed"
     assert list((scene.home).rglob("MEMORY.md")) == []
 
 

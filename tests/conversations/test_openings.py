@@ -13,8 +13,8 @@ from hermes_protocol.errors import (
     METHOD_NOT_FOUND,
     NOT_FOUND,
 )
-from tests.conversations.fake_editor import Told
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import ShownSession
 from tests.conversations.scripted_provider import Pause, call, step
 from tests.conversations.wire_laws import Json
 
@@ -198,7 +198,7 @@ async def test_meta_that_is_named_like_parameters_is_left_alone(scene: Scene) ->
         session = answer["sessionId"]
         block = {"type": "text", "text": "go", "_meta": {"text": "stop"}}
         await editor.call("session/prompt", {"_meta": meta, "sessionId": session, "prompt": [block]})
-        assert Told(editor, session).text == "Done."
+        assert ShownSession(editor, session).text == "Done."
     assert (scene.project / "a").read_text() == "x"
 
 
@@ -248,7 +248,7 @@ async def test_the_root_may_have_further_folders(
         params: Json = {"cwd": str(scene.project), "mcpServers": [], "additionalDirectories": [str(other)]}
         session = (await editor.call("session/new", params))["sessionId"]
         await editor.prompt(session)
-        assert Told(editor, session).cards["c1"]["status"] == "completed"
+        assert ShownSession(editor, session).cards["c1"]["status"] == "completed"
         params["additionalDirectories"] = ["relative"]
         assert (await editor.refusal("session/new", params)).code == INVALID_PARAMS
 
@@ -261,6 +261,6 @@ async def test_a_session_is_begun_while_another_one_streams(scene: Scene) -> Non
         tasks.start_soon(editor.prompt, session)
         await pause.reached.wait()
         assert await editor.new_session(scene.project) != session
-        assert Told(editor, session).text == "One "
+        assert ShownSession(editor, session).text == "One "
         pause.go.set()
-        await editor.until(lambda: Told(editor, session).text == "One two.")
+        await editor.until(lambda: ShownSession(editor, session).text == "One two.")

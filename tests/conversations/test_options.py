@@ -4,9 +4,9 @@ import anyio
 import pytest
 
 from hermes_protocol.errors import AUTH_REQUIRED, INVALID_PARAMS, NOT_FOUND
-from tests.conversations.fake_editor import FakeEditor, Told
-from tests.conversations.house import Scene, plain_history
-from tests.conversations.scripted_provider import Pause, Thinks, step
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import FakeEditor, ShownSession
+from tests.conversations.scripted_provider import Pause, ScriptedThought, step
 from tests.conversations.wire_laws import Json
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +44,7 @@ async def test_setting_an_option_answers_the_complete_list(scene: Scene) -> None
         options = await set_option(editor, session, "mode", "plan")
         assert values(options)["mode"] == "plan"
         assert values(options)["during_turn"] == "queue"
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         assert told.of("current_mode_update")[-1]["currentModeId"] == "plan"
         assert values(told.of("config_option_update")[-1]["configOptions"])["mode"] == "plan"
 
@@ -85,16 +85,16 @@ async def test_yes_or_no_options_go_only_to_clients_that_show_them(scene: Scene)
     params: Json = {"cwd": str(scene.project), "mcpServers": []}
     async with scene.editor() as editor:
         assert "shows_thoughts" not in values((await editor.call("session/new", params))["configOptions"])
-    scene.provider.plays(step(Thinks("Hm."), "Yes."), step(Thinks("Hm."), "No."))
+    scene.provider.plays(step(ScriptedThought("Hm."), "Yes."), step(ScriptedThought("Hm."), "No."))
     async with scene.editor(session=BOOLEANS) as editor:
         answer = await editor.call("session/new", params)
         assert values(answer["configOptions"])["shows_thoughts"] is True
         session = answer["sessionId"]
         await editor.prompt(session)
-        assert len(Told(editor, session).of("agent_thought_chunk")) == 1
+        assert len(ShownSession(editor, session).of("agent_thought_chunk")) == 1
         await set_option(editor, session, "shows_thoughts", False)
         await editor.prompt(session)
-        assert len(Told(editor, session).of("agent_thought_chunk")) == 1
+        assert len(ShownSession(editor, session).of("agent_thought_chunk")) == 1
 
 
 async def test_a_chosen_model_is_used_from_the_next_turn_on_and_after_a_restart(scene: Scene) -> None:
@@ -104,7 +104,7 @@ async def test_a_chosen_model_is_used_from_the_next_turn_on_and_after_a_restart(
         answer = await editor.call("session/new", {"cwd": str(scene.project), "mcpServers": []})
         session = answer["sessionId"]
         await editor.prompt(session)
-        await editor.until(lambda: "scripted-2" in str([answer, *Told(editor, session).updates]))
+        await editor.until(lambda: "scripted-2" in str([answer, *ShownSession(editor, session).updates]))
         await set_option(editor, session, "model", "scripted-2")
         await editor.prompt(session)
     async with scene.editor() as editor:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.conversations.fake_editor import Told, allow
-from tests.conversations.house import Scene, plain_history
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import ShownSession, allow
 from tests.conversations.scripted_provider import call, step
 
 pytestmark = pytest.mark.anyio
@@ -25,7 +25,7 @@ async def test_a_file_that_instructs_is_shown_as_it_is_and_told_once(scene: Scen
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session, "Look") == "end_turn"
-        thoughts = Told(editor, session).thoughts
+        thoughts = ShownSession(editor, session).thoughts
     harmless, first, *_, last = (plain_history(request) for request in scene.provider.requests[1:])
     assert not any("like an order" in line for line in harmless)
     assert any(line.startswith("read_file: ") and f"     5\t{ATTACK}" in line for line in first)
@@ -41,7 +41,7 @@ async def test_the_output_of_a_command_is_looked_through(scene: Scene) -> None:
         editor.on["session/request_permission"] = allow("allow_once")
         session = await editor.new_session(scene.project)
         await editor.prompt(session, "Run it")
-        thoughts = Told(editor, session).thoughts
+        thoughts = ShownSession(editor, session).thoughts
     history = plain_history(scene.provider.requests[1])
     assert history[-1].startswith('user: [In what terminal gave for "echo ')
     assert "In what terminal gave for " in thoughts

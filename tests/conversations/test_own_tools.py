@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.messages import ModelRequest, ToolMessage
-from hermes_acp.tools.own.mishaps import MOST_IN_A_ROW
-from tests.conversations.fake_editor import FakeEditor, Told, allow
-from tests.conversations.house import Scene
+from hermes_acp.tools.own.tool_failures import MAX_CONSECUTIVE_FAILURES
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import FakeEditor, ShownSession, allow
 from tests.conversations.scripted_provider import Step, call, step
 
 pytestmark = pytest.mark.anyio
@@ -55,7 +55,7 @@ async def test_a_tool_that_is_written_in_one_turn_is_there_in_the_next(scene: Sc
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
         await editor.prompt(session)
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
     (asked,) = editor.asks(ASK)
     assert "Write the tool greet, yours" in asked["toolCall"]["title"]
     assert "sees no files; no network" in asked["toolCall"]["title"]
@@ -92,7 +92,7 @@ async def test_a_refused_tool_is_not_written_and_plan_mode_writes_none(scene: Sc
         await editor.prompt(session)
         await editor.call("session/set_mode", {"sessionId": session, "modeId": "plan"})
         await editor.prompt(session)
-        cards = Told(editor, session).cards
+        cards = ShownSession(editor, session).cards
     assert [cards[each]["status"] for each in ("w1", "w2")] == ["failed", "failed"]
     assert len(titles(editor)) == 1
     assert not (scene.home / "tools").exists()
@@ -100,14 +100,16 @@ async def test_a_refused_tool_is_not_written_and_plan_mode_writes_none(scene: Sc
 
 async def test_a_tool_that_breaks_says_how_and_is_put_aside_at_last(scene: Scene) -> None:
     own_file(scene, BREAKS)
-    for number in range(MOST_IN_A_ROW + 1):
+    for number in range(MAX_CONSECUTIVE_FAILURES + 1):
         scene.provider.plays(step(call("greet", f"g{number}", name="Ada")), step("Hm."))
     async with scene.editor() as editor:
         editor.on[ASK] = allow("allow_workspace")
         session = await editor.new_session(scene.project)
-        for _ in range(MOST_IN_A_ROW + 1):
+        for _ in range(MAX_CONSECUTIVE_FAILURES + 1):
             await editor.prompt(session)
-        notices = "".join(u["content"]["text"] for u in Told(editor, session).of("agent_thought_chunk"))
+        notices = "".join(
+            u["content"]["text"] for u in ShownSession(editor, session).of("agent_thought_chunk")
+        )
     (title,) = titles(editor)
     assert "tool greet" in title
     requests = scene.provider.requests
@@ -115,8 +117,8 @@ async def test_a_tool_that_breaks_says_how_and_is_put_aside_at_last(scene: Scene
     assert 'File "greet.py", line 6, in run' in first
     assert "TypeError" in first
     assert "1 in a row" in first
-    assert "greet" in offered(requests[2 * MOST_IN_A_ROW - 2])
-    assert "greet" not in offered(requests[2 * MOST_IN_A_ROW])
+    assert "greet" in offered(requests[2 * MAX_CONSECUTIVE_FAILURES - 2])
+    assert "greet" not in offered(requests[2 * MAX_CONSECUTIVE_FAILURES])
     assert "put aside" in notices
 
 
@@ -152,7 +154,7 @@ async def test_a_version_comes_back_and_what_was_put_away_too(scene: Scene) -> N
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        cards = Told(editor, session).cards
+        cards = ShownSession(editor, session).cards
     assert {card["status"] for card in cards.values()} == {"completed"}
     assert len(titles(editor)) == 5
     assert "Ahoy" in (scene.home / "tools" / "greet.py").read_text()
@@ -192,7 +194,7 @@ async def test_what_a_tool_declares_is_what_policy_judges(scene: Scene) -> None:
         assert len(titles(editor)) == 2
         await editor.call("session/set_mode", {"sessionId": session, "modeId": "plan"})
         await editor.prompt(session)
-        cards = Told(editor, session).cards
+        cards = ShownSession(editor, session).cards
     assert [cards[each]["status"] for each in ("g1", "g2")] == ["failed", "failed"]
     assert len(titles(editor)) == 2
     assert "plan mode" in outcome_of(scene.provider.requests[3])

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.conversations.fake_editor import Answerer, FakeEditor, Told
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import Answerer, FakeEditor, ShownSession
 from tests.conversations.scripted_provider import call, step
 from tests.conversations.wire_laws import Json
 
@@ -41,7 +41,7 @@ async def prompted(scene: Scene, editor: FakeEditor) -> Json:
     """Prompt, and give the card of the edit as the editor ends up showing it."""
     session = await editor.new_session(scene.project)
     await editor.prompt(session)
-    return Told(editor, session).cards["c1"]
+    return ShownSession(editor, session).cards["c1"]
 
 
 async def test_a_part_is_written_and_the_model_is_told_what_was_left_out(scene: Scene) -> None:
@@ -83,10 +83,10 @@ async def test_a_no_is_told_with_its_word_live_and_later(scene: Scene) -> None:
         editor.on[ASK] = answers("reject_once", comment="use lower case")
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        live = Told(editor, session).cards
+        live = ShownSession(editor, session).cards
     async with scene.editor() as editor:
         await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
-        later = Told(editor, session).cards
+        later = ShownSession(editor, session).cards
     for cards in (live, later):
         assert cards["c1"]["_meta"] == {"hermes": {"rejected": {"comment": "use lower case"}}}
         assert "_meta" not in cards["c0"]

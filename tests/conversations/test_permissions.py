@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from hermes_protocol.errors import INTERNAL_ERROR, PeerError
-from tests.conversations.fake_editor import FakeEditor, Told, allow
-from tests.conversations.house import Scene, plain_history
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import FakeEditor, ShownSession, allow
 from tests.conversations.scripted_provider import Step, call, step
 from tests.conversations.wire_laws import Json
 
@@ -80,7 +80,7 @@ async def test_rejected_always_is_not_asked_again(scene: Scene) -> None:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
         assert [ask["toolCall"]["toolCallId"] for ask in editor.asks(ASK)] == ["c1"]
-        cards = Told(editor, session).cards
+        cards = ShownSession(editor, session).cards
         assert [cards[each]["status"] for each in ("c1", "c2")] == ["failed", "failed"]
     assert not (scene.project / "a").exists()
 
@@ -109,7 +109,7 @@ async def test_whatever_is_not_a_clear_yes_is_a_no(scene: Scene, name: str) -> N
         editor.on[ASK] = NOT_A_YES[name]
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        assert Told(editor, session).statuses("c1") == ["pending", "failed"]
+        assert ShownSession(editor, session).statuses("c1") == ["pending", "failed"]
     assert not (scene.project / "a").exists()
     outcome = plain_history(scene.provider.requests[1])[-1]
     assert outcome.startswith(("write_file: The user refused this.", "write_file: Not done:"))
@@ -128,7 +128,7 @@ async def test_an_editor_that_goes_away_while_asked_approves_nothing(scene: Scen
     assert not (scene.project / "a").exists()
     async with scene.editor() as editor:
         await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
-        assert Told(editor, session).cards["c1"]["status"] == "failed"
+        assert ShownSession(editor, session).cards["c1"]["status"] == "failed"
 
 
 def for_ever(params: Json) -> Awaitable[None]:
@@ -148,7 +148,7 @@ async def test_the_question_shows_the_card_s_own_id_and_its_diff_or_command(scen
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         edit, command = (ask["toolCall"] for ask in editor.asks(ASK))
     assert [edit["toolCallId"], command["toolCallId"]] == list(told.cards) == ["c1", "c2"]
     assert edit["content"] == told.of("tool_call")[0]["content"]
@@ -222,7 +222,7 @@ async def test_a_file_that_changed_while_the_user_thought_is_not_overwritten(sce
         editor.on[ASK] = change_it_first
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        assert Told(editor, session).cards["c1"]["status"] == "failed"
+        assert ShownSession(editor, session).cards["c1"]["status"] == "failed"
     assert path.read_text() == "one, and more\n"
 
 

@@ -5,8 +5,8 @@ import base64
 import pytest
 
 from hermes_acp.core.messages import ImagePart, ToolMessage
-from tests.conversations.fake_editor import Told
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import ShownSession
 from tests.conversations.scripted_provider import call, step
 
 pytestmark = pytest.mark.anyio
@@ -22,12 +22,12 @@ async def test_a_picture_is_on_its_card_and_goes_to_a_model_that_sees(scene: Sce
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        content = Told(editor, session).cards["c1"]["content"]
+        content = ShownSession(editor, session).cards["c1"]["content"]
         assert content[-1]["content"] == {"type": "image", "mimeType": "image/png", "data": DATA}
     async with scene.editor() as editor:
         params: dict[str, object] = {"sessionId": session, "cwd": str(scene.project), "mcpServers": []}
         await editor.call("session/load", params)
-        assert Told(editor, session).cards["c1"]["content"] == content
+        assert ShownSession(editor, session).cards["c1"]["content"] == content
         await editor.prompt(session)
     for request in scene.provider.requests[1:]:
         (outcome,) = [message for message in request.messages if isinstance(message, ToolMessage)]

@@ -10,8 +10,8 @@ import pytest
 
 from hermes_acp.core.messages import ModelRequest
 from hermes_protocol.errors import INVALID_PARAMS
-from tests.conversations.fake_editor import Told
-from tests.conversations.house import Scene, plain_history
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import ShownSession
 from tests.conversations.scripted_provider import call, step
 from tests.conversations.wire_laws import Json
 
@@ -74,7 +74,7 @@ async def test_what_the_scanner_finds_is_told_to_the_user(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
     assert "AGENTS.md, line 2" in told.thoughts
     assert ".cursorrules is not used" in told.thoughts
     system = "".join(scene.provider.requests[0].system)
@@ -110,7 +110,9 @@ async def test_files_and_pictures_in_a_prompt_reach_the_model_and_are_shown_agai
     async with scene.editor() as editor:
         params: Json = {"sessionId": session, "cwd": str(scene.project), "mcpServers": []}
         await editor.call("session/load", params)
-        assert [update["content"] for update in Told(editor, session).of("user_message_chunk")] == blocks
+        assert [
+            update["content"] for update in ShownSession(editor, session).of("user_message_chunk")
+        ] == blocks
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,15 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from hermes_acp.assembly.house import House
+from hermes_acp.app.app import App
 from hermes_acp.core.events import Event, Noticed, TitleChanged
-from hermes_acp.sessions.catching_up import MOST_HELD, CatchingUp
+from hermes_acp.sessions.catch_up import MAX_HELD_EVENTS, CatchUp
 from hermes_acp.sessions.session import Session
+from tests.conversations.app_scene import Scene
 from tests.conversations.draft_editor import Shown, drafter, idles, new_session, resuming, saying, turn
-from tests.conversations.fake_editor import FakeEditor, Told
-from tests.conversations.house import Scene
+from tests.conversations.fake_editor import FakeEditor, ShownSession
 from tests.conversations.scripted_provider import Pause, step
-from tests.conversations.shared_house import two_editors
+from tests.conversations.shared_app import two_editors
 from tests.conversations.test_stored_sessions import reopening
 from tests.conversations.wire_laws import Json
 
@@ -37,31 +37,31 @@ class Reader:
         if isinstance(event, TitleChanged):
             self.seen.append(event.title)
 
-    def recall(self, event: Event) -> None:
+    def replay_event(self, event: Event) -> None:
         self.show(event)
 
     async def drained(self) -> None:
         await anyio.lowlevel.checkpoint()
 
 
-async def told_session(scene: Scene, house: House) -> Session:
+async def shown_session(scene: Scene, app: App) -> Session:
     """A session in which something was said before."""
 
     def open_workspace(session_id: str, cwd: str, roots: tuple[str, ...]):
-        return house.open_workspace(cwd, roots)
+        return app.open_workspace(cwd, roots)
 
-    session = await house.sessions.create(str(scene.project), (), open_workspace)
+    session = await app.sessions.create(str(scene.project), (), open_workspace)
     for number in range(30):
         session.ledger.emit(TitleChanged(f"before {number}"))
     return session
 
 
-async def load(house: House, session: Session, reader: Reader) -> None:
+async def load(app: App, session: Session, reader: Reader) -> None:
     def open_workspace(session_id: str, cwd: str, roots: tuple[str, ...]):
-        return house.open_workspace(cwd, roots)
+        return app.open_workspace(cwd, roots)
 
-    with CatchingUp(lambda _: reader) as latecomer:
-        _, past = await house.sessions.load(session.id, None, open_workspace, None, latecomer.join)
+    with CatchUp(lambda _: reader) as latecomer:
+        _, past = await app.sessions.load(session.id, None, open_workspace, None, latecomer.join)
         await latecomer.hear(past)
 
 
@@ -69,8 +69,8 @@ async def load(house: House, session: Session, reader: Reader) -> None:
 async def test_what_happens_while_the_past_is_shown_comes_last_and_once(
     scene: Scene, watched_before: bool
 ) -> None:
-    house = scene.open_house()
-    session = await told_session(scene, house)
+    app = scene.open_app()
+    session = await shown_session(scene, app)
     seen: list[str] = []
     if watched_before:
         session.ledger.admit(Reader("r", seen))
@@ -78,7 +78,7 @@ async def test_what_happens_while_the_past_is_shown_comes_last_and_once(
     expected = [f"before {number}" for number in range(30)]
 
     async def show() -> None:
-        await load(house, session, Reader("r", seen))
+        await load(app, session, Reader("r", seen))
         is_shown.set()
 
     with anyio.fail_after(60):
@@ -94,19 +94,19 @@ async def test_what_happens_while_the_past_is_shown_comes_last_and_once(
     assert shown == expected
     assert live == expected[30 : 30 + len(live)]
     assert watched_before or not live
-    await house.aclose()
+    await app.aclose()
 
 
 @pytest.mark.parametrize("watched_before", [False, True])
 async def test_who_is_interrupted_goes_on_as_before(scene: Scene, watched_before: bool) -> None:
-    house = scene.open_house()
-    session = await told_session(scene, house)
+    app = scene.open_app()
+    session = await shown_session(scene, app)
     seen: list[str] = []
     if watched_before:
         session.ledger.admit(Reader("r", seen))
 
     def be_interrupted() -> None:
-        with CatchingUp(lambda _: Reader("r", seen)) as latecomer:
+        with CatchUp(lambda _: Reader("r", seen)) as latecomer:
             latecomer.join(session)
             session.ledger.emit(TitleChanged("meanwhile"))
             raise InterruptedError
@@ -115,12 +115,12 @@ async def test_who_is_interrupted_goes_on_as_before(scene: Scene, watched_before
         be_interrupted()
     session.ledger.emit(TitleChanged("later"))
     assert seen == (["meanwhile", "later"] if watched_before else [])
-    await house.aclose()
+    await app.aclose()
 
 
 async def test_a_session_waits_for_a_reader_that_falls_far_behind(scene: Scene) -> None:
-    house = scene.open_house()
-    session = await told_session(scene, house)
+    app = scene.open_app()
+    session = await shown_session(scene, app)
     has_gone_on = anyio.Event()
 
     async def go_on() -> None:
@@ -129,16 +129,16 @@ async def test_a_session_waits_for_a_reader_that_falls_far_behind(scene: Scene) 
 
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
-            with CatchingUp(lambda _: Reader("r", [])) as latecomer:
+            with CatchUp(lambda _: Reader("r", [])) as latecomer:
                 latecomer.join(session)
                 await session.ledger.drained()
-                for _ in range(MOST_HELD):
+                for _ in range(MAX_HELD_EVENTS):
                     session.ledger.emit(Noticed("info", "More."))
                 tasks.start_soon(go_on)
                 await anyio.lowlevel.checkpoint()
                 assert not has_gone_on.is_set()
             await has_gone_on.wait()
-    await house.aclose()
+    await app.aclose()
 
 
 async def change_modes(editor: FakeEditor, session: str, count: int) -> list[str]:
@@ -162,7 +162,7 @@ async def test_loading_what_goes_on_shows_it_once_and_in_order(scene: Scene) -> 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(editor.call, "session/load", reopening(scene, session))
             tasks.start_soon(change)
-        told = Told(editor, session, seen)
+        told = ShownSession(editor, session, seen)
     kinds = [update["sessionUpdate"] for update in told.updates]
     assert kinds.index("agent_message_chunk") < kinds.index("current_mode_update")
     assert [update["currentModeId"] for update in told.of("current_mode_update")] == made
@@ -184,8 +184,8 @@ async def test_another_client_that_loads_a_running_session_misses_nothing(scene:
             await pause.reached.wait()
             tasks.start_soon(change)
             tasks.start_soon(second.call, "session/load", reopening(scene, session))
-        await second.until(lambda: Told(second, session).text.endswith("two."))
-        told = Told(second, session)
+        await second.until(lambda: ShownSession(second, session).text.endswith("two."))
+        told = ShownSession(second, session)
     assert told.text == "One two."
     assert [update["currentModeId"] for update in told.of("current_mode_update")] == made
 

@@ -7,8 +7,8 @@ import sys
 import msgspec
 import pytest
 
-from tests.conversations.fake_editor import Told
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import ShownSession
 from tests.conversations.scripted_provider import call, step
 from tests.unit.telemetry import secret_samples as samples
 
@@ -40,7 +40,7 @@ async def test_what_tools_show_holds_no_secret(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         frames = msgspec.json.encode([frame for side, frame in editor.laws.frames if side == "agent"])
     assert leaks(frames) == []
     assert leaks(msgspec.json.encode(scene.provider.requests)) == []
@@ -67,7 +67,7 @@ async def test_a_file_with_a_secret_can_be_changed_but_not_spoiled(scene: Scene)
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
     assert told.cards["c2"]["status"] == "failed"
     assert "hides a secret" in told.cards["c2"]["rawOutput"]["text"]
     assert told.cards["c3"]["status"] == "failed"
@@ -107,6 +107,6 @@ async def test_commands_see_no_secrets_of_ours(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        text = Told(editor, session).cards["c1"]["rawOutput"]["text"]
+        text = ShownSession(editor, session).cards["c1"]["rawOutput"]["text"]
     assert "PATH=" in text
     assert not [name for name in ("ANTHROPIC_API_KEY", "CI_PAT", "INNOCENT", "MIRROR") if name in text]

@@ -5,8 +5,8 @@ from contextlib import closing
 
 import pytest
 
-from tests.conversations.fake_editor import Told
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import ShownSession
 from tests.conversations.scripted_provider import call, step
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +23,7 @@ async def test_the_tool_finds_what_was_said_in_another_session_and_never_its_own
         await editor.prompt(earlier)
         later = await editor.new_session(scene.project)
         assert await editor.prompt(later) == "end_turn"
-        found, refused = Told(editor, later).cards.values()
+        found, refused = ShownSession(editor, later).cards.values()
         assert (found["status"], refused["status"]) == ("completed", "failed")
         text = found["rawOutput"]["text"]
         assert text.startswith(f"{earlier} #2 (agent, ")
@@ -40,7 +40,7 @@ async def test_a_damaged_index_is_told_in_the_next_turn(scene: Scene) -> None:
         session = await editor.new_session(scene.project)
         assert (await editor.call("session/list", {}))["sessions"][0]["sessionId"] == session
         assert await editor.prompt(session) == "end_turn"
-        assert "index.db.damaged-1" in str(Told(editor, session).updates)
+        assert "index.db.damaged-1" in str(ShownSession(editor, session).updates)
 
 
 async def test_a_search_index_that_cannot_be_used_costs_the_search_alone(scene: Scene) -> None:
@@ -53,5 +53,5 @@ async def test_a_search_index_that_cannot_be_used_costs_the_search_alone(scene: 
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
         assert await editor.prompt(session) == "end_turn"
-        assert "newer hermes-acp" in str(Told(editor, session).updates)
+        assert "newer hermes-acp" in str(ShownSession(editor, session).updates)
         assert len((await editor.call("session/list", {}))["sessions"]) == 1

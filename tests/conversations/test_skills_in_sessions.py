@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.conversations.fake_editor import FakeEditor, Told, allow
-from tests.conversations.house import Scene, plain_history
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import FakeEditor, ShownSession, allow
 from tests.conversations.scripted_provider import call, step
 
 pytestmark = pytest.mark.anyio
@@ -16,7 +16,7 @@ def write_skill(scene: Scene, name: str, body: str, description: str = "Does it.
 
 
 def offered(editor: FakeEditor, session: str) -> list[str]:
-    updates = Told(editor, session).of("available_commands_update")
+    updates = ShownSession(editor, session).of("available_commands_update")
     return [command["name"] for command in updates[-1]["availableCommands"]] if updates else []
 
 
@@ -27,7 +27,7 @@ async def test_the_prompt_names_skills_and_the_tool_loads_them(scene: Scene) -> 
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session, "Ship it") == "end_turn"
         assert editor.asks(ASK) == []
-        assert "Run make deploy." in Told(editor, session).cards["s1"]["rawOutput"]["text"]
+        assert "Run make deploy." in ShownSession(editor, session).cards["s1"]["rawOutput"]["text"]
     system = str(scene.provider.requests[0].system)
     assert "- deploy: Deploys the site." in system
     assert "Run make deploy." not in system
@@ -40,7 +40,7 @@ async def test_a_skill_is_a_command_once_its_workspace_is_trusted(scene: Scene) 
         session = await editor.new_session(scene.project)
         await editor.until(lambda: "greet" in offered(editor, session))
         assert await editor.prompt(session, "/greet Kim") == "end_turn"
-        assert "did not say you trust" in Told(editor, session).text
+        assert "did not say you trust" in ShownSession(editor, session).text
         assert scene.provider.requests == []
         editor.on[ASK] = allow("allow_always")
         await editor.prompt(session, "/trust")

@@ -4,8 +4,8 @@ import anyio
 import pytest
 
 from hermes_protocol.errors import AUTH_REQUIRED
-from tests.conversations.fake_editor import Told
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import ShownSession
 from tests.conversations.scripted_provider import Pause, ScriptedProvider, step
 from tests.conversations.wire_laws import Json
 
@@ -55,7 +55,7 @@ async def test_a_prompt_that_waits_is_served_by_the_way_that_is_set_meanwhile(sl
             tasks.start_soon(ask)
             await reached(slow)
             await editor.call("providers/set", ROUTE)
-        assert Told(editor, session).text == "From there."
+        assert ShownSession(editor, session).text == "From there."
         await editor.until(lambda: "other-1" in str(editor.options(session)))
 
 

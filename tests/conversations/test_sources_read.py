@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from hermes_acp.core.messages import ModelRequest, TextPart, UserMessage
-from tests.conversations.fake_editor import FakeEditor, Told, allow
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import FakeEditor, ShownSession, allow
 from tests.conversations.scripted_provider import Step, call, step
 
 pytestmark = pytest.mark.anyio
@@ -41,7 +41,7 @@ async def test_a_standing_answer_is_asked_again_behind_a_secret_and_then_holds(s
         assert asked(editor) == ["c1", "c3", "c4"]
         first, _, last = editor.asks(ASK)
         await editor.prompt(session, "/status")
-        told = Told(editor, session).text
+        told = ShownSession(editor, session).text
     assert "Asked because" not in shown(first)
     assert "Asked because" in shown(last)
     assert ".env" in shown(last)
@@ -61,8 +61,8 @@ async def test_a_resumed_session_keeps_what_it_read_and_a_new_one_begins_without
         await editor.prompt(session, "/status")
         fresh = await editor.new_session(scene.project)
         await editor.prompt(fresh, "/status")
-        assert ".env" in Told(editor, session).text
-        assert ".env" not in Told(editor, fresh).text
+        assert ".env" in ShownSession(editor, session).text
+        assert ".env" not in ShownSession(editor, fresh).text
 
 
 async def test_a_url_of_the_users_own_words_is_not_asked_again(scene: Scene) -> None:
@@ -119,7 +119,7 @@ async def test_what_a_child_read_counts_above(scene: Scene) -> None:
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
         await editor.prompt(session, "/status")
-        assert "Private data read:** .env" in Told(editor, session).text
+        assert "Private data read:** .env" in ShownSession(editor, session).text
 
 
 async def test_a_scanner_warning_makes_a_file_untrusted(scene: Scene) -> None:
@@ -132,4 +132,4 @@ async def test_a_scanner_warning_makes_a_file_untrusted(scene: Scene) -> None:
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
         await editor.prompt(session, "/status")
-        assert "Untrusted sources read:** docs/guide.txt" in Told(editor, session).text
+        assert "Untrusted sources read:** docs/guide.txt" in ShownSession(editor, session).text

@@ -11,10 +11,10 @@ from hermes_acp.core.events import SessionOpened, TurnStarted
 from hermes_acp.core.ports import Workspace
 from hermes_acp.storage.transcript import Transcript
 from hermes_protocol.errors import INTERNAL_ERROR
-from tests.conversations.fake_editor import Told
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import ShownSession
 from tests.conversations.scripted_provider import call, step
-from tests.unit.tools.calls import MemoryWorkspace
+from tests.unit.tools.tool_calling import MemoryWorkspace
 
 pytestmark = pytest.mark.anyio
 
@@ -31,7 +31,7 @@ async def test_an_index_of_a_newer_version_stops_the_list_and_nothing_else(scene
         error = await editor.refusal("session/list", {})
         assert (error.code, error.data) == (INTERNAL_ERROR, {"code": "storage_trouble"})
         assert "newer hermes-acp" in error.message
-        assert Told(editor, session).text == "Here."
+        assert ShownSession(editor, session).text == "Here."
 
 
 async def test_a_home_that_is_a_file_is_named(scene: Scene) -> None:
@@ -64,7 +64,7 @@ async def test_a_full_disk_ends_the_turn_by_name_and_the_session_says_so(scene: 
             error = await editor.prompt_refusal(session)
             assert (error.code, error.data) == (INTERNAL_ERROR, {"code": "storage_trouble"})
             assert "disk is full" in error.message
-        assert "During." not in Told(editor, session).text
+        assert "During." not in ShownSession(editor, session).text
         scene.provider.steps = [step("Elsewhere.")]
         assert await editor.prompt(await editor.new_session(scene.project)) == "end_turn"
     assert not (scene.project / "a").exists()
@@ -96,10 +96,10 @@ async def test_a_session_goes_on_once_there_is_room_again_and_it_is_opened_anew(
         assert "Until it is opened again" in error.message
         seen = len(editor.updates)
         await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
-        assert Told(editor, session, seen).text == "Before."
+        assert ShownSession(editor, session, seen).text == "Before."
         scene.provider.steps = [step("Again.")]
         assert await editor.prompt(session) == "end_turn"
-        assert Told(editor, session, seen).text == "Before.Again."
+        assert ShownSession(editor, session, seen).text == "Before.Again."
 
 
 async def test_a_disk_that_fills_up_while_a_session_is_opened_does_not_lock_it(scene: Scene) -> None:
@@ -108,21 +108,21 @@ async def test_a_disk_that_fills_up_while_a_session_is_opened_does_not_lock_it(s
     record.append(SessionOpened("ses_1", str(scene.project), (str(scene.project),), 1.0))
     record.append(TurnStarted("turn_1"))
     record.close()
-    house, is_full = scene.open_house(), [True, False]
+    app, is_full = scene.open_app(), [True, False]
 
     def open_workspace(_: str, cwd: str, roots: tuple[str, ...]) -> Workspace:
         if is_full.pop(0):
             fill_disk_under(scene.record_of("ses_1"))
-        return house.open_workspace(cwd, roots)
+        return app.open_workspace(cwd, roots)
 
-    session, past = await house.sessions.load("ses_1", None, open_workspace)
+    session, past = await app.sessions.load("ses_1", None, open_workspace)
     assert session.is_stuck
     assert not session.record.open_turn
     assert "disk is full" in repr(past.news[-1])
-    session, past = await house.sessions.load("ses_1", None, open_workspace)
+    session, past = await app.sessions.load("ses_1", None, open_workspace)
     assert not session.is_stuck
     assert [type(event).__name__ for event in past.news] == ["TurnEnded", "Noticed"]
-    await house.aclose()
+    await app.aclose()
 
 
 class ClingingWorkspace(MemoryWorkspace):
@@ -133,14 +133,14 @@ class ClingingWorkspace(MemoryWorkspace):
 
 
 async def test_a_workspace_that_cannot_be_closed_does_not_keep_the_record_locked(scene: Scene) -> None:
-    house, workspaces = scene.open_house(), [ClingingWorkspace({}), MemoryWorkspace({})]
+    app, workspaces = scene.open_app(), [ClingingWorkspace({}), MemoryWorkspace({})]
 
     def open_workspace(_: str, cwd: str, roots: tuple[str, ...]) -> Workspace:
         return workspaces.pop(0)
 
-    session = await house.sessions.create(str(scene.project), (), open_workspace)
+    session = await app.sessions.create(str(scene.project), (), open_workspace)
     with pytest.raises(OSError, match="gone"):
-        await house.sessions.close(session.id)
-    again, _ = await house.sessions.load(session.id, None, open_workspace)
+        await app.sessions.close(session.id)
+    again, _ = await app.sessions.load(session.id, None, open_workspace)
     assert again.id == session.id
-    await house.aclose()
+    await app.aclose()

@@ -7,9 +7,9 @@ import pytest
 
 from hermes_acp.core.messages import ModelRequest
 from hermes_protocol.errors import INVALID_REQUEST
-from tests.conversations.fake_editor import FakeEditor, Told
-from tests.conversations.house import Scene, plain_history
-from tests.conversations.scripted_provider import Pause, Step, Thinks, call, step
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import FakeEditor, ShownSession
+from tests.conversations.scripted_provider import Pause, ScriptedThought, Step, call, step
 from tests.conversations.wire_laws import Json
 
 pytestmark = pytest.mark.anyio
@@ -22,7 +22,14 @@ def reopening(scene: Scene, session: str) -> Json:
 async def play_a_session(scene: Scene, editor: FakeEditor) -> str:
     scene.write("a.txt", "one\n")
     scene.provider.plays(
-        step(Thinks("Hm"), Thinks("m."), "Let ", "me ", "see.", call("read_file", "c1", path="a.txt")),
+        step(
+            ScriptedThought("Hm"),
+            ScriptedThought("m."),
+            "Let ",
+            "me ",
+            "see.",
+            call("read_file", "c1", path="a.txt"),
+        ),
         step(call("read_file", "c2", path="none.txt")),
         step(call("plan", "c3", entries=[{"content": "edit"}])),
         step(call("edit_file", "c4", path="a.txt", old_text="one", new_text="two")),
@@ -33,7 +40,7 @@ async def play_a_session(scene: Scene, editor: FakeEditor) -> str:
     return session
 
 
-def shown(told: Told) -> list[str]:
+def shown(told: ShownSession) -> list[str]:
     """Lay out a session as a reader sees it: one line a message or card."""
     lines: list[str] = []
     for update in told.updates:
@@ -50,10 +57,10 @@ def shown(told: Told) -> list[str]:
 async def test_a_session_is_shown_again_in_order_and_then_answered(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await play_a_session(scene, editor)
-        live = Told(editor, session)
+        live = ShownSession(editor, session)
     async with scene.editor() as editor:
         answer = await editor.call("session/load", reopening(scene, session))
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         assert answer["modes"]["currentModeId"] == "ask"
         assert shown(told) == [
             "user_message_chunk: Count on",
@@ -88,24 +95,24 @@ async def test_a_resumed_session_is_not_shown_again(scene: Scene) -> None:
         session = await play_a_session(scene, editor)
     async with scene.editor() as editor:
         await editor.call("session/resume", reopening(scene, session))
-        assert shown(Told(editor, session)) == []
+        assert shown(ShownSession(editor, session)) == []
         scene.provider.plays(step("And on."))
         await editor.prompt(session, "Go on")
-        assert Told(editor, session).text == "And on."
+        assert ShownSession(editor, session).text == "And on."
     assert len(scene.provider.requests[4].messages) > len(scene.provider.requests[3].messages)
 
 
 async def test_a_resumed_session_tells_how_full_its_window_is(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await play_a_session(scene, editor)
-        last = Told(editor, session).of("usage_update")[-1]
+        last = ShownSession(editor, session).of("usage_update")[-1]
         fresh = await editor.new_session(scene.project)
     async with scene.editor() as editor:
         await editor.call("session/resume", reopening(scene, fresh))
         await editor.call("session/resume", reopening(scene, session))
         await editor.call("session/list", {})
-        assert Told(editor, session).of("usage_update") == [last]
-        assert Told(editor, fresh).of("usage_update") == []
+        assert ShownSession(editor, session).of("usage_update") == [last]
+        assert ShownSession(editor, fresh).of("usage_update") == []
 
 
 async def test_loading_what_is_open_already_shows_it_again_once(scene: Scene) -> None:
@@ -113,10 +120,10 @@ async def test_loading_what_is_open_already_shows_it_again_once(scene: Scene) ->
         session = await play_a_session(scene, editor)
         seen = len(editor.updates)
         await editor.call("session/load", reopening(scene, session))
-        assert shown(Told(editor, session, seen))[-1] == "agent_message_chunk: All done."
+        assert shown(ShownSession(editor, session, seen))[-1] == "agent_message_chunk: All done."
         scene.provider.plays(step("Once."))
         await editor.prompt(session)
-        assert Told(editor, session, seen).text.count("Once.") == 1
+        assert ShownSession(editor, session, seen).text.count("Once.") == 1
 
 
 async def test_terminals_are_not_shown_again(scene: Scene) -> None:
@@ -132,11 +139,11 @@ async def test_terminals_are_not_shown_again(scene: Scene) -> None:
         )
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        assert "term-1" in str(Told(editor, session).updates)
+        assert "term-1" in str(ShownSession(editor, session).updates)
     async with scene.editor(terminal=True) as editor:
         await editor.call("session/load", reopening(scene, session))
-        assert "term-1" not in str(Told(editor, session).updates)
-        assert "made it" in str(Told(editor, session).cards["c1"]["content"])
+        assert "term-1" not in str(ShownSession(editor, session).updates)
+        assert "made it" in str(ShownSession(editor, session).cards["c1"]["content"])
 
 
 def cut_behind(record: Path, mark: bytes, more: bytes = b"") -> None:
@@ -152,7 +159,7 @@ async def test_what_a_killed_process_left_open_is_closed_and_told(scene: Scene) 
     cut_behind(scene.record_of(session), b'"call_started","call_id":"c4"')
     async with scene.editor() as editor:
         await editor.call("session/load", reopening(scene, session))
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         assert told.cards["c4"]["status"] == "failed"
         assert "may have had its effect" in str(told.cards["c4"]["content"])
         assert "process ended during this turn" in told.thoughts
@@ -161,8 +168,8 @@ async def test_what_a_killed_process_left_open_is_closed_and_told(scene: Scene) 
     assert plain_history(scene.provider.requests[-1])[-2].startswith("edit_file: The process ended")
     async with scene.editor() as editor:
         await editor.call("session/load", reopening(scene, session))
-        assert Told(editor, session).cards["c4"]["status"] == "failed"
-        assert "process ended" not in Told(editor, session).thoughts
+        assert ShownSession(editor, session).cards["c4"]["status"] == "failed"
+        assert "process ended" not in ShownSession(editor, session).thoughts
 
 
 async def test_a_torn_tail_is_cut_off_kept_and_told(scene: Scene) -> None:
@@ -174,7 +181,7 @@ async def test_a_torn_tail_is_cut_off_kept_and_told(scene: Scene) -> None:
     )
     async with scene.editor(session={"notices": {}}) as editor:
         await editor.call("session/load", reopening(scene, session))
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         assert told.cards["c1"]["status"] == "completed"
         assert "torn" in str(told.of("notice"))
         scene.provider.plays(step("On."))
@@ -262,10 +269,10 @@ async def test_a_long_session_is_shown_again_whole(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "max_turn_requests"
-        text = Told(editor, session).text
+        text = ShownSession(editor, session).text
     async with scene.editor() as editor:
         await editor.call("session/load", reopening(scene, session))
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
         assert told.text == text
         assert len(told.of("agent_message_chunk")) == 100
 
@@ -281,7 +288,7 @@ async def test_a_client_that_leaves_in_the_middle_of_a_turn_finds_it_ended(scene
             await editor.connection.aclose()
     async with scene.editor() as editor:
         await editor.call("session/load", reopening(scene, session))
-        assert Told(editor, session).text == "So far "
+        assert ShownSession(editor, session).text == "So far "
         scene.provider.plays(step("Again."))
         assert await editor.prompt(session) == "end_turn"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from hermes_acp.core.errors import ModelDown
-from tests.conversations.fake_editor import FakeEditor, Told
-from tests.conversations.house import Scene
+from hermes_acp.core.errors import ModelUnavailable
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import FakeEditor, ShownSession
 from tests.conversations.scripted_provider import step
 
 pytestmark = pytest.mark.anyio
@@ -20,7 +20,9 @@ def naming(scene: Scene) -> Scene:
 
 def titles(editor: FakeEditor, session: str) -> list[str]:
     return [
-        update["title"] for update in Told(editor, session).of("session_info_update") if "title" in update
+        update["title"]
+        for update in ShownSession(editor, session).of("session_info_update")
+        if "title" in update
     ]
 
 
@@ -45,12 +47,12 @@ async def test_what_a_title_costs_is_in_the_total_of_its_session(naming: Scene) 
     async with naming.editor() as editor:
         session = await editor.new_session(naming.project)
         await editor.prompt(session, PROMPT)
-        amounts = [update["cost"]["amount"] for update in Told(editor, session).of("usage_update")]
+        amounts = [update["cost"]["amount"] for update in ShownSession(editor, session).of("usage_update")]
         assert amounts == [0.015, 0.03]
 
 
 async def test_no_title_is_worth_a_failed_turn(naming: Scene) -> None:
-    naming.provider.plays(step("It was a typo."), step(ModelDown("Gone.")))
+    naming.provider.plays(step("It was a typo."), step(ModelUnavailable("Gone.")))
     async with naming.editor() as editor:
         session = await editor.new_session(naming.project)
         assert await editor.prompt(session, PROMPT) == "end_turn"

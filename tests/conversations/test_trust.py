@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.conversations.fake_editor import FakeEditor, Told, allow
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import FakeEditor, ShownSession, allow
 from tests.conversations.scripted_provider import Step, call, step
 from tests.conversations.wire_laws import Json
 
@@ -23,7 +23,9 @@ def titles(editor: FakeEditor) -> list[str]:
 
 
 def notices(editor: FakeEditor, session: str) -> str:
-    return "".join(update["content"]["text"] for update in Told(editor, session).of("agent_thought_chunk"))
+    return "".join(
+        update["content"]["text"] for update in ShownSession(editor, session).of("agent_thought_chunk")
+    )
 
 
 async def test_rules_of_a_workspace_prevent_at_once_and_allow_when_trusted(scene: Scene) -> None:
@@ -34,7 +36,7 @@ async def test_rules_of_a_workspace_prevent_at_once_and_allow_when_trusted(scene
         editor.on[ASK] = allow("reject_once")
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        cards = Told(editor, session).cards
+        cards = ShownSession(editor, session).cards
         assert [cards[each]["status"] for each in ("a1", "b1")] == ["failed", "failed"]
         trust, command = titles(editor)
         assert "Trust what this folder brings along?" in trust
@@ -43,7 +45,7 @@ async def test_rules_of_a_workspace_prevent_at_once_and_allow_when_trusted(scene
         editor.on[ASK] = allow("allow_workspace")
         await editor.prompt(session, "/trust")
         await editor.prompt(session)
-        cards = Told(editor, session).cards
+        cards = ShownSession(editor, session).cards
         assert [cards[each]["status"] for each in ("a2", "b2")] == ["failed", "completed"]
         assert len(titles(editor)) == 3
 

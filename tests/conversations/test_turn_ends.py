@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
+from tests.conversations.app_scene import Scene
 from tests.conversations.fake_editor import FakeEditor
-from tests.conversations.house import Scene
 from tests.conversations.scripted_provider import call, step
 from tests.conversations.wire_laws import Json
 

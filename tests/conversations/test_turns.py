@@ -3,12 +3,12 @@
 import anyio
 import pytest
 
-from hermes_acp.core.errors import ModelDown
+from hermes_acp.core.errors import ModelUnavailable
 from hermes_acp.core.messages import ModelRequest
 from hermes_protocol.errors import INTERNAL_ERROR
-from tests.conversations.fake_editor import Told
-from tests.conversations.house import Scene, plain_history
-from tests.conversations.scripted_provider import Pause, Step, Thinks, call, step
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import ShownSession
+from tests.conversations.scripted_provider import Pause, ScriptedThought, Step, call, step
 from tests.conversations.wire_laws import Json
 
 pytestmark = pytest.mark.anyio
@@ -18,7 +18,7 @@ async def test_a_full_turn_from_the_thought_to_the_end(scene: Scene) -> None:
     path = scene.write("greeting.txt", "hello\n")
     entries = [{"content": "look", "status": "in_progress"}, {"content": "change"}]
     scene.provider.plays(
-        step(Thinks("First I look."), "Looking. ", call("plan", "c1", entries=entries)),
+        step(ScriptedThought("First I look."), "Looking. ", call("plan", "c1", entries=entries)),
         step(call("read_file", "c2", path="greeting.txt")),
         step("Changing.", call("edit_file", "c3", path="greeting.txt", old_text="hello", new_text="goodbye")),
         step(call("terminal", "c4", command="cat greeting.txt")),
@@ -27,7 +27,7 @@ async def test_a_full_turn_from_the_thought_to_the_end(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session, "Say goodbye instead") == "end_turn"
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
     assert told.thoughts == "First I look."
     assert told.text == "Looking. Changing.It says goodbye."
     assert [entry["content"] for entry in told.of("plan")[0]["entries"]] == ["look", "change"]
@@ -65,7 +65,7 @@ async def test_the_prompt_is_not_echoed(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        assert Told(editor, session).of("user_message_chunk") == []
+        assert ShownSession(editor, session).of("user_message_chunk") == []
 
 
 async def test_a_second_prompt_waits_for_the_first_and_is_answered(scene: Scene) -> None:
@@ -116,7 +116,7 @@ async def test_ten_sessions_are_served_at_once(scene: Scene) -> None:
             meeting.go.set()
         assert ends == ["end_turn"] * 10
         assert sorted(names) == sorted(f"user: I am {session}" for session in sessions)
-        assert all(Told(editor, session).text == "I am here." for session in sessions)
+        assert all(ShownSession(editor, session).text == "I am here." for session in sessions)
 
 
 async def test_slash_commands_are_answered_without_the_model(scene: Scene) -> None:
@@ -124,16 +124,16 @@ async def test_slash_commands_are_answered_without_the_model(scene: Scene) -> No
     scene.provider.plays(step("Fine."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
-        await editor.until(lambda: Told(editor, session).of("available_commands_update"))
-        offered = Told(editor, session).of("available_commands_update")[0]["availableCommands"]
+        await editor.until(lambda: ShownSession(editor, session).of("available_commands_update"))
+        offered = ShownSession(editor, session).of("available_commands_update")[0]["availableCommands"]
         assert [command["name"] for command in offered] == [
             *("status", "context", "skills", "compact", "undo", "redo", "trust", "memory"),
         ]
         assert await editor.prompt(session, "/status") == "end_turn"
-        assert "scripted-1" in Told(editor, session).text
+        assert "scripted-1" in ShownSession(editor, session).text
         seen = len(editor.updates)
         assert await editor.prompt(session, " /context ") == "end_turn"
-        assert "AGENTS.md" in Told(editor, session, seen).text
+        assert "AGENTS.md" in ShownSession(editor, session, seen).text
         assert scene.provider.requests == []
         await editor.prompt(session, "/unknown thing")
         assert plain_history(scene.provider.requests[0]) == ["user: /unknown thing"]
@@ -147,7 +147,7 @@ async def test_the_folder_here_is_no_context_of_a_session_elsewhere(scene: Scene
         await editor.prompt(session, "/status")
         seen = len(editor.updates)
         await editor.prompt(session, "/context")
-        assert "on the backend ssh: no context file is in force" in Told(editor, session, seen).text
+        assert "on the backend ssh: no context file is in force" in ShownSession(editor, session, seen).text
 
 
 async def test_a_turn_stops_at_its_limit_of_steps(scene: Scene) -> None:
@@ -161,7 +161,7 @@ async def test_a_turn_stops_at_its_limit_of_steps(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "max_turn_requests"
-        told = Told(editor, session)
+        told = ShownSession(editor, session)
     assert [bool(request.tools) for request in scene.provider.requests] == [True, True, True, False]
     assert "The budget of this turn is used up" in plain_history(scene.provider.requests[-1])[-1]
     assert told.text == "That is all I saw."
@@ -232,11 +232,11 @@ async def test_notices_go_only_to_a_client_that_takes_them(scene: Scene) -> None
         ({"session": {"notices": {}}}, "notice"),
     )
     for capabilities, kind in takers:
-        scene.provider.plays(step(ModelDown("The line is dead.", retryable=True)), step("Back."))
+        scene.provider.plays(step(ModelUnavailable("The line is dead.", retryable=True)), step("Back."))
         async with scene.editor(**capabilities) as editor:
             session = await editor.new_session(scene.project)
             assert await editor.prompt(session) == "end_turn"
-            told = Told(editor, session)
+            told = ShownSession(editor, session)
             assert "The line is dead." in str(told.of(kind))
             assert (told.of("notice") == []) is (kind != "notice")
 

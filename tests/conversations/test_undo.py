@@ -7,8 +7,8 @@ import pytest
 
 from hermes_acp.core.messages import ToolCall
 from hermes_protocol.errors import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, NOT_FOUND
-from tests.conversations.fake_editor import FakeEditor, Told, allow
-from tests.conversations.house import Scene, plain_history
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import FakeEditor, ShownSession, allow
 from tests.conversations.scripted_provider import Pause, call, step
 from tests.conversations.wire_laws import Json
 
@@ -47,26 +47,26 @@ async def test_undo_and_redo_and_what_the_model_hears(checkpointed: Scene) -> No
         await editor.prompt(session, "/undo")
         assert not path.exists()
         assert not (scene.project / "b.txt").exists()
-        assert "Undid 1 turn (write a, b)" in Told(editor, session).text
+        assert "Undid 1 turn (write a, b)" in ShownSession(editor, session).text
         scene.provider.plays(step("I see."))
         await editor.prompt(session, "and?")
         assert any(
             "undid" in line and str(path) in line for line in plain_history(scene.provider.requests[-1])
         )
         await editor.prompt(session, "/undo")
-        assert "nothing to undo" in Told(editor, session).text
+        assert "nothing to undo" in ShownSession(editor, session).text
         await editor.prompt(session, "/redo")
         assert path.read_text() == "one"
         await editor.prompt(session, "/redo")
-        assert "no undo to take back" in Told(editor, session).text
+        assert "no undo to take back" in ShownSession(editor, session).text
         path.write_text("mine")
         await editor.prompt(session, "/undo 1")
-        assert f"{path}: it was changed since" in Told(editor, session).text
+        assert f"{path}: it was changed since" in ShownSession(editor, session).text
         assert (path.read_text(), (scene.project / "b.txt").read_text()) == ("mine", "beside")
         await editor.prompt(session, "/undo force")
         assert not path.exists()
         await editor.prompt(session, "/undo sideways")
-        assert "/undo does not know 'sideways'" in Told(editor, session).text
+        assert "/undo does not know 'sideways'" in ShownSession(editor, session).text
     async with scene.editor() as editor:
         await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
         await editor.prompt(session, "/redo")
@@ -176,7 +176,7 @@ async def test_notes_of_an_undone_turn_are_taken_back_with_its_files(checkpointe
         await editor.prompt(session, "write and note")
         notes.write_text(notes.read_text() + "§\nBy Kim.\n")
         await editor.prompt(session, "/undo")
-        told = Told(editor, session).text
+        told = ShownSession(editor, session).text
         assert "Undid 1 turn (write and note); `/redo` takes that back." in told
         assert "Notes taken back:\n- Beta." in told
         assert notes.read_text() == "Alpha.\n§\nBy Kim.\n"
@@ -193,7 +193,7 @@ async def test_notes_of_an_undone_turn_are_taken_back_with_its_files(checkpointe
         assert notes.read_text() == "By Kim.\n§\nAlpha.\n§\nBeta.\n"
         assert path.read_text() == "one"
         await editor.prompt(session, "/redo")
-        assert Told(editor, session).text.endswith("There is no undo to take back.")
+        assert ShownSession(editor, session).text.endswith("There is no undo to take back.")
 
 
 async def test_an_undo_that_is_refused_leaves_notes_as_they_are(checkpointed: Scene) -> None:

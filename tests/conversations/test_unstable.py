@@ -8,17 +8,17 @@ from typing import Any
 import anyio
 import pytest
 
-from hermes_acp.core.drawers import Drawer
-from hermes_acp.faces.acp.method import Method
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.frontends.acp.method_spec import Method
 from hermes_protocol.errors import INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND
 from hermes_protocol.methods import ALSO_NOTIFIED, METHODS
-from tests.conversations.fake_editor import FakeEditor, Told, allow
-from tests.conversations.house import Scene, plain_history
+from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.fake_editor import FakeEditor, ShownSession, allow
 from tests.conversations.scripted_provider import Pause, call, step
 from tests.conversations.wire_laws import Json
 
 pytestmark = pytest.mark.anyio
-LEAVES: Drawer[Method] = Drawer("hermes_acp.faces.acp.v1.methods", "METHOD")
+LEAVES: PluginFolder[Method] = PluginFolder("hermes_acp.frontends.acp.v1.methods", "METHOD")
 UNSTABLE = sorted(name for name, row in METHODS.items() if row.is_unstable and row.side == "agent")
 APPEND: Json = {"mode": "append", "content": [{"type": "text", "text": "Speak like a pirate."}]}
 OVERRIDE: Json = {"mode": "override", "content": [{"type": "text", "text": "You are a parrot."}]}
@@ -43,7 +43,7 @@ async def listed(editor: FakeEditor, **more: object) -> list[str]:
 
 
 @asynccontextmanager
-async def told_session(scene: Scene, *answers: str) -> AsyncGenerator[tuple[FakeEditor, str]]:
+async def shown_session(scene: Scene, *answers: str) -> AsyncGenerator[tuple[FakeEditor, str]]:
     """An editor and a session in which there has been a turn for each answer."""
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -103,7 +103,7 @@ async def test_what_is_announced_with_the_flag_is_what_works(unstable: Scene) ->
 
 
 async def test_a_fork_has_the_past_and_leaves_the_original_alone(unstable: Scene) -> None:
-    async with told_session(unstable, "apples") as (editor, session):
+    async with shown_session(unstable, "apples") as (editor, session):
         before = unstable.record_of(session).read_bytes()
         fork = (await editor.call("session/fork", place(unstable, session)))["sessionId"]
         assert fork != session
@@ -121,7 +121,7 @@ async def test_a_fork_has_the_past_and_leaves_the_original_alone(unstable: Scene
     async with unstable.editor() as editor:
         assert set(await listed(editor)) == {session, fork}
         await editor.call("session/load", place(unstable, fork))
-        assert Told(editor, fork).text == "applesPears."
+        assert ShownSession(editor, fork).text == "applesPears."
 
 
 async def test_a_fork_leaves_out_the_running_turn_and_standing_answers(unstable: Scene) -> None:
@@ -149,7 +149,7 @@ async def test_a_fork_leaves_out_the_running_turn_and_standing_answers(unstable:
 async def test_a_fork_elsewhere_is_told_where_it_is(unstable: Scene) -> None:
     other = unstable.project / "other"
     other.mkdir()
-    async with told_session(unstable, "apples") as (editor, session):
+    async with shown_session(unstable, "apples") as (editor, session):
         params = place(unstable, session) | {"cwd": f"{other}/", "systemPrompt": OVERRIDE}
         fork = (await editor.call("session/fork", params))["sessionId"]
         unstable.provider.plays(step("Here."))
@@ -162,7 +162,7 @@ async def test_a_fork_elsewhere_is_told_where_it_is(unstable: Scene) -> None:
 
 
 async def test_an_archived_session_is_hidden_until_asked_for(unstable: Scene) -> None:
-    async with told_session(unstable, "apples") as (editor, session):
+    async with shown_session(unstable, "apples") as (editor, session):
         other = await editor.new_session(unstable.project)
         for _ in range(2):
             assert await editor.call("session/archive", {"sessionId": session}) == {}
@@ -184,7 +184,7 @@ async def test_an_archived_session_is_hidden_until_asked_for(unstable: Scene) ->
             assert await editor.call("session/unarchive", {"sessionId": session}) == {}
         assert set(await listed(editor)) == {session, other}
         await editor.call("session/load", place(unstable, session))
-        assert Told(editor, session).text == "apples"
+        assert ShownSession(editor, session).text == "apples"
 
 
 async def test_archiving_stops_what_runs(unstable: Scene) -> None:
@@ -204,7 +204,7 @@ async def cancelled(editor: FakeEditor, session: str) -> None:
 
 
 async def test_an_archived_session_that_is_open_is_put_back(unstable: Scene) -> None:
-    async with told_session(unstable, "apples") as (editor, session):
+    async with shown_session(unstable, "apples") as (editor, session):
         await editor.call("session/archive", {"sessionId": session})
         await editor.call("session/load", place(unstable, session))
         unstable.provider.plays(step("More."))
@@ -215,7 +215,7 @@ async def test_an_archived_session_that_is_open_is_put_back(unstable: Scene) -> 
 
 
 async def test_status_looks_and_touches_nothing(unstable: Scene) -> None:
-    async with told_session(unstable, "apples") as (editor, session):
+    async with shown_session(unstable, "apples") as (editor, session):
         assert await editor.call("session/status", {"sessionId": session}) == {"status": "open"}
     before = os.stat(unstable.record_of(session))
     async with unstable.editor() as editor:
@@ -234,7 +234,9 @@ async def test_a_title_of_the_user_s_own_stays(unstable: Scene) -> None:
         assert answer == {"title": "My fruit"}
         unstable.provider.plays(step("Hi."))
         await editor.prompt(session, "a first prompt")
-        assert [each["title"] for each in Told(editor, session).of("session_info_update")] == ["My fruit"]
+        assert [each["title"] for each in ShownSession(editor, session).of("session_info_update")] == [
+            "My fruit"
+        ]
         empty = {"sessionId": session, "title": " \n "}
         assert (await editor.refusal("session/set_title", empty)).code == INVALID_PARAMS
     async with unstable.editor() as editor:
@@ -292,7 +294,7 @@ async def test_plans_have_an_identity_only_for_a_client_that_takes_it(unstable: 
         async with unstable.editor(**announced) as editor:
             session = await editor.new_session(unstable.project)
             await editor.prompt(session)
-            told = Told(editor, session)
+            told = ShownSession(editor, session)
         if announced:
             assert [each["plan"]["entries"][0]["content"] for each in told.of("plan_update")] == ["Look"]
             assert [each["planId"] for each in told.of("plan_removed")] == ["plan"]

@@ -3,10 +3,10 @@
 import pytest
 
 from hermes_protocol.errors import AUTH_REQUIRED, INVALID_PARAMS
+from tests.conversations.app_scene import Scene
 from tests.conversations.fake_editor import FakeEditor
-from tests.conversations.house import Scene
 from tests.conversations.scripted_provider import step
-from tests.conversations.shared_house import strangers
+from tests.conversations.shared_app import strangers
 from tests.conversations.wire_laws import Json
 
 pytestmark = pytest.mark.anyio

@@ -7,12 +7,12 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from hermes_acp.core.errors import ModelDown, ModelRefused
+from hermes_acp.core.errors import ModelRefused, ModelUnavailable
 from hermes_protocol.errors import AUTH_REQUIRED, CANCELLED, INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND
+from tests.conversations.app_scene import Scene, plain_history
 from tests.conversations.draft_editor import ASK, Shown, drafter, idles, new_session, resuming, saying, turn
 from tests.conversations.fake_editor import allow
-from tests.conversations.house import Scene, plain_history
-from tests.conversations.scripted_provider import Pause, Thinks, call, step
+from tests.conversations.scripted_provider import Pause, ScriptedThought, call, step
 from tests.conversations.test_storage_faults import fill_disk_under
 from tests.conversations.wire_laws import Json
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 async def test_a_full_turn_from_the_acceptance_to_idle(draft: Scene) -> None:
     draft.write("a.txt", "one\ntwo\n")
     draft.provider.plays(
-        step(Thinks("Hm."), "Let me see.", call("read_file", "c1", path="a.txt")),
+        step(ScriptedThought("Hm."), "Let me see.", call("read_file", "c1", path="a.txt")),
         step(call("plan", "c2", entries=[{"content": "edit"}])),
         step(call("edit_file", "c3", path="a.txt", old_text="two", new_text="three")),
         step(call("read_file", "c4", path="none.txt")),
@@ -218,8 +218,8 @@ async def test_a_command_of_the_program_s_own_is_a_turn_too(draft: Scene) -> Non
 
 
 async def test_what_a_broken_step_said_is_taken_back(draft: Scene) -> None:
-    broken = ModelDown("Broken.", retryable=True)
-    draft.provider.plays(step(Thinks("Hm."), "Wro", broken), step("Right."))
+    broken = ModelUnavailable("Broken.", retryable=True)
+    draft.provider.plays(step(ScriptedThought("Hm."), "Wro", broken), step("Right."))
     async with drafter(draft) as editor:
         session = await new_session(draft, editor)
         await turn(editor, session)

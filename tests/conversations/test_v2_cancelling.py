@@ -4,9 +4,9 @@ import anyio
 import pytest
 
 from hermes_protocol.errors import INVALID_PARAMS, NOT_FOUND
+from tests.conversations.app_scene import Scene, plain_history
 from tests.conversations.draft_editor import Shown, drafter, idles, new_session, saying, turn
 from tests.conversations.fake_editor import FakeEditor
-from tests.conversations.house import Scene, plain_history
 from tests.conversations.scripted_provider import call, step
 from tests.conversations.test_cancelling import is_alive
 from tests.conversations.wire_laws import Json

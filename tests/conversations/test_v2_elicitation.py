@@ -5,8 +5,8 @@ from typing import Any
 import anyio
 import pytest
 
+from tests.conversations.app_scene import Scene, plain_history
 from tests.conversations.draft_editor import Shown, drafter, idles, new_session, saying, turn
-from tests.conversations.house import Scene, plain_history
 from tests.conversations.scripted_provider import call, step
 from tests.conversations.test_elicitation import CREATE, ENDINGS, FORM, PAGE, URL, accepts, asks
 from tests.conversations.wire_laws import Json

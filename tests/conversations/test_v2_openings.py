@@ -3,9 +3,9 @@
 import pytest
 
 from hermes_protocol.errors import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, NOT_FOUND
+from tests.conversations.app_scene import Scene, plain_history
 from tests.conversations.draft_editor import HELLO, Shown, drafter, new_session, resuming, turn
-from tests.conversations.house import Scene, plain_history
-from tests.conversations.scripted_provider import Thinks, call, step
+from tests.conversations.scripted_provider import ScriptedThought, call, step
 from tests.conversations.wire_laws import Json
 from tests.conversations.wire_laws_v2 import DraftLaws
 
@@ -94,7 +94,7 @@ async def test_options_are_there_from_the_start_and_set(draft: Scene) -> None:
         ]
         for wrong in wrongs:
             assert (await editor.refusal("session/set_config_option", wrong)).code == INVALID_PARAMS
-        draft.provider.plays(step(Thinks("Hm."), "Hello."))
+        draft.provider.plays(step(ScriptedThought("Hm."), "Hello."))
         await turn(editor, session)
         assert Shown(editor, session).said("agent_thought") == []
 
@@ -102,7 +102,14 @@ async def test_options_are_there_from_the_start_and_set(draft: Scene) -> None:
 async def test_a_session_is_resumed_with_its_past_or_without(draft: Scene) -> None:
     draft.write("a.txt", "one\n")
     draft.provider.plays(
-        step(Thinks("Hm"), Thinks("m."), "Let ", "me ", "see.", call("terminal", "c1", command="cat a.txt")),
+        step(
+            ScriptedThought("Hm"),
+            ScriptedThought("m."),
+            "Let ",
+            "me ",
+            "see.",
+            call("terminal", "c1", command="cat a.txt"),
+        ),
         step(call("edit_file", "c2", path="a.txt", old_text="one", new_text="two")),
         step("All done."),
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
 from tests.conversations.scripted_provider import call, step
 
 pytestmark = pytest.mark.anyio
@@ -82,7 +82,7 @@ async def test_a_look_at_a_file_adds_one_look_for_keys_in_it_and_one_at_the_cont
             assert await editor.prompt(session) == "end_turn"
     assert {name: count for name, count in calls.items() if not name.startswith(BESIDE)} == {
         **HOPS,
-        "read_piece": 1,
+        "read_range": 1,
         "ContextWatch._look": 2,
     }
 

@@ -3,8 +3,8 @@
 import pytest
 
 from hermes_acp.core.messages import ToolMessage
-from tests.conversations.fake_editor import Told, allow
-from tests.conversations.house import Scene
+from tests.conversations.app_scene import Scene
+from tests.conversations.fake_editor import ShownSession, allow
 from tests.conversations.scripted_provider import call, step
 
 pytestmark = pytest.mark.anyio
@@ -22,7 +22,7 @@ async def test_a_host_is_asked_about_before_anybody_speaks_to_it(scene: Scene) -
         editor.on[ASK] = allow("reject_once")
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
-        card = Told(editor, session).cards["c1"]
+        card = ShownSession(editor, session).cards["c1"]
     (asked,) = editor.asks(ASK)
     assert asked["toolCall"]["title"] == "Fetch https://nowhere.invalid/a?b=c"
     assert (card["kind"], card["status"]) == ("fetch", "failed")

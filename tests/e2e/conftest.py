@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.chat_place import Place, make_place
+from tests.e2e.chat_environment import Place, make_place
 
 
 @pytest.fixture

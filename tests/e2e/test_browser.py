@@ -8,9 +8,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import BrowserAct, BrowserView
-from hermes_acp.web.browser.browsers import Browsers, find_browser
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.port_types import BrowserAction, BrowserSnapshot
+from hermes_acp.web.browser.browser_pool import BrowserPool, find_browser
 from tests.contract.web_server import WebServer, web_server
 
 FOLDERS = os.environ.get("PATH", os.defpath).split(os.pathsep)
@@ -36,7 +36,7 @@ class Visit:
         assert CHROMIUM
         variables = {**os.environ, SECRET: "1"}
         self.server = server
-        self.browsers = Browsers(CHROMIUM, frozenset(), variables)
+        self.browsers = BrowserPool(CHROMIUM, frozenset(), variables)
         self.asked: list[str] = []
         self.allowed: set[str] = set()
         self.refs: dict[str, str] = {}
@@ -45,17 +45,17 @@ class Visit:
         self.asked.append(url)
         return host in self.allowed
 
-    async def act(self, act: BrowserAct) -> BrowserView:
+    async def act(self, act: BrowserAction) -> BrowserSnapshot:
         view = await self.browsers.act("ses", act, self._may)
         self.refs = {m[1]: m[2] for m in re.finditer(r'"([^"\n]+)"[^\n]*\[ref=(\w+)\]', view.text)}
         return view
 
-    async def go(self, path: str) -> BrowserView:
+    async def go(self, path: str) -> BrowserSnapshot:
         url = self.server.url(path, "localhost")
-        return await self.act(BrowserAct("navigate", url=url, sees_private=True))
+        return await self.act(BrowserAction("navigate", url=url, sees_private=True))
 
-    async def click(self, name: str) -> BrowserView:
-        return await self.act(BrowserAct("click", ref=self.refs[name]))
+    async def click(self, name: str) -> BrowserSnapshot:
+        return await self.act(BrowserAction("click", ref=self.refs[name]))
 
     def paths(self) -> list[str]:
         return [asked.path for asked in self.server.asked]
@@ -79,21 +79,21 @@ async def test_a_page_is_used_as_a_person_would(visit: Visit) -> None:
     view = await visit.go("/")
     assert (view.title, view.url) == ("Shop", visit.server.url("/", "localhost"))
     assert 'heading "Hello"' in view.text
-    await visit.act(BrowserAct("type", ref=visit.refs["Name"], text="Ann"))
+    await visit.act(BrowserAction("type", ref=visit.refs["Name"], text="Ann"))
     view = await visit.click("Greet")
     assert "Hi Ann" in view.text
     view = await visit.click("Alert")
     assert view.notes == ("The page showed a message (alert), which was dismissed: Buy",)
-    picture = await visit.act(BrowserAct("screenshot"))
+    picture = await visit.act(BrowserAction("screenshot"))
     assert picture.image.startswith(b"\x89PNG")
-    await visit.act(BrowserAct("snapshot"))
+    await visit.act(BrowserAction("snapshot"))
     view = await visit.click("File")
     assert view.notes == ("The page offered a download of file.zip, which was refused.",)
     view = await visit.click("Tab")
     assert view.title == "Two"
     view = await visit.go("/")
     view = await visit.go("/two")
-    view = await visit.act(BrowserAct("back"))
+    view = await visit.act(BrowserAction("back"))
     assert view.title == "Shop"
 
 
@@ -111,7 +111,7 @@ async def test_a_page_leads_nowhere_that_was_not_allowed(visit: Visit) -> None:
 
 
 async def test_what_was_allowed_is_gone_to(visit: Visit) -> None:
-    visit.browsers = Browsers(CHROMIUM or "", frozenset({"127.0.0.1"}), {})
+    visit.browsers = BrowserPool(CHROMIUM or "", frozenset({"127.0.0.1"}), {})
     visit.allowed.add("127.0.0.1")
     await visit.go("/")
     view = await visit.click("Elsewhere")
@@ -125,16 +125,16 @@ async def test_what_was_allowed_is_gone_to(visit: Visit) -> None:
 
 async def test_a_private_address_is_gone_to_only_by_its_own_name(visit: Visit) -> None:
     url = visit.server.url("/", "localhost")
-    view = await visit.act(BrowserAct("navigate", url=url))
+    view = await visit.act(BrowserAction("navigate", url=url))
     assert re.search(r"localhost leads to .* refused", view.trouble + " ".join(view.notes))
     assert visit.paths() == []
 
 
 async def test_the_browser_knows_no_secret_and_leaves_nothing(visit: Visit) -> None:
-    with pytest.raises(WorkspaceTrouble, match="No page is open"):
-        await visit.act(BrowserAct("snapshot"))
+    with pytest.raises(WorkspaceError, match="No page is open"):
+        await visit.act(BrowserAction("snapshot"))
     await visit.go("/two")
-    assert "no element e99" in (await visit.act(BrowserAct("click", ref="e99"))).trouble
+    assert "no element e99" in (await visit.act(BrowserAction("click", ref="e99"))).trouble
     (home,) = homes()
     ours = [place for place in processes() if os.fsencode(home) in environment_of(place)]
     assert len(ours) >= 3
@@ -154,8 +154,8 @@ async def test_a_cancel_closes_the_browser_and_the_next_page_opens_another(visit
         while "/never" not in visit.paths():
             await anyio.sleep(0.01)
         tasks.cancel_scope.cancel()
-    with pytest.raises(WorkspaceTrouble, match="No page is open"):
-        await visit.act(BrowserAct("snapshot"))
+    with pytest.raises(WorkspaceError, match="No page is open"):
+        await visit.act(BrowserAction("snapshot"))
     assert (await visit.go("/two")).title == "Two"
 
 

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment
-from tests.e2e.chat_place import BEFORE, EDITING, REWRITING, Place, children_of
+from tests.e2e.chat_environment import BEFORE, EDITING, REWRITING, Place, children_of
 from tests.e2e.chat_terminal import CTRL_C, CTRL_D, ENTER, ESCAPE, TAB
 from tests.model_server import Hold, Reply, ToolCall, serve
 

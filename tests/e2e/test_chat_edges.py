@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from tests.e2e.agent_process import wait_for_end, watch_process
-from tests.e2e.chat_place import BEFORE, EDITING, READ, REWRITING, WRITE, Place, children_of
+from tests.e2e.chat_environment import BEFORE, EDITING, READ, REWRITING, WRITE, Place, children_of
 from tests.e2e.chat_terminal import CTRL_C, CTRL_D, ENTER, TAB
 from tests.model_server import Hold, Reply, ToolCall, serve
 

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from bench.crash import Bench
-from hermes_acp.sessions.session import GO_ON
+from hermes_acp.sessions.session import CONTINUE_NOTE
 from tests.e2e.agent_process import (
     SLEEPER,
     WAIT_S,
@@ -59,7 +59,7 @@ async def test_a_killed_run_is_taken_up_without_a_prompt(tmp_path: Path) -> None
         assert {"type": "turn_started", "goes_on": True}.items() <= done.events[2].items()
         (outcome,) = [m for m in server.requests[-1].body["messages"] if m["role"] == "tool"]
         assert "may have had its effect" in outcome["content"]
-        assert GO_ON in str(server.requests[-1].body)
+        assert CONTINUE_NOTE in str(server.requests[-1].body)
         again = await run_headless("--resume", "s1", environment=environment, cwd=tmp_path)
         assert again.code == 2
         assert "no turn that stopped before it was done. Give a prompt." in again.errors

@@ -11,12 +11,17 @@ import anyio
 import pytest
 from starlette.types import Message
 
-from hermes_acp.assembly.house import House
+from hermes_acp.app.app import App
 from hermes_acp.config.environment import environment_of
-from hermes_acp.faces.acp.http.event_stream import send_events
-from hermes_acp.faces.acp.http.outbox import Holdings, Outbox
-from hermes_acp.faces.acp.http.transport import DetachableTransport, Room
-from hermes_acp.faces.acp.http.visits import Patience, TooMany, Visit, Visits
+from hermes_acp.frontends.acp.http.detachable_transport import BufferLimits, DetachableTransport
+from hermes_acp.frontends.acp.http.event_stream import send_events
+from hermes_acp.frontends.acp.http.outbox import BufferAccount, Outbox
+from hermes_acp.frontends.acp.http.remote_clients import (
+    RemoteClient,
+    RemoteClients,
+    ServerLimits,
+    TooManyClients,
+)
 from hermes_protocol.errors import PeerGone
 
 pytestmark = pytest.mark.anyio
@@ -29,81 +34,81 @@ HELLO = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersi
 @asynccontextmanager
 async def registry(
     tmp_path: Path, *, absence_s: float = LONG, greeting_s: float = LONG
-) -> AsyncGenerator[Visits]:
-    house = House(environment_of({"HOME": str(tmp_path)}))
-    waits = Patience(absence_s=absence_s, greeting_s=greeting_s, connections=2)
+) -> AsyncGenerator[RemoteClients]:
+    app = App(environment_of({"HOME": str(tmp_path)}))
+    waits = ServerLimits(absence_s=absence_s, greeting_s=greeting_s, connections=2)
     async with anyio.create_task_group() as tasks:
-        visits = Visits(house, tasks, waits)
-        yield visits
+        clients = RemoteClients(app, tasks, waits)
+        yield clients
         with anyio.fail_after(60):
-            await visits.stop()
-        with pytest.raises(TooMany):
-            visits.begin("http")
-    await house.aclose()
+            await clients.stop()
+        with pytest.raises(TooManyClients):
+            clients.begin("http")
+    await app.aclose()
 
 
-async def ended(visits: Visits, visit: Visit) -> None:
+async def ended(clients: RemoteClients, remote_client: RemoteClient) -> None:
     with anyio.fail_after(60):
-        while visits.find(visit.id):
+        while clients.find(remote_client.id):
             await anyio.lowlevel.checkpoint()
 
 
-async def greet(visit: Visit) -> None:
-    reading = visit.transport.outbox(None).open(None)
-    await visit.transport.deliver(HELLO)
+async def greet(remote_client: RemoteClient) -> None:
+    reader = remote_client.transport.outbox(None).open(None)
+    await remote_client.transport.deliver(HELLO)
     with anyio.fail_after(60):
-        assert await reading.take()
-    reading.close()
+        assert await reader.take()
+    reader.close()
 
 
 async def test_who_never_greets_is_not_kept(tmp_path: Path) -> None:
-    async with registry(tmp_path, greeting_s=SOON) as visits:
-        visit = visits.begin("websocket")
-        visit.arrive()
-        await ended(visits, visit)
+    async with registry(tmp_path, greeting_s=SOON) as clients:
+        remote_client = clients.begin("websocket")
+        remote_client.arrive()
+        await ended(clients, remote_client)
         with pytest.raises(PeerGone):
-            await visit.transport.deliver(HELLO)
+            await remote_client.transport.deliver(HELLO)
 
 
 async def test_who_stays_away_is_not_kept(tmp_path: Path) -> None:
-    async with registry(tmp_path, absence_s=SOON) as visits:
-        visit = visits.begin("http")
-        visit.arrive()
-        await visit.transport.deliver(HELLO)
-        visit.leave()
-        await ended(visits, visit)
+    async with registry(tmp_path, absence_s=SOON) as clients:
+        remote_client = clients.begin("http")
+        remote_client.arrive()
+        await remote_client.transport.deliver(HELLO)
+        remote_client.leave()
+        await ended(clients, remote_client)
 
 
 async def test_who_is_there_is_kept_however_silent(tmp_path: Path) -> None:
-    async with registry(tmp_path, absence_s=SOON) as visits:
-        present, absent = visits.begin("websocket"), visits.begin("websocket")
+    async with registry(tmp_path, absence_s=SOON) as clients:
+        present, absent = clients.begin("websocket"), clients.begin("websocket")
         present.arrive()
         await greet(present)
-        await ended(visits, absent)
-        assert visits.find(present.id) is present
+        await ended(clients, absent)
+        assert clients.find(present.id) is present
 
 
 async def test_who_may_not_return_ends_at_once(tmp_path: Path) -> None:
-    async with registry(tmp_path) as visits:
-        visit = visits.begin("websocket")
-        visit.arrive()
-        await greet(visit)
-        visit.leave()
-        await ended(visits, visit)
+    async with registry(tmp_path) as clients:
+        remote_client = clients.begin("websocket")
+        remote_client.arrive()
+        await greet(remote_client)
+        remote_client.leave()
+        await ended(clients, remote_client)
 
 
 async def test_there_is_a_limit_and_room_again_below_it(tmp_path: Path) -> None:
-    async with registry(tmp_path) as visits:
-        first, _ = visits.begin("http"), visits.begin("http")
-        with pytest.raises(TooMany):
-            visits.begin("http")
+    async with registry(tmp_path) as clients:
+        first, _ = clients.begin("http"), clients.begin("http")
+        with pytest.raises(TooManyClients):
+            clients.begin("http")
         first.end_soon()
-        await ended(visits, first)
-        assert visits.begin("http")
+        await ended(clients, first)
+        assert clients.begin("http")
 
 
 async def test_a_wire_holds_no_more_than_its_room_while_nobody_reads() -> None:
-    transport = DetachableTransport(None, Room(incoming_bytes=10, unsent_bytes=10, kept_bytes=10))
+    transport = DetachableTransport(None, BufferLimits(incoming_bytes=10, unsent_bytes=10, kept_bytes=10))
     with anyio.fail_after(60):
         await transport.send(b"1234\n")
     with anyio.move_on_after(SOON) as full:
@@ -114,10 +119,10 @@ async def test_a_wire_holds_no_more_than_its_room_while_nobody_reads() -> None:
         await transport.deliver(b"0123456789")
     assert crowded.cancelled_caught
     assert await transport.receive() == b"a b\n"
-    reading = transport.outbox(None).open(None)
-    batch = await reading.take()
+    reader = transport.outbox(None).open(None)
+    batch = await reader.take()
     assert [message.frame for message in batch] == [b"1234", b"56789012"]
-    reading.confirm(batch)
+    reader.confirm(batch)
     with anyio.fail_after(60):
         await transport.send(b"1\n")
     await transport.aclose()
@@ -127,7 +132,7 @@ async def test_a_wire_holds_no_more_than_its_room_while_nobody_reads() -> None:
 
 
 async def test_a_client_that_takes_nothing_loses_its_stream_but_no_message() -> None:
-    outbox = Outbox(Holdings(1000, 1000))
+    outbox = Outbox(BufferAccount(1000, 1000))
     outbox.put(b"{}")
 
     async def stall(message: Message) -> None:
@@ -147,7 +152,7 @@ async def test_a_client_that_takes_nothing_loses_its_stream_but_no_message() -> 
 
 
 async def test_a_silent_stream_is_kept_alive() -> None:
-    outbox = Outbox(Holdings(1000, 1000))
+    outbox = Outbox(BufferAccount(1000, 1000))
     written: list[bytes] = []
 
     async def write(message: Message) -> None:

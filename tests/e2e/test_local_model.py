@@ -12,7 +12,7 @@ import anyio
 import openai
 import pytest
 
-from hermes_acp.core.errors import ModelTrouble
+from hermes_acp.core.errors import ModelError
 from hermes_acp.models.local_model import (
     LocalModelFiles,
     LocalModelServer,
@@ -112,7 +112,7 @@ async def test_names_its_model_and_refuses_a_request_without_its_key(local_model
 async def test_tells_why_broken_weights_did_not_load(local_model: LocalModelFiles, tmp_path: Path) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"these are no weights")
-    with anyio.fail_after(LONGEST_WAIT_S), pytest.raises(ModelTrouble) as caught:
+    with anyio.fail_after(LONGEST_WAIT_S), pytest.raises(ModelError) as caught:
         async with local_model_server(LocalModelFiles(broken, local_model.model_id)):
             pass
     assert "ended while loading" in caught.value.message
@@ -122,7 +122,7 @@ async def test_tells_why_broken_weights_did_not_load(local_model: LocalModelFile
 
 @pytest.mark.anyio
 async def test_gives_up_and_ends_the_child_when_its_time_is_over(local_model: LocalModelFiles) -> None:
-    with anyio.fail_after(LONGEST_WAIT_S), pytest.raises(ModelTrouble, match=r"not ready within 0\.001 s"):
+    with anyio.fail_after(LONGEST_WAIT_S), pytest.raises(ModelError, match=r"not ready within 0\.001 s"):
         async with local_model_server(local_model, start_timeout_s=0.001):
             pass
 

@@ -34,8 +34,8 @@ def call_what_is_offered(request: Recorded) -> Reply:
     return Reply("I call.", tool_calls=(call,)) if is_there else Reply("Not yet.")
 
 
-def known(place: Path, house: Guarded) -> None:
-    configure(place, f"mcp_servers:\n  tracker: {{url: '{house.url}'}}\n")
+def known(place: Path, sign_in_server: Guarded) -> None:
+    configure(place, f"mcp_servers:\n  tracker: {{url: '{sign_in_server.url}'}}\n")
 
 
 def kept_secrets(place: Path) -> list[str]:
@@ -60,8 +60,8 @@ async def call_it(one: RawEditor, session: str) -> str:
 
 
 async def test_an_editor_that_opens_pages_leads_its_user_there(tmp_path: Path) -> None:
-    async with guarded() as house, serve(Script(choose=call_what_is_offered)) as model:
-        known(tmp_path, house)
+    async with guarded() as sign_in_server, serve(Script(choose=call_what_is_offered)) as model:
+        known(tmp_path, sign_in_server)
         greet = greeting(elicitation={"url": {}})
         async with editor(agent_environment(tmp_path, model), tmp_path, answers=ALLOW, greeting=greet) as one:
             session = await one.open_session(tmp_path)
@@ -85,8 +85,8 @@ async def test_an_editor_that_opens_pages_leads_its_user_there(tmp_path: Path) -
 
 
 async def test_an_editor_that_opens_none_shows_the_link(tmp_path: Path) -> None:
-    async with guarded() as house, serve(Script(choose=call_what_is_offered)) as model:
-        known(tmp_path, house)
+    async with guarded() as sign_in_server, serve(Script(choose=call_what_is_offered)) as model:
+        known(tmp_path, sign_in_server)
         async with editor(agent_environment(tmp_path, model), tmp_path, answers=ALLOW) as one:
             session = await one.open_session(tmp_path)
             with anyio.fail_after(WAIT_S):
@@ -120,8 +120,8 @@ async def run(environment: dict[str, str], *words: str, cwd: Path) -> Any:
 
 async def test_a_terminal_signs_in_and_out_and_a_run_says_how(tmp_path: Path) -> None:
     replies = [Reply("I cannot."), Reply("It is there.")]
-    async with guarded() as house, serve(replies) as model:
-        known(tmp_path, house)
+    async with guarded() as sign_in_server, serve(replies) as model:
+        known(tmp_path, sign_in_server)
         environment = agent_environment(tmp_path, model)
         before = await run(environment, "run", "-p", "hello", cwd=tmp_path)
         assert before.returncode == 0

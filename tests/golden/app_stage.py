@@ -10,13 +10,13 @@ from typing import cast
 
 import anyio
 
-from hermes_acp.core.errors import ModelDown
+from hermes_acp.core.errors import ModelUnavailable
 from hermes_acp.core.messages import FinishReason, ToolCall, Usage
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.server import serve
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection_server import serve
 from hermes_protocol.transport import MemoryTransport, memory_pair
-from tests.conversations.house import Scene
-from tests.conversations.scripted_provider import Beat, Pause, Step, Thinks
+from tests.conversations.app_scene import Scene
+from tests.conversations.scripted_provider import Beat, Pause, ScriptedThought, Step
 from tests.conversations.wire_laws import WireLaws
 from tests.conversations.wire_laws_v2 import DraftLaws
 from tests.golden.replay import Stage
@@ -77,14 +77,14 @@ class MemoryWire:
 
 
 @asynccontextmanager
-async def house_stage(scene: Scene, header: Header) -> AsyncGenerator[tuple[MemoryWire, Stage]]:
+async def app_stage(scene: Scene, header: Header) -> AsyncGenerator[tuple[MemoryWire, Stage]]:
     """Build a house for a transcript; the laws of the wire are checked at the end."""
     set_scene(scene, header)
     near, far = memory_pair()
     scene.provider.listing = listing = Pause()
     laws = DraftLaws(header.schema) if header.protocol > 1 else WireLaws(header.schema)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(serve, near, scene.open_house(), Desk())
+        tasks.start_soon(serve, near, scene.open_app(), ClientConnection())
         try:
             yield MemoryWire(far, laws, listing), Stage(scene.project, MODEL_URL)
         finally:
@@ -112,7 +112,7 @@ def set_scene(scene: Scene, header: Header) -> None:
 
 
 def _step(reply: Reply) -> Step:
-    pieces: list[Beat] = [*map(Thinks, reply.thinking_deltas()), *reply.text_deltas()]
+    pieces: list[Beat] = [*map(ScriptedThought, reply.thinking_deltas()), *reply.text_deltas()]
     for hold in sorted(reply.holds, key=lambda hold: -(hold.after or 0)):
         pieces.insert(hold.after or 0, Pause())
     for number, call in enumerate(reply.tool_calls):
@@ -123,10 +123,10 @@ def _step(reply: Reply) -> Step:
     return Step(tuple(pieces), FINISHES.get(reply.finish or ""), usage)
 
 
-def _trouble(fault: Fault) -> ModelDown:
+def _trouble(fault: Fault) -> ModelUnavailable:
     """Say what a provider would make of it."""
     if fault.status:
-        return ModelDown(
+        return ModelUnavailable(
             f"{PLACE} answered with status {fault.status}. It said: {fault.message}", retryable=True
         )
-    return ModelDown(f"The answer from {PLACE} broke off before its end.", retryable=True)
+    return ModelUnavailable(f"The answer from {PLACE} broke off before its end.", retryable=True)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import anyio
 
-from tests.conversations.house import Scene
-from tests.golden.house_stage import house_stage
+from tests.conversations.app_scene import Scene
+from tests.golden.app_stage import app_stage
 from tests.golden.replay import record
 from tests.golden.transcript import FOLDER, all_transcripts, read_transcript
 
@@ -22,7 +22,7 @@ async def record_all(paths: list[Path], quiet_s: float) -> None:
         transcript = read_transcript(path)
         with tempfile.TemporaryDirectory() as place:
             scene = Scene(Path(place).resolve())
-            async with house_stage(scene, transcript.header) as (wire, stage):
+            async with app_stage(scene, transcript.header) as (wire, stage):
                 lines = await record(transcript, wire, stage, quiet_s)
         transcript.write(lines)
 

@@ -78,8 +78,8 @@ def read_request(body: Any, headers: dict[str, str], *, is_strict: bool) -> Aske
     try:
         request = msgspec.convert(body, _Request)
         last_texts = [message.text() for message in request.messages if message.role == "user"]
-    except msgspec.ValidationError as trouble:
-        raise BadRequestError(str(trouble)) from trouble
+    except msgspec.ValidationError as error:
+        raise BadRequestError(str(error)) from error
     if is_strict:
         if "anthropic-version" not in headers:
             raise BadRequestError("anthropic-version: header is required")

@@ -126,10 +126,10 @@ def _tool_start(call: ToolCall, index: int) -> dict[str, Any]:
 def _arguments(call: ToolCall) -> dict[str, Any]:
     try:
         return msgspec.json.decode(call.arguments_text(), type=dict[str, Any])
-    except msgspec.DecodeError as trouble:
+    except msgspec.DecodeError as error:
         raise ScriptError(
             f"the arguments of {call.name} are no JSON object; this format can only stream such arguments"
-        ) from trouble
+        ) from error
 
 
 def _event(event_type: str, is_counted: bool = False, **fields: Any) -> Piece:

@@ -95,8 +95,8 @@ class BedrockWire:
     def read_request(self, body: Any, headers: dict[str, str], *, is_strict: bool) -> Asked:
         try:
             request = msgspec.convert(body, _Request)
-        except msgspec.ValidationError as trouble:
-            raise BadRequestError(f"Malformed input request: {trouble}") from trouble
+        except msgspec.ValidationError as error:
+            raise BadRequestError(f"Malformed input request: {error}") from error
         messages = request.messages
         if is_strict:
             _check_history(messages, request.tool_config)

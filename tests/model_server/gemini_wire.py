@@ -85,8 +85,8 @@ class GeminiWire:
     def read_request(self, body: Any, headers: dict[str, str], *, is_strict: bool) -> Asked:
         try:
             contents = msgspec.convert(body, _Request).contents
-        except msgspec.ValidationError as trouble:
-            raise BadRequestError(f"Invalid JSON payload received. {trouble}") from trouble
+        except msgspec.ValidationError as error:
+            raise BadRequestError(f"Invalid JSON payload received. {error}") from error
         if is_strict:
             _check_history(contents)
         path = headers[":path"]
@@ -162,10 +162,10 @@ def _call_parts(calls: tuple[ToolCall, ...]) -> list[dict[str, Any]]:
 def _arguments(call: ToolCall) -> dict[str, Any]:
     try:
         return msgspec.json.decode(call.arguments_text(), type=dict[str, Any])
-    except msgspec.DecodeError as trouble:
+    except msgspec.DecodeError as error:
         raise ScriptError(
             f"the arguments of {call.name} are no JSON object; Gemini sends no others"
-        ) from trouble
+        ) from error
 
 
 def _chunk(

@@ -82,8 +82,8 @@ class OpenAIWire:
     def read_request(self, body: Any, headers: dict[str, str], *, is_strict: bool) -> Asked:
         try:
             request = msgspec.convert(body, _Request)
-        except msgspec.ValidationError as trouble:
-            raise BadRequestError(f"We could not parse the body of your request: {trouble}.") from trouble
+        except msgspec.ValidationError as error:
+            raise BadRequestError(f"We could not parse the body of your request: {error}.") from error
         if is_strict:
             _check_tools(request.tools or [])
             _check_history(request.messages)

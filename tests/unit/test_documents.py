@@ -8,11 +8,11 @@ import msgspec
 from pydantic import BaseModel
 
 from hermes_acp.config.environment import MODEL_VARIABLES, SWITCHES
-from hermes_acp.config.presets import presets
+from hermes_acp.config.provider_presets import presets
 from hermes_acp.config.settings import ProviderSettings, Settings
 from hermes_acp.core.events import Event
-from hermes_acp.faces.cli.headless import EXIT_CODES, Report
-from hermes_acp.models.detection import LOCAL_PORTS
+from hermes_acp.frontends.cli.headless_session import EXIT_CODES, RunReport
+from hermes_acp.models.local_detection import LOCAL_PORTS
 from tests.architecture.sources import ROOT
 
 HEADLESS = (ROOT / "docs" / "headless.md").read_text(encoding="utf-8")
@@ -64,7 +64,7 @@ def test_the_result_line_is_documented() -> None:
         for row in rows(HEADLESS, "## The last line: `result`")
         if len(row) == 2 and not row[1].isdigit()
     ]
-    assert documented == ["type", *Report.__struct_fields__]
+    assert documented == ["type", *RunReport.__struct_fields__]
 
 
 def test_every_reason_is_documented_with_its_exit_code() -> None:

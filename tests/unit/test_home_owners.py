@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.assembly.home_owners import remark_on_home
+from hermes_acp.app.home_permissions import home_permissions_warning
 from hermes_acp.config.environment import environment_of
 
 
@@ -28,10 +28,10 @@ def test_what_others_can_change_is_told(tmp_path: Path, name: str, mode: int, is
     if name:
         changed.touch()
     changed.chmod(mode)
-    told = remark_on_home(environment_of({"HERMES_HOME": str(home)}))
+    told = home_permissions_warning(environment_of({"HERMES_HOME": str(home)}))
     assert (str(changed) in told) is is_told
     assert bool(told) is is_told
 
 
 def test_a_home_that_is_not_there_yet_is_nobodys(tmp_path: Path) -> None:
-    assert remark_on_home(environment_of({"HERMES_HOME": str(tmp_path / "none")})) == ""
+    assert home_permissions_warning(environment_of({"HERMES_HOME": str(tmp_path / "none")})) == ""

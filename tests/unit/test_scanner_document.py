@@ -5,11 +5,11 @@ import re
 
 import msgspec
 
-from hermes_acp.faces.cli.scan_flags import add_scan
-from hermes_acp.faces.cli.scan_lines import Answer, BadLine
-from hermes_acp.knowledge.allowances import FILE
-from hermes_acp.knowledge.injection import Finding
-from hermes_acp.knowledge.rulebook import load_rulebook
+from hermes_acp.frontends.cli.scan_flags import add_scan
+from hermes_acp.frontends.cli.scan_lines import BadLine, ScanAnswer
+from hermes_acp.knowledge.allowed_texts import FILE
+from hermes_acp.knowledge.injection_scanner import Finding
+from hermes_acp.knowledge.scanner_rules import load_scan_rules
 from tests.architecture.sources import ROOT
 from tests.unit.test_documents import names, rows
 
@@ -25,12 +25,12 @@ def test_every_flag_is_documented() -> None:
 
 def test_every_category_is_documented() -> None:
     documented = [names(row[0])[0] for row in rows(SCANNER, "## What is looked for")]
-    assert documented == sorted({rule.category for rule in load_rulebook().rules.values()})
+    assert documented == sorted({rule.category for rule in load_scan_rules().rules.values()})
 
 
 def test_severities_fields_and_the_file_of_allowances_are_documented() -> None:
     assert {names(row[0])[0] for row in rows(SCANNER, "## Severities")} == {"info", "warn", "block"}
-    fields = {field.encode_name for field in msgspec.structs.fields(Answer)}
+    fields = {field.encode_name for field in msgspec.structs.fields(ScanAnswer)}
     assert {names(row[0])[0] for row in rows(SCANNER, "## The answers of `--jsonl`")} == fields
     for field in (*msgspec.structs.fields(Finding), *msgspec.structs.fields(BadLine)):
         assert f"`{field.encode_name}`" in SCANNER

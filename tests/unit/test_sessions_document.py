@@ -4,9 +4,9 @@ import argparse
 import re
 from typing import Any
 
-from hermes_acp.faces.cli.doctor import add_doctor
-from hermes_acp.faces.cli.sessions import USUAL_FINDS, add_sessions
-from hermes_acp.storage.search import MOST_OF_ONE_SESSION
+from hermes_acp.frontends.cli.doctor_command import add_doctor
+from hermes_acp.frontends.cli.sessions_command import DEFAULT_RESULTS, add_sessions
+from hermes_acp.storage.search_index import MAX_PER_SESSION
 from hermes_acp.storage.search_tables import OUTCOME_CHARACTERS, WORDS_CHARACTERS
 from tests.architecture.sources import ROOT
 from tests.unit.test_documents import names, rows
@@ -42,7 +42,7 @@ def test_every_flag_is_documented_with_its_commands() -> None:
 
 
 def test_the_limits_are_documented() -> None:
-    for limit in (f"{WORDS_CHARACTERS:,}", f"{OUTCOME_CHARACTERS:,}", f"Default: {USUAL_FINDS}."):
+    for limit in (f"{WORDS_CHARACTERS:,}", f"{OUTCOME_CHARACTERS:,}", f"Default: {DEFAULT_RESULTS}."):
         assert limit in SESSIONS
-    assert MOST_OF_ONE_SESSION == 3
+    assert MAX_PER_SESSION == 3
     assert "At most three finds of one session" in SESSIONS

@@ -7,7 +7,7 @@ import pytest
 
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.core.events import Event, Noticed
-from hermes_acp.core.ports import Library, Template, Tool
+from hermes_acp.core.ports import PromptTemplate, ResourceLibrary, Tool
 from hermes_acp.core.record import Record
 from hermes_acp.sessions.tool_sources import FIRST_WAIT_S, UNATTENDED_WAIT_S, ToolSources
 from hermes_acp.tools.toolbox import Toolbox
@@ -32,10 +32,10 @@ class SlowSource:
     def tools(self) -> Mapping[str, Tool]:
         return {}
 
-    def templates(self) -> Mapping[str, Template]:
+    def templates(self) -> Mapping[str, PromptTemplate]:
         return {}
 
-    def libraries(self) -> Mapping[str, Library]:
+    def libraries(self) -> Mapping[str, ResourceLibrary]:
         return {}
 
     def news(self) -> Sequence[str]:

@@ -37,7 +37,7 @@ class Agent:
         self.greeting = v1.InitializeResponse(protocol_version=1)
 
     @property
-    def heeds_edits(self) -> bool:
+    def accepts_partial_edits(self) -> bool:
         """Whether it takes parts of an edit and a comment with an approval (`asking.Permission`)."""
         return bool(self.additions.get("edits"))
 

@@ -18,7 +18,7 @@ class Permission(Struct, frozen=True):
 
     `comment` is what the user says with it. `edits` holds, by the path of a diff, the text that a file shall have
     instead of what was proposed, and `rejected` what was left out of it, in words. Agents that do not know these three
-    ignore them; `agent.heeds_edits` tells.
+    ignore them; `agent.accepts_partial_edits` tells.
     """
 
     option_id: str | None

@@ -5,19 +5,19 @@ how it is done. A step that is refused for its length makes room by itself (`age
 """
 
 from hermes_acp.agent.compaction import compact
+from hermes_acp.agent.token_estimates import tokens_in_use
 from hermes_acp.agent.turn import Ending, Turn
-from hermes_acp.agent.weights import tokens_in_use
-from hermes_acp.core.errors import ModelTrouble
+from hermes_acp.core.errors import ModelError
 
 
 async def keep_within_window(turn: Turn) -> Ending | None:
     """Compact where the next request would take more than the configured share; a failure leaves things as they are."""
-    share = turn.kit.shares.at
+    share = turn.deps.shares.at
     if share is None or turn.has_failed_to_compact:
         return None
-    if tokens_in_use(turn.record, turn.kit.toolbox.schemas) >= share * turn.route.facts.window_tokens:
+    if tokens_in_use(turn.record, turn.deps.toolbox.schemas) >= share * turn.route.facts.window_tokens:
         try:
             await compact(turn, "window")
-        except ModelTrouble:
+        except ModelError:
             turn.has_failed_to_compact = True
     return None

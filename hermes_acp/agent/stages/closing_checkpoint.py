@@ -5,5 +5,5 @@ from hermes_acp.agent.turn import Ending, Turn
 
 async def close_checkpoint(turn: Turn, ending: Ending) -> None:
     """Keep what is there now, if the turn may have changed anything."""
-    if turn.safekeeping and not turn.superior:
-        await turn.safekeeping.after(turn)
+    if turn.turn_checkpoints and not turn.delegator:
+        await turn.turn_checkpoints.after(turn)

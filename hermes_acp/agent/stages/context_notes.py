@@ -8,9 +8,10 @@ from typing import Final
 import anyio
 from msgspec import structs
 
-from hermes_acp.agent.context_ports import CARD_NAME, ContextQuestion
+from hermes_acp.agent.context_monitor import CARD_NAME, ContextQuestion
 from hermes_acp.agent.turn import Ending, Turn
-from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.core.errors import StorageError
+from hermes_acp.core.event_types import Diff
 from hermes_acp.core.events import (
     CallEnded,
     CallProposed,
@@ -20,8 +21,7 @@ from hermes_acp.core.events import (
     PermissionAnswered,
     PermissionAsked,
 )
-from hermes_acp.core.exchanges import Answer, FullAnswer, Lasting
-from hermes_acp.core.terms import Diff
+from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse, PermissionScope
 
 MAX_ROUNDS: Final = 8
 """An approved file may import others that are asked about in turn."""
@@ -33,9 +33,9 @@ REFUSED: Final = "you did not approve it."
 UNASKED: Final = "nobody could be asked. Approve it in a session with an editor, or begin a new session."
 
 
-async def tell_context_news(turn: Turn) -> Ending | None:
+async def note_context_changes(turn: Turn) -> Ending | None:
     """Add what is new as a note, and ask about files that need a yes; before a session's first answer there is none."""
-    watch = turn.kit.context_files
+    watch = turn.deps.context_files
     for _ in range(MAX_ROUNDS):
         report = await watch.look(turn.record, turn.workspace, turn.outermost.record)
         for news in report.news:
@@ -53,13 +53,13 @@ async def _settle(turn: Turn, question: ContextQuestion) -> None:
     """Ask about one file; the record keeps the answer, and so do those of the sessions above."""
     async with turn.asking:
         answer = await _ask(turn, question)
-    watch = turn.kit.context_files
+    watch = turn.deps.context_files
     is_used = answer.startswith("allow")
     if is_used or answer.startswith("reject"):
         try:
             await watch.remember(turn.outermost.record, question, is_used=is_used)
-        except StorageTrouble as trouble:
-            turn.emit(Noticed("warning", f"Your answer holds for this session only. {trouble.sentence()}"))
+        except StorageError as error:
+            turn.emit(Noticed("warning", f"Your answer holds for this session only. {error.sentence()}"))
         if not is_used:
             turn.emit(Noticed("info", NOT_USED.format(path=question.path, why=REFUSED)))
     else:
@@ -67,7 +67,7 @@ async def _settle(turn: Turn, question: ContextQuestion) -> None:
         turn.emit(Noticed("warning", NOT_USED.format(path=question.path, why=UNASKED)))
 
 
-async def _ask(turn: Turn, question: ContextQuestion) -> Answer:
+async def _ask(turn: Turn, question: ContextQuestion) -> PermissionAnswer:
     """Put the file to a person, whole, on a card of its own; the model hears nothing of it."""
     what, why = ("new", WHY_NEW) if question.old_text is None else ("changed", WHY_CHANGED)
     card = CallProposed(
@@ -82,12 +82,12 @@ async def _ask(turn: Turn, question: ContextQuestion) -> Answer:
     turn.emit(card)
     turn.emit(PermissionAsked(card.call_id))
     await turn.ledger.drained()
-    answer: Answer = "cancelled"
+    answer: PermissionAnswer = "cancelled"
     try:
-        said: Answer | FullAnswer = "unavailable"
+        said: PermissionAnswer | PermissionResponse = "unavailable"
         with anyio.move_on_after(turn.limits.question_timeout_s):
-            said = await turn.gate.ask(structs.replace(card, why=why), lasting=Lasting())
-        answer = said.answer if isinstance(said, FullAnswer) else said
+            said = await turn.gate.ask(structs.replace(card, why=why), permission_scope=PermissionScope())
+        answer = said.answer if isinstance(said, PermissionResponse) else said
     finally:
         turn.emit(PermissionAnswered(card.call_id, answer, contents=(question.digest,)))
         is_used = answer.startswith("allow")

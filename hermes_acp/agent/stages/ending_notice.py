@@ -7,15 +7,15 @@ itself, and a turn that was done or stopped by the user needs none.
 from typing import Final
 
 from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import Noticed
-from hermes_acp.core.terms import ExitReason
 
 TOLD: Final[frozenset[ExitReason]] = frozenset(
     {"refused", "truncated", "out_of_steps", "out_of_tokens", "out_of_money", "out_of_time"}
 )
 
 
-async def tell_ending(turn: Turn, ending: Ending) -> None:
+async def show_ending(turn: Turn, ending: Ending) -> None:
     """Show the ending's sentence as the last notice of the turn."""
     if ending.reason in TOLD:
         turn.emit(Noticed("warning", ending.sentence))

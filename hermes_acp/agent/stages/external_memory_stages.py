@@ -7,14 +7,14 @@ service, how it is asked. No step waits for it but the first one, for a moment.
 from collections.abc import Callable
 from typing import Final
 
-from hermes_acp.agent.information_flow import note_sources
-from hermes_acp.agent.turn import Ending, Stages, Turn
+from hermes_acp.agent.flow_tracking import note_sources
+from hermes_acp.agent.turn import Ending, Turn, TurnStages
 from hermes_acp.core.events import NoteAdded
-from hermes_acp.core.information_flow import Source
+from hermes_acp.core.flow_labels import Source
 from hermes_acp.core.messages import AssistantMessage, UserMessage, words_in
-from hermes_acp.core.untrusted import fence
-from hermes_acp.knowledge.memory_requests import Exchange
-from hermes_acp.knowledge.outside_memory import OutsideMemory
+from hermes_acp.core.untrusted_text import fence
+from hermes_acp.knowledge.external_memory import ExternalMemory
+from hermes_acp.knowledge.memory_service import ConversationExchange
 
 FIRST_WAIT_S: Final = 0.3
 HEADLESS_WAIT_S: Final = 5.0
@@ -24,20 +24,20 @@ SOURCE: Final = (
 
 
 def outside_memory_stages(
-    memory: OutsideMemory, is_wanted: Callable[[], bool], is_attended: Callable[[], bool]
-) -> Stages:
+    memory: ExternalMemory, is_wanted: Callable[[], bool], is_attended: Callable[[], bool]
+) -> TurnStages:
     """Give the stages; nothing is asked or told where it is not wanted."""
 
     async def ask_memory(turn: Turn) -> Ending | None:
         """Begin to ask, unless that was done when the turn before ended."""
         exchange = _exchange(turn)
-        if is_wanted() and not turn.superior and exchange.said:
+        if is_wanted() and not turn.delegator and exchange.said:
             memory.prefetch(turn.record.session_id, exchange.said)
         return None
 
     async def tell_memory(turn: Turn) -> Ending | None:
         """Add what is remembered as a note, once it is there."""
-        if is_wanted() and not turn.superior:
+        if is_wanted() and not turn.delegator:
             text = await memory.take(turn.record.session_id, 0.0 if turn.spent.steps else FIRST_WAIT_S)
             if text:
                 note_sources(turn, (Source("private", f"notes of the memory service {memory.label}"),))
@@ -47,20 +47,20 @@ def outside_memory_stages(
     async def keep_exchange(turn: Turn, ending: Ending) -> None:
         """Begin to tell what was said; where nobody stays behind, wait for that for a moment."""
         exchange = _exchange(turn)
-        if is_wanted() and not turn.superior and exchange.said and ending.reason == "done":
+        if is_wanted() and not turn.delegator and exchange.said and ending.reason == "done":
             memory.keep(turn.record.session_id, exchange)
             if not is_attended():
                 await memory.settle(turn.record.session_id, HEADLESS_WAIT_S)
 
-    return Stages(preflight=(ask_memory,), before_step=(tell_memory,), postflight=(keep_exchange,))
+    return TurnStages(preflight=(ask_memory,), before_step=(tell_memory,), postflight=(keep_exchange,))
 
 
-def _exchange(turn: Turn) -> Exchange:
+def _exchange(turn: Turn) -> ConversationExchange:
     """Give the user's words this turn began with, and the agent's last words behind them."""
     answered = ""
     for message in reversed(turn.record.messages):
         if isinstance(message, AssistantMessage) and not answered:
             answered = message.text
         if isinstance(message, UserMessage) and message.origin == "user":
-            return Exchange(words_in(message.parts, "\n").strip(), answered.strip())
-    return Exchange("", "")
+            return ConversationExchange(words_in(message.parts, "\n").strip(), answered.strip())
+    return ConversationExchange("", "")

@@ -9,7 +9,7 @@ from hermes_acp.agent.turn import Ending, Turn
 from hermes_acp.core.events import TitleChanged
 from hermes_acp.core.messages import UserMessage, words_in
 
-TITLE_CHARACTERS: Final = 60
+MAX_TITLE_CHARACTERS: Final = 60
 
 
 async def name_session(turn: Turn) -> Ending | None:
@@ -23,4 +23,4 @@ async def name_session(turn: Turn) -> Ending | None:
 def title_of(text: str) -> str:
     """Give the first line of a prompt, short enough for a list."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "Untitled")
-    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"
+    return line if len(line) <= MAX_TITLE_CHARACTERS else line[: MAX_TITLE_CHARACTERS - 1].rstrip() + "…"

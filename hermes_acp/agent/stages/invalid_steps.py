@@ -6,29 +6,29 @@ the model was told each time.
 
 from typing import Final
 
-from hermes_acp.agent.endings import name_ending
-from hermes_acp.agent.turn import MOST_STRIKES, Ending, Step, Turn
+from hermes_acp.agent.turn import MAX_INVALID_STEPS, Ending, Turn, TurnStep
+from hermes_acp.agent.turn_endings import make_ending
 
-MISTAKE_CHARACTERS: Final = 200
+MAX_MISTAKE_CHARACTERS: Final = 200
 
 
-async def count_strikes(turn: Turn, step: Step) -> Ending | None:
+async def count_invalid_steps(turn: Turn, step: TurnStep) -> Ending | None:
     """Count a step of calls none of which was understood; an understood one or words begin the count afresh."""
     if not step.outcomes:
-        turn.strikes = 0 if step.reply.message.text.strip() else turn.strikes
+        turn.invalid_steps = 0 if step.reply.message.text.strip() else turn.invalid_steps
         return None
     if any(outcome.is_understood for outcome in step.outcomes):
-        turn.strikes = 0
+        turn.invalid_steps = 0
         return None
-    turn.strikes += 1
-    if turn.strikes < MOST_STRIKES:
+    turn.invalid_steps += 1
+    if turn.invalid_steps < MAX_INVALID_STEPS:
         return None
     mistake = _begin_of(step.outcomes[-1].text)
-    return name_ending("bad_calls", f"{name_ending('bad_calls').sentence} The last mistake: {mistake}")
+    return make_ending("bad_calls", f"{make_ending('bad_calls').sentence} The last mistake: {mistake}")
 
 
 def _begin_of(text: str) -> str:
     """Give as many whole words of a text as a sentence can hold."""
-    if len(text) <= MISTAKE_CHARACTERS:
+    if len(text) <= MAX_MISTAKE_CHARACTERS:
         return text
-    return f"{text[:MISTAKE_CHARACTERS].rpartition(' ')[0] or text[:MISTAKE_CHARACTERS]} …"
+    return f"{text[:MAX_MISTAKE_CHARACTERS].rpartition(' ')[0] or text[:MAX_MISTAKE_CHARACTERS]} …"

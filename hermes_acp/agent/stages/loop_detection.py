@@ -7,9 +7,9 @@ Knows: how many repetitions are worth a warning and how many are the end. Does n
 from hashlib import blake2b
 from typing import Final
 
-from hermes_acp.agent.endings import name_ending
 from hermes_acp.agent.loop_guard import Repeatable
-from hermes_acp.agent.turn import Ending, Outcome, Step, Turn
+from hermes_acp.agent.turn import CallOutcome, Ending, Turn, TurnStep
+from hermes_acp.agent.turn_endings import make_ending
 from hermes_acp.core.events import NoteAdded
 
 WARNED_AT: Final = 3
@@ -20,7 +20,7 @@ WARNING: Final = (
 )
 
 
-async def notice_loops(turn: Turn, step: Step) -> Ending | None:
+async def detect_loops(turn: Turn, step: TurnStep) -> Ending | None:
     """Count the calls of a step: a note at the third repetition of one, the end of the turn at the fifth."""
     warned: dict[str, None] = {}
     for outcome in step.outcomes:
@@ -28,7 +28,7 @@ async def notice_loops(turn: Turn, step: Step) -> Ending | None:
             continue
         times = turn.guard.count(_repeatable(outcome), has_effect=not outcome.is_cheap)
         if times >= ENDED_AT:
-            return name_ending(
+            return make_ending(
                 "looping",
                 f"Stopped because the model made the same call of {outcome.name} {times} times in vain.",
             )
@@ -39,7 +39,7 @@ async def notice_loops(turn: Turn, step: Step) -> Ending | None:
     return None
 
 
-def _repeatable(outcome: Outcome) -> Repeatable:
+def _repeatable(outcome: CallOutcome) -> Repeatable:
     """Tell results apart by their words; failures are one, whatever their words."""
     if outcome.status == "failed":
         return Repeatable(outcome.call)

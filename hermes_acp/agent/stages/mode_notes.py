@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Final
 
 from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.core.event_types import Mode
 from hermes_acp.core.events import NoteAdded
-from hermes_acp.core.terms import Mode
 
 MEANINGS: Final[Mapping[Mode, str]] = MappingProxyType(
     {

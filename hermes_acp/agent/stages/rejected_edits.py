@@ -9,7 +9,7 @@ from typing import Final
 from hermes_acp.agent.turn import Ending, Turn
 from hermes_acp.core.events import NoteAdded
 
-MOST_CHARACTERS: Final = 8_000
+MAX_CHARACTERS: Final = 8_000
 TAKEN_BACK: Final = (
     "[The user took back these parts of your edits. What is in the files now is what they want; do not make the same "
     "change again without asking, and read a file before you change it.\n{parts}]"
@@ -17,7 +17,7 @@ TAKEN_BACK: Final = (
 MORE: Final = "\n… and more; read the files."
 
 
-async def tell_judged_edits(turn: Turn) -> Ending | None:
+async def note_rejected_edits(turn: Turn) -> Ending | None:
     """Add a note of what was rejected since the last one; what was accepted is as the model left it."""
     untold = turn.record.reviews.untold
     if untold:
@@ -26,6 +26,6 @@ async def tell_judged_edits(turn: Turn) -> Ending | None:
             for each in untold
             for part in each.parts
         )
-        cut = parts[:MOST_CHARACTERS] + MORE if len(parts) > MOST_CHARACTERS else parts
-        turn.emit(NoteAdded(TAKEN_BACK.format(parts=turn.kit.redactor.clean(cut)), tells_edits=True))
+        cut = parts[:MAX_CHARACTERS] + MORE if len(parts) > MAX_CHARACTERS else parts
+        turn.emit(NoteAdded(TAKEN_BACK.format(parts=turn.deps.redactor.clean(cut)), tells_edits=True))
     return None

@@ -1,6 +1,7 @@
 """Count what became of the skills that a turn used.
 
-Knows: which endings say that a skill did not help. Does not know: what follows from that (`knowledge.skills.practice`).
+Knows: which endings say that a skill did not help. Does not know: what follows from that
+(`knowledge.skills.usage_tracker`).
 A model that could not be reached, a refusal, a missing approval say nothing about a skill, so they are not counted.
 """
 
@@ -9,11 +10,11 @@ from typing import Final
 
 from anyio.to_thread import run_sync
 
-from hermes_acp.agent.turn import Closing, Ending, Turn
-from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.agent.turn import Ending, PostflightStage, Turn
+from hermes_acp.core.errors import StorageError
+from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import Noticed
-from hermes_acp.core.terms import ExitReason
-from hermes_acp.knowledge.skills.practice import Practice
+from hermes_acp.knowledge.skills.skill_usage import SkillUsageTracker
 
 FAILED: Final[frozenset[ExitReason]] = frozenset(
     {
@@ -31,22 +32,22 @@ FAILED: Final[frozenset[ExitReason]] = frozenset(
 DONE: Final[frozenset[ExitReason]] = frozenset({"done"})
 
 
-def skill_uses_stage(practice: Practice) -> Closing:
+def skill_uses_stage(usage_tracker: SkillUsageTracker) -> PostflightStage:
     """Give the stage that counts in a home's books."""
 
     async def count_skill_uses(turn: Turn, ending: Ending) -> None:
         """Count a turn's uses, and tell what was done about a skill that fails."""
         session_id = turn.record.session_id
-        if not practice.has_uses(session_id):
+        if not usage_tracker.has_uses(session_id):
             return
         if ending.reason not in FAILED | DONE:
-            practice.forget(session_id)
+            usage_tracker.forget(session_id)
             return
-        settle = partial(practice.settle, session_id, has_failed=ending.reason in FAILED)
+        settle = partial(usage_tracker.settle, session_id, has_failed=ending.reason in FAILED)
         try:
             told = await run_sync(settle)
-        except StorageTrouble as trouble:
-            told = (f"What became of the skills of this turn was not counted. {trouble.sentence()}",)
+        except StorageError as error:
+            told = (f"What became of the skills of this turn was not counted. {error.sentence()}",)
         for sentence in told:
             turn.emit(Noticed("warning", sentence))
 

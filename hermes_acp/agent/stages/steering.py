@@ -7,7 +7,7 @@ from hermes_acp.agent.turn import Ending, Turn
 from hermes_acp.core.events import UserSaid
 
 
-async def read_inbox(turn: Turn) -> Ending | None:
+async def steer_from_inbox(turn: Turn) -> Ending | None:
     """Put what came since the last step behind the history."""
     for letter in turn.inbox.read_all():
         turn.emit(UserSaid(turn.ids.fresh("msg"), letter.parts))

@@ -7,12 +7,12 @@ how it is found out. The frozen prompt stays as it is.
 from typing import Final
 
 from hermes_acp.agent.turn import Ending, Stage, Turn
+from hermes_acp.core.embedding_ports import SkillSuggester
 from hermes_acp.core.events import NoteAdded, Noticed
-from hermes_acp.core.meaning import Foresight
 from hermes_acp.core.messages import UserMessage, words_in
 
 FIRST_WAIT_S: Final = 0.4
-LEAST_CHARACTERS: Final = 12
+MIN_PROMPT_CHARACTERS: Final = 12
 LOADS: Final = "skill"
 NAMED: Final = (
     "[By its meaning, what the user just asked may be a task for {which}. If so, load it with the tool skill before "
@@ -20,25 +20,25 @@ NAMED: Final = (
 )
 
 
-def fitting_skills_stages(foresight: Foresight) -> tuple[Stage, Stage]:
+def skill_suggestion_stages(suggester: SkillSuggester) -> tuple[Stage, Stage]:
     """Give the stage that begins to look, for the start of a turn, and the one that tells, for each step."""
 
     async def look_for_skills(turn: Turn) -> Ending | None:
         """Begin to look for skills that fit the prompt."""
-        words = "" if turn.superior or LOADS not in turn.kit.toolbox.names else _asked(turn)
-        if len(words) >= LEAST_CHARACTERS and not words.startswith("/"):
-            foresight.look(turn.record.session_id, turn.workspace, turn.kit.redactor.clean(words))
+        words = "" if turn.delegator or LOADS not in turn.deps.toolbox.names else _asked(turn)
+        if len(words) >= MIN_PROMPT_CHARACTERS and not words.startswith("/"):
+            suggester.look(turn.record.session_id, turn.workspace, turn.deps.redactor.clean(words))
         return None
 
     async def name_fitting_skills(turn: Turn) -> Ending | None:
         """Add a note with those that were found."""
-        if turn.superior:
+        if turn.delegator:
             return None
-        found = await foresight.fitting(turn.record.session_id, 0.0 if turn.spent.steps else FIRST_WAIT_S)
+        found = await suggester.fitting(turn.record.session_id, 0.0 if turn.spent.steps else FIRST_WAIT_S)
         if found:
             lines = "\n".join(f"- {each.name}: {each.about}" for each in found)
             which = "one of these skills" if len(found) > 1 else "this skill"
-            turn.emit(NoteAdded(NAMED.format(which=which, lines=turn.kit.redactor.clean(lines))))
+            turn.emit(NoteAdded(NAMED.format(which=which, lines=turn.deps.redactor.clean(lines))))
             turn.emit(Noticed("info", f"It may fit: {', '.join(each.name for each in found)}."))
         return None
 

@@ -4,9 +4,9 @@ Knows: the limits of a turn, and that the last tenth of its time, half a minute 
 not know: how the limits were chosen. The whole time is bounded around the turn, whatever runs (`agent.flight`).
 """
 
-from hermes_acp.agent.endings import name_ending
-from hermes_acp.agent.grace import ask_for_last_words
-from hermes_acp.agent.turn import Ending, Limits, Spent, Turn
+from hermes_acp.agent.final_answer import ask_for_final_answer
+from hermes_acp.agent.turn import Ending, Turn, TurnLimits, TurnUsage
+from hermes_acp.agent.turn_endings import make_ending
 from hermes_acp.core.events import Noticed
 
 
@@ -29,31 +29,31 @@ async def keep_within_budget(turn: Turn) -> Ending | None:
     """Stop before a step that the budget no longer covers, once the model was asked for its last words."""
     ending = used_up(turn.limits, turn.spent, turn.clock.monotonic())
     if ending:
-        await ask_for_last_words(turn)
+        await ask_for_final_answer(turn)
     return ending
 
 
-def used_up(limits: Limits, spent: Spent, now_s: float) -> Ending | None:
+def used_up(limits: TurnLimits, spent: TurnUsage, now_s: float) -> Ending | None:
     """Name the limit that has been reached. Steps that were given back do not count."""
     counted = spent.steps - spent.refunds
     if limits.max_steps is not None and counted >= limits.max_steps:
-        return name_ending(
+        return make_ending(
             "out_of_steps", f"Stopped after {_steps(counted)}; the limit of a turn is {limits.max_steps}."
         )
     tokens = spent.usage.total_tokens
     if limits.max_tokens is not None and tokens >= limits.max_tokens:
-        return name_ending(
+        return make_ending(
             "out_of_tokens", f"Stopped after {tokens:,} tokens; the limit of a turn is {limits.max_tokens:,}."
         )
     cost_usd = spent.cost_usd or 0.0
     if limits.max_cost_usd is not None and cost_usd >= limits.max_cost_usd:
-        return name_ending(
+        return make_ending(
             "out_of_money",
             f"Stopped after ${_money(cost_usd)}; the limit of a turn is ${_money(limits.max_cost_usd)}.",
         )
     passed_s = now_s - spent.started_at_s
     if limits.working_s is not None and passed_s >= limits.working_s:
-        return name_ending(
+        return make_ending(
             "out_of_time", f"Stopped after {passed_s:.0f} s; the limit of a turn is {limits.timeout_s:g} s."
         )
     return None

@@ -12,11 +12,11 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct, UnsetType
 
-from hermes_acp.core.exchanges import Answer, FullAnswer
+from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse
 
-LONGEST_COMMENT: Final = 4_000
-LONGEST_PART: Final = 4_000
-MOST_PARTS: Final = 50
+MAX_COMMENT_LENGTH: Final = 4_000
+MAX_PART_LENGTH: Final = 4_000
+MAX_PARTS: Final = 50
 
 
 class _Edit(Struct, frozen=True, rename="camel"):
@@ -30,14 +30,16 @@ class _Said(Struct, frozen=True):
     comment: str = ""
 
 
-def full_answer(answer: Answer, meta: dict[str, Any] | UnsetType | None) -> Answer | FullAnswer:
+def full_answer(
+    answer: PermissionAnswer, meta: dict[str, Any] | UnsetType | None
+) -> PermissionAnswer | PermissionResponse:
     """Give an answer together with what was said beside it; the answer alone where nothing was."""
     said = _read(meta)
     if said is None or not (said.edits or said.comment.strip()):
         return answer
-    return FullAnswer(
+    return PermissionResponse(
         answer,
-        comment=said.comment.strip()[:LONGEST_COMMENT],
+        comment=said.comment.strip()[:MAX_COMMENT_LENGTH],
         texts=MappingProxyType({edit.path: edit.new_text for edit in said.edits}),
         left_out=_left_out(said.edits),
     )
@@ -59,5 +61,5 @@ def _read(meta: dict[str, Any] | UnsetType | None) -> _Said | None:
 
 def _left_out(edits: list[_Edit]) -> Mapping[str, tuple[str, ...]]:
     return MappingProxyType(
-        {edit.path: tuple(part[:LONGEST_PART] for part in edit.rejected[:MOST_PARTS]) for edit in edits}
+        {edit.path: tuple(part[:MAX_PART_LENGTH] for part in edit.rejected[:MAX_PARTS]) for edit in edits}
     )

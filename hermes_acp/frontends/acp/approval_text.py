@@ -11,8 +11,8 @@ from typing import Any, Final, cast
 from msgspec import UNSET, UnsetType
 
 from hermes_acp.core.events import CallProposed
-from hermes_acp.faces.acp.questions import reason_for
-from hermes_acp.tools.titles import visible
+from hermes_acp.frontends.acp.permission_options import reason_for
+from hermes_acp.tools.safe_display import escape_invisible
 
 MAIN_ARGUMENTS: Final = ("command", "code")
 """Arguments that are the text itself, shown first and without their name."""
@@ -48,4 +48,4 @@ def _written(value: object) -> str:
 
 
 def _visible_lines(text: str) -> str:
-    return "".join(part if part in ("\n", "\t") else visible(part) for part in _KEPT.split(text))
+    return "".join(part if part in ("\n", "\t") else escape_invisible(part) for part in _KEPT.split(text))

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 
-class WayIn(Struct, frozen=True):
+class AuthOption(Struct, frozen=True):
     """One way; with `args` it is a run of this program in a terminal."""
 
     id: str
@@ -17,13 +17,13 @@ class WayIn(Struct, frozen=True):
     args: tuple[str, ...] = ()
 
 
-CONFIGURED: Final = WayIn(
+CONFIGURED: Final = AuthOption(
     "hermes-configured",
     "Use the configured model",
     "Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or run `hermes-acp setup`, "
     "or start Ollama, llama.cpp, vLLM or LM Studio; then try again.",
 )
-SETUP: Final = WayIn(
+SETUP: Final = AuthOption(
     "hermes-setup",
     "Set up a model",
     "Asks for a provider and its key, and keeps them in the hermes-acp home folder.",

@@ -6,49 +6,49 @@ Knows: the house, the wire, what the client announced. Does not know: any method
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from hermes_acp.core.errors import NotFound
-from hermes_acp.faces.acp.hall import Hall
-from hermes_acp.faces.acp.server_line import ServerLine
+from hermes_acp.core.errors import SessionNotFound
+from hermes_acp.frontends.acp.connection_registry import ConnectionRegistry
+from hermes_acp.frontends.acp.mcp_tunnel import McpTunnel
 from hermes_protocol import v1
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
-    from hermes_acp.assembly.house import House
+    from hermes_acp.app.app import App
     from hermes_acp.sessions.session import Session
     from hermes_protocol import v2
     from hermes_protocol.connection import Connection
 
 
-class Desk:
+class ClientConnection:
     """One client at the door of the house."""
 
-    house: "House"
+    app: "App"
     connection: "Connection"
 
-    def __init__(self, hall: Hall | None = None) -> None:
-        self.hall = hall or Hall()
+    def __init__(self, registry: ConnectionRegistry | None = None) -> None:
+        self.registry = registry or ConnectionRegistry()
         self.greeted: v1.InitializeRequest | v2.InitializeRequest | None = None
         self.version = 0
         self.offers_unstable = False
         self.auth_told: object = None
         self.is_under_way = False
-        self.server_line = ServerLine(lambda: self.connection)
+        self.server_line = McpTunnel(lambda: self.connection)
         self._tasks: TaskGroup | None = None
 
-    def open(self, house: "House", connection: "Connection", tasks: "TaskGroup") -> None:
+    def open(self, app: "App", connection: "Connection", tasks: "TaskGroup") -> None:
         """Give the desk its house, its wire, and the group that owns what goes on after an answer."""
-        self.house = house
-        self.offers_unstable = house.offers_unstable
+        self.app = app
+        self.offers_unstable = app.offers_unstable
         self.connection = connection
         self._tasks = tasks
-        self.hall.enter(self)
-        house.employer.is_attended = True
+        self.registry.enter(self)
+        app.mcp_manager.is_attended = True
         self._expect_questions()
 
     def close(self) -> None:
         """Leave the hall: this client is told nothing more."""
-        self.hall.leave(self)
+        self.registry.leave(self)
 
     @property
     def capabilities(self) -> v1.ClientCapabilities:
@@ -94,13 +94,13 @@ class Desk:
     def _expect_questions(self) -> None:
         """Tell the house of a client that can ask; one is greeted before or after its desk is opened."""
         if self._tasks and self.can_ask:
-            self.house.employer.expect_questions()
+            self.app.mcp_manager.expect_questions()
 
     def session(self, session_id: str) -> "Session":
-        """Give an open session. Raises NotFound."""
-        if session := self.house.sessions.get(session_id):
+        """Give an open session. Raises SessionNotFound."""
+        if session := self.app.sessions.get(session_id):
             return session
-        raise NotFound(
+        raise SessionNotFound(
             f"There is no open session {session_id[:80]!r}.",
             session_id=session_id,
             hint="Load it, or start a new one.",

@@ -6,24 +6,24 @@ Knows: who is there. Does not know: what any of them is told.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hermes_acp.faces.acp.desk import Desk
+    from hermes_acp.frontends.acp.client_connection import ClientConnection
 
 
-class Hall:
+class ConnectionRegistry:
     """The open desks of one process."""
 
     def __init__(self) -> None:
-        self._desks: dict[int, Desk] = {}
+        self._clients: dict[int, ClientConnection] = {}
 
     @property
-    def desks(self) -> "tuple[Desk, ...]":
+    def clients(self) -> "tuple[ClientConnection, ...]":
         """Everybody who is there now, in the order they came."""
-        return tuple(self._desks.values())
+        return tuple(self._clients.values())
 
-    def enter(self, desk: "Desk") -> None:
+    def enter(self, client: "ClientConnection") -> None:
         """Note somebody who came."""
-        self._desks[id(desk)] = desk
+        self._clients[id(client)] = client
 
-    def leave(self, desk: "Desk") -> None:
+    def leave(self, client: "ClientConnection") -> None:
         """Forget somebody who is going."""
-        self._desks.pop(id(desk), None)
+        self._clients.pop(id(client), None)

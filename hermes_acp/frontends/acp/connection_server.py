@@ -5,39 +5,43 @@ Knows: the order of starting and ending. Does not know: what is said on the wire
 
 import anyio
 
-from hermes_acp.agent.beside import beside
-from hermes_acp.assembly.house import House
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.greeting import Greeting
-from hermes_acp.faces.acp.handler import Dispatch
-from hermes_acp.faces.acp.v1.opening import admit, workspace_opener
+from hermes_acp.agent.background_tasks import background_tasks
+from hermes_acp.app.app import App
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.dispatcher import Dispatcher
+from hermes_acp.frontends.acp.fast_handshake import Handshake
+from hermes_acp.frontends.acp.v1.session_opening import admit, workspace_opener
 from hermes_protocol.connection import Connection
 from hermes_protocol.transport import Transport
 
-NOTHING_SAID = Greeting(b"")
+NO_HANDSHAKE = Handshake(b"")
 
 
-async def serve(transport: Transport, house: House, desk: Desk, greeting: Greeting = NOTHING_SAID) -> None:
+async def serve(
+    transport: Transport, app: App, client: ClientConnection, greeting: Handshake = NO_HANDSHAKE
+) -> None:
     """Serve the only client of this process until it goes; then everything is stopped, recorded and closed."""
-    connection = Connection(transport, Dispatch(desk), on_bug=house.report_bug, pending=greeting.unread)
+    connection = Connection(transport, Dispatcher(client), on_bug=app.report_bug, pending=greeting.unread)
     try:
-        async with beside(house.run):
-            await attend(connection, house, desk, greeting)
+        async with background_tasks(app.run):
+            await attend(connection, app, client, greeting)
     finally:
         with anyio.CancelScope(shield=True):
-            await house.aclose()
+            await app.aclose()
 
 
-async def attend(connection: Connection, house: House, desk: Desk, greeting: Greeting = NOTHING_SAID) -> None:
+async def attend(
+    connection: Connection, app: App, client: ClientConnection, greeting: Handshake = NO_HANDSHAKE
+) -> None:
     """Serve one client of a house that may have others, until it goes; its sessions stay open in the house."""
     async with anyio.create_task_group() as tasks:
-        desk.open(house, connection, tasks)
+        client.open(app, connection, tasks)
         if greeting.begun:
-            session = house.sessions.adopt(greeting.begun, workspace_opener(desk))
-            await house.employer.equip(session, greeting.servers, can_ask=desk.can_ask)
-            admit(desk, session)
+            session = app.sessions.adopt(greeting.begun, workspace_opener(client))
+            await app.mcp_manager.equip(session, greeting.servers, can_ask=client.can_ask)
+            admit(client, session)
         try:
             await connection.run()
         finally:
-            desk.close()
+            client.close()
             tasks.cancel_scope.cancel()

@@ -12,18 +12,18 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import (
     AuthRequired,
-    BadConfig,
     BadRequest,
+    ConfigError,
     HermesError,
-    NotFound,
-    UserMustAct,
+    SessionNotFound,
+    UserError,
 )
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method, stable_part
-from hermes_acp.storage.descriptors import SHORTAGE, shortage
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method, stable_part
+from hermes_acp.storage.descriptor_limit import SHORTAGE, shortage
 from hermes_protocol import salvage
 from hermes_protocol.connection import IncomingRequest
 from hermes_protocol.errors import (
@@ -39,17 +39,17 @@ from hermes_protocol.errors import (
 CODES: Final[Mapping[type[HermesError], int]] = MappingProxyType(
     {
         AuthRequired: AUTH_REQUIRED,
-        NotFound: NOT_FOUND,
-        BadConfig: INTERNAL_ERROR,
+        SessionNotFound: NOT_FOUND,
+        ConfigError: INTERNAL_ERROR,
         BadRequest: INVALID_PARAMS,
-        UserMustAct: INVALID_REQUEST,
+        UserError: INVALID_REQUEST,
     }
 )
 METHODS: Final[Mapping[int, str]] = MappingProxyType(
     {
-        0: "hermes_acp.faces.acp.own_methods",
-        1: "hermes_acp.faces.acp.v1.methods",
-        2: "hermes_acp.faces.acp.v2.methods",
+        0: "hermes_acp.frontends.acp.own_methods",
+        1: "hermes_acp.frontends.acp.v1.methods",
+        2: "hermes_acp.frontends.acp.v2.methods",
     }
 )
 """Where the methods of each version are; those of our own, which every version has, are at 0."""
@@ -57,15 +57,15 @@ OWN: Final = "_hermes/"
 STABLE: Final = 1
 NEWEST: Final = max(METHODS)
 # What is understood of a client whose version says things about itself that this one does not know.
-FROM_THE_FUTURE: Final = b'{"protocolVersion":2,"info":{"name":"unknown","version":"unknown"}}'
+NEWER_THAN_STABLE: Final = b'{"protocolVersion":2,"info":{"name":"unknown","version":"unknown"}}'
 
 
-class Dispatch:
+class Dispatcher:
     """Serves the calls that come in at one desk, in the version that was agreed on."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._shelves: dict[int, Shelf] = {}
+    def __init__(self, client: ClientConnection) -> None:
+        self._client = client
+        self._shelves: dict[int, MethodTable] = {}
 
     async def request(self, call: IncomingRequest) -> object:
         """Serve a call. Raises PeerError."""
@@ -81,32 +81,34 @@ class Dispatch:
 
     def notification(self, method: str, params: msgspec.Raw) -> Awaitable[None] | None:
         """Serve a notification; one that cannot be understood, or that should have been a request, is dropped."""
-        found = self._find(self._desk.version or STABLE, method)
+        found = self._find(self._client.version or STABLE, method)
         return self.serve(method, params) if found.is_notification else None
 
     def serve(self, name: str, params: msgspec.Raw) -> Any | Awaitable[Any]:
         """Find, decode and call one method. Raises PeerError for what cannot be called."""
-        version = self._desk.version or STABLE
-        if name == "initialize" and self._desk.house.offers_draft_v2:
+        version = self._client.version or STABLE
+        if name == "initialize" and self._client.app.offers_draft_v2:
             version = self._agree(params)
         method = self._find(version, name)
-        if not (self._desk.version or method.is_open_before_initialize):
+        if not (self._client.version or method.is_open_before_initialize):
             raise PeerError(INVALID_REQUEST, "initialize must come first", {"code": "not_initialized"})
-        self._desk.is_under_way |= name != "initialize"
+        self._client.is_under_way |= name != "initialize"
         try:
-            arguments = salvage.decode(method.params, params, is_stable=not self._desk.offers_unstable)
+            arguments = salvage.decode(method.params, params, is_stable=not self._client.offers_unstable)
         except msgspec.MsgspecError as error:
             if not (name == "initialize" and version == NEWEST < _asked_version(params)):
                 message = f"the parameters of {name} do not fit: {error}"
                 raise PeerError(INVALID_PARAMS, message, {"code": "bad_params"}) from error
-            arguments = salvage.decode(method.params, FROM_THE_FUTURE)
-        return method.serve(self._desk, arguments if self._desk.offers_unstable else stable_part(arguments))
+            arguments = salvage.decode(method.params, NEWER_THAN_STABLE)
+        return method.serve(
+            self._client, arguments if self._client.offers_unstable else stable_part(arguments)
+        )
 
     def _agree(self, params: msgspec.Raw) -> int:
         """Give the highest version not above the one asked for; a second initialize may only go up, and at once."""
         version = NEWEST if _asked_version(params) >= NEWEST else STABLE
-        before = self._desk.version
-        if before and max(before, version) > STABLE and (self._desk.is_under_way or version < before):
+        before = self._client.version
+        if before and max(before, version) > STABLE and (self._client.is_under_way or version < before):
             raise PeerError(INVALID_REQUEST, "initialize came before", {"code": "already_initialized"})
         return version
 
@@ -114,21 +116,21 @@ class Dispatch:
         if name.startswith(OWN):
             return self._shelf(0).find(name.removeprefix(OWN))
         method = self._shelf(version).find(name)
-        if method.is_unstable and not self._desk.offers_unstable:
+        if method.is_unstable and not self._client.offers_unstable:
             raise _no_such_method()
         return method
 
-    def _shelf(self, version: int) -> "Shelf":
+    def _shelf(self, version: int) -> "MethodTable":
         if version not in self._shelves:
-            self._shelves[version] = Shelf(METHODS[version], "METHOD" if version else "EXTENSION")
+            self._shelves[version] = MethodTable(METHODS[version], "METHOD" if version else "EXTENSION")
         return self._shelves[version]
 
 
-class Shelf:
+class MethodTable:
     """One version's methods by their names on the wire, each opened on first use."""
 
     def __init__(self, package: str, constant: str) -> None:
-        self._drawer: Drawer[Method] = Drawer(package, constant)
+        self._drawer: PluginFolder[Method] = PluginFolder(package, constant)
         self._names = frozenset(self._drawer)
         self._methods: dict[str, Method] = {}
 
@@ -165,7 +167,7 @@ def to_peer_error(error: HermesError) -> PeerError:
     """Say a failure of ours in the wire's terms."""
     code = next((code for family, code in CODES.items() if isinstance(error, family)), INTERNAL_ERROR)
     data: dict[str, object] = {"code": error.code}
-    if isinstance(error, NotFound):
+    if isinstance(error, SessionNotFound):
         data["sessionId"] = error.session_id
     if error.retryable:
         data["retryable"] = True

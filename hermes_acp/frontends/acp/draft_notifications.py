@@ -8,16 +8,16 @@ from typing import Final
 from msgspec import UNSET
 
 from hermes_acp.core.events import EditDrafted
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.extensions import takes
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.meta_extensions import takes
 from hermes_protocol import own
 
 METHOD: Final = "_hermes/edits/draft"
 
 
-def show_draft(desk: Desk, session_id: str, event: EditDrafted) -> None:
+def notify_draft(client: ClientConnection, session_id: str, event: EditDrafted) -> None:
     """Tell it, if the `_meta` of the client's capabilities holds `hermes.drafts: true`."""
-    if not takes(desk.announced, "drafts"):
+    if not takes(client.announced, "drafts"):
         return
     draft = own.EditsDraftParams(
         session_id=session_id,
@@ -27,4 +27,4 @@ def show_draft(desk: Desk, session_id: str, event: EditDrafted) -> None:
         is_whole=event.is_whole,
         old_text=UNSET if event.old_text is None else event.old_text,
     )
-    desk.connection.notify(METHOD, draft)
+    client.connection.notify(METHOD, draft)

@@ -7,24 +7,24 @@ nothing of what a folder brings along: that is asked all the same.
 
 from typing import TYPE_CHECKING, Any, cast
 
-from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.frontends.acp.client_connection import ClientConnection
 
 if TYPE_CHECKING:
     from hermes_acp.sessions.session import Session
 
 
-def is_distrusted(desk: Desk, meta: object) -> bool:
+def is_distrusted(client: ClientConnection, meta: object) -> bool:
     """Tell whether the editor does not trust a session's workspace; what is said of the session itself counts first."""
     told = _told(meta)
     if told is None:
-        told = _told(desk.greeted.meta if desk.greeted else None)
+        told = _told(client.greeted.meta if client.greeted else None)
     return told is False
 
 
-def heed(desk: Desk, session: "Session", meta: object) -> None:
+def apply_editor_trust(client: ClientConnection, session: "Session", meta: object) -> None:
     """Let a session of a workspace the editor does not trust begin in plan mode, and trust nothing there."""
-    is_distrusted_now = is_distrusted(desk, meta)
-    desk.house.trustee.heed_editor(session.record.cwd, is_trusted=not is_distrusted_now)
+    is_distrusted_now = is_distrusted(client, meta)
+    client.app.workspace_trust.set_editor_trust(session.record.cwd, is_trusted=not is_distrusted_now)
     if is_distrusted_now:
         session.set_mode("plan")
 

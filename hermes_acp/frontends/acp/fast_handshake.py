@@ -14,32 +14,32 @@ import msgspec
 from msgspec import Struct
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.v1.methods.initialize import METHOD, VERSION
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.v1.methods.initialize import METHOD, VERSION
 from hermes_protocol import salvage, v1
 from hermes_protocol.envelope import Request, classify, encode_result
 
 if TYPE_CHECKING:
-    from hermes_acp.mcp.specs import ServerSpec
-    from hermes_acp.sessions.beginning import Beginning
+    from hermes_acp.mcp.server_definitions import ServerSpec
+    from hermes_acp.sessions.session_creation import CreatedSession
 
-MOST_BYTES: Final = 1 << 20
+MAX_BYTES: Final = 1 << 20
 READ_BYTES: Final = 1 << 16
-PAUSE_S: Final = 0.02
+NEXT_FRAME_TIMEOUT_S: Final = 0.02
 
 
-class Greeting(Struct, frozen=True):
+class Handshake(Struct, frozen=True):
     """What the greeting leaves behind: bytes that were read and not answered, and a session that was begun.
 
     `servers` are the MCP servers that the begun session is to use.
     """
 
     unread: bytes
-    begun: "Beginning | None" = None
+    begun: "CreatedSession | None" = None
     servers: "tuple[ServerSpec, ...]" = ()
 
 
-def greet(desk: Desk, environment: Environment, in_fd: int, out_fd: int) -> Greeting:
+def greet(client: ClientConnection, environment: Environment, in_fd: int, out_fd: int) -> Handshake:
     """Answer a sound initialize, then a sound session/new if it comes without a pause.
 
     The second needs a model in the environment and no settings file: that would have to be read first.
@@ -48,62 +48,62 @@ def greet(desk: Desk, environment: Environment, in_fd: int, out_fd: int) -> Gree
     frame, _, rest = read.partition(b"\n")
     call = classify(frame)
     if not isinstance(call, Request) or call.method != "initialize":
-        return Greeting(read)
-    desk.offers_unstable = environment.offers_unstable
+        return Handshake(read)
+    client.offers_unstable = environment.offers_unstable
     try:
-        params = salvage.decode(METHOD.params, call.params, is_stable=not desk.offers_unstable)
+        params = salvage.decode(METHOD.params, call.params, is_stable=not client.offers_unstable)
     except msgspec.MsgspecError:
-        return Greeting(read)
+        return Handshake(read)
     if params.protocol_version > VERSION and environment.offers_draft_v2:
-        return Greeting(read)
-    _write(out_fd, encode_result(call.id, METHOD.serve(desk, params)))
+        return Handshake(read)
+    _write(out_fd, encode_result(call.id, METHOD.serve(client, params)))
     if b"\n" not in rest:
-        if not environment.mentions_a_model() or not select.select([in_fd], [], [], PAUSE_S)[0]:
-            return Greeting(rest)
+        if not environment.mentions_a_model() or not select.select([in_fd], [], [], NEXT_FRAME_TIMEOUT_S)[0]:
+            return Handshake(rest)
         rest = _read_frame(in_fd, rest)
-    return _begin(desk, environment, rest, out_fd)
+    return _begin(client, environment, rest, out_fd)
 
 
-def _begin(desk: Desk, environment: Environment, read: bytes, out_fd: int) -> Greeting:
+def _begin(client: ClientConnection, environment: Environment, read: bytes, out_fd: int) -> Handshake:
     frame, _, rest = read.partition(b"\n")
     call = classify(frame)
     if not isinstance(call, Request) or call.method != "session/new":
-        return Greeting(read)
+        return Handshake(read)
     if environment.config_file.is_file() or not environment.mentions_a_model():
-        return Greeting(read)
+        return Handshake(read)
+    from hermes_acp.core.available_options import AvailableOptions
     from hermes_acp.core.errors import HermesError
-    from hermes_acp.core.offers import Offers
-    from hermes_acp.faces.acp.v1.mcp_servers import specs_of
-    from hermes_acp.faces.acp.v1.modes import mode_state
-    from hermes_acp.faces.acp.v1.options import config_options
-    from hermes_acp.faces.acp.workspace_trust import is_distrusted
-    from hermes_acp.sessions.beginning import Founder
-    from hermes_acp.storage.sessions import SessionStore
+    from hermes_acp.frontends.acp.editor_trust import is_distrusted
+    from hermes_acp.frontends.acp.v1.mcp_servers import specs_of
+    from hermes_acp.frontends.acp.v1.options import config_options
+    from hermes_acp.frontends.acp.v1.session_modes import mode_state
+    from hermes_acp.sessions.session_creation import SessionCreator
+    from hermes_acp.storage.session_store import SessionStore
     from hermes_acp.world import RandomIds, SystemClock
 
-    founder = Founder(SessionStore(environment.home), SystemClock(), RandomIds())
+    founder = SessionCreator(SessionStore(environment.home), SystemClock(), RandomIds())
     try:
-        params = salvage.decode(v1.NewSessionRequest, call.params, is_stable=not desk.offers_unstable)
-        if (params.system_prompt and desk.offers_unstable) or is_distrusted(desk, params.meta):
-            return Greeting(read)
-        servers = specs_of(desk, params.mcp_servers)
+        params = salvage.decode(v1.NewSessionRequest, call.params, is_stable=not client.offers_unstable)
+        if (params.system_prompt and client.offers_unstable) or is_distrusted(client, params.meta):
+            return Handshake(read)
+        servers = specs_of(client, params.mcp_servers)
         begun = founder.begin(params.cwd, params.additional_directories or ())
     except (msgspec.MsgspecError, HermesError):
-        return Greeting(read)
-    desk.is_under_way = True
-    offers = Offers(allows_bypass=environment.allows_bypass)
+        return Handshake(read)
+    client.is_under_way = True
+    offers = AvailableOptions(allows_bypass=environment.allows_bypass)
     answer = v1.NewSessionResponse(
         session_id=begun.record.session_id,
         modes=mode_state(begun.record, allows_bypass=environment.allows_bypass),
-        config_options=config_options(begun.record, offers, desk.capabilities),
+        config_options=config_options(begun.record, offers, client.capabilities),
     )
     _write(out_fd, encode_result(call.id, answer))
-    return Greeting(rest, begun, servers)
+    return Handshake(rest, begun, servers)
 
 
 def _read_frame(in_fd: int, read: bytes) -> bytes:
     """Read on until a whole frame is there, the input ends, or it is too long to be one of the two."""
-    while b"\n" not in read and len(read) < MOST_BYTES:
+    while b"\n" not in read and len(read) < MAX_BYTES:
         try:
             piece = os.read(in_fd, READ_BYTES)
         except OSError:

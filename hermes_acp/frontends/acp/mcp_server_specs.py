@@ -7,8 +7,8 @@ read before there is an event loop. No error quotes a value.
 from collections.abc import Iterable
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.mcp.specs import CarriedServer, StdioServer
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.mcp.server_definitions import StdioServer, TunneledServer
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -37,11 +37,11 @@ def headers(name: str, pairs: Pairs) -> Pairs:
     return pairs
 
 
-def carried_spec(desk: Desk, name: str, server_id: str) -> CarriedServer:
+def carried_spec(client: ClientConnection, name: str, server_id: str) -> TunneledServer:
     """Give a server that the client itself carries. Raises BadRequest where none was offered to be used."""
-    if not desk.offers_unstable:
+    if not client.offers_unstable:
         raise unusable(name, "servers over ACP itself are not offered here")
-    return CarriedServer(name, server_id, desk.server_line)
+    return TunneledServer(name, server_id, client.server_line)
 
 
 def unusable(name: str, why: str) -> BadRequest:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 METHOD: Final = "mcp/message"
 UNAVAILABLE: Final = -33001
-Hear = Callable[[str, Mapping[str, Any] | None], None]
+OnNotification = Callable[[str, Mapping[str, Any] | None], None]
 
 
 class _Envelope(Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -39,18 +39,23 @@ class _Outcome(Struct, frozen=True):
     error: _Error | UnsetType = UNSET
 
 
-class ServerLine:
+class McpTunnel:
     """The requests that stand with the servers of one client."""
 
     def __init__(self, connection: "Callable[[], Connection]") -> None:
         self._connection = connection
-        self._hearing: dict[tuple[str, str], Hear] = {}
+        self._hearing: dict[tuple[str, str], OnNotification] = {}
 
     async def ask(
-        self, server_id: str, request_id: str, method: str, params: Mapping[str, Any] | None, hear: Hear
+        self,
+        server_id: str,
+        request_id: str,
+        method: str,
+        params: Mapping[str, Any] | None,
+        hear: OnNotification,
     ) -> Mapping[str, Any]:
-        """Put a request and give its outcome; of both a result and an error the result. Raises LineBroken."""
-        from hermes_acp.mcp.specs import LineBroken
+        """Put a request and give its outcome; of both a result and an error the result. Raises TunnelClosed."""
+        from hermes_acp.mcp.server_definitions import TunnelClosed
 
         key = server_id, request_id
         self._hearing[key] = hear
@@ -59,10 +64,10 @@ class ServerLine:
             raw = await self._connection().request(METHOD, envelope, msgspec.Raw)
             outcome = msgspec.json.decode(raw, type=_Outcome)
         except PeerGone as error:
-            raise LineBroken("the editor is gone") from error
+            raise TunnelClosed("the editor is gone") from error
         except PeerError as error:
             if error.code == UNAVAILABLE:
-                raise LineBroken("the editor does not offer it any more") from error
+                raise TunnelClosed("the editor does not offer it any more") from error
             return _failure(error.message)
         except (msgspec.MsgspecError, RecursionError):
             return _failure("its answer has the wrong shape")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hermes_protocol import v2
 
 
-def told_to(
+def extension_meta(
     capabilities: "v1.ClientCapabilities | v2.ClientCapabilities | UnsetType | None",
 ) -> dict[str, Any] | UnsetType:
     """Give the `_meta` of the agent's capabilities for a client with these."""

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct, structs
 
-from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.frontends.acp.client_connection import ClientConnection
 
 T = TypeVar("T")
 
@@ -22,7 +22,7 @@ class Method(Struct, frozen=True):
     """
 
     params: Any
-    serve: Callable[[Desk, Any], Any | Awaitable[Any]]
+    serve: Callable[[ClientConnection, Any], Any | Awaitable[Any]]
     is_open_before_initialize: bool = False
     is_notification: bool = False
     is_unstable: bool = False

@@ -10,14 +10,16 @@ from typing import Final
 FENCE: Final = "```"
 RUNS_OF_BACKTICKS: Final = re.compile("`{3,}")
 COLOURS: Final = re.compile(r"\x1b\[[0-9;:]*m")
-ACTING: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+CONTROL_CHARACTERS: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
 
 
 def inert(text: str) -> str:
     """Leave colours out of output, and write what would move a cursor, set a title or turn text around as signs."""
     if text.isascii() and text.isprintable():
         return text
-    return ACTING.sub(_sign, COLOURS.sub("", text.replace("\r\n", "\n")))
+    return CONTROL_CHARACTERS.sub(_sign, COLOURS.sub("", text.replace("\r\n", "\n")))
 
 
 def _sign(found: re.Match[str]) -> str:

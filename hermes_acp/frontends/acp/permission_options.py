@@ -10,11 +10,11 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from hermes_acp.core.events import CallProposed
-from hermes_acp.core.exchanges import Answer, Lasting
-from hermes_acp.tools.titles import visible
+from hermes_acp.core.port_types import PermissionAnswer, PermissionScope
+from hermes_acp.tools.safe_display import escape_invisible
 
 OptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
-ANSWERS: Final[Mapping[str, Answer]] = MappingProxyType(
+ANSWERS: Final[Mapping[str, PermissionAnswer]] = MappingProxyType(
     {
         "allow_once": "allow_once",
         "allow_always": "allow_always",
@@ -25,7 +25,7 @@ ANSWERS: Final[Mapping[str, Answer]] = MappingProxyType(
 )
 
 
-class Offer(Struct, frozen=True):
+class AnswerOption(Struct, frozen=True):
     """One answer: its id, its name, and of which of the protocol's kinds it is."""
 
     id: str
@@ -33,35 +33,43 @@ class Offer(Struct, frozen=True):
     kind: OptionKind
 
 
-def offers_for(lasting: Lasting) -> tuple[Offer, ...]:
+def answer_options(permission_scope: PermissionScope) -> tuple[AnswerOption, ...]:
     """List the answers to a question; lasting ones only where they can be remembered, and saying for what.
 
     Of the two that allow for good the narrower one comes first: some clients take the first of a kind.
     """
-    offers = [Offer("allow_once", "Allow once", "allow_once")]
-    if lasting.session:
+    offers = [AnswerOption("allow_once", "Allow once", "allow_once")]
+    if permission_scope.session:
         offers.append(
-            Offer("allow_always", f"Allow {lasting.session} for this session{lasting.manner}", "allow_always")
-        )
-    if lasting.workspace:
-        offers.append(
-            Offer(
-                "allow_workspace",
-                f"Always allow {lasting.workspace} in this folder{lasting.manner}",
+            AnswerOption(
+                "allow_always",
+                f"Allow {permission_scope.session} for this session{permission_scope.manner}",
                 "allow_always",
             )
         )
-    offers.append(Offer("reject_once", "Reject", "reject_once"))
-    if lasting.session:
-        offers.append(Offer("reject_always", f"Reject {lasting.session} for this session", "reject_always"))
+    if permission_scope.workspace:
+        offers.append(
+            AnswerOption(
+                "allow_workspace",
+                f"Always allow {permission_scope.workspace} in this folder{permission_scope.manner}",
+                "allow_always",
+            )
+        )
+    offers.append(AnswerOption("reject_once", "Reject", "reject_once"))
+    if permission_scope.session:
+        offers.append(
+            AnswerOption(
+                "reject_always", f"Reject {permission_scope.session} for this session", "reject_always"
+            )
+        )
     return tuple(offers)
 
 
 def reason_for(call: CallProposed) -> str:
     """Return the sentence that says why a call is asked about; empty where nothing is known of that."""
-    return f"Asked because {visible(call.why)}." if call.why else ""
+    return f"Asked because {escape_invisible(call.why)}." if call.why else ""
 
 
-def answer_of(option_id: str) -> Answer:
+def answer_of(option_id: str) -> PermissionAnswer:
     """Give the answer behind an option; one that was never offered says nothing at all."""
     return ANSWERS.get(option_id, "unavailable")

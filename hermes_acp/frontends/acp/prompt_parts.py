@@ -9,8 +9,8 @@ from urllib.parse import unquote, urlsplit
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ImagePart, LinkPart, Part, ResourcePart, TextPart
-from hermes_acp.tools.picture_sizes import is_whole, too_large
-from hermes_acp.tools.pictures import LARGEST_PICTURE_BYTES, picture_type
+from hermes_acp.tools.image_files import MAX_IMAGE_BYTES, image_type
+from hermes_acp.tools.image_sizes import is_whole, too_large
 
 PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
@@ -36,12 +36,12 @@ def picture(mime_type: str, data_base64: str) -> ImagePart:
         content = base64.b64decode(data_base64, validate=True)
     except ValueError as error:
         raise BadRequest("The picture's data is not base64.", hint="Attach it again.") from error
-    real_type = picture_type(content)
+    real_type = image_type(content)
     if not real_type:
         raise BadRequest(f"What is attached as {mime_type} is no picture.", hint="Attach the picture again.")
-    if len(content) > LARGEST_PICTURE_BYTES:
+    if len(content) > MAX_IMAGE_BYTES:
         raise BadRequest(
-            f"The picture has {len(content):,} bytes; at most {LARGEST_PICTURE_BYTES:,} can be shown.",
+            f"The picture has {len(content):,} bytes; at most {MAX_IMAGE_BYTES:,} can be shown.",
             hint="Attach a smaller copy.",
         )
     if not is_whole(content):

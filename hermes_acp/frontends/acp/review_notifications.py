@@ -5,21 +5,21 @@ Knows: the notification `_hermes/edits/judged` and the announcement of it. Does 
 
 from typing import Final
 
+from hermes_acp.core.edit_reviews import Reviews
 from hermes_acp.core.events import EditsJudged
-from hermes_acp.core.reviews import Reviews
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.extensions import takes
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.meta_extensions import takes
 from hermes_protocol import own
 
 METHOD: Final = "_hermes/edits/judged"
 
 
-def show_judgement(desk: Desk, session_id: str, reviews: Reviews, event: EditsJudged) -> None:
+def notify_review(client: ClientConnection, session_id: str, reviews: Reviews, event: EditsJudged) -> None:
     """Tell how many hunks of the file are open, if the client's `_meta` holds `hermes.edits: true`."""
-    if not takes(desk.announced, "edits"):
+    if not takes(client.announced, "edits"):
         return
     review = reviews.find(event.path)
     judged = own.EditsJudgedParams(
         session_id=session_id, path=event.path, open=len(review.hunks) if review else 0
     )
-    desk.connection.notify(METHOD, judged)
+    client.connection.notify(METHOD, judged)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct, structs
 
+from hermes_acp.core.available_options import AvailableModel, AvailableOptions, chosen_model
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.event_types import Mode, Options
 from hermes_acp.core.messages import Effort
-from hermes_acp.core.offers import ModelOffer, Offers, chosen_offer
 from hermes_acp.core.record import Record
-from hermes_acp.core.terms import Mode, Options
 
 if TYPE_CHECKING:
     from hermes_acp.sessions.session import Session
@@ -105,17 +105,17 @@ EFFORTS: Final[Mapping[Effort, Choice]] = MappingProxyType(
         "max": Choice("max", "Maximum"),
     }
 )
-EVERYWHERE: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
+COMMON_EFFORTS: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
 """The levels that are offered whatever the model has; it does with the nearest it has."""
 
 
-def efforts_offered(offer: ModelOffer, current: Effort | None) -> tuple[Choice, ...]:
+def efforts_offered(offer: AvailableModel, current: Effort | None) -> tuple[Choice, ...]:
     """List the levels of reasoning to choose from: without any only where the model can do without."""
     vendors = Choice(DEFAULT_EFFORT, "Default", "As much as the model's vendor set.")
     levels = (
         choice
         for level, choice in EFFORTS.items()
-        if level in EVERYWHERE or level in offer.efforts or level == current
+        if level in COMMON_EFFORTS or level in offer.efforts or level == current
     )
     return (vendors, *levels)
 
@@ -125,7 +125,7 @@ def modes_offered(*, allows_bypass: bool) -> tuple[Choice, ...]:
     return tuple(choice for mode, choice in MODES.items() if allows_bypass or mode != "bypass")
 
 
-def options_of(record: Record, offers: Offers) -> tuple[Picker | Switch, ...]:
+def options_of(record: Record, offers: AvailableOptions) -> tuple[Picker | Switch, ...]:
     """List every option with its present value."""
     options = record.options
     mode = Picker(MODE, "Mode", record.mode, modes_offered(allows_bypass=offers.allows_bypass), "mode")
@@ -149,9 +149,9 @@ def _backend_pickers(options: Options, backends: Sequence[str]) -> tuple[Picker,
     return (Picker(BACKEND, "Runs on", current, choices),)
 
 
-def _model_pickers(options: Options, models: Sequence[ModelOffer]) -> tuple[Picker, ...]:
+def _model_pickers(options: Options, models: Sequence[AvailableModel]) -> tuple[Picker, ...]:
     """Give the pickers about the model; that of the provider only where there are several."""
-    current = chosen_offer(options, models)
+    current = chosen_model(options, models)
     if current is None:
         return ()
     offers = models if current in models else (*models, current)
@@ -168,16 +168,16 @@ def _model_pickers(options: Options, models: Sequence[ModelOffer]) -> tuple[Pick
     return (Picker(PROVIDER, "Provider", current.provider, names), model, effort)
 
 
-def _are_several(models: Sequence[ModelOffer]) -> bool:
+def _are_several(models: Sequence[AvailableModel]) -> bool:
     return len({offer.provider for offer in models}) > 1
 
 
-def _value(offer: ModelOffer, models: Sequence[ModelOffer]) -> str:
+def _value(offer: AvailableModel, models: Sequence[AvailableModel]) -> str:
     """Name an offer: by its model, and where there are several providers by its provider before that."""
     return f"{offer.provider}/{offer.model}" if _are_several(models) else offer.model
 
 
-def _find_offer(value: str, models: Sequence[ModelOffer]) -> ModelOffer | None:
+def _find_offer(value: str, models: Sequence[AvailableModel]) -> AvailableModel | None:
     """Find an offer by its name; a bare model, as editors keep it in their settings, is the first provider's."""
     named = (offer for offer in models if _value(offer, models) == value)
     bare = (offer for offer in models if offer.model == value and offer.provider == models[0].provider)

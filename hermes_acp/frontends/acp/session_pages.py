@@ -10,16 +10,16 @@ import os
 import msgspec
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.storage.sessions import PAGE, ArchiveFilter, SessionRow
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.storage.session_store import PAGE, ArchiveFilter, SessionRow
 
 
 async def page_of(
-    desk: Desk, cwd: str | None, cursor: str | None, archived: ArchiveFilter = "exclude"
+    client: ClientConnection, cwd: str | None, cursor: str | None, archived: ArchiveFilter = "exclude"
 ) -> tuple[list[SessionRow], str | None]:
     """Give one page, and a cursor while there may be more. Raises BadRequest for a cursor that is none of ours."""
     after = _read_cursor(cursor) if cursor else None
-    rows = await desk.house.sessions.page(os.path.normpath(cwd) if cwd else None, after, archived)
+    rows = await client.app.sessions.page(os.path.normpath(cwd) if cwd else None, after, archived)
     return rows, _write_cursor(rows[-1]) if len(rows) == PAGE else None
 
 

@@ -5,34 +5,42 @@ Knows: that SIGTERM, SIGINT and SIGHUP end it as a closed input does. Does not k
 
 import anyio
 
-from hermes_acp.agent.beside import beside
-from hermes_acp.assembly.house import House
+from hermes_acp.agent.background_tasks import background_tasks
+from hermes_acp.app.app import App
 from hermes_acp.config.environment import Environment
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.greeting import Greeting
-from hermes_acp.faces.acp.server import serve
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection_server import serve
+from hermes_acp.frontends.acp.fast_handshake import Handshake
 from hermes_acp.world import ShutdownGuard
 from hermes_protocol.transport import StdioTransport
 
 
 def run(
-    environment: Environment, desk: Desk, greeting: Greeting, wire: tuple[int, int], guard: ShutdownGuard
+    environment: Environment,
+    client: ClientConnection,
+    greeting: Handshake,
+    wire: tuple[int, int],
+    guard: ShutdownGuard,
 ) -> int:
     """Run the loop to its end; give the exit code."""
-    guard.take_signals()
-    return anyio.run(_serve, environment, desk, greeting, wire, guard)
+    guard.handle_signals()
+    return anyio.run(_serve, environment, client, greeting, wire, guard)
 
 
 async def _serve(
-    environment: Environment, desk: Desk, greeting: Greeting, wire: tuple[int, int], guard: ShutdownGuard
+    environment: Environment,
+    client: ClientConnection,
+    greeting: Handshake,
+    wire: tuple[int, int],
+    guard: ShutdownGuard,
 ) -> int:
     code = 0
 
     async def stop_on_signal() -> None:
         nonlocal code
         code = 128 + await guard.stopped()
-        desk.connection.close_soon()
+        client.connection.close_soon()
 
-    async with beside(stop_on_signal):
-        await serve(StdioTransport(*wire), House(environment), desk, greeting)
+    async with background_tasks(stop_on_signal):
+        await serve(StdioTransport(*wire), App(environment), client, greeting)
     return code

@@ -8,11 +8,11 @@ import sys
 from msgspec import structs
 
 from hermes_acp.config.environment import read_environment
-from hermes_acp.core.errors import BadConfig
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.greeting import greet
-from hermes_acp.storage.descriptors import raise_limit
-from hermes_acp.world import ShutdownGuard, forget_inherited_signals
+from hermes_acp.core.errors import ConfigError
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.fast_handshake import greet
+from hermes_acp.storage.descriptor_limit import raise_limit
+from hermes_acp.world import ShutdownGuard, reset_inherited_signals
 
 
 def serve_stdio(in_fd: int, out_fd: int, *, allows_bypass: bool = False) -> int:
@@ -20,19 +20,19 @@ def serve_stdio(in_fd: int, out_fd: int, *, allows_bypass: bool = False) -> int:
 
     `allows_bypass`: the mode that asks about nothing may be chosen.
     """
-    desk = Desk()
+    client = ClientConnection()
     guard = ShutdownGuard(in_fd)
     guard.start()
     raise_limit()
     try:
         environment = structs.replace(read_environment(), allows_bypass=allows_bypass)
-        greeting = greet(desk, environment, in_fd, out_fd)
-        from hermes_acp.faces.acp.process import run
+        greeting = greet(client, environment, in_fd, out_fd)
+        from hermes_acp.frontends.acp.stdio_process import run
 
-        forget_inherited_signals()
+        reset_inherited_signals()
     except KeyboardInterrupt:
         return 130
-    except BadConfig as error:
+    except ConfigError as error:
         sys.stderr.write(f"hermes-acp: {error.sentence()}\n")
         return error.exit_code
-    return run(environment, desk, greeting, (in_fd, out_fd), guard)
+    return run(environment, client, greeting, (in_fd, out_fd), guard)

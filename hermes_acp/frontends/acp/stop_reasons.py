@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, Literal
 
+from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import TurnEnded
-from hermes_acp.core.terms import ExitReason
 from hermes_protocol.errors import AUTH_REQUIRED, INTERNAL_ERROR
 
 StopReason = Literal["end_turn", "refusal", "max_tokens", "max_turn_requests", "cancelled"]

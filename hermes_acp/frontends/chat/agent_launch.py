@@ -14,7 +14,7 @@ from hermes_acp_client.errors import AgentGone
 from hermes_acp.config.environment import Environment
 
 
-class Launch:
+class AgentLauncher:
     """One command that is started as often as it ends."""
 
     def __init__(self, flags: Sequence[str], environment: Environment) -> None:

@@ -12,32 +12,32 @@ from hermes_acp_client.opening import User, adopt_agent
 from hermes_acp_client.session import Session
 from msgspec import Struct
 
-from hermes_acp.faces.chat.launch import Launch
-from hermes_acp.faces.chat.news import Mailbox, Opened, Updated
-from hermes_acp.faces.chat.seen import Seen
+from hermes_acp.frontends.chat.agent_launch import AgentLauncher
+from hermes_acp.frontends.chat.chat_events import EventQueue, SessionOpened, UpdateReceived
+from hermes_acp.frontends.chat.shown_updates import ShownUpdates
 from hermes_protocol import v1
 
-MOST_RESTARTS: Final = 3
+MAX_RESTARTS: Final = 3
 
 
-class Wish(Struct, frozen=True):
+class SessionRequest(Struct, frozen=True):
     """Which session to open: a new one, the newest of the folder, a stored one, a copy of one."""
 
     kind: Literal["new", "newest", "stored", "fork"] = "new"
     session_id: str = ""
 
 
-class Lost(Exception):
+class AgentLost(Exception):
     """There is no agent any more, and none could be started; the cause says why."""
 
 
-class Link:
+class AgentLink:
     """One agent and one open session at a time."""
 
-    def __init__(self, launch: Launch, cwd: str, mailbox: Mailbox) -> None:
+    def __init__(self, launch: AgentLauncher, cwd: str, events: EventQueue) -> None:
         self._launch = launch
         self._cwd = cwd
-        self._mailbox = mailbox
+        self._events = events
         self._agent: Agent | None = None
         self._session: Session | None = None
         self._last: Session | None = None
@@ -45,7 +45,7 @@ class Link:
         self._is_again = False
         self._restarts = 0
         self._openings = 0
-        self.seen = Seen()
+        self.seen = ShownUpdates()
         self.failure: AgentError | None = None
 
     @property
@@ -64,21 +64,21 @@ class Link:
         return self._last.id if self._last else ""
 
     @property
-    def heeds_edits(self) -> bool:
+    def accepts_partial_edits(self) -> bool:
         """Whether parts of an edit may be taken."""
-        return self._agent is not None and self._agent.heeds_edits
+        return self._agent is not None and self._agent.accepts_partial_edits
 
     @property
-    def keeps_reviews(self) -> bool:
+    def supports_reviews(self) -> bool:
         """Whether edits that were made without a question can be judged later."""
         return self._agent is not None and bool(self._agent.additions.get("reviews"))
 
-    async def keep(self, wish: Wish, user: User) -> None:
+    async def keep(self, wish: SessionRequest, user: User) -> None:
         """Keep an agent running with a session open, until that is hopeless; then `failure` says why."""
         try:
             while True:
                 await self._keep_one(wish, user)
-                wish = Wish("stored", self._last.id) if self._last else wish
+                wish = SessionRequest("stored", self._last.id) if self._last else wish
                 self._restarts += 1
         except AgentError as error:
             self.failure = error
@@ -89,13 +89,13 @@ class Link:
     def take(self, session_id: str, update: v1.SessionUpdate) -> None:
         """Take an update; one of another session, closed meanwhile, is let go."""
         if self._session is None or session_id == self._session.id:
-            self._mailbox.put(Updated(update, self._is_again))
+            self._events.put(UpdateReceived(update, self._is_again))
 
     async def session(self) -> Session:
         """Wait for the open session. Raises Lost when there will be none."""
         while self._session is None:
             if self.failure is not None:
-                raise Lost from self.failure
+                raise AgentLost from self.failure
             await self._changed.wait()
         return self._session
 
@@ -103,7 +103,7 @@ class Link:
         """Wait until a session was opened more often than so many times. Raises Lost."""
         while self._openings <= after:
             if self.failure is not None:
-                raise Lost from self.failure
+                raise AgentLost from self.failure
             await self._changed.wait()
 
     async def agent(self) -> Agent:
@@ -112,7 +112,7 @@ class Link:
         assert self._agent is not None
         return self._agent
 
-    async def switch(self, wish: Wish) -> None:
+    async def switch(self, wish: SessionRequest) -> None:
         """Open another session in the place of the open one. Raises AgentError where it stays, Lost."""
         agent, before = await self.agent(), await self.session()
         if wish.kind == "stored" and wish.session_id == before.id:
@@ -124,7 +124,7 @@ class Link:
             self._session = before
             self._wake()
             raise
-        self.seen = Seen()
+        self.seen = ShownUpdates()
         self._enter(opened, has_past=wish.kind != "new")
         await agent.close_session(before.id)
 
@@ -132,12 +132,12 @@ class Link:
         """Note that the agent did what it was asked: whatever happens next is another story."""
         self._restarts = 0
 
-    async def _keep_one(self, wish: Wish, user: User) -> None:
+    async def _keep_one(self, wish: SessionRequest, user: User) -> None:
         was_lost = self._restarts > 0
         try:
             async with adopt_agent(self._launch.take(), user=user) as agent:
                 if was_lost:
-                    self.seen.begin_recall()
+                    self.seen.begin_replay()
                 self._is_again = was_lost
                 opened = await self._opened(agent, wish)
                 self._is_again = False
@@ -145,12 +145,12 @@ class Link:
                 self._enter(opened, has_past=wish.kind != "new", was_lost=was_lost)
                 await agent.gone()
         except AgentGone:
-            if self._last is None or self._restarts >= MOST_RESTARTS:
+            if self._last is None or self._restarts >= MAX_RESTARTS:
                 raise
         finally:
             self._session, self._agent = None, None
 
-    async def _opened(self, agent: Agent, wish: Wish) -> Session:
+    async def _opened(self, agent: Agent, wish: SessionRequest) -> Session:
         match wish.kind:
             case "new":
                 return await agent.new_session(self._cwd)
@@ -173,8 +173,8 @@ class Link:
     def _enter(self, session: Session, *, has_past: bool, was_lost: bool = False) -> None:
         self._session = self._last = session
         self._openings += 1
-        self._mailbox.put(Updated(v1.ConfigOptionUpdate(config_options=list(session.options))))
-        self._mailbox.put(Opened(session.id, has_past, was_lost))
+        self._events.put(UpdateReceived(v1.ConfigOptionUpdate(config_options=list(session.options))))
+        self._events.put(SessionOpened(session.id, has_past, was_lost))
         self._wake()
 
     def _wake(self) -> None:

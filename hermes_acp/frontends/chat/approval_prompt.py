@@ -12,11 +12,11 @@ from hermes_acp_client.asking import Permission, option_named
 from msgspec import Struct
 from rich.text import Text
 
-from hermes_acp.core.hunks import Hunk, described, with_hunks
-from hermes_acp.faces.chat.diffs import drawn, drawn_hunk, headline, hunks_of, old_text
-from hermes_acp.faces.chat.lettering import harmless, harmless_line
-from hermes_acp.faces.chat.narration import Narrator
-from hermes_acp.faces.chat.screen import LEFT, Gesture, Screen
+from hermes_acp.core.hunks import Hunk, apply_hunks, describe_hunk
+from hermes_acp.frontends.chat.diff_rendering import drawn, drawn_hunk, headline, hunks_of, old_text
+from hermes_acp.frontends.chat.narrator import Narrator
+from hermes_acp.frontends.chat.screen import LEFT, Gesture, Screen
+from hermes_acp.frontends.chat.terminal_text import sanitize, sanitize_line
 from hermes_protocol import v1
 
 WHOLE_DIFF_LINES: Final = 100_000
@@ -26,14 +26,14 @@ STYLES: Final[Mapping[str, str]] = MappingProxyType(
 YES, NO, COMMENT, HUNKS, ALL, EDIT = "y", "n", "c", "h", "v", "e"
 
 
-class Judged(Struct, frozen=True):
+class ApprovalAnswer(Struct, frozen=True):
     """An answer, or that the whole turn shall stop for it."""
 
     permission: Permission | None
     stops_turn: bool = False
 
 
-class Approval:
+class ApprovalPrompt:
     """One question of permission put to a person."""
 
     def __init__(
@@ -43,7 +43,7 @@ class Approval:
         request: v1.RequestPermissionRequest,
         cwd: str,
         *,
-        heeds_edits: bool,
+        accepts_partial_edits: bool,
     ) -> None:
         self._screen = screen
         self._narrator = narrator
@@ -53,16 +53,16 @@ class Approval:
         self._diffs = (
             [part for part in content if isinstance(part, v1.Diff)] if isinstance(content, list) else []
         )
-        self._takes_comments = heeds_edits
-        self._takes_hunks = heeds_edits and sum(len(hunks_of(diff)) for diff in self._diffs) > 1
+        self._takes_comments = accepts_partial_edits
+        self._takes_hunks = accepts_partial_edits and sum(len(hunks_of(diff)) for diff in self._diffs) > 1
 
-    async def put(self) -> Judged:
+    async def put(self) -> ApprovalAnswer:
         """Ask until there is an answer; a question that is called away, or closed, has none."""
         await self._show()
         while True:
             key = await self._screen.read_key("  Your answer: ", self._keys())
             if isinstance(key, Gesture):
-                return Judged(None, stops_turn=key is not LEFT)
+                return ApprovalAnswer(None, stops_turn=key is not LEFT)
             if key == ALL:
                 await self._write(*(drawn(diff, self._cwd, WHOLE_DIFF_LINES) for diff in self._diffs))
             elif key == COMMENT:
@@ -75,11 +75,11 @@ class Approval:
                 return await self._choose(self._option(key))
 
     async def _show(self) -> None:
-        title = harmless_line(self._request.tool_call.title or self._request.tool_call.tool_call_id)
+        title = sanitize_line(self._request.tool_call.title or self._request.tool_call.tool_call_id)
         parts = [Text("? ", style="bold yellow").append(title, style="bold")]
         parts += [drawn(diff, self._cwd) for diff in self._diffs]
         text = self._approval_text()
-        if text and harmless_line(text) not in title:
+        if text and sanitize_line(text) not in title:
             parts.append(Text("  │ " + "\n  │ ".join(text.split("\n")), style="dim"))
         await self._write(*parts, self._menu())
 
@@ -87,7 +87,7 @@ class Approval:
         menu = Text()
         for number, option in enumerate(self._request.options, 1):
             menu.append(f"  {number} ", style=f"bold {STYLES.get(option.kind, '')}".strip())
-            menu.append(f"{harmless_line(option.name)}\n")
+            menu.append(f"{sanitize_line(option.name)}\n")
         more = [f"{YES}/{NO} yes, no"]
         more += [f"{COMMENT} reject and say why"] if self._takes_comments and self._no() else []
         more += [f"{HUNKS} judge hunk by hunk"] if self._takes_hunks else []
@@ -115,21 +115,21 @@ class Approval:
     def _no(self) -> str | None:
         return option_named(self._request, "reject_once")
 
-    async def _choose(self, option_id: str | None) -> Judged:
+    async def _choose(self, option_id: str | None) -> ApprovalAnswer:
         option = next((each for each in self._request.options if each.option_id == option_id), None)
         if option is None:
-            return Judged(None)
+            return ApprovalAnswer(None)
         await self._note(option.name, option.kind)
-        return Judged(Permission(option_id))
+        return ApprovalAnswer(Permission(option_id))
 
-    async def _reject_with_words(self) -> Judged | None:
+    async def _reject_with_words(self) -> ApprovalAnswer | None:
         words = await self._screen.read_line("  Why not? (Enter sends, Ctrl+C goes back)")
         if isinstance(words, Gesture):
             return None
-        await self._note(f"Rejected: {harmless_line(words)}" if words.strip() else "Rejected", "reject_once")
-        return Judged(Permission(self._no(), comment=words.strip()))
+        await self._note(f"Rejected: {sanitize_line(words)}" if words.strip() else "Rejected", "reject_once")
+        return ApprovalAnswer(Permission(self._no(), comment=words.strip()))
 
-    async def _judge_hunks(self) -> Judged | None:
+    async def _judge_hunks(self) -> ApprovalAnswer | None:
         """Go through every hunk; None where the person goes back to the question."""
         hunks = [(diff, hunk) for diff in self._diffs for hunk in hunks_of(diff)]
         kept: list[tuple[v1.Diff, Hunk]] = []
@@ -174,10 +174,10 @@ class Approval:
 
     async def _take_hunks(
         self, hunks: Sequence[tuple[v1.Diff, Hunk]], kept: Sequence[tuple[v1.Diff, Hunk]]
-    ) -> Judged:
+    ) -> ApprovalAnswer:
         if not kept:
             await self._note("Rejected", "reject_once")
-            return Judged(Permission(self._no()))
+            return ApprovalAnswer(Permission(self._no()))
         await self._note(f"Taken: {len(kept)} of {len(hunks)} hunks", "allow_once")
         edits: dict[str, str] = {}
         rejected: dict[str, tuple[str, ...]] = {}
@@ -186,22 +186,24 @@ class Approval:
             taken = [hunk for of, hunk in kept if of is diff]
             if taken != proposed:
                 places = {hunk.old_start for hunk in taken}
-                edits[diff.path] = with_hunks(old_text(diff), taken)
+                edits[diff.path] = apply_hunks(old_text(diff), taken)
                 rejected[diff.path] = tuple(
-                    described(hunk) for hunk in proposed if hunk.old_start not in places
+                    describe_hunk(hunk) for hunk in proposed if hunk.old_start not in places
                 )
-        return Judged(Permission(option_named(self._request, "allow_once"), edits=edits, rejected=rejected))
+        return ApprovalAnswer(
+            Permission(option_named(self._request, "allow_once"), edits=edits, rejected=rejected)
+        )
 
     def _approval_text(self) -> str:
         """Return what the call will run or use, as the agent wrote it for a person; "" where diffs show it."""
         meta = self._request.tool_call.meta
         said = meta.get("hermes") if isinstance(meta, dict) else None
         text = cast("dict[str, object]", said).get("approvalText", "") if isinstance(said, dict) else ""
-        return harmless(str(text))
+        return sanitize(str(text))
 
     async def _note(self, words: str, kind: str) -> None:
         await self._screen.write(
-            self._narrator.below(Text(f"  → {harmless_line(words)}", style=STYLES.get(kind, "")))
+            self._narrator.below(Text(f"  → {sanitize_line(words)}", style=STYLES.get(kind, "")))
         )
 
     async def _write(self, *parts: Text) -> None:

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import Final
 
 from hermes_acp.config.environment import read_environment
-from hermes_acp.core.errors import BadConfig, BadRequest, HermesError
+from hermes_acp.core.errors import BadRequest, ConfigError, HermesError
 
 NEEDED: Final = ("rich", "prompt_toolkit")
 
@@ -26,10 +26,10 @@ def chat_command(arguments: Sequence[str]) -> int:
         if not os.path.isdir(cwd):
             raise BadRequest(f"{options.cwd!r} is not a folder.", hint="Name an existing folder.")
         environment = read_environment()
-        from hermes_acp.faces.chat.launch import Launch
+        from hermes_acp.frontends.chat.agent_launch import AgentLauncher
 
-        launch = Launch(_agent_flags(options), environment)
-        from hermes_acp.faces.chat.process import run_chat
+        launch = AgentLauncher(_agent_flags(options), environment)
+        from hermes_acp.frontends.chat.chat_process import run_chat
 
         return run_chat(environment, cwd, options, launch)
     except HermesError as error:
@@ -46,7 +46,7 @@ def _agent_flags(options: argparse.Namespace) -> Sequence[str]:
 def _require_packages() -> None:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise BadConfig(
+        raise ConfigError(
             f"The chat needs packages that are not installed: {', '.join(missing)}.",
             hint="Install them with: pip install 'hermes-acp-server[chat]'",
         )

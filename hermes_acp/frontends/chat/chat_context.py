@@ -8,21 +8,23 @@ from collections.abc import Awaitable, Callable, Sequence
 from hermes_acp_client.errors import AgentError
 from msgspec import Struct
 
-from hermes_acp.faces.chat.lettering import harmless_line
-from hermes_acp.faces.chat.link import Link, Wish
-from hermes_acp.faces.chat.narration import Narrator
-from hermes_acp.faces.chat.screen import Gesture, Screen
-from hermes_acp.faces.chat.standing import Standing, values_of
+from hermes_acp.frontends.chat.agent_link import AgentLink, SessionRequest
+from hermes_acp.frontends.chat.narrator import Narrator
+from hermes_acp.frontends.chat.open_session_status import SessionStatus, values_of
+from hermes_acp.frontends.chat.screen import Gesture, Screen
+from hermes_acp.frontends.chat.terminal_text import sanitize_line
 from hermes_protocol import v1
 
 
-class Desk:
+class CommandContext:
     """The parts of a chat that commands work with."""
 
-    def __init__(self, screen: Screen, narrator: Narrator, standing: Standing, link: Link, cwd: str) -> None:
+    def __init__(
+        self, screen: Screen, narrator: Narrator, session_status: SessionStatus, link: AgentLink, cwd: str
+    ) -> None:
         self.screen = screen
         self.narrator = narrator
-        self.standing = standing
+        self.session_status = session_status
         self.link = link
         self.cwd = cwd
         self.listed: list[v1.SessionInfo] = []
@@ -36,7 +38,7 @@ class Desk:
         """Show Markdown."""
         await self.screen.write(self.narrator.document(markdown))
 
-    async def switch(self, wish: Wish) -> None:
+    async def switch(self, wish: SessionRequest) -> None:
         """Open another session; say so where it cannot be."""
         try:
             await self.link.switch(wish)
@@ -45,7 +47,7 @@ class Desk:
 
     async def set_option(self, name: str, wanted: str) -> None:
         """Give an option another value, by its name or its number; without one, show what there is and ask."""
-        option = self.standing.option(name)
+        option = self.session_status.option(name)
         if option is None:
             await self.tell(f"This session has no option {name!r}.", "yellow")
             return
@@ -63,11 +65,11 @@ class Desk:
         except AgentError as error:
             await self.tell(error.sentence, "red")
             return
-        self.standing.options = session.options
-        await self.tell(f"{harmless_line(option.name)}: {self.standing.current(name)}")
+        self.session_status.options = session.options
+        await self.tell(f"{sanitize_line(option.name)}: {self.session_status.current(name)}")
 
     async def _pick(self, name: str, names: Sequence[str], abouts: Sequence[str]) -> str:
-        now = self.standing.current(name)
+        now = self.session_status.current(name)
         rows = "\n".join(
             f"{number}. {label}{f' — {about}' if about else ''}"
             for number, (label, about) in enumerate(zip(names, abouts, strict=True), 1)
@@ -85,7 +87,7 @@ class ChatCommand(Struct, frozen=True):
     """
 
     description: str
-    run: Callable[[Desk, str], Awaitable[None]]
+    run: Callable[[CommandContext, str], Awaitable[None]]
     hint: str = ""
     option: str = ""
     needs_rest: bool = False

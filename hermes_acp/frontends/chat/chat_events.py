@@ -12,14 +12,14 @@ from msgspec import Struct
 from hermes_protocol import v1
 
 
-class Updated(Struct, frozen=True):
+class UpdateReceived(Struct, frozen=True):
     """The agent said something; `is_again` in the past of a session that was open here before."""
 
     update: v1.SessionUpdate
     is_again: bool = False
 
 
-class Opened(Struct, frozen=True):
+class SessionOpened(Struct, frozen=True):
     """A session is open; everything of its past was said before."""
 
     session_id: str
@@ -27,7 +27,7 @@ class Opened(Struct, frozen=True):
     was_lost: bool = False
 
 
-class TurnOver(Struct, frozen=True):
+class TurnFinished(Struct, frozen=True):
     """A prompt has its answer; with neither a reason nor an error the agent ended meanwhile and was started again."""
 
     prompt: str
@@ -42,26 +42,26 @@ class Remark(Struct, frozen=True):
     style: str = "dim"
 
 
-class Milestone(Struct, frozen=True):
+class QueueMarker(Struct, frozen=True):
     """Reached when everything before it was told."""
 
     reached: anyio.Event
 
 
-News = Updated | Opened | TurnOver | Remark | Milestone
+ChatEvent = UpdateReceived | SessionOpened | TurnFinished | Remark | QueueMarker
 
 
-class Mailbox:
+class EventQueue:
     """News that nobody has told yet."""
 
     def __init__(self) -> None:
-        self._send, self._receive = anyio.create_memory_object_stream[News](math.inf)
+        self._send, self._receive = anyio.create_memory_object_stream[ChatEvent](math.inf)
 
-    def put(self, news: News) -> None:
+    def put(self, news: ChatEvent) -> None:
         """Add one; never blocks."""
         self._send.send_nowait(news)
 
-    async def take(self) -> list[News]:
+    async def take(self) -> list[ChatEvent]:
         """Wait for news; give all there are."""
         found = [await self._receive.receive()]
         while self._receive.statistics().current_buffer_used:
@@ -70,7 +70,7 @@ class Mailbox:
 
     async def all_told(self) -> None:
         """Wait until everything that was put before is told."""
-        milestone = Milestone(anyio.Event())
+        milestone = QueueMarker(anyio.Event())
         self.put(milestone)
         await milestone.reached.wait()
 

@@ -18,19 +18,19 @@ import anyio
 from hermes_acp_client.opening import User
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.faces.chat.chat import COMMANDS, Chat, Wishes
-from hermes_acp.faces.chat.launch import Launch
-from hermes_acp.faces.chat.lettering import harmless, harmless_line
-from hermes_acp.faces.chat.link import Link, Wish
-from hermes_acp.faces.chat.narration import Narrator
-from hermes_acp.faces.chat.news import Mailbox
-from hermes_acp.faces.chat.paper import Look, Paper
-from hermes_acp.faces.chat.plain_screen import PlainScreen
-from hermes_acp.faces.chat.screen import Scenery, Screen
-from hermes_acp.faces.chat.slash import Desk
-from hermes_acp.faces.chat.standing import Standing
-from hermes_acp.faces.chat.teller import Teller
-from hermes_acp.world import start_collecting
+from hermes_acp.frontends.chat.agent_launch import AgentLauncher
+from hermes_acp.frontends.chat.agent_link import AgentLink, SessionRequest
+from hermes_acp.frontends.chat.chat_context import CommandContext
+from hermes_acp.frontends.chat.chat_events import EventQueue
+from hermes_acp.frontends.chat.chat_loop import COMMANDS, Chat, InitialOptions
+from hermes_acp.frontends.chat.event_presenter import EventPresenter
+from hermes_acp.frontends.chat.narrator import Narrator
+from hermes_acp.frontends.chat.open_session_status import SessionStatus
+from hermes_acp.frontends.chat.plain_screen import PlainScreen
+from hermes_acp.frontends.chat.screen import Screen, ScreenWidgets
+from hermes_acp.frontends.chat.terminal_text import sanitize, sanitize_line
+from hermes_acp.frontends.chat.text_rendering import TerminalStyle, TextRenderer
+from hermes_acp.world import enable_garbage_collection
 
 CAPABILITIES: Final[Mapping[str, Any]] = MappingProxyType(
     {"session": {"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}}}
@@ -40,27 +40,32 @@ LAST_LINES: Final = 6
 NAME: Final = "hermes-acp-chat"
 
 
-def run_chat(environment: Environment, cwd: str, options: argparse.Namespace, launch: Launch) -> int:
+def run_chat(environment: Environment, cwd: str, options: argparse.Namespace, launch: AgentLauncher) -> int:
     """Hold a chat; give the exit code."""
-    start_collecting()
+    enable_garbage_collection()
     return anyio.run(_hold, environment, cwd, options, launch)
 
 
-async def _hold(environment: Environment, cwd: str, options: argparse.Namespace, launch: Launch) -> int:
+async def _hold(
+    environment: Environment, cwd: str, options: argparse.Namespace, launch: AgentLauncher
+) -> int:
     is_there = sys.stdin.isatty() and sys.stdout.isatty()
     look = look_of(environment.variables, is_terminal=is_there and not options.plain)
-    mailbox, standing = Mailbox(), Standing()
-    narrator = Narrator(Paper(look, _columns), cwd, time.monotonic)
-    link = Link(launch, cwd, mailbox)
-    teller = Teller(mailbox, narrator, standing, link, is_patient=look.is_plain)
+    events, session_status = EventQueue(), SessionStatus()
+    narrator = Narrator(TextRenderer(look, _columns), cwd, time.monotonic)
+    link = AgentLink(launch, cwd, events)
+    presenter = EventPresenter(events, narrator, session_status, link, is_patient=look.is_plain)
     chat_now: list[Chat] = []
-    scenery = Scenery(
-        teller.live, teller.status, teller.invitation, lambda has_text: chat_now[0].interrupt(has_text)
+    scenery = ScreenWidgets(
+        presenter.live,
+        presenter.status,
+        presenter.invitation,
+        lambda has_text: chat_now[0].interrupt(has_text),
     )
-    screen = _screen(scenery, standing, environment, cwd, look, is_private=options.private)
-    teller.speak_on(screen)
-    desk = Desk(screen, narrator, standing, link, cwd)
-    chat = Chat(desk, mailbox, teller, Wishes(options.model, options.mode))
+    screen = _screen(scenery, session_status, environment, cwd, look, is_private=options.private)
+    presenter.speak_on(screen)
+    context = CommandContext(screen, narrator, session_status, link, cwd)
+    chat = Chat(context, events, presenter, InitialOptions(options.model, options.mode))
     chat_now.append(chat)
     user = User(chat.permit, chat.inquire, link.take, capabilities=CAPABILITIES, name=NAME)
     if is_there:
@@ -73,47 +78,53 @@ async def _hold(environment: Environment, cwd: str, options: argparse.Namespace,
             code = await chat.hold(lambda: link.keep(_wish_of(options), user))
             group.cancel_scope.cancel()
     finally:
-        mailbox.close()
+        events.close()
         _close(screen)
     _say_goodbye(link, narrator, is_there=is_there)
     return code
 
 
-def look_of(variables: Mapping[str, str], *, is_terminal: bool) -> Look:
+def look_of(variables: Mapping[str, str], *, is_terminal: bool) -> TerminalStyle:
     """Tell what a terminal can show, from the variables that say so."""
     term = variables.get("TERM", "")
     if not is_terminal or term in DUMB:
-        return Look("none", is_plain=True)
+        return TerminalStyle("none", is_plain=True)
     if variables.get("NO_COLOR"):
-        return Look("attributes", is_plain=False)
+        return TerminalStyle("attributes", is_plain=False)
     if variables.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
-        return Look("truecolor", is_plain=False)
-    return Look("256" if "256" in term else "standard", is_plain=False)
+        return TerminalStyle("truecolor", is_plain=False)
+    return TerminalStyle("256" if "256" in term else "standard", is_plain=False)
 
 
 def _screen(
-    scenery: Scenery, standing: Standing, environment: Environment, cwd: str, look: Look, *, is_private: bool
+    scenery: ScreenWidgets,
+    session_status: SessionStatus,
+    environment: Environment,
+    cwd: str,
+    look: TerminalStyle,
+    *,
+    is_private: bool,
 ) -> Screen:
     if look.is_plain:
         return PlainScreen(sys.stdin.fileno(), sys.stdout.fileno())
     from prompt_toolkit.history import InMemoryHistory
 
-    from hermes_acp.faces.chat.completing import LineCompleter
-    from hermes_acp.faces.chat.history import FolderHistory
-    from hermes_acp.faces.chat.live_screen import LiveScreen
-    from hermes_acp.faces.chat.offering import Offering
-    from hermes_acp.faces.chat.persons_editor import editor_of
+    from hermes_acp.frontends.chat.completion_source import CompletionSource
+    from hermes_acp.frontends.chat.external_editor import editor_of
+    from hermes_acp.frontends.chat.line_completion import LineCompleter
+    from hermes_acp.frontends.chat.live_screen import LiveScreen
+    from hermes_acp.frontends.chat.prompt_history import PromptHistory
 
-    offering = Offering(standing, COMMANDS)
+    offering = CompletionSource(session_status, COMMANDS)
     completer = LineCompleter(cwd, offering.commands, offering.values, time.monotonic)
-    history = InMemoryHistory() if is_private else FolderHistory(environment.home, cwd)
+    history = InMemoryHistory() if is_private else PromptHistory(environment.home, cwd)
     editor = editor_of(environment.variables)
     return LiveScreen(scenery, completer, history, look.colours, time.monotonic, editor)
 
 
 def _close(screen: Screen) -> None:
     if not isinstance(screen, PlainScreen):
-        from hermes_acp.faces.chat.live_screen import LiveScreen
+        from hermes_acp.frontends.chat.live_screen import LiveScreen
 
         assert isinstance(screen, LiveScreen)
         screen.close()
@@ -123,13 +134,13 @@ async def _heed_interrupts(chat: Chat, screen: PlainScreen) -> None:
     with anyio.open_signal_receiver(signal.SIGINT) as signals:
         async for _ in signals:
             if chat.interrupt(False) == "leave":
-                screen.call_away()
+                screen.cancel_read()
 
 
-def _wish_of(options: argparse.Namespace) -> Wish:
+def _wish_of(options: argparse.Namespace) -> SessionRequest:
     if options.resume:
-        return Wish("stored", options.resume)
-    return Wish("newest" if options.goes_on else "new")
+        return SessionRequest("stored", options.resume)
+    return SessionRequest("newest" if options.goes_on else "new")
 
 
 def _columns() -> int:
@@ -139,13 +150,13 @@ def _columns() -> int:
 def _banner(narrator: Narrator, cwd: str, environment: Environment) -> str:
     home = environment.variables.get("HOME", "")
     place = f"~{cwd.removeprefix(home)}" if home and (cwd == home or cwd.startswith(f"{home}/")) else cwd
-    return narrator.greeting(harmless_line(place))
+    return narrator.greeting(sanitize_line(place))
 
 
-def _say_goodbye(link: Link, narrator: Narrator, *, is_there: bool) -> None:
+def _say_goodbye(link: AgentLink, narrator: Narrator, *, is_there: bool) -> None:
     """Say why it ended where it did not end well, and how to come back."""
     if link.failure is not None:
-        last_words = harmless(link.failure.sentence).split("\n")
+        last_words = sanitize(link.failure.sentence).split("\n")
         told = "\n".join((last_words[0], *last_words[1:][-LAST_LINES:]))
         sys.stderr.write(f"hermes-acp: {told}\n")
     elif is_there and link.last_id:

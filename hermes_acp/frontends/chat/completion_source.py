@@ -3,38 +3,38 @@
 Knows: where each comes from. Does not know: what is typed.
 """
 
-from hermes_acp.core.drawers import Drawer
-from hermes_acp.faces.chat.completing import Offered
-from hermes_acp.faces.chat.lettering import harmless_line
-from hermes_acp.faces.chat.slash import ChatCommand
-from hermes_acp.faces.chat.standing import Standing, values_of
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.frontends.chat.chat_context import ChatCommand
+from hermes_acp.frontends.chat.line_completion import CompletionItem
+from hermes_acp.frontends.chat.open_session_status import SessionStatus, values_of
+from hermes_acp.frontends.chat.terminal_text import sanitize_line
 from hermes_protocol import v1
 
 
-class Offering:
+class CompletionSource:
     """Everything that may stand behind a slash now."""
 
-    def __init__(self, standing: Standing, drawer: Drawer[ChatCommand]) -> None:
-        self._standing = standing
-        self._drawer = drawer
+    def __init__(self, session_status: SessionStatus, plugin_folder: PluginFolder[ChatCommand]) -> None:
+        self._session_status = session_status
+        self._drawer = plugin_folder
 
-    def commands(self) -> list[Offered]:
+    def commands(self) -> list[CompletionItem]:
         """List commands by their names; the chat's own win."""
         own = {name: self._drawer.open(name) for name in self._drawer}
-        offered = [Offered(name, command.description, command.hint) for name, command in own.items()]
-        for command in self._standing.commands:
-            name = harmless_line(command.name)
+        offered = [CompletionItem(name, command.description, command.hint) for name, command in own.items()]
+        for command in self._session_status.commands:
+            name = sanitize_line(command.name)
             if name not in own:
-                offered.append(Offered(name, command.description, _hint(command)))
+                offered.append(CompletionItem(name, command.description, _hint(command)))
         return sorted(offered, key=lambda each: each.name)
 
-    def values(self, command: str) -> list[Offered]:
+    def values(self, command: str) -> list[CompletionItem]:
         """List what may stand behind a command's name."""
         if command not in self._drawer:
             return []
-        option = self._standing.option(self._drawer.open(command).option)
+        option = self._session_status.option(self._drawer.open(command).option)
         return (
-            [Offered(value.value, value.description or value.name) for value in values_of(option)]
+            [CompletionItem(value.value, value.description or value.name) for value in values_of(option)]
             if option
             else []
         )

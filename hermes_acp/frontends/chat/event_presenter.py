@@ -12,12 +12,20 @@ from typing import Final
 import anyio
 from rich.text import Text
 
-from hermes_acp.faces.chat.lettering import clip, harmless_line
-from hermes_acp.faces.chat.link import Link
-from hermes_acp.faces.chat.narration import Narrator
-from hermes_acp.faces.chat.news import Mailbox, Milestone, News, Opened, Remark, TurnOver, Updated
-from hermes_acp.faces.chat.screen import Screen
-from hermes_acp.faces.chat.standing import Standing
+from hermes_acp.frontends.chat.agent_link import AgentLink
+from hermes_acp.frontends.chat.chat_events import (
+    ChatEvent,
+    EventQueue,
+    QueueMarker,
+    Remark,
+    SessionOpened,
+    TurnFinished,
+    UpdateReceived,
+)
+from hermes_acp.frontends.chat.narrator import Narrator
+from hermes_acp.frontends.chat.open_session_status import SessionStatus
+from hermes_acp.frontends.chat.screen import Screen
+from hermes_acp.frontends.chat.terminal_text import clip, sanitize_line
 from hermes_protocol import v1
 
 REASONS: Final[Mapping[str, str]] = MappingProxyType(
@@ -36,16 +44,22 @@ UNASKED: Final = "{files} changed without a question: /review goes through them,
 MESSAGES: Final = v1.AgentMessageChunk | v1.AgentThoughtChunk
 
 
-class Teller:
+class EventPresenter:
     """Tells news on one screen."""
 
     def __init__(
-        self, mailbox: Mailbox, narrator: Narrator, standing: Standing, link: Link, *, is_patient: bool
+        self,
+        events: EventQueue,
+        narrator: Narrator,
+        session_status: SessionStatus,
+        link: AgentLink,
+        *,
+        is_patient: bool,
     ) -> None:
         """`is_patient` is for a screen on which a prompt waits until the one before it is answered."""
-        self._mailbox = mailbox
+        self._events = events
         self._narrator = narrator
-        self._standing = standing
+        self._session_status = session_status
         self._link = link
         self._is_patient = is_patient
         self._screen: Screen | None = None
@@ -94,12 +108,12 @@ class Teller:
     async def run(self) -> None:
         """Tell for ever."""
         while True:
-            news = await self._mailbox.take()
+            news = await self._events.take()
             text = "".join(self._told(each) for each in news)
             if text:
                 await self._the_screen.write(text)
             for each in news:
-                if isinstance(each, Milestone):
+                if isinstance(each, QueueMarker):
                     each.reached.set()
             self._the_screen.refresh()
             self.stir()
@@ -108,7 +122,7 @@ class Teller:
         """Draw what moves, the prompts that wait below it."""
         waiting = [
             self._narrator.drawn(
-                Text(f"❯ {clip(harmless_line(prompt), columns - 14)}  ({self._word})", style="dim")
+                Text(f"❯ {clip(sanitize_line(prompt), columns - 14)}  ({self._word})", style="dim")
             )
             for prompt in self._unsaid
         ]
@@ -127,7 +141,7 @@ class Teller:
             return clip(self.hint, max(1, columns - 1))
         if self._link.current is None:
             return "starting the agent…" if not self._link.openings else "starting the agent again…"
-        return self._standing.line(columns)
+        return self._session_status.line(columns)
 
     @property
     def _the_screen(self) -> Screen:
@@ -136,27 +150,27 @@ class Teller:
 
     @property
     def _word(self) -> str:
-        return "steers" if self._standing.current("during_turn") == "steer" else "waits"
+        return "steers" if self._session_status.current("during_turn") == "steer" else "waits"
 
-    def _told(self, news: News) -> str:
+    def _told(self, news: ChatEvent) -> str:
         match news:
-            case Updated():
+            case UpdateReceived():
                 return self._updated(news)
-            case TurnOver():
+            case TurnFinished():
                 return self._over(news)
-            case Opened():
+            case SessionOpened():
                 return self._opened(news)
             case Remark(text=text, style=style):
                 return self._narrator.settle() + self._narrator.aside(text, style)
-            case Milestone():
+            case QueueMarker():
                 return ""
 
-    def _updated(self, news: Updated) -> str:
+    def _updated(self, news: UpdateReceived) -> str:
         update = self._link.seen.fresh(news.update) if news.is_again else news.update
         if update is None:
             return ""
         self._link.seen.note(update)
-        self._standing.take(update)
+        self._session_status.take(update)
         steered = "" if isinstance(update, MESSAGES) or self._word != "steers" else self._say_unsaid()
         return steered + self._narrator.take(update)
 
@@ -164,17 +178,17 @@ class Teller:
         said = [self._unsaid.popleft() for _ in range(len(self._unsaid))]
         return self._narrator.settle() + "".join(map(self._narrator.you, said)) if said else ""
 
-    def _opened(self, news: Opened) -> str:
+    def _opened(self, news: SessionOpened) -> str:
         if news.was_lost:
             return ""
         rest = self._narrator.end_turn()
         self._narrator.take_unasked()
         if not news.has_past:
             return rest
-        title = self._standing.title or news.session_id
+        title = self._session_status.title or news.session_id
         return rest + self._narrator.aside(f"{title}: the session goes on here.")
 
-    def _over(self, news: TurnOver) -> str:
+    def _over(self, news: TurnFinished) -> str:
         self._running -= 1
         text = self._narrator.end_turn()
         self.hint = ""
@@ -185,7 +199,7 @@ class Teller:
             text += self._narrator.aside(RESTARTED, "yellow")
         elif news.stop_reason in REASONS:
             text += self._narrator.aside(REASONS[news.stop_reason])
-        if (count := self._narrator.take_unasked()) and self._link.keeps_reviews:
+        if (count := self._narrator.take_unasked()) and self._link.supports_reviews:
             text += self._narrator.aside(UNASKED.format(files=f"{count} file{'s' if count > 1 else ''}"))
         if news.prompt in self._unsaid:  # it was taken into the turn that ends
             self._unsaid.remove(news.prompt)

@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 
 
-class PersonsEditor:
+class ExternalEditor:
     """One command that is given a file."""
 
     def __init__(self, command: Sequence[str], variables: Mapping[str, str]) -> None:
@@ -42,11 +42,11 @@ class PersonsEditor:
                 return await process.wait()
 
 
-def editor_of(variables: Mapping[str, str]) -> PersonsEditor | None:
+def editor_of(variables: Mapping[str, str]) -> ExternalEditor | None:
     """Give the editor that the variables name; None where they name none that can be understood."""
     named = variables.get("VISUAL") or variables.get("EDITOR") or ""
     try:
         command = shlex.split(named)
     except ValueError:
         return None
-    return PersonsEditor(command, variables) if command else None
+    return ExternalEditor(command, variables) if command else None

@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from hermes_protocol import v1
 
-MOST_FILES: Final = 20_000
-PASSED_OVER: Final = frozenset({"node_modules", "__pycache__", "target", "venv", "dist", "build"})
+MAX_FILES: Final = 20_000
+SKIPPED_FOLDERS: Final = frozenset({"node_modules", "__pycache__", "target", "venv", "dist", "build"})
 MENTION_ENDS: Final = ".,;:!?)]}\"'"
 
 
@@ -21,7 +21,7 @@ def files_below(folder: str) -> list[str]:
     found: list[str] = []
     for path in _walk(folder):
         found.append(path)
-        if len(found) >= MOST_FILES:
+        if len(found) >= MAX_FILES:
             break
     return found
 
@@ -71,7 +71,7 @@ def _walk(folder: str) -> Iterator[str]:
         except OSError:
             continue
         for entry in entries:
-            if entry.name.startswith(".") or entry.name in PASSED_OVER:
+            if entry.name.startswith(".") or entry.name in SKIPPED_FOLDERS:
                 continue
             path = f"{place}{entry.name}"
             if entry.is_dir(follow_symlinks=False):

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from hermes_acp.faces.chat.lettering import harmless, harmless_line
-from hermes_acp.faces.chat.narration import Narrator
-from hermes_acp.faces.chat.screen import Gesture, Screen
+from hermes_acp.frontends.chat.narrator import Narrator
+from hermes_acp.frontends.chat.screen import Gesture, Screen
+from hermes_acp.frontends.chat.terminal_text import sanitize, sanitize_line
 from hermes_protocol import v1
 
 SECRET: Final = re.compile(
@@ -22,7 +22,7 @@ Answer = v1.CreateElicitationResponse
 Property = v1.ElicitationPropertySchema
 
 
-class Inquirer:
+class FormPrompter:
     """Puts one form after the other."""
 
     def __init__(self, screen: Screen, narrator: Narrator) -> None:
@@ -31,7 +31,7 @@ class Inquirer:
 
     async def put(self, request: v1.CreateElicitationRequest) -> Answer:
         """Put one question; closing it dismisses it."""
-        asked = Text("? ", style="bold yellow").append(harmless(request.message), style="bold")
+        asked = Text("? ", style="bold yellow").append(sanitize(request.message), style="bold")
         await self._screen.write(self._narrator.shown(asked))
         match request:
             case v1.CreateElicitationRequestForm(requested_schema=schema):
@@ -42,7 +42,7 @@ class Inquirer:
                 return v1.CreateElicitationResponseCancel()
 
     async def _page(self, url: str) -> Answer:
-        await self._write(Text(f"  {harmless_line(url)}", style="underline"))
+        await self._write(Text(f"  {sanitize_line(url)}", style="underline"))
         keys = {"y": "opened", "n": "no"}
         key = await self._screen.read_key("  Open this address, then: y done · n I will not ", keys)
         if isinstance(key, Gesture):
@@ -63,9 +63,9 @@ class Inquirer:
     async def _field(self, name: str, field: Property, *, is_required: bool) -> Any:
         """Ask for one value until it fits; None for one that is left out."""
         choices = choices_of(field)
-        title = harmless_line(_title(name, field))
+        title = sanitize_line(_title(name, field))
         for number, (_, shown) in enumerate(choices, 1):
-            await self._write(Text(f"  {number} ", style="bold").append(harmless_line(shown)))
+            await self._write(Text(f"  {number} ", style="bold").append(sanitize_line(shown)))
         may_skip = "" if is_required else " (Enter: leave out)"
         while True:
             line = await self._screen.read_line(f"  {title}{may_skip}:", is_secret=is_secret(name, field))

@@ -10,15 +10,15 @@ from msgspec import Struct
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
 from prompt_toolkit.document import Document
 
-from hermes_acp.faces.chat.folder_files import files_below, matching
-from hermes_acp.faces.chat.lettering import clip, harmless_line
+from hermes_acp.frontends.chat.file_mentions import files_below, matching
+from hermes_acp.frontends.chat.terminal_text import clip, sanitize_line
 
-MOST_OFFERED: Final = 50
-FRESH_S: Final = 5.0
-LONGEST_META: Final = 70
+MAX_OFFERED: Final = 50
+CACHE_TTL_S: Final = 5.0
+MAX_META_LENGTH: Final = 70
 
 
-class Offered(Struct, frozen=True):
+class CompletionItem(Struct, frozen=True):
     """One command as completion offers it; `hint` says what goes behind its name."""
 
     name: str
@@ -26,8 +26,8 @@ class Offered(Struct, frozen=True):
     hint: str = ""
 
 
-Commands = Callable[[], Sequence[Offered]]
-Values = Callable[[str], Sequence[Offered]]
+Commands = Callable[[], Sequence[CompletionItem]]
+Values = Callable[[str], Sequence[CompletionItem]]
 
 
 class LineCompleter(Completer):
@@ -74,17 +74,17 @@ class _FileCompleter(Completer):
         self._cwd = cwd
         self._clock = clock
         self._paths: list[str] = []
-        self._looked_at = -FRESH_S
+        self._looked_at = -CACHE_TTL_S
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         wanted = _mention(document)
         if wanted is None:
             return
-        if self._clock() - self._looked_at >= FRESH_S:
+        if self._clock() - self._looked_at >= CACHE_TTL_S:
             self._paths = files_below(self._cwd)
             self._looked_at = self._clock()
-        for path in matching(self._paths, wanted, MOST_OFFERED):
-            shown = harmless_line(path)
+        for path in matching(self._paths, wanted, MAX_OFFERED):
+            shown = sanitize_line(path)
             if shown == path:  # what cannot be typed as it is shown is not offered
                 yield Completion(path, -len(wanted), display=f"@{path}")
 
@@ -97,6 +97,6 @@ def _mention(document: Document) -> str | None:
     return words[-1][1:]
 
 
-def _meta(offered: Offered) -> str:
+def _meta(offered: CompletionItem) -> str:
     hint = f" ({offered.hint})" if offered.hint else ""
-    return clip(harmless_line(f"{offered.description}{hint}"), LONGEST_META)
+    return clip(sanitize_line(f"{offered.description}{hint}"), MAX_META_LENGTH)

@@ -22,14 +22,14 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.defaults import create_output
 from prompt_toolkit.styles import Style
 
-from hermes_acp.faces.chat.paper import Colours
-from hermes_acp.faces.chat.persons_editor import PersonsEditor
-from hermes_acp.faces.chat.screen import CALLED_AWAY, INTERRUPTED, LEFT, Gesture, Scenery
+from hermes_acp.frontends.chat.external_editor import ExternalEditor
+from hermes_acp.frontends.chat.screen import CALLED_AWAY, INTERRUPTED, LEFT, Gesture, ScreenWidgets
+from hermes_acp.frontends.chat.text_rendering import ColourDepth
 
 PROMPT: Final = "❯ "
 MENU_ROWS: Final = 7
 FRAME_S: Final = 0.12
-TYPING_GRACE_S: Final = 0.8
+TYPING_PAUSE_S: Final = 0.8
 """A question that comes up while somebody types is not answered by the keys that were meant for something else."""
 
 
@@ -38,18 +38,18 @@ class LiveScreen:
 
     def __init__(
         self,
-        scenery: Scenery,
+        scenery: ScreenWidgets,
         completer: Completer,
         history: History,
-        colours: Colours,
+        colours: ColourDepth,
         clock: Callable[[], float],
-        editor: PersonsEditor | None = None,
+        editor: ExternalEditor | None = None,
     ) -> None:
         self._scenery = scenery
         self._clock = clock
         self._editor = editor
         self._draft = ""
-        self._typed_at = -TYPING_GRACE_S
+        self._typed_at = -TYPING_PAUSE_S
         self._input = create_input()
         self._output: Output = create_output()
         self._app_session = create_app_session(self._input, self._output)
@@ -109,19 +109,19 @@ class LiveScreen:
         if answer is CALLED_AWAY:
             self._draft = self._prompt.default_buffer.text
         if isinstance(answer, str):
-            self._typed_at = -TYPING_GRACE_S
+            self._typed_at = -TYPING_PAUSE_S
         return answer
 
     async def read_key(self, question: str, keys: Mapping[str, str]) -> str | Gesture:
         """Put a question that one key answers."""
         asked_at = self._clock()
-        was_typing = asked_at - self._typed_at < TYPING_GRACE_S
+        was_typing = asked_at - self._typed_at < TYPING_PAUSE_S
         bindings = KeyBindings()
 
         @bindings.add("<any>")
         def _(event: KeyPressEvent) -> None:
             key = event.key_sequence[0].data.lower()
-            is_meant = not was_typing or self._clock() - asked_at > TYPING_GRACE_S
+            is_meant = not was_typing or self._clock() - asked_at > TYPING_PAUSE_S
             if key in keys and is_meant:
                 event.app.exit(result=key)
 
@@ -152,7 +152,7 @@ class LiveScreen:
         async with self._writing:
             return await self._editor.change(text, name)
 
-    def call_away(self) -> None:
+    def cancel_read(self) -> None:
         """Have whoever reads come back."""
         if self._app is not None and self._app.is_running and not self._app.is_done:
             self._app.exit(result=CALLED_AWAY)
@@ -265,7 +265,7 @@ def _is_completing() -> bool:
     return before[before.rfind(" ") + 1 :].rpartition("\n")[2].startswith("@")
 
 
-def _depth(colours: Colours) -> ColorDepth:
+def _depth(colours: ColourDepth) -> ColorDepth:
     match colours:
         case "none" | "attributes":
             return ColorDepth.DEPTH_1_BIT

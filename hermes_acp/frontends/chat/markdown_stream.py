@@ -12,7 +12,7 @@ HEADING: Final = re.compile(r" {0,3}#{1,6}(\s|$)")
 INDENTED: Final = re.compile(r"( {2,}|\t)\S")
 
 
-class Flow:
+class MarkdownStream:
     """The words of one message."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Flow:
         return [block] if block else []
 
 
-class Lines:
+class LineStream:
     """The same for paper on which nothing is drawn: whole lines, as they were written."""
 
     def __init__(self) -> None:

@@ -11,10 +11,10 @@ from typing import Final
 from rich.console import RenderableType
 from rich.text import Text
 
-from hermes_acp.faces.chat.cards import SPINNER, SPINS_A_SECOND, Card
-from hermes_acp.faces.chat.flow import Flow, Lines
-from hermes_acp.faces.chat.lettering import clip, harmless, harmless_line
-from hermes_acp.faces.chat.paper import Paper
+from hermes_acp.frontends.chat.markdown_stream import LineStream, MarkdownStream
+from hermes_acp.frontends.chat.terminal_text import clip, sanitize, sanitize_line
+from hermes_acp.frontends.chat.text_rendering import TextRenderer
+from hermes_acp.frontends.chat.tool_call_cards import SPINNER, SPINNER_FRAMES_PER_S, ToolCallCard
 from hermes_protocol import v1
 
 SHOWN_THOUGHT_LINES: Final = 2
@@ -29,17 +29,17 @@ TEXT, CARD, ASIDE, YOU = "text", "card", "aside", "you"
 class Narrator:
     """Tells one session. What a method gives is written above the prompt for good; `live` is drawn over and over."""
 
-    def __init__(self, paper: Paper, cwd: str, clock: Callable[[], float]) -> None:
-        self._paper = paper
+    def __init__(self, renderer: TextRenderer, cwd: str, clock: Callable[[], float]) -> None:
+        self._renderer = renderer
         self._cwd = cwd
         self._clock = clock
-        self._words: Flow | Lines = self._new_flow()
+        self._words: MarkdownStream | LineStream = self._new_flow()
         self._thought = ""
         self._plan: list[v1.PlanEntry] = []
         self._last = ""
-        self.cards: dict[str, Card] = {}
+        self.cards: dict[str, ToolCallCard] = {}
         self.last_thought = ""
-        self.last_card: Card | None = None
+        self.last_card: ToolCallCard | None = None
         self._unasked: set[str] = set()
         self._remarks: list[str] = []
         """What can wait for the end of a paragraph."""
@@ -51,7 +51,7 @@ class Narrator:
                 return self._end_thought() + self._say(content)
             case v1.AgentThoughtChunk(content=v1.TextContent(text=text)):
                 done = "" if self._thought else self._end_words()
-                self._thought += harmless(text)
+                self._thought += sanitize(text)
                 return done
             case v1.UserMessageChunk(content=content):
                 return self.settle() + self.you(_words_in(content))
@@ -96,17 +96,17 @@ class Narrator:
 
     def you(self, text: str) -> str:
         """Give what the user said."""
-        lines = harmless(text).strip("\n").split("\n")
+        lines = sanitize(text).strip("\n").split("\n")
         said = Text("❯ ", style="bold cyan").append("\n  ".join(lines), style="bold")
         return self._put(YOU, said)
 
     def aside(self, text: str, style: str = "dim") -> str:
         """Give a remark that nobody in the conversation made."""
-        return self._put(ASIDE, Text("! " if style != "dim" else "· ", style=style).append(harmless(text)))
+        return self._put(ASIDE, Text("! " if style != "dim" else "· ", style=style).append(sanitize(text)))
 
     def document(self, markdown: str) -> str:
         """Give Markdown of our own, such as an answer to a command of the chat."""
-        return self._put(TEXT, self._paper.prose(markdown))
+        return self._put(TEXT, self._renderer.prose(markdown))
 
     def shown(self, *parts: RenderableType) -> str:
         """Give something drawn by somebody else."""
@@ -114,7 +114,7 @@ class Narrator:
 
     def below(self, *parts: RenderableType) -> str:
         """Give something that belongs right below what was shown last."""
-        return self._paper.written(*parts)
+        return self._renderer.written(*parts)
 
     def greeting(self, place: str) -> str:
         """Give the first line of all."""
@@ -128,15 +128,15 @@ class Narrator:
     def farewell(self, session_id: str) -> str:
         """Give the last line: how to come back."""
         told = Text(f"Come back with: hermes-acp chat --resume {session_id}", style="dim")
-        return f"\n{self._paper.written(told)}"
+        return f"\n{self._renderer.written(told)}"
 
     def drawn(self, part: RenderableType) -> str:
         """Give something of a line that does not stay."""
-        return self._paper.written(part).rstrip("\n")
+        return self._renderer.written(part).rstrip("\n")
 
     def pulse(self) -> Text:
         """Draw that somebody is at work of whom nothing is heard."""
-        mark = SPINNER[int(self._clock() * SPINS_A_SECOND) % len(SPINNER)]
+        mark = SPINNER[int(self._clock() * SPINNER_FRAMES_PER_S) % len(SPINNER)]
         return Text(f"{mark} ", style="cyan").append("working", style="dim")
 
     def live(self, rows: int, width: int) -> str:
@@ -146,26 +146,26 @@ class Narrator:
             last = self._thought.rstrip().rpartition("\n")[2]
             parts.append(Text(f"∴ {clip(last, width - 4)}", style="dim italic"))
         if self._words.tail.strip():
-            parts.append(self._paper.prose(self._words.tail))
+            parts.append(self._renderer.prose(self._words.tail))
         now = self._clock()
         parts += [card.live(now, width) for card in self.cards.values() if not card.is_over]
         if self._plan:
             parts.append(Text("\n").join(_plan_lines(_around_now(self._plan))))
         if not parts:
             return ""
-        lines = self._paper.written(*parts).rstrip("\n").split("\n")
+        lines = self._renderer.written(*parts).rstrip("\n").split("\n")
         return "\n".join(lines[-max(1, rows) :])
 
-    def _new_flow(self) -> Flow | Lines:
-        return Lines() if self._paper.look.is_plain else Flow()
+    def _new_flow(self) -> MarkdownStream | LineStream:
+        return LineStream() if self._renderer.look.is_plain else MarkdownStream()
 
     def _say(self, content: v1.ContentBlock) -> str:
         return "".join(
-            self._put(TEXT, self._paper.prose(block)) for block in self._words.feed(_words_in(content))
+            self._put(TEXT, self._renderer.prose(block)) for block in self._words.feed(_words_in(content))
         )
 
     def _end_words(self) -> str:
-        done = "".join(self._put(TEXT, self._paper.prose(block)) for block in self._words.finish())
+        done = "".join(self._put(TEXT, self._renderer.prose(block)) for block in self._words.finish())
         self._words = self._new_flow()
         remarks, self._remarks = self._remarks, []
         return done + "".join(self.aside(remark) for remark in remarks)
@@ -184,7 +184,7 @@ class Narrator:
 
     def _card(self, update: v1.ToolCall | v1.SessionUpdateToolCallUpdate) -> str:
         now = self._clock()
-        card = self.cards.setdefault(update.tool_call_id, Card(update.tool_call_id, now))
+        card = self.cards.setdefault(update.tool_call_id, ToolCallCard(update.tool_call_id, now))
         was_over = card.is_over
         card.take(update, now)
         if not card.is_over or was_over:
@@ -207,10 +207,10 @@ class Narrator:
 
     def _put(self, kind: str, *parts: RenderableType) -> str:
         """Write a part, an empty line before it unless it goes on with what stands above."""
-        goes_on = kind == self._last and (kind == CARD or (kind == TEXT and self._paper.look.is_plain))
+        goes_on = kind == self._last and (kind == CARD or (kind == TEXT and self._renderer.look.is_plain))
         gap = "" if goes_on or not self._last else "\n"
         self._last = kind
-        return gap + self._paper.written(*parts)
+        return gap + self._renderer.written(*parts)
 
 
 def _words_in(content: v1.ContentBlock) -> str:
@@ -218,7 +218,7 @@ def _words_in(content: v1.ContentBlock) -> str:
         case v1.TextContent(text=text):
             return text
         case v1.ResourceLink(uri=uri):
-            return f" {harmless_line(uri)} "
+            return f" {sanitize_line(uri)} "
         case v1.ImageContent(mime_type=kind):
             return f"[picture: {kind}]"
         case v1.AudioContent(mime_type=kind):
@@ -230,7 +230,7 @@ def _words_in(content: v1.ContentBlock) -> str:
 def _plan_lines(entries: list[v1.PlanEntry]) -> Iterator[Text]:
     for entry in entries:
         mark, style = PLAN_MARKS.get(entry.status, ("○", "dim"))
-        words = harmless_line(entry.content)
+        words = sanitize_line(entry.content)
         yield Text(f"  {mark} ", style=style).append(
             words, style="dim" if entry.status != "in_progress" else ""
         )

@@ -5,13 +5,13 @@ Knows: updates that say so, the line at the bottom. Does not know: the conversat
 
 from msgspec import Struct
 
-from hermes_acp.faces.chat.lettering import clip, harmless_line
+from hermes_acp.frontends.chat.terminal_text import clip, sanitize_line
 from hermes_protocol import v1
 
-LONGEST_TITLE = 40
+MAX_TITLE_LENGTH = 40
 
 
-class Value(Struct, frozen=True):
+class OptionValue(Struct, frozen=True):
     """One value of an option."""
 
     value: str
@@ -19,7 +19,7 @@ class Value(Struct, frozen=True):
     description: str = ""
 
 
-class Standing:
+class SessionStatus:
     """What the status line and completion know of the open session."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Standing:
             case v1.AvailableCommandsUpdate(available_commands=commands):
                 self.commands = tuple(commands)
             case v1.SessionInfoUpdate(title=str(title)):
-                self.title = harmless_line(title)
+                self.title = sanitize_line(title)
             case v1.UsageUpdate(used=used, size=size, cost=cost):
                 self._used, self._size = used, size
                 self._cost = cost or self._cost
@@ -55,7 +55,7 @@ class Standing:
         if option is None:
             return ""
         value = option.current_value
-        return ("on" if value else "off") if isinstance(value, bool) else harmless_line(value)
+        return ("on" if value else "off") if isinstance(value, bool) else sanitize_line(value)
 
     def line(self, width: int) -> str:
         """Give the line at the bottom: model, mode, context, cost, title; as much as fits."""
@@ -66,7 +66,7 @@ class Standing:
             f"effort {effort}" if effort not in ("", "default") else "",
             self._context(),
             f"${self._cost.amount:.2f}" if self._cost and self._cost.currency == "USD" else "",
-            clip(self.title, LONGEST_TITLE),
+            clip(self.title, MAX_TITLE_LENGTH),
         ]
         return clip(" · ".join(part for part in parts if part), max(1, width - 1))
 
@@ -76,15 +76,15 @@ class Standing:
         return f"context {100 * self._used // self._size}% of {_short(self._size)}"
 
 
-def values_of(option: v1.SessionConfigOption) -> tuple[Value, ...]:
+def values_of(option: v1.SessionConfigOption) -> tuple[OptionValue, ...]:
     """List what an option can be."""
     if isinstance(option, v1.SessionConfigOptionBoolean):
-        return (Value("on", "on"), Value("off", "off"))
-    found: list[Value] = []
+        return (OptionValue("on", "on"), OptionValue("off", "off"))
+    found: list[OptionValue] = []
     for entry in option.options:
         offered = entry.options if isinstance(entry, v1.SessionConfigSelectGroup) else [entry]
         found += [
-            Value(each.value, harmless_line(each.name), harmless_line(each.description or ""))
+            OptionValue(each.value, sanitize_line(each.name), sanitize_line(each.description or ""))
             for each in offered
         ]
     return tuple(found)

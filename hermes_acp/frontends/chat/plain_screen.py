@@ -11,7 +11,7 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
-from hermes_acp.faces.chat.screen import CALLED_AWAY, INTERRUPTED, LEFT, Gesture
+from hermes_acp.frontends.chat.screen import CALLED_AWAY, INTERRUPTED, LEFT, Gesture
 
 CHUNK_BYTES: Final = 65536
 
@@ -76,7 +76,7 @@ class PlainScreen:
         """Give nothing."""
         return None
 
-    def call_away(self) -> None:
+    def cancel_read(self) -> None:
         """End the wait."""
         self._end_wait(CALLED_AWAY)
 

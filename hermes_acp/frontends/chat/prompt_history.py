@@ -13,11 +13,11 @@ from typing import Final
 import msgspec
 from prompt_toolkit.history import History
 
-MOST_KEPT: Final = 1000
+MAX_KEPT_PROMPTS: Final = 1000
 FOLDER: Final = "chat-history"
 
 
-class FolderHistory(History):
+class PromptHistory(History):
     """The prompts of one folder, a JSON string a line, the oldest first."""
 
     def __init__(self, home: Path, cwd: str) -> None:
@@ -26,7 +26,7 @@ class FolderHistory(History):
 
     def load_history_strings(self) -> Iterable[str]:
         """Give what is kept, the newest first; a damaged line is passed over."""
-        return reversed(self._read()[-MOST_KEPT:])
+        return reversed(self._read()[-MAX_KEPT_PROMPTS:])
 
     def store_string(self, string: str) -> None:
         """Keep one more, with keys in it masked; a home that cannot be written keeps nothing."""
@@ -58,10 +58,10 @@ class FolderHistory(History):
     def _shorten(self) -> None:
         """Let the older half go once there is twice of what is kept."""
         kept = self._read()
-        if len(kept) < 2 * MOST_KEPT:
+        if len(kept) < 2 * MAX_KEPT_PROMPTS:
             return
         fresh = self._path.with_suffix(f".{os.getpid()}")
         fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with os.fdopen(fd, "wb") as file:
-            file.writelines(msgspec.json.encode(each) + b"\n" for each in kept[-MOST_KEPT:])
+            file.writelines(msgspec.json.encode(each) + b"\n" for each in kept[-MAX_KEPT_PROMPTS:])
         os.replace(fresh, self._path)

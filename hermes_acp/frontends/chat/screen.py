@@ -26,7 +26,7 @@ CALLED_AWAY: Final = Gesture.CALLED_AWAY
 Reaction = Literal["leave", "clear", "stay"]
 
 
-class Scenery(Struct, frozen=True):
+class ScreenWidgets(Struct, frozen=True):
     """What a terminal draws around the line that is being typed, asked for whenever it draws.
 
     `live(rows, columns)` is the moving part above, `status(columns)` the line below, `invitation(columns)` what stands
@@ -41,7 +41,7 @@ class Scenery(Struct, frozen=True):
 
 
 class Screen(Protocol):
-    """One terminal. Reading is for one task alone; whatever it waits for, `call_away` ends the wait."""
+    """One terminal. Reading is for one task alone; whatever it waits for, `cancel_read` ends the wait."""
 
     @property
     def can_ask(self) -> bool:
@@ -77,6 +77,6 @@ class Screen(Protocol):
         """Have a text changed in the person's own editor, as a file of that name; None where that failed."""
         ...
 
-    def call_away(self) -> None:
+    def cancel_read(self) -> None:
         """Have whoever reads come back at once."""
         ...

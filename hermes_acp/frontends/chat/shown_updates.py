@@ -8,7 +8,7 @@ from msgspec import structs
 from hermes_protocol import v1
 
 
-class Seen:
+class ShownUpdates:
     """What one session showed."""
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Seen:
             case _:
                 pass
 
-    def begin_recall(self) -> None:
+    def begin_replay(self) -> None:
         """Get ready for the session's past."""
         self._recalled.clear()
         self.recalled_prompts.clear()

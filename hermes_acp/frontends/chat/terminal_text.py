@@ -8,7 +8,7 @@ here.
 import re
 from typing import Final
 
-STEERING: Final = re.compile(
+CONTROL_CHARACTERS: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]"
 )
 COLOURS: Final = re.compile("\x1b\\[[0-9;:]*m")
@@ -18,21 +18,21 @@ FENCE: Final = re.compile(r"\A(`{3,})[^\n`]*\n(.*?)\n?\1\s*\Z", re.DOTALL)
 TAB_WIDTH: Final = 4
 
 
-def harmless(text: str) -> str:
+def sanitize(text: str) -> str:
     """Write what would steer a terminal as a sign that can be seen; line ends and tabs stay."""
-    return STEERING.sub(_sign, LINE_ENDS.sub("\n", text))
+    return CONTROL_CHARACTERS.sub(_sign, LINE_ENDS.sub("\n", text))
 
 
-def harmless_line(text: str) -> str:
-    """Give words for one line: as `harmless`, with line ends and tabs as spaces."""
-    return " ".join(harmless(text).split())
+def sanitize_line(text: str) -> str:
+    """Give words for one line: as `sanitize`, with line ends and tabs as spaces."""
+    return " ".join(sanitize(text).split())
 
 
 def output_text(text: str) -> str:
     """Give a program's output: without its colours, of lines written over one another only the last, tabs as spaces."""
     unfenced = FENCE.sub(lambda found: found[2], text)
     kept = OVERWRITTEN.sub("", LINE_ENDS.sub("\n", COLOURS.sub("", unfenced)))
-    return harmless(kept.rstrip("\r")).expandtabs(TAB_WIDTH)
+    return sanitize(kept.rstrip("\r")).expandtabs(TAB_WIDTH)
 
 
 def clip(text: str, most: int) -> str:

@@ -15,31 +15,31 @@ from rich.segment import Segment, Segments
 from rich.syntax import Syntax
 from rich.text import Text
 
-from hermes_acp.faces.chat.lettering import harmless
+from hermes_acp.frontends.chat.terminal_text import sanitize
 
-Colours = Literal["none", "attributes", "standard", "256", "truecolor"]
-WIDEST: Final = 100
-NARROWEST: Final = 20
+ColourDepth = Literal["none", "attributes", "standard", "256", "truecolor"]
+MAX_WIDTH: Final = 100
+MIN_WIDTH: Final = 20
 
 
-class Look(Struct, frozen=True):
+class TerminalStyle(Struct, frozen=True):
     """How much a terminal can show; one that `is_plain` gets lines of text and nothing else."""
 
-    colours: Colours
+    colours: ColourDepth
     is_plain: bool
 
 
-class Paper:
+class TextRenderer:
     """Makes text with the terminal's own codes out of what is to be shown."""
 
-    def __init__(self, look: Look, columns: Callable[[], int]) -> None:
+    def __init__(self, look: TerminalStyle, columns: Callable[[], int]) -> None:
         self.look = look
         self._columns = columns
 
     @property
     def width(self) -> int:
         """How wide text may be now, in cells; long lines of prose are not read well."""
-        return max(NARROWEST, min(self._columns(), WIDEST))
+        return max(MIN_WIDTH, min(self._columns(), MAX_WIDTH))
 
     def written(self, *parts: RenderableType) -> str:
         """Give parts as lines for the terminal, each ended."""
@@ -59,8 +59,8 @@ class Paper:
     def prose(self, text: str) -> RenderableType:
         """Give Markdown as it is drawn; its source where nothing can be drawn."""
         if self.look.is_plain:
-            return Text(harmless(text))
-        return _Prose(harmless(text), code_theme="ansi_dark", hyperlinks=False)
+            return Text(sanitize(text))
+        return _Prose(sanitize(text), code_theme="ansi_dark", hyperlinks=False)
 
     def _console(self) -> Console:
         colours = self.look.colours
@@ -118,14 +118,14 @@ class _Prose(Markdown):
 
 def _plain(part: RenderableType) -> str:
     if isinstance(part, Text):
-        return harmless(part.plain)
-    return harmless(str(part))
+        return sanitize(part.plain)
+    return sanitize(str(part))
 
 
 def _harmless(segments: Iterable[Segment]) -> Iterator[Segment]:
     for segment in segments:
         if not segment.control:
-            yield Segment(harmless(segment.text), segment.style)
+            yield Segment(sanitize(segment.text), segment.style)
 
 
 def _stripped(line: list[Segment]) -> list[Segment]:

@@ -9,21 +9,21 @@ from typing import Final
 
 from rich.text import Text
 
-from hermes_acp.faces.chat.diffs import drawn, headline
-from hermes_acp.faces.chat.lettering import clip, harmless_line, output_text
+from hermes_acp.frontends.chat.diff_rendering import drawn, headline
+from hermes_acp.frontends.chat.terminal_text import clip, output_text, sanitize_line
 from hermes_protocol import v1
 
 TAIL_LINES: Final = 6
-LONGEST_TITLE: Final = 78
-QUIET: Final = frozenset({"read", "search", "fetch", "think"})
+MAX_TITLE_LENGTH: Final = 78
+HIDDEN_OUTPUT_KINDS: Final = frozenset({"read", "search", "fetch", "think"})
 MARKS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {"completed": ("✓", "green"), "failed": ("✗", "red"), "pending": ("○", "dim")}
 )
 SPINNER: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-SPINS_A_SECOND: Final = 8
+SPINNER_FRAMES_PER_S: Final = 8
 
 
-class Card:
+class ToolCallCard:
     """One call."""
 
     def __init__(self, call_id: str, now: float) -> None:
@@ -44,7 +44,7 @@ class Card:
 
     def take(self, update: v1.ToolCall | v1.ToolCallUpdate, now: float) -> None:
         """Take what an update says; what it does not say stays."""
-        self.title = harmless_line(update.title) if update.title else self.title
+        self.title = sanitize_line(update.title) if update.title else self.title
         self.kind = update.kind or self.kind
         self.status = update.status or self.status
         if isinstance(update.content, list):
@@ -56,12 +56,12 @@ class Card:
         if self.status == "pending":
             mark, style = MARKS["pending"]
         else:
-            mark, style = SPINNER[int(now * SPINS_A_SECOND) % len(SPINNER)], "cyan"
+            mark, style = SPINNER[int(now * SPINNER_FRAMES_PER_S) % len(SPINNER)], "cyan"
         took = f" · {now - self._begun_at:.0f} s" if now - self._begun_at >= 1 else ""
         line = Text(f"{mark} ", style=style).append(clip(self.title, max(10, width - 24)), style="bold")
         line.append(f"  {self.kind}{took}", style="dim")
         last = self.text.rstrip().rpartition("\n")[2]
-        if last and self.kind not in QUIET:
+        if last and self.kind not in HIDDEN_OUTPUT_KINDS:
             line.append(f"\n  │ {clip(last, width - 5)}", style="dim")
         return line
 
@@ -69,7 +69,7 @@ class Card:
         """Draw it when it is over; a diff that was shown for judgement is not drawn once more."""
         mark, style = MARKS.get(self.status, ("•", "dim"))
         took = f" · {self._took_s:.1f} s" if self._took_s >= 1 else ""
-        line = Text(f"{mark} ", style=style).append(clip(self.title, LONGEST_TITLE), style="bold")
+        line = Text(f"{mark} ", style=style).append(clip(self.title, MAX_TITLE_LENGTH), style="bold")
         line.append(f"  {self.kind}{took}", style="dim")
         for diff in self.diffs if self.status == "completed" else ():
             shown = headline(diff, cwd) if self.was_judged else drawn(diff, cwd)
@@ -84,9 +84,9 @@ class Card:
                 case v1.Content(content=v1.TextContent(text=text)):
                     texts.append(output_text(text))
                 case v1.Content(content=v1.ResourceLink(uri=uri)):
-                    texts.append(harmless_line(uri))
+                    texts.append(sanitize_line(uri))
                 case v1.Content(content=v1.ImageContent(mime_type=kind)):
-                    texts.append(f"[picture: {harmless_line(kind)}]")
+                    texts.append(f"[picture: {sanitize_line(kind)}]")
                 case _:
                     pass
         self.text = "\n".join(texts)
@@ -94,7 +94,7 @@ class Card:
     def _tail(self) -> Text:
         """Give the end of the output: nothing for what only looked something up and could."""
         lines = [line.rstrip() for line in self.text.rstrip().split("\n") if line.strip()]
-        if not lines or (self.status == "completed" and (self.kind in QUIET or self.diffs)):
+        if not lines or (self.status == "completed" and (self.kind in HIDDEN_OUTPUT_KINDS or self.diffs)):
             return Text()
         tail = Text()
         if len(lines) > TAIL_LINES:

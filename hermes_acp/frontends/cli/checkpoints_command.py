@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hermes_acp.config.environment import read_environment
-from hermes_acp.core.checkpoints import Checkpoint, FileTexts
+from hermes_acp.core.checkpoint_types import Checkpoint, FileTexts
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.cli.lettering import (
+from hermes_acp.frontends.cli.cli_output import (
     bold,
     escaped,
     exact_time,
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hermes_acp.core.events import NoteAdded
-    from hermes_acp.sessions.undo import Undoing
-    from hermes_acp.storage.checkpoints.keeper import Keeper
+    from hermes_acp.sessions.turn_undo import TurnUndo
+    from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager
 
-    Begin = Callable[[Callable[[NoteAdded], object]], Undoing]
+    Begin = Callable[[Callable[[NoteAdded], object]], TurnUndo]
 
 
 def add_checkpoints(parser: argparse.ArgumentParser) -> None:
@@ -92,28 +92,28 @@ def run_checkpoints(options: argparse.Namespace) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
-    from hermes_acp.assembly.checkpointing import setup_of, terms_of
+    from hermes_acp.app.checkpoint_service import checkpoint_retention, checkpoint_setup
     from hermes_acp.config.settings import load_settings
     from hermes_acp.knowledge.note_changes import NoteChanges
-    from hermes_acp.sessions.undo import Undoing
-    from hermes_acp.storage.checkpoints.book import Book
-    from hermes_acp.storage.checkpoints.keeper import Keeper
-    from hermes_acp.storage.sessions import SessionStore
+    from hermes_acp.sessions.turn_undo import TurnUndo
+    from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointIndex
+    from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager
+    from hermes_acp.storage.session_store import SessionStore
     from hermes_acp.world import RandomIds, SystemClock
 
     environment = read_environment()
     section = load_settings(environment).checkpoints
-    setup = setup_of(environment, section)
+    setup = checkpoint_setup(environment, section)
     clock = SystemClock()
-    keeper = Keeper(lambda: setup, lambda: terms_of(section), clock, RandomIds())
+    keeper = CheckpointManager(lambda: setup, lambda: checkpoint_retention(section), clock, RandomIds())
     folder = os.path.realpath(options.cwd)
-    session_id = options.session or Book(setup.shelf / "turns").newest_session(folder)
+    session_id = options.session or CheckpointIndex(setup.shelf / "turns").newest_session(folder)
     if not session_id:
         raise BadRequest(f"No session has changed a file in {folder!r} yet.", hint="Name one: --session ID.")
     store = SessionStore(environment.home)
 
-    def undoing(tell: "Callable[[NoteAdded], object]") -> Undoing:
-        return Undoing(keeper, NoteChanges(environment.home), clock.now, session_id, tell)
+    def undoing(tell: "Callable[[NoteAdded], object]") -> TurnUndo:
+        return TurnUndo(keeper, NoteChanges(environment.home), clock.now, session_id, tell)
 
     try:
         if options.command == "undo":
@@ -162,7 +162,7 @@ def _entry(each: Checkpoint) -> dict[str, object]:
     }
 
 
-async def _diff(keeper: "Keeper", session_id: str, options: argparse.Namespace) -> int:
+async def _diff(keeper: "CheckpointManager", session_id: str, options: argparse.Namespace) -> int:
     checkpoint_id = options.id
     if checkpoint_id is None:
         checkpoints = await keeper.of_session(session_id)
@@ -205,10 +205,10 @@ def _patch(each: FileTexts) -> str:
 
 
 async def _undo(begin: "Begin", record: "Path", options: argparse.Namespace) -> int:
-    from hermes_acp.sessions.undo import held_record
+    from hermes_acp.sessions.turn_undo import locked_record
 
     words = f"{options.count}{' force' if options.force else ''}"
-    with held_record(record) as tell:
+    with locked_record(record) as tell:
         undoing = begin(tell)
         answer = await (undoing.redo(words) if options.redo else undoing.undo(words))
     print(plain_lines(_in_words_of_the_command_line(answer)))
@@ -226,10 +226,10 @@ def _in_words_of_the_command_line(answer: str) -> str:
 
 
 async def _restore(begin: "Begin", record: "Path", options: argparse.Namespace) -> int:
-    from hermes_acp.sessions.undo import held_record
+    from hermes_acp.sessions.turn_undo import locked_record
 
     paths = [path for path in map(folder_named, options.path) if path]
-    with held_record(record) as tell:
+    with locked_record(record) as tell:
         undoing = begin(tell)
         done = await undoing.restore(options.id, paths or None, force=options.force)
     for path in done.restored:

@@ -12,16 +12,16 @@ from typing import Final, NoReturn
 
 from hermes_acp import __version__
 from hermes_acp.core.errors import HermesError
-from hermes_acp.faces.cli.checkpoints import add_checkpoints, add_undo
-from hermes_acp.faces.cli.doctor import add_doctor
-from hermes_acp.faces.cli.lettering import drop_output
-from hermes_acp.faces.cli.mcp import add_mcp
-from hermes_acp.faces.cli.memory import add_memory
-from hermes_acp.faces.cli.policy import add_policy
-from hermes_acp.faces.cli.sessions import add_sessions
-from hermes_acp.faces.cli.skills import add_skills
-from hermes_acp.faces.cli.tools import add_tools
-from hermes_acp.faces.cli.trust import add_trust
+from hermes_acp.frontends.cli.checkpoints_command import add_checkpoints, add_undo
+from hermes_acp.frontends.cli.cli_output import drop_output
+from hermes_acp.frontends.cli.doctor_command import add_doctor
+from hermes_acp.frontends.cli.mcp_command import add_mcp
+from hermes_acp.frontends.cli.memory_command import add_memory
+from hermes_acp.frontends.cli.policy_command import add_policy
+from hermes_acp.frontends.cli.sessions_command import add_sessions
+from hermes_acp.frontends.cli.skills_command import add_skills
+from hermes_acp.frontends.cli.tools_command import add_tools
+from hermes_acp.frontends.cli.trust_command import add_trust
 
 EXIT_CODES: Final = """exit codes:
   0    done
@@ -59,46 +59,46 @@ def run_command(arguments: Sequence[str]) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     if options.command == "run":
-        from hermes_acp.faces.cli.run import run_headless
+        from hermes_acp.frontends.cli.headless_run import run_headless
 
         return run_headless(options)
     if options.command == "sessions":
-        from hermes_acp.faces.cli.sessions import run_sessions
+        from hermes_acp.frontends.cli.sessions_command import run_sessions
 
         return run_sessions(options)
     if options.command == "policy":
-        from hermes_acp.faces.cli.policy import run_policy
+        from hermes_acp.frontends.cli.policy_command import run_policy
 
         return run_policy(options)
     if options.command == "trust":
-        from hermes_acp.faces.cli.trust import run_trust
+        from hermes_acp.frontends.cli.trust_command import run_trust
 
         return run_trust(options)
     if options.command == "skills":
-        from hermes_acp.faces.cli.skills import run_skills
+        from hermes_acp.frontends.cli.skills_command import run_skills
 
         return run_skills(options)
     if options.command == "tools":
-        from hermes_acp.faces.cli.tools import run_tools
+        from hermes_acp.frontends.cli.tools_command import run_tools
 
         return run_tools(options)
     if options.command == "mcp":
-        from hermes_acp.faces.cli.mcp import run_mcp
+        from hermes_acp.frontends.cli.mcp_command import run_mcp
 
         return run_mcp(options)
     if options.command == "memory":
-        from hermes_acp.faces.cli.memory import run_memory
+        from hermes_acp.frontends.cli.memory_command import run_memory
 
         return run_memory(options)
     if options.command in ("checkpoints", "undo"):
-        from hermes_acp.faces.cli.checkpoints import run_checkpoints
+        from hermes_acp.frontends.cli.checkpoints_command import run_checkpoints
 
         return run_checkpoints(options)
     if options.command == "doctor":
-        from hermes_acp.faces.cli.doctor import run_doctor
+        from hermes_acp.frontends.cli.doctor_command import run_doctor
 
         return run_doctor(options)
-    from hermes_acp.faces.cli.setup import run_setup
+    from hermes_acp.frontends.cli.setup_command import run_setup
 
     return run_setup()
 

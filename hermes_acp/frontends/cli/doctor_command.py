@@ -7,11 +7,11 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from hermes_acp.config.environment import Environment, read_environment
-from hermes_acp.faces.cli.lettering import bold, escaped, note
+from hermes_acp.frontends.cli.cli_output import bold, escaped, note
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
-    from hermes_acp.storage.sessions import SessionStore
+    from hermes_acp.storage.session_store import SessionStore
 
 SANDBOXED: Final = "Commands that nobody approved run in a sandbox (bubblewrap)."
 
@@ -34,15 +34,15 @@ def run_doctor(options: argparse.Namespace) -> int:
 
 async def _rebuild_meaning(environment: Environment, store: "SessionStore") -> None:
     """Make the vectors anew where `recall.embeddings` is set; without its model all else is as well as before."""
-    from hermes_acp.assembly.recollection import Recollection
-    from hermes_acp.core.errors import BadConfig, ModelTrouble, StorageTrouble
+    from hermes_acp.app.recall_service import RecallService
+    from hermes_acp.core.errors import ConfigError, ModelError, StorageError
 
     try:
-        async with Recollection.by_settings(environment, store) as recollection:
-            left = await recollection.rebuild()
-            sentences = [*recollection.news()]
-    except (BadConfig, ModelTrouble, StorageTrouble) as trouble:
-        sentences, left = [f"What was said was not embedded anew: {trouble.sentence()}"], 0
+        async with RecallService.by_settings(environment, store) as recall_service:
+            left = await recall_service.rebuild()
+            sentences = [*recall_service.news()]
+    except (ConfigError, ModelError, StorageError) as error:
+        sentences, left = [f"What was said was not embedded anew: {error.sentence()}"], 0
     if left:
         sentences.append(f"The meaning of {left:,} sessions is made out later: recall.most_texts bounds it.")
     for sentence in sentences:
@@ -52,23 +52,23 @@ async def _rebuild_meaning(environment: Environment, store: "SessionStore") -> N
 def _settings(environment: Environment) -> "Settings | None":
     """Return the settings; None where they cannot be read, which is for others to tell."""
     from hermes_acp.config.settings import load_settings
-    from hermes_acp.core.errors import BadConfig
+    from hermes_acp.core.errors import ConfigError
 
     try:
         return load_settings(environment)
-    except BadConfig:
+    except ConfigError:
         return None
 
 
 async def _run(options: argparse.Namespace) -> int:
     from anyio import to_thread
 
-    from hermes_acp.assembly.checkpointing import setup_of
-    from hermes_acp.assembly.confinement import sandbox_here, told_of
-    from hermes_acp.config.checkpoints import CheckpointSettings
-    from hermes_acp.storage.checkpoints.checkup import examine_checkpoints
-    from hermes_acp.storage.checkup import examine
-    from hermes_acp.storage.sessions import SessionStore
+    from hermes_acp.app.checkpoint_service import checkpoint_setup
+    from hermes_acp.app.sandbox_setup import sandbox_here, sandbox_notice
+    from hermes_acp.config.checkpoint_settings import CheckpointSettings
+    from hermes_acp.storage.checkpoints.checkpoint_checks import check_checkpoints
+    from hermes_acp.storage.session_store import SessionStore
+    from hermes_acp.storage.storage_checks import run_checks
 
     environment = read_environment()
     home = environment.home
@@ -81,12 +81,12 @@ async def _run(options: argparse.Namespace) -> int:
             for sentence in store.news():
                 note(sentence)
             store.close()
-    setup = setup_of(environment, CheckpointSettings())
-    findings = await to_thread.run_sync(lambda: [*examine(home), *examine_checkpoints(setup)])
+    setup = checkpoint_setup(environment, CheckpointSettings())
+    findings = await to_thread.run_sync(lambda: [*run_checks(home), *check_checkpoints(setup)])
     for finding in findings:
         sign = {"fine": "ok     ", "note": "note   ", "problem": bold("PROBLEM")}[finding.level]
         print(f"{sign}  {escaped(finding.text)}{f' {finding.hint}' if finding.hint else ''}")
     found = await to_thread.run_sync(sandbox_here, _settings(environment), environment.variables)
-    remark = told_of(found)
+    remark = sandbox_notice(found)
     print(f"{'note   ' if remark else 'ok     '}  {remark or SANDBOXED}")
     return 4 if any(finding.level == "problem" for finding in findings) else 0

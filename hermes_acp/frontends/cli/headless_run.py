@@ -14,20 +14,20 @@ import anyio
 import anyio.to_thread
 from msgspec import structs
 
-from hermes_acp.agent.beside import beside
-from hermes_acp.assembly.house import House
+from hermes_acp.agent.background_tasks import background_tasks
+from hermes_acp.app.app import App
 from hermes_acp.config.environment import read_environment
-from hermes_acp.core.errors import BadRequest, StorageTrouble
+from hermes_acp.core.errors import BadRequest, StorageError
 from hermes_acp.core.events import Noticed
 from hermes_acp.core.messages import TextPart
 from hermes_acp.core.ports import Workspace
-from hermes_acp.faces.cli.headless import NobodyToAsk, Scribe
-from hermes_acp.faces.cli.lettering import escaped
+from hermes_acp.frontends.cli.cli_output import escaped
+from hermes_acp.frontends.cli.headless_session import RunReporter, UnattendedGate
 from hermes_acp.sessions.session import Session
 from hermes_acp.world import ShutdownGuard
 from hermes_protocol.descriptors import claim
 
-INTERRUPTED: Final = 130
+EXIT_INTERRUPTED: Final = 130
 PIECE_BYTES: Final = 65_536
 
 
@@ -35,7 +35,7 @@ def run_headless(options: argparse.Namespace) -> int:
     """Run the prompt to its end; give the exit code."""
     guard = ShutdownGuard()
     guard.start()
-    guard.take_signals()
+    guard.handle_signals()
     try:
         in_fd, out_fd = claim(is_silent=False)  # `2>&1` is its user's own wish
     except OSError as error:
@@ -81,38 +81,38 @@ async def _read_whole(in_fd: int) -> bytes:
 
 async def _run(options: argparse.Namespace, in_fd: int, out_fd: int, guard: ShutdownGuard) -> int:
     environment = structs.replace(read_environment(), allows_bypass=options.allow_bypass)
-    house = House(environment, overrides=_overrides(options))
+    app = App(environment, overrides=_overrides(options))
     with anyio.CancelScope() as scope:
-        stop = _Stop(scope, guard)
-        async with beside(stop.listen):
+        stop = _StopSignal(scope, guard)
+        async with background_tasks(stop.listen):
             try:
                 prompt = await _read_prompt(options.prompt, in_fd, may_go_on=bool(options.resume))
-                async with beside(house.keep):
-                    return await _converse(house, stop, options, prompt, out_fd)
+                async with background_tasks(app.keep):
+                    return await _converse(app, stop, options, prompt, out_fd)
             finally:
                 with anyio.CancelScope(shield=True):
-                    await house.aclose()
-    return INTERRUPTED
+                    await app.aclose()
+    return EXIT_INTERRUPTED
 
 
 async def _converse(
-    house: House, stop: "_Stop", options: argparse.Namespace, prompt: str, out_fd: int
+    app: App, stop: "_StopSignal", options: argparse.Namespace, prompt: str, out_fd: int
 ) -> int:
-    await house.outfitter.kit()
-    session, news = await _open(house, options)
-    scribe = Scribe(session.id, options.output_format, _Output(out_fd).write, _note)
-    scribe.show(session.record.opening())
+    await app.configuration.deps()
+    session, news = await _open(app, options)
+    reporter = RunReporter(session.id, options.output_format, _Output(out_fd).write, _note)
+    reporter.show(session.record.opening())
     for event in news:
-        scribe.show(event)
-    session.ledger.admit(scribe)
-    gate = NobodyToAsk()
+        reporter.show(event)
+    session.ledger.admit(reporter)
+    gate = UnattendedGate()
     stop.aim_at(session)
     going = session.prompt((TextPart(prompt),), gate) if prompt.strip() else session.go_on(gate)
     end = await going
-    return scribe.finish(end, was_refused=bool(gate.needed - scribe.completed))
+    return reporter.finish(end, was_refused=bool(gate.needed - reporter.completed))
 
 
-class _Stop:
+class _StopSignal:
     """What a signal stops: the whole run, and once there is a turn that can end in order, that turn."""
 
     def __init__(self, scope: anyio.CancelScope, guard: ShutdownGuard) -> None:
@@ -134,28 +134,28 @@ class _Stop:
                 self._scope.cancel()
 
 
-async def _open(house: House, options: argparse.Namespace) -> tuple[Session, list[Noticed]]:
+async def _open(app: App, options: argparse.Namespace) -> tuple[Session, list[Noticed]]:
     """Open the session that was named, or a new one; what was found out about its record is for the user."""
     cwd = str(Path(options.cwd).absolute())
 
     def open_workspace(_: str, place: str, roots: tuple[str, ...]) -> Workspace:
-        return house.open_workspace(place, roots)
+        return app.open_workspace(place, roots)
 
     named = options.resume or options.session
-    if named and (options.resume or house.sessions.is_stored(named)):
-        session, past = await house.sessions.load(named, cwd, open_workspace)
+    if named and (options.resume or app.sessions.is_stored(named)):
+        session, past = await app.sessions.load(named, cwd, open_workspace)
         news = [event for event in past.news if isinstance(event, Noticed)]
     else:
         news = []
-        session = await house.sessions.create(cwd, (), open_workspace, named)
-    mode = options.mode or house.outfitter.default_mode()
+        session = await app.sessions.create(cwd, (), open_workspace, named)
+    mode = options.mode or app.configuration.default_mode()
     if mode == "bypass" and not session.offers.allows_bypass:
         raise BadRequest(
             "The mode bypass asks about nothing.", hint="Add --allow-bypass where nothing can be lost."
         )
     session.set_mode(mode)
     if options.trust_workspace:
-        await anyio.to_thread.run_sync(house.trustee.trust_for_now, session.record.cwd)
+        await anyio.to_thread.run_sync(app.workspace_trust.trust_for_process, session.record.cwd)
     return session, news
 
 
@@ -195,7 +195,7 @@ class _Output:
             self._is_open = False
         except OSError as error:
             self._is_open = False
-            raise StorageTrouble(
+            raise StorageError(
                 f"Standard output cannot be written: {error.strerror}.",
                 hint="The session is recorded all the same.",
             ) from error

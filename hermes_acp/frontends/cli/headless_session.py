@@ -9,7 +9,8 @@ from typing import Final
 
 import msgspec
 
-from hermes_acp.agent.context_ports import CARD_NAME
+from hermes_acp.agent.context_monitor import CARD_NAME
+from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -29,10 +30,9 @@ from hermes_acp.core.events import (
     TextSaid,
     TurnEnded,
 )
-from hermes_acp.core.exchanges import Answer, Lasting
 from hermes_acp.core.messages import Usage
+from hermes_acp.core.port_types import PermissionAnswer, PermissionScope
 from hermes_acp.core.proposals import Question, Reply
-from hermes_acp.core.terms import ExitReason
 
 EXIT_CODES: Final[Mapping[ExitReason, int]] = MappingProxyType(
     {
@@ -57,7 +57,7 @@ REASON_CHARACTERS: Final = 300
 MARKS: Final = MappingProxyType({"completed": "done", "failed": "failed", "cancelled": "stopped"})
 
 
-class Report(msgspec.Struct, tag_field="type", tag="result"):
+class RunReport(msgspec.Struct, tag_field="type", tag="result"):
     """How a run ended; the last line of stream-json and the whole of json."""
 
     session_id: str
@@ -71,13 +71,13 @@ class Report(msgspec.Struct, tag_field="type", tag="result"):
     cost_usd: float | None = None
 
 
-class NobodyToAsk:
+class UnattendedGate:
     """The gate of a run without a person: it never answers yes, and remembers for which calls it was needed."""
 
     def __init__(self) -> None:
         self.needed: set[str] = set()
 
-    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer:
+    async def ask(self, call: CallProposed, *, permission_scope: PermissionScope) -> PermissionAnswer:
         """Answer that nobody can be asked."""
         if call.name != CARD_NAME:  # a run goes on without the file, and says so
             self.needed.add(call.call_id)
@@ -88,13 +88,13 @@ class NobodyToAsk:
         return None
 
 
-class Scribe:
+class RunReporter:
     """Follows a run: the answer for standard output, what happens for standard error."""
 
     def __init__(
         self, session_id: str, output_format: str, write: Callable[[str], None], note: Callable[[str], None]
     ):
-        self._report = Report(session_id, "", 1, "")
+        self._report = RunReport(session_id, "", 1, "")
         self._streams = output_format == "stream-json"
         self._format = output_format
         self._write = write

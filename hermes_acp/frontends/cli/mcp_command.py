@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.errors import AuthRequired, BadRequest
-from hermes_acp.faces.cli.lettering import bold, escaped, note
+from hermes_acp.frontends.cli.cli_output import bold, escaped, note
 
 if TYPE_CHECKING:
-    from hermes_acp.mcp.specs import HttpServer, SseServer
+    from hermes_acp.mcp.server_definitions import HttpServer, SseServer
 
-SETTLING_S: Final = 30.0
+CONNECT_WAIT_S: Final = 30.0
 
 
 def add_mcp(parser: argparse.ArgumentParser) -> None:
@@ -47,24 +47,24 @@ def run_mcp(options: argparse.Namespace) -> int:
 async def _list(environment: Environment) -> int:
     import anyio
 
-    from hermes_acp.assembly.doorman import NO_SERVERS, line_of
-    from hermes_acp.assembly.employer import Employer
+    from hermes_acp.app.mcp_server_manager import McpServerManager
+    from hermes_acp.app.oauth_coordinator import NO_SERVERS, server_status_line
     from hermes_acp.config.settings import load_settings
 
-    employer = Employer(environment, lambda: None)
-    await employer.share(load_settings(environment))
-    servers = employer.servers_of(None)
+    mcp_manager = McpServerManager(environment, lambda: None)
+    await mcp_manager.share(load_settings(environment))
+    servers = mcp_manager.servers_of(None)
     if not servers:
         print(NO_SERVERS)
         return 0
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(employer.run)
+        tasks.start_soon(mcp_manager.run)
         for each in servers:
-            with anyio.move_on_after(SETTLING_S):
+            with anyio.move_on_after(CONNECT_WAIT_S):
                 await each.settled()
             for state in each.states():
-                print(line_of(state))
-        await employer.aclose()
+                print(server_status_line(state))
+        await mcp_manager.aclose()
         tasks.cancel_scope.cancel()
     return 0
 
@@ -72,13 +72,13 @@ async def _list(environment: Environment) -> int:
 async def _log_in(environment: Environment, name: str, is_quiet: bool) -> int:
     from anyio import CapacityLimiter, to_thread
 
-    from hermes_acp.mcp.keys import KeyFile
-    from hermes_acp.mcp.specs import Challenge, SignInFailed
-    from hermes_acp.mcp.transports import load
+    from hermes_acp.mcp.server_definitions import Challenge, SignInFailed
+    from hermes_acp.mcp.server_transports import load
+    from hermes_acp.mcp.token_store import TokenFile
 
     spec = _spec_of(environment, name)
     await to_thread.run_sync(load)
-    from hermes_acp.mcp.sign_in import sign_in
+    from hermes_acp.mcp.oauth_flow import sign_in
 
     async def show(link: str) -> None:
         print(f"Open this page in a browser on this machine and agree there:\n{escaped(link)}", flush=True)
@@ -88,7 +88,7 @@ async def _log_in(environment: Environment, name: str, is_quiet: bool) -> int:
             await to_thread.run_sync(webbrowser.open, link, limiter=CapacityLimiter(1))
 
     try:
-        await sign_in(spec, KeyFile(environment.home / "mcp-tokens", spec.url), Challenge(), show)
+        await sign_in(spec, TokenFile(environment.home / "mcp-tokens", spec.url), Challenge(), show)
     except SignInFailed as failed:
         raise AuthRequired(f"{spec.name!r}: {failed.words}") from None
     print(f"You are signed in at {bold(escaped(spec.name))}.")
@@ -96,10 +96,10 @@ async def _log_in(environment: Environment, name: str, is_quiet: bool) -> int:
 
 
 async def _log_out(environment: Environment, name: str) -> int:
-    from hermes_acp.mcp.keys import KeyFile
+    from hermes_acp.mcp.token_store import TokenFile
 
     spec = _spec_of(environment, name)
-    file = KeyFile(environment.home / "mcp-tokens", spec.url)
+    file = TokenFile(environment.home / "mcp-tokens", spec.url)
     async with file.held():
         was_in = await file.forget()
     if not was_in:
@@ -111,9 +111,9 @@ async def _log_out(environment: Environment, name: str) -> int:
 
 def _spec_of(environment: Environment, name: str) -> "HttpServer | SseServer":
     """Find a server at which one can sign in. Raises BadRequest."""
-    from hermes_acp.assembly.employer import server_specs
+    from hermes_acp.app.mcp_server_manager import server_specs
     from hermes_acp.config.settings import load_settings
-    from hermes_acp.mcp.specs import HttpServer, SseServer
+    from hermes_acp.mcp.server_definitions import HttpServer, SseServer
 
     if name.lower().startswith(("http://", "https://")):
         return HttpServer(name, name)

@@ -4,7 +4,7 @@ import argparse
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.cli.lettering import escaped
+from hermes_acp.frontends.cli.cli_output import escaped
 
 
 def add_memory(parser: argparse.ArgumentParser) -> None:
@@ -21,10 +21,10 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
 
 def run_memory(options: argparse.Namespace) -> int:
     """Show what waits, or decide; return the exit code."""
-    from hermes_acp.knowledge.memory import Memory
+    from hermes_acp.knowledge.memory_store import MemoryStore
     from hermes_acp.knowledge.pending_notes import chosen, described
 
-    memory = Memory(read_environment().home)
+    memory = MemoryStore(read_environment().home)
     waiting = memory.pending.all()
     if options.action == "pending":
         if not waiting:

@@ -4,10 +4,10 @@ Knows: how answers are shown. Does not know: what they do.
 """
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.core.terms import Grant
-from hermes_acp.faces.cli.lettering import bold, escaped, note
-from hermes_acp.policy.grants import told
-from hermes_acp.storage.workspace_book import WorkspaceBook
+from hermes_acp.core.event_types import Grant
+from hermes_acp.frontends.cli.cli_output import bold, escaped, note
+from hermes_acp.policy.grants import describe_grant
+from hermes_acp.storage.workspace_entries import WorkspaceEntries
 
 
 def list_answers(environment: Environment) -> int:
@@ -20,7 +20,7 @@ def list_answers(environment: Environment) -> int:
         for grant in grants:
             word = "allow" if grant.allowed else "deny"
             bound = " (until what it runs changes)" if grant.state else ""
-            print(f"  {word} {escaped(told(grant))}{bound}")
+            print(f"  {word} {escaped(describe_grant(grant))}{bound}")
     return 0
 
 
@@ -36,5 +36,5 @@ def forget_answers(environment: Environment, place: str | None) -> int:
     return 0
 
 
-def _book(environment: Environment) -> WorkspaceBook[Grant]:
-    return WorkspaceBook(environment.home / "permissions.json", Grant)
+def _book(environment: Environment) -> WorkspaceEntries[Grant]:
+    return WorkspaceEntries(environment.home / "permissions.json", Grant)

@@ -11,34 +11,36 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.core.exchanges import Confinement
+from hermes_acp.core.event_types import Mode
+from hermes_acp.core.policy_rules import Decision
+from hermes_acp.core.port_types import Confinement
 from hermes_acp.core.proposals import Runs
-from hermes_acp.core.rules import Decision
-from hermes_acp.core.terms import Mode
-from hermes_acp.policy.rules import Policy
+from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.policy.verdicts import StepVerdict
-from hermes_acp.workspaces.sandbox.detection import Way
+from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxMechanism
 
 
-class Asked(Struct):
+class PolicyRequest(Struct):
     """One line in."""
 
     cmd: str
     id: Any = None
 
 
-class Answer(Struct):
+class PolicyAnswer(Struct):
     """One line out."""
 
     id: Any
     decision: Decision
     effects: list[dict[str, object]]
     why: str
-    sandbox: Way = "none"
+    sandbox: SandboxMechanism = "none"
     confinement: Confinement = "usual"
 
 
-def check_lines(lines: Iterable[bytes], policy: Policy, cwd: str, mode: Mode, sandbox: Way) -> int:
+def check_lines(
+    lines: Iterable[bytes], policy: Policy, cwd: str, mode: Mode, sandbox: SandboxMechanism
+) -> int:
     """Answer every line, as where there is such a sandbox; a reader that left stops it without a word."""
     try:
         for line in lines:
@@ -52,19 +54,19 @@ def check_lines(lines: Iterable[bytes], policy: Policy, cwd: str, mode: Mode, sa
     return 0
 
 
-def answer_line(line: bytes, policy: Policy, cwd: str, mode: Mode, sandbox: Way) -> Answer:
+def answer_line(line: bytes, policy: Policy, cwd: str, mode: Mode, sandbox: SandboxMechanism) -> PolicyAnswer:
     """Judge one line; one that cannot be read is a command that nobody understands, and is asked about."""
     try:
-        asked = msgspec.json.decode(line, type=Asked)
+        asked = msgspec.json.decode(line, type=PolicyRequest)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         why = f'the line is no object with a text "cmd": {error}'
-        return Answer(_id_of(line), "ask", [], why, sandbox)
+        return PolicyAnswer(_id_of(line), "ask", [], why, sandbox)
     if not asked.cmd.strip() or "\0" in asked.cmd:
-        return Answer(asked.id, "ask", [], "the command is empty or holds NUL characters", sandbox)
+        return PolicyAnswer(asked.id, "ask", [], "the command is empty or holds NUL characters", sandbox)
     effect = Runs(asked.cmd, cwd, (cwd,), confined=sandbox != "none")
     verdict, steps = policy.judge_steps(effect, mode, ())
     effects, why = [effect_of(judged) for judged in steps], _written(verdict.why)
-    return Answer(asked.id, verdict.decision, effects, why, sandbox, verdict.confinement)
+    return PolicyAnswer(asked.id, verdict.decision, effects, why, sandbox, verdict.confinement)
 
 
 def _id_of(line: bytes) -> Any:

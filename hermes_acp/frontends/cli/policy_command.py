@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from hermes_acp.config.environment import Environment, read_environment
 
 if TYPE_CHECKING:
-    from hermes_acp.policy.rules import Policy
-    from hermes_acp.workspaces.sandbox.detection import Found
+    from hermes_acp.policy.policy_engine import Policy
+    from hermes_acp.workspaces.sandbox.sandbox_detection import DetectedSandbox
 
 
 def add_policy(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def run_policy(options: argparse.Namespace) -> int:
     """Do what was asked, with this folder as the workspace; give the exit code."""
     environment = read_environment()
     if options.action in ("list", "forget"):
-        from hermes_acp.faces.cli.policy_answers import forget_answers, list_answers
+        from hermes_acp.frontends.cli.policy_answers import forget_answers, list_answers
 
         if options.action == "list":
             return list_answers(environment)
@@ -51,22 +51,22 @@ def run_policy(options: argparse.Namespace) -> int:
     cwd = str(Path(".").resolve())
     policy, found = _as_in_session(environment, cwd)
     if options.action == "check":
-        from hermes_acp.faces.cli.policy_check import check_lines
+        from hermes_acp.frontends.cli.policy_check import check_lines
 
         return check_lines(sys.stdin.buffer, policy, cwd, options.mode, found.way)
-    from hermes_acp.faces.cli.policy_explain import explain_command
+    from hermes_acp.frontends.cli.policy_explain import explain_command
 
     return explain_command(policy, options.cmd, cwd, options.mode, found)
 
 
-def _as_in_session(environment: Environment, cwd: str) -> "tuple[Policy, Found]":
+def _as_in_session(environment: Environment, cwd: str) -> "tuple[Policy, DetectedSandbox]":
     """Return the policy and the sandbox of a session here: the rules of both, as far as trusted."""
-    from hermes_acp.assembly.confinement import sandbox_here
-    from hermes_acp.assembly.policies import policy_of
-    from hermes_acp.assembly.trustee import Trustee
+    from hermes_acp.app.policy_factory import build_policy
+    from hermes_acp.app.sandbox_setup import sandbox_here
+    from hermes_acp.app.workspace_trust import WorkspaceTrust
     from hermes_acp.config.settings import load_settings
     from hermes_acp.world import RandomIds
 
     settings = load_settings(environment)
-    policy = policy_of(environment, settings.rules, Trustee(environment, RandomIds()))
+    policy = build_policy(environment, settings.rules, WorkspaceTrust(environment, RandomIds()))
     return policy, sandbox_here(settings, environment.variables, cwd)

@@ -7,13 +7,13 @@ from types import MappingProxyType
 from typing import Final
 
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.event_types import Mode
 from hermes_acp.core.proposals import Runs
-from hermes_acp.core.terms import Mode
-from hermes_acp.faces.cli.lettering import bold, escaped
-from hermes_acp.policy.grants import words_for
-from hermes_acp.policy.rules import Policy
+from hermes_acp.frontends.cli.cli_output import bold, escaped
+from hermes_acp.policy.grants import describe_grants
+from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.policy.verdicts import StepVerdict
-from hermes_acp.workspaces.sandbox.detection import Found
+from hermes_acp.workspaces.sandbox.sandbox_detection import DetectedSandbox
 
 SHOWN_PATHS: Final = 8
 SENTENCES: Final = MappingProxyType(
@@ -24,7 +24,7 @@ SENTENCES: Final = MappingProxyType(
     }
 )
 
-HELD: Final = MappingProxyType(
+CONFINEMENT_SENTENCES: Final = MappingProxyType(
     {
         "usual": "",
         "must": " It runs in the sandbox.",
@@ -33,7 +33,7 @@ HELD: Final = MappingProxyType(
 )
 
 
-def explain_command(policy: Policy, command: str, cwd: str, mode: Mode, sandbox: Found) -> int:
+def explain_command(policy: Policy, command: str, cwd: str, mode: Mode, sandbox: DetectedSandbox) -> int:
     """Print the judgement and its reasons; give the exit code."""
     if not command.strip() or "\0" in command:
         raise BadRequest(
@@ -41,7 +41,9 @@ def explain_command(policy: Policy, command: str, cwd: str, mode: Mode, sandbox:
         )
     effect = Runs(command, cwd, (cwd,), confined=sandbox.way != "none")
     verdict, steps = policy.judge_steps(effect, mode, ())
-    print(f"{bold(verdict.decision)}: {SENTENCES[verdict.decision]}{HELD[verdict.confinement]}")
+    print(
+        f"{bold(verdict.decision)}: {SENTENCES[verdict.decision]}{CONFINEMENT_SENTENCES[verdict.confinement]}"
+    )
     if verdict.why:
         print(f"Because {escaped(verdict.why)}.")
     for judged in steps:
@@ -49,7 +51,7 @@ def explain_command(policy: Policy, command: str, cwd: str, mode: Mode, sandbox:
     grants = policy.grants_for([effect], allowed=True) if verdict.decision == "ask" else ()
     for grant in grants:
         is_whole = grant.kind == "run" and grant.subject.count("\0") == 1
-        form = "this very command" if is_whole else words_for([grant], cwd)
+        form = "this very command" if is_whole else describe_grants([grant], cwd)
         bound = ", until what it runs changes" if grant.state else ""
         print(f'"Always" would remember {escaped(form)}{bound}.')
     if sandbox.way == "none":
@@ -73,7 +75,7 @@ def _print_step(judged: StepVerdict) -> None:
             print(f"        {word} {escaped(subject)}")
         if len(subjects) > SHOWN_PATHS:
             print(f"        {word} {len(subjects) - SHOWN_PATHS} more")
-    for standing in (*step.footing, *step.scripts):
+    for standing in (*step.dependencies, *step.scripts):
         if place := standing.partition(":")[2]:
             print(f"        stands on {escaped(place)}")
     if judged.rule:

@@ -12,12 +12,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hermes_acp.core.errors import BadRequest, HermesError
-from hermes_acp.knowledge.injection import Finding, ScanReport, scan
+from hermes_acp.knowledge.injection_scanner import Finding, ScanReport, scan
 
 if TYPE_CHECKING:
     from hermes_acp.config.environment import Environment
 
-MOST_SHOWN = 100
+MAX_SHOWN = 100
 HOW_TO_ALLOW = "To let it pass as it is: hermes-acp scan --allow"
 
 
@@ -32,7 +32,7 @@ def scan_command(arguments: Sequence[str]) -> int:
         _note(error.sentence())
         return error.exit_code
     except BrokenPipeError:
-        from hermes_acp.faces.cli.lettering import drop_output
+        from hermes_acp.frontends.cli.cli_output import drop_output
 
         drop_output()
         return 0
@@ -40,13 +40,13 @@ def scan_command(arguments: Sequence[str]) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     """Do what flags ask for; names of files alone need no parser, and are the usual case."""
-    from hermes_acp.faces.cli.scan_flags import parse_flags
+    from hermes_acp.frontends.cli.scan_flags import parse_flags
 
     options = parse_flags(arguments)
     if options.jsonl:
         if options.files:
             raise BadRequest("--jsonl reads standard input and takes no files.")
-        from hermes_acp.faces.cli.scan_lines import scan_lines
+        from hermes_acp.frontends.cli.scan_lines import scan_lines
 
         return scan_lines()
     if options.allow or options.forbid:
@@ -56,7 +56,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _show_files(files: Sequence[str], *, takes_all: bool = False) -> int:
     _need(files)
-    look = _Look()
+    look = _FileScan()
     for file in files:
         if os.path.isdir(file):
             look.judge_folder(file, takes_all=takes_all)
@@ -65,11 +65,11 @@ def _show_files(files: Sequence[str], *, takes_all: bool = False) -> int:
     return look.exit_code
 
 
-class _Look:
+class _FileScan:
     """One look at files: what each is, as it is found, and what all of them are together."""
 
     def __init__(self) -> None:
-        from hermes_acp.knowledge.allowances import read_allowed
+        from hermes_acp.knowledge.allowed_texts import read_allowed
 
         self._environment = _environment()
         self._allowed = read_allowed(self._environment.home_path)
@@ -84,7 +84,7 @@ class _Look:
 
     def judge(self, file: str, read: Callable[[str], bytes | None], least: str = "info") -> None:
         """Judge a file and show what is found, from `least` severity on."""
-        from hermes_acp.knowledge.allowances import digest_of
+        from hermes_acp.knowledge.allowed_texts import digest_of
 
         try:
             content = read(file)
@@ -102,8 +102,8 @@ class _Look:
 
     def judge_folder(self, folder: str, *, takes_all: bool) -> None:
         """Judge the texts below a folder, show what is suspicious, and count."""
-        from hermes_acp.faces.cli.lettering import escaped
-        from hermes_acp.faces.cli.scan_folder import files_of, read_within
+        from hermes_acp.frontends.cli.cli_output import escaped
+        from hermes_acp.frontends.cli.scan_folder import files_of, read_within
 
         before = self._counts.copy()
         for file in files_of(folder, self._environment.variables, takes_all=takes_all):
@@ -123,15 +123,15 @@ def _need(files: Sequence[str]) -> None:
 
 
 def _show(file: str, report: ScanReport, least: str, *, is_allowed: bool) -> None:
-    from hermes_acp.faces.cli.lettering import bold, escaped
+    from hermes_acp.frontends.cli.cli_output import bold, escaped
 
     findings = [each for each in report.findings if least == "info" or each.severity != "info"]
     for finding in _worst(findings):
         severity = bold(finding.severity) if finding.severity == "block" else finding.severity
         print(f"{escaped(file)}:{finding.line}: {severity} {finding.rule}: {escaped(finding.why)}")
         print(f"    {escaped(finding.excerpt)}")
-    if len(findings) > MOST_SHOWN:
-        print(f"{escaped(file)}: {len(findings) - MOST_SHOWN:,} more findings are not shown.")
+    if len(findings) > MAX_SHOWN:
+        print(f"{escaped(file)}: {len(findings) - MAX_SHOWN:,} more findings are not shown.")
     if is_allowed:
         print(f"{escaped(file)}: you allowed this text as it is.")
     elif report.verdict == "block" and file != "-":
@@ -142,14 +142,14 @@ def _worst(findings: Sequence[Finding]) -> list[Finding]:
     """Give as many findings as people read, in their order; what blocks is among them before what is harmless."""
     ranks = {"block": 0, "warn": 1}
     by_rank = sorted(range(len(findings)), key=lambda at: ranks.get(findings[at].severity, 2))
-    return [findings[at] for at in sorted(by_rank[:MOST_SHOWN])]
+    return [findings[at] for at in sorted(by_rank[:MAX_SHOWN])]
 
 
 def _remember(files: Sequence[str], *, is_allowed: bool) -> int:
     from pathlib import Path
 
-    from hermes_acp.faces.cli.lettering import escaped
-    from hermes_acp.knowledge.allowances import allow, forbid
+    from hermes_acp.frontends.cli.cli_output import escaped
+    from hermes_acp.knowledge.allowed_texts import allow, forbid
 
     _need(files)
     home = _environment().home
@@ -173,7 +173,7 @@ def _environment() -> "Environment":
 
 
 def _note(sentence: str) -> None:
-    from hermes_acp.faces.cli.lettering import note
+    from hermes_acp.frontends.cli.cli_output import note
 
     note(sentence)
 

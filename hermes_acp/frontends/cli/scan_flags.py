@@ -25,7 +25,7 @@ class ScanFlags(Struct, frozen=True):
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        from hermes_acp.faces.cli.lettering import note
+        from hermes_acp.frontends.cli.cli_output import note
 
         note(f"{message}. Try `{self.prog} --help`.")
         sys.exit(2)

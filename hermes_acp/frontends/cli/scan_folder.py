@@ -12,15 +12,15 @@ from typing import Final
 import anyio
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.exchanges import FileQuery
+from hermes_acp.core.port_types import FileQuery
+from hermes_acp.knowledge.bounded_reading import read_regular_file
 from hermes_acp.knowledge.context_search import files_in
-from hermes_acp.knowledge.reading import read_regular
 from hermes_acp.workspaces.ripgrep import find
 
 TEXTS: Final = (".md", ".mdc", ".markdown", ".txt")
 """What is written for readers, agents among them; context files import nothing else."""
-MOST_FILES: Final = 200_000
-MOST_BYTES: Final = 16 << 20
+MAX_FILES: Final = 200_000
+MAX_BYTES: Final = 16 << 20
 BINARY_BYTES: Final = 8 << 10
 
 
@@ -28,9 +28,9 @@ def files_of(folder: str, variables: Mapping[str, str], *, takes_all: bool) -> l
     """Give the files to judge below a folder, by path; `variables` are the environment's.
 
     These are the texts for agents: what is written for readers, and context files of every kind, also where they are
-    ignored, as agents read them all the same; with `takes_all` every file. Raises WorkspaceTrouble without ripgrep.
+    ignored, as agents read them all the same; with `takes_all` every file. Raises WorkspaceError without ripgrep.
     """
-    query = FileQuery("", os.path.abspath(folder), limit=MOST_FILES)
+    query = FileQuery("", os.path.abspath(folder), limit=MAX_FILES)
     walked = anyio.run(find, query, variables, (query.path,))
     folders = {query.path, *map(os.path.dirname, walked)}
     for_agents = {str(path) for each in folders for path in files_in(Path(each))}
@@ -42,7 +42,7 @@ def files_of(folder: str, variables: Mapping[str, str], *, takes_all: bool) -> l
 
 def read_within(folder: str, file: str) -> bytes | None:
     """Read a file of a folder; None for one that is no text. Raises BadRequest for what cannot be read."""
-    content = read_regular(Path(file), Path(os.path.realpath(folder)), MOST_BYTES)
+    content = read_regular_file(Path(file), Path(os.path.realpath(folder)), MAX_BYTES)
     if isinstance(content, str):
         raise BadRequest(f"{file} is not judged: {content}")
     return None if b"\0" in content[:BINARY_BYTES] else content

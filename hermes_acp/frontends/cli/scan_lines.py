@@ -12,27 +12,27 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 import msgspec
 
-from hermes_acp.knowledge.injection import Finding, scan
+from hermes_acp.knowledge.injection_scanner import Finding, scan
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
-MANY: Final = 600_000
+MIN_PARALLEL_LINES: Final = 600_000
 """From so many bytes on that were there without a wait, further ones are shared out among processes."""
 
 BATCH: Final = 100_000
-READ: Final = 1 << 20
-AHEAD: Final = 3
+READ_BYTES: Final = 1 << 20
+MAX_BATCHES_AHEAD: Final = 3
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ScanRequest(msgspec.Struct, frozen=True):
     """One line of `--jsonl`: a text to judge, and the id the answer repeats."""
 
     id: str | int
     text: str
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ScanAnswer(msgspec.Struct, frozen=True):
     """What is said of one text."""
 
     id: str | int
@@ -68,7 +68,7 @@ def answer_stream(descriptor: int, answers: BinaryIO, *, processes: int) -> None
     for chunk in stream:
         lines += chunk
         waiting = waiting + sum(map(len, chunk)) if is_ready(descriptor) else 0
-        if waiting >= MANY and processes > 1:
+        if waiting >= MIN_PARALLEL_LINES and processes > 1:
             break
         answer_lines(lines, answers, number)
         number += len(lines)
@@ -79,16 +79,16 @@ def answer_stream(descriptor: int, answers: BinaryIO, *, processes: int) -> None
     from multiprocessing import get_context
 
     with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
-        Shared(pool, answers, processes).answer(stream, descriptor, lines, number)
+        BatchQueue(pool, answers, processes).answer(stream, descriptor, lines, number)
 
 
-class Shared:
+class BatchQueue:
     """Batches of lines under way to other processes, and their answers on the way back, in order."""
 
     def __init__(self, pool: "ProcessPoolExecutor", answers: BinaryIO, processes: int) -> None:
         self.pool = pool
         self.answers = answers
-        self.most = processes * AHEAD
+        self.most = processes * MAX_BATCHES_AHEAD
         self.under_way: deque[Future[bytes]] = deque()
 
     def answer(self, stream: Iterator[list[bytes]], descriptor: int, lines: list[bytes], number: int) -> None:
@@ -120,7 +120,7 @@ class Shared:
 def whole_lines(descriptor: int) -> Iterator[list[bytes]]:
     """Read a descriptor to its end, and give the lines that are whole whenever some are."""
     rest: list[bytes] = []
-    while chunk := os.read(descriptor, READ):
+    while chunk := os.read(descriptor, READ_BYTES):
         head, mark, tail = chunk.rpartition(b"\n")
         if not mark:
             rest.append(chunk)
@@ -149,27 +149,27 @@ def answer_batch(lines: list[bytes], number: int) -> bytes:
 
 def answer_lines(questions: Iterable[bytes], answers: BinaryIO, first: int = 1) -> None:
     """Answer each line with a line, at once; a line that is no question is answered as such."""
-    decoder, encoder = msgspec.json.Decoder(Asked), msgspec.json.Encoder()
+    decoder, encoder = msgspec.json.Decoder(ScanRequest), msgspec.json.Encoder()
     for number, line in enumerate(questions, first):
         if not line.strip():
             continue
         try:
             asked = decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            answer: Answer | BadLine = _rescue(line, number, str(error))
+            answer: ScanAnswer | BadLine = _rescue(line, number, str(error))
         else:
             answer = judge(asked.id, asked.text)
         answers.write(encoder.encode(answer) + b"\n")
         answers.flush()
 
 
-def judge(text_id: str | int, text: str) -> Answer:
+def judge(text_id: str | int, text: str) -> ScanAnswer:
     """Scan one text and word the answer."""
     report = scan(text)
-    return Answer(text_id, report.verdict, report.categories, report.findings)
+    return ScanAnswer(text_id, report.verdict, report.categories, report.findings)
 
 
-def _rescue(line: bytes, number: int, error: str) -> Answer | BadLine:
+def _rescue(line: bytes, number: int, error: str) -> ScanAnswer | BadLine:
     """Read a line as leniently as the standard library does: lone surrogates, odd bytes."""
     import json
 
@@ -180,7 +180,7 @@ def _rescue(line: bytes, number: int, error: str) -> Answer | BadLine:
                 "id": found["id"],
                 "text": found["text"].encode("utf-16", "surrogatepass").decode("utf-16", "replace"),
             },
-            Asked,
+            ScanRequest,
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError):
         return BadLine(number, f"It is no JSON object with `id` and `text`: {error}")

@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from hermes_acp.config.environment import read_environment
-from hermes_acp.faces.cli.lettering import note
-from hermes_acp.storage.sessions import SessionStore
+from hermes_acp.frontends.cli.cli_output import note
+from hermes_acp.storage.session_store import SessionStore
 
-USUAL_FINDS: Final = 20
+DEFAULT_RESULTS: Final = 20
 Command = Callable[[SessionStore, argparse.Namespace], Awaitable[int]]
 
 
@@ -35,9 +35,9 @@ def add_sessions(parser: argparse.ArgumentParser) -> None:
     search.add_argument(
         "--limit",
         type=_count,
-        default=USUAL_FINDS,
+        default=DEFAULT_RESULTS,
         metavar="N",
-        help=f"at most N finds, 1 to 1000 (default: {USUAL_FINDS})",
+        help=f"at most N finds, 1 to 1000 (default: {DEFAULT_RESULTS})",
     )
     listing = actions.add_parser("list", help="list the sessions, newest first (the default)")
     listing.add_argument("--archived", action="store_true", help="the archived ones too")
@@ -85,14 +85,14 @@ async def _run(options: argparse.Namespace) -> int:
 def _command(action: str) -> Command:
     match action:
         case "search":
-            from hermes_acp.faces.cli.sessions_search import search_sessions
+            from hermes_acp.frontends.cli.sessions_search import search_sessions
 
             return search_sessions
         case "list":
-            from hermes_acp.faces.cli.sessions_list import list_sessions
+            from hermes_acp.frontends.cli.sessions_list import list_sessions
 
             return list_sessions
         case _:
-            from hermes_acp.faces.cli.sessions_show import show_session
+            from hermes_acp.frontends.cli.sessions_show import show_session
 
             return show_session

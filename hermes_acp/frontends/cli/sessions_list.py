@@ -6,7 +6,7 @@ Knows: how a session is shown in a list. Does not know: where the list comes fro
 import argparse
 from collections.abc import AsyncIterator
 
-from hermes_acp.faces.cli.lettering import (
+from hermes_acp.frontends.cli.cli_output import (
     bold,
     escaped,
     exact_time,
@@ -15,7 +15,7 @@ from hermes_acp.faces.cli.lettering import (
     note,
     print_json,
 )
-from hermes_acp.storage.sessions import PAGE, SessionRow, SessionStore
+from hermes_acp.storage.session_store import PAGE, SessionRow, SessionStore
 
 
 async def list_sessions(store: SessionStore, options: argparse.Namespace) -> int:

@@ -8,8 +8,8 @@ import re
 from typing import Final
 
 from hermes_acp.config.environment import read_environment
-from hermes_acp.core.exchanges import Find, Finds, RecallQuery
-from hermes_acp.faces.cli.lettering import (
+from hermes_acp.core.port_types import RecallQuery, SearchHit, SearchResults
+from hermes_acp.frontends.cli.cli_output import (
     bold,
     escaped,
     exact_time,
@@ -18,7 +18,7 @@ from hermes_acp.faces.cli.lettering import (
     note,
     print_json,
 )
-from hermes_acp.storage.sessions import SessionStore
+from hermes_acp.storage.session_store import SessionStore
 
 CATCH_UP_S: Final = 20.0
 FOUND = re.compile("\x02([^\x03]*)\x03")
@@ -51,19 +51,19 @@ async def search_sessions(store: SessionStore, options: argparse.Namespace) -> i
     return 0 if finds.found else 1
 
 
-async def _search(store: SessionStore, asked: RecallQuery) -> Finds:
+async def _search(store: SessionStore, asked: RecallQuery) -> SearchResults:
     if not asked.by_meaning:
         return await store.words.search(asked)
-    from hermes_acp.assembly.recollection import Recollection
+    from hermes_acp.app.recall_service import RecallService
 
-    async with Recollection.by_settings(read_environment(), store) as recollection:
-        left = await recollection.catch_up(CATCH_UP_S)
+    async with RecallService.by_settings(read_environment(), store) as recall_service:
+        left = await recall_service.catch_up(CATCH_UP_S)
         if left:
             note(f"The meaning of {left:,} sessions is not known yet; search again for them.")
-        return await recollection.search(asked)
+        return await recall_service.search(asked)
 
 
-def _entry(find: Find) -> dict[str, object]:
+def _entry(find: SearchHit) -> dict[str, object]:
     text, highlights = "", list[tuple[int, int]]()
     for number, piece in enumerate(FOUND.split(find.snippet)):
         if number % 2:

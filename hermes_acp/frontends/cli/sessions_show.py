@@ -7,27 +7,27 @@ import argparse
 
 import anyio.to_thread
 
-from hermes_acp.core.errors import NotFound, StorageTrouble
+from hermes_acp.core.errors import SessionNotFound, StorageError
 from hermes_acp.core.passages import passages_of
 from hermes_acp.core.record import Record
-from hermes_acp.faces.cli.lettering import bold, escaped, exact_time, local_time, print_json
-from hermes_acp.storage.sessions import SessionStore
+from hermes_acp.frontends.cli.cli_output import bold, escaped, exact_time, local_time, print_json
+from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.storage.transcript import Transcript
 
 
 async def show_session(store: SessionStore, options: argparse.Namespace) -> int:
-    """Print what was said, with the places a search names; give the exit code. Raises NotFound, StorageTrouble."""
+    """Print what was said, with the places a search names; give the exit code. Raises SessionNotFound, StorageError."""
     path = store.path_of(options.id)
     try:
         events = await anyio.to_thread.run_sync(Transcript.read_events, path)
     except FileNotFoundError as error:
-        raise NotFound(
+        raise SessionNotFound(
             f"There is no session {options.id!r}.",
             session_id=options.id,
             hint="See `hermes-acp sessions list`.",
         ) from error
     except OSError as error:
-        raise StorageTrouble(f"The record {path} cannot be read: {error.strerror}.") from error
+        raise StorageError(f"The record {path} cannot be read: {error.strerror}.") from error
     record = Record()
     for event in events:
         record.apply(event)

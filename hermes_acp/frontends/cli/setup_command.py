@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hermes_acp.config.environment import read_environment
-from hermes_acp.config.presets import Preset, presets
+from hermes_acp.config.provider_presets import Preset, presets
 from hermes_acp.config.settings import load_settings
 from hermes_acp.config.yaml_text import with_value
-from hermes_acp.core.errors import BadConfig, BadRequest
-from hermes_acp.faces.cli.lettering import note
-from hermes_acp.storage.files import private_folder, storage_trouble, write_whole
+from hermes_acp.core.errors import BadRequest, ConfigError
+from hermes_acp.frontends.cli.cli_output import note
+from hermes_acp.storage.private_files import private_folder, storage_error, write_whole
 
 
 def run_setup() -> int:
-    """Ask, check, write; give the exit code. Raises BadRequest when the input ends early, BadConfig, StorageTrouble."""
+    """Ask, check, write; give the exit code. Raises BadRequest when the input ends early, ConfigError, StorageError."""
     environment = read_environment()
     load_settings(environment)
     print("Which provider?")
@@ -49,7 +49,7 @@ def run_setup() -> int:
 def _usual_url(preset: Preset, variables: Mapping[str, str]) -> str:
     try:
         return preset.own_url(variables)
-    except BadConfig:
+    except ConfigError:
         return preset.base_url
 
 
@@ -105,4 +105,4 @@ def _write(path: Path, text: str) -> None:
     try:
         write_whole(path, text.encode(), mode=0o600)
     except OSError as error:
-        raise storage_trouble("write", path, error) from error
+        raise storage_error("write", path, error) from error

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.cli.lettering import bold, escaped, print_json
-from hermes_acp.faces.cli.skills_hub import add_hub, practice_of, run_hub
-from hermes_acp.faces.cli.skills_search import search_skills_of, twins_of
+from hermes_acp.frontends.cli.cli_output import bold, escaped, print_json
+from hermes_acp.frontends.cli.skills_hub import add_hub, practice_of, run_hub
+from hermes_acp.frontends.cli.skills_search import search_skills_of, twins_of
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.history import History
+    from hermes_acp.knowledge.version_history import VersionHistory
 
 
 def add_skills(parser: argparse.ArgumentParser) -> None:
@@ -74,21 +74,21 @@ def run_skills(options: argparse.Namespace) -> int:
 
 
 def _list(environment: Environment, place: Path, *, as_json: bool) -> int:
-    from hermes_acp.assembly.librarian import Librarian
-    from hermes_acp.assembly.trustee import Trustee
-    from hermes_acp.knowledge.skills.commands import trust_item
-    from hermes_acp.knowledge.skills.overview import line_text, overview
+    from hermes_acp.app.skill_service import SkillService
+    from hermes_acp.app.workspace_trust import WorkspaceTrust
+    from hermes_acp.knowledge.skills.skill_commands import trust_item
+    from hermes_acp.knowledge.skills.skill_overview import line_text, overview
     from hermes_acp.world import RandomIds
 
-    librarian = Librarian(environment, lambda _: None)  # looked up here, and not followed
-    trustee = Trustee(environment, RandomIds(), librarian.brings)
-    collection = librarian.library.collection(str(place))
+    skill_service = SkillService(environment, lambda _: None)  # looked up here, and not followed
+    workspace_trust = WorkspaceTrust(environment, RandomIds(), skill_service.brings)
+    collection = skill_service.library.collection(str(place))
     found = overview(
         collection,
         practice_of(environment),
-        lambda skill: skill.scope != "workspace" or trustee.is_trusted(str(place), trust_item(skill)),
+        lambda skill: skill.scope != "workspace" or workspace_trust.is_trusted(str(place), trust_item(skill)),
         twins_of(environment, collection.skills),
-        librarian.library.findings(str(place)),
+        skill_service.library.findings(str(place)),
     )
     if as_json:
         print_json(found)
@@ -102,14 +102,14 @@ def _list(environment: Environment, place: Path, *, as_json: bool) -> int:
     return 0
 
 
-def _history_of(environment: Environment, place: Path, name: str) -> "History":
+def _history_of(environment: Environment, place: Path, name: str) -> "VersionHistory":
     """Find the versions of a skill: of the one in use here, or of one that was put away. Raises BadRequest."""
-    from hermes_acp.assembly.librarian import Librarian
+    from hermes_acp.app.skill_service import SkillService
 
-    practice = practice_of(environment)
-    skill = Librarian(environment, lambda _: None).library.collection(str(place)).find(name)
-    named = [each for each in practice.histories() if each.folder.name == name]
-    if skill and (history := practice.history(skill.folder)).versions():
+    usage_tracker = practice_of(environment)
+    skill = SkillService(environment, lambda _: None).library.collection(str(place)).find(name)
+    named = [each for each in usage_tracker.histories() if each.folder.name == name]
+    if skill and (history := usage_tracker.history(skill.folder)).versions():
         return history
     if len(named) == 1:
         return named[0]
@@ -122,20 +122,20 @@ def _history_of(environment: Environment, place: Path, name: str) -> "History":
     raise BadRequest(told, hint="Versions are kept of skills that the agent changed or you installed.")
 
 
-def _show_history(history: "History", *, as_json: bool) -> int:
-    from hermes_acp.knowledge.skills.overview import version_text
+def _show_history(history: "VersionHistory", *, as_json: bool) -> int:
+    from hermes_acp.knowledge.skills.skill_overview import describe_version
 
     if as_json:
         print_json(history.versions()[::-1])
         return 0
     print(bold(escaped(str(history.folder))))
     for version in reversed(history.versions()):
-        print(escaped(version_text(version)))
+        print(escaped(describe_version(version)))
     return 0
 
 
-def _roll_back(history: "History", number: int | None) -> int:
-    from hermes_acp.knowledge.history import Cause, origin_of
+def _roll_back(history: "VersionHistory", number: int | None) -> int:
+    from hermes_acp.knowledge.version_history import ChangeCause, origin_of
     from hermes_acp.world import SystemClock
 
     versions = history.versions()
@@ -148,7 +148,7 @@ def _roll_back(history: "History", number: int | None) -> int:
                 hint="`hermes-acp skills history` lists all; 0 puts the skill away.",
             )
         number = earlier[-1]
-    version = history.restore(number, Cause("user", SystemClock().now(), "rolled back by hand"))
+    version = history.restore(number, ChangeCause("user", SystemClock().now(), "rolled back by hand"))
     what = "was put away" if version.is_gone else f"is again what it was in version {number}"
     print(f"{escaped(history.folder.name)} {what}; that is version {version.number} now.")
     return 0

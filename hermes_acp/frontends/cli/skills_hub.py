@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.cli.lettering import bold, escaped, local_time, note
+from hermes_acp.frontends.cli.cli_output import bold, escaped, local_time, note
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.skills.hub import Candidate, Hub
-    from hermes_acp.knowledge.skills.practice import Practice
+    from hermes_acp.knowledge.skills.skill_hub import SkillCandidate, SkillHub
+    from hermes_acp.knowledge.skills.skill_usage import SkillUsageTracker
 
 SOURCE: Final = "GIT_URL[#path][@branch, tag or commit], or a folder"
 SCRIPTS: Final = (".bash", ".bat", ".cmd", ".js", ".mjs", ".pl", ".ps1", ".py", ".rb", ".sh", ".ts", ".zsh")
@@ -39,11 +39,11 @@ def add_hub(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run_hub(environment: Environment, place: Path, options: argparse.Namespace) -> int:
     """Do what was asked; give the exit code."""
-    from hermes_acp.knowledge.skills.hub import Hub, read_source
+    from hermes_acp.knowledge.skills.skill_hub import SkillHub, read_source
     from hermes_acp.world import SystemClock
 
     search_path = environment.variables.get("PATH", "")
-    hub = Hub(environment.home, practice_of(environment), SystemClock().now, search_path)
+    hub = SkillHub(environment.home, practice_of(environment), SystemClock().now, search_path)
     match options.action:
         case "install":
             with hub.fetched(read_source(options.source, place)) as candidate:
@@ -61,31 +61,31 @@ def run_hub(environment: Environment, place: Path, options: argparse.Namespace) 
             return 0
 
 
-def practice_of(environment: Environment) -> "Practice":
+def practice_of(environment: Environment) -> "SkillUsageTracker":
     """Give the books on the uses of skills."""
-    from hermes_acp.knowledge.skills.practice import Practice
+    from hermes_acp.knowledge.skills.skill_usage import SkillUsageTracker
     from hermes_acp.world import SystemClock
 
-    return Practice(environment.home, SystemClock().now)
+    return SkillUsageTracker(environment.home, SystemClock().now)
 
 
-def _named(hub: "Hub", options: argparse.Namespace) -> list[str]:
+def _named(hub: "SkillHub", options: argparse.Namespace) -> list[str]:
     names = options.name or sorted(hub.installed())
     if not names:
         note("No skill was installed from elsewhere.")
     return names
 
 
-def _try_update(hub: "Hub", name: str, options: argparse.Namespace) -> int:
+def _try_update(hub: "SkillHub", name: str, options: argparse.Namespace) -> int:
     """Update one of several skills; one that cannot be had does not keep the others back."""
     try:
         return _update(hub, name, options)
-    except BadRequest as trouble:
-        note(f"{name}: {trouble.sentence()}")
-        return trouble.exit_code
+    except BadRequest as error:
+        note(f"{name}: {error.sentence()}")
+        return error.exit_code
 
 
-def _update(hub: "Hub", name: str, options: argparse.Namespace) -> int:
+def _update(hub: "SkillHub", name: str, options: argparse.Namespace) -> int:
     source = hub.find(name).source
     with hub.fetched(source) as candidate:
         if candidate.name != name:
@@ -98,7 +98,7 @@ def _update(hub: "Hub", name: str, options: argparse.Namespace) -> int:
         return _decide(hub, candidate, is_agreed=options.yes)
 
 
-def _audit(hub: "Hub", name: str) -> int:
+def _audit(hub: "SkillHub", name: str) -> int:
     audit = hub.audit(name)
     locked = audit.locked
     state = "not as approved" if audit.troubles else "as approved"
@@ -110,7 +110,7 @@ def _audit(hub: "Hub", name: str) -> int:
     return 1 if audit.troubles else 0
 
 
-def _decide(hub: "Hub", candidate: "Candidate", *, is_agreed: bool) -> int:
+def _decide(hub: "SkillHub", candidate: "SkillCandidate", *, is_agreed: bool) -> int:
     """Show a skill, and install it where its person agrees; give the exit code, 1 where they do not."""
     _show(candidate)
     if candidate.check.faults:
@@ -131,7 +131,7 @@ def _decide(hub: "Hub", candidate: "Candidate", *, is_agreed: bool) -> int:
     return 0
 
 
-def _show(candidate: "Candidate") -> None:
+def _show(candidate: "SkillCandidate") -> None:
     print(f"{bold(escaped(candidate.name))}: {escaped(candidate.description)}")
     pinned = f", commit {candidate.commit}" if candidate.commit else ""
     print(f"from {escaped(candidate.source.text)}{pinned}")

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 import anyio
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.faces.cli.lettering import bold, escaped, note, print_json
+from hermes_acp.frontends.cli.cli_output import bold, escaped, note, print_json
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.skills.collection import Skill
-    from hermes_acp.knowledge.skills.likeness import Twins
+    from hermes_acp.knowledge.skills.lexical_similarity import SimilarSkills
+    from hermes_acp.knowledge.skills.skill_collection import Skill
 
 
 def search_skills_of(environment: Environment, place: Path, options: argparse.Namespace) -> int:
     """Print the skills that hold any of the words, the best first; give the exit code: 1 where there is none."""
-    from hermes_acp.assembly.librarian import Librarian
-    from hermes_acp.knowledge.skills.word_search import search_skills
+    from hermes_acp.app.skill_service import SkillService
+    from hermes_acp.knowledge.skills.skill_search import search_skills
 
     words = " ".join(options.words)
-    skills = Librarian(environment, lambda _: None).library.collection(str(place)).skills
+    skills = SkillService(environment, lambda _: None).library.collection(str(place)).skills
     found = search_skills(skills, words)
     if options.by_meaning:
         near = anyio.run(_about, environment, words, skills)
@@ -41,30 +41,30 @@ def search_skills_of(environment: Environment, place: Path, options: argparse.Na
     return 0 if found else 1
 
 
-def twins_of(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[Twins]":
+def twins_of(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[SimilarSkills]":
     """Give the skills that are much alike, by meaning where the settings have a model for it."""
     return anyio.run(_twins, environment, skills)
 
 
 async def _about(environment: Environment, words: str, skills: "Sequence[Skill]") -> "Sequence[Skill]":
-    from hermes_acp.assembly.recollection import Recollection
-    from hermes_acp.knowledge.recall.hybrid import NO_MEANING
-    from hermes_acp.storage.sessions import SessionStore
+    from hermes_acp.app.recall_service import RecallService
+    from hermes_acp.knowledge.recall.hybrid_search import SEMANTIC_UNAVAILABLE
+    from hermes_acp.storage.session_store import SessionStore
 
-    async with Recollection.by_settings(environment, SessionStore(environment.home)) as recollection:
-        found = await recollection.kinship.about(words, skills)
-        for sentence in recollection.news() if recollection.knows_meaning else (NO_MEANING,):
+    async with RecallService.by_settings(environment, SessionStore(environment.home)) as recall_service:
+        found = await recall_service.kinship.about(words, skills)
+        for sentence in recall_service.news() if recall_service.knows_meaning else (SEMANTIC_UNAVAILABLE,):
             note(sentence)
         return found
 
 
-async def _twins(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[Twins]":
-    from hermes_acp.assembly.recollection import Recollection
-    from hermes_acp.storage.sessions import SessionStore
+async def _twins(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[SimilarSkills]":
+    from hermes_acp.app.recall_service import RecallService
+    from hermes_acp.storage.session_store import SessionStore
 
-    async with Recollection.by_settings(environment, SessionStore(environment.home)) as recollection:
-        found = await recollection.kinship.pairs(skills)
-        for sentence in recollection.news():
+    async with RecallService.by_settings(environment, SessionStore(environment.home)) as recall_service:
+        found = await recall_service.kinship.pairs(skills)
+        for sentence in recall_service.news():
             note(sentence)
         return found
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from hermes_acp.config.environment import read_environment
+from hermes_acp.core.custom_tools import ToolChange
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.own_tools import ToolChange
-from hermes_acp.faces.cli.lettering import bold, escaped, local_time, print_json
+from hermes_acp.frontends.cli.cli_output import bold, escaped, local_time, print_json
 
 if TYPE_CHECKING:
-    from hermes_acp.assembly.toolsmith import Toolsmith
-    from hermes_acp.tools.own.shelves import ToolFile
+    from hermes_acp.app.custom_tool_manager import CustomToolManager
+    from hermes_acp.tools.own.tool_folders import ToolFile
 
 Standing = Literal["faulty", "not_trusted", "put_aside", "ready"]
 NOTHING = "There are no own tools: none in {home}, none in {place}."
@@ -64,59 +64,61 @@ def _with_json(parser: argparse.ArgumentParser, *, is_given: bool | str = argpar
 
 def run_tools(options: argparse.Namespace) -> int:
     """Do what was asked for; give the exit code."""
-    from hermes_acp.assembly.toolsmith import toolsmith_of
+    from hermes_acp.app.custom_tool_manager import custom_tools_of
 
     if options.wish == "check":
         return _check(Path(options.file))
-    toolsmith = toolsmith_of(read_environment())
+    custom_tools = custom_tools_of(read_environment())
     cwd = str(Path(options.cwd).resolve())
     match options.wish:
         case "allow":
-            _allow(toolsmith, cwd, options.name)
+            _allow(custom_tools, cwd, options.name)
         case "history":
-            _show_history(toolsmith, cwd, options.name, as_json=options.json)
+            _show_history(custom_tools, cwd, options.name, as_json=options.json)
         case "rollback":
-            _roll_back(toolsmith, cwd, options.name, options.version)
+            _roll_back(custom_tools, cwd, options.name, options.version)
         case _:
-            _list(toolsmith, cwd, as_json=options.json)
+            _list(custom_tools, cwd, as_json=options.json)
     return 0
 
 
-def _list(toolsmith: "Toolsmith", cwd: str, *, as_json: bool) -> None:
-    files = toolsmith.files(cwd)
+def _list(custom_tools: "CustomToolManager", cwd: str, *, as_json: bool) -> None:
+    files = custom_tools.files(cwd)
     if as_json:
-        print_json([_entry(toolsmith, file, cwd) for file in files])
+        print_json([_entry(custom_tools, file, cwd) for file in files])
         return
     if not files:
-        shelves = toolsmith.shelves
-        print(NOTHING.format(home=shelves.folder("user", cwd), place=shelves.folder("workspace", cwd)))
+        tool_folders = custom_tools.tool_folders
+        print(
+            NOTHING.format(home=tool_folders.folder("user", cwd), place=tool_folders.folder("workspace", cwd))
+        )
     for file in files:
         whose = "yours" if file.scope == "user" else "this workspace"
-        print(f"{bold(escaped(file.name))} ({whose}): {_state(toolsmith, file, cwd)}")
+        print(f"{bold(escaped(file.name))} ({whose}): {_state(custom_tools, file, cwd)}")
         if file.declaration:
             print(f"  {escaped(file.declaration.description)}")
             print(f"  {escaped(file.declaration.abilities())}")
-        mishap = toolsmith.mishaps.of(file.folder, file.name, file.digest)
-        if mishap:
-            last = mishap.error.strip().rpartition("\n")[2]
-            print(f"  broke {mishap.in_a_row} times in a row, last: {escaped(last)}")
+        tool_failure = custom_tools.tool_failures.of(file.folder, file.name, file.digest)
+        if tool_failure:
+            last = tool_failure.error.strip().rpartition("\n")[2]
+            print(f"  broke {tool_failure.in_a_row} times in a row, last: {escaped(last)}")
 
 
-def _entry(toolsmith: "Toolsmith", file: "ToolFile", cwd: str) -> dict[str, object]:
+def _entry(custom_tools: "CustomToolManager", file: "ToolFile", cwd: str) -> dict[str, object]:
     declaration = file.declaration
     return {
         "name": file.name,
         "scope": file.scope,
         "path": str(file.path),
-        "state": _standing(toolsmith, file, cwd),
+        "state": _standing(custom_tools, file, cwd),
         "description": declaration.description if declaration else "",
         "abilities": declaration.abilities() if declaration else "",
         "faults": [fault.told(file.path.name) for fault in file.checked.faults],
     }
 
 
-def _state(toolsmith: "Toolsmith", file: "ToolFile", cwd: str) -> str:
-    match _standing(toolsmith, file, cwd):
+def _state(custom_tools: "CustomToolManager", file: "ToolFile", cwd: str) -> str:
+    match _standing(custom_tools, file, cwd):
         case "faulty":
             return f"no tool yet: {escaped(file.checked.faults[0].told(file.path.name))}"
         case "not_trusted":
@@ -127,20 +129,20 @@ def _state(toolsmith: "Toolsmith", file: "ToolFile", cwd: str) -> str:
             return "ready"
 
 
-def _standing(toolsmith: "Toolsmith", file: "ToolFile", cwd: str) -> Standing:
+def _standing(custom_tools: "CustomToolManager", file: "ToolFile", cwd: str) -> Standing:
     if file.declaration is None:
         return "faulty"
-    if not toolsmith.is_trusted(file, cwd):
+    if not custom_tools.is_trusted(file, cwd):
         return "not_trusted"
-    mishap = toolsmith.mishaps.of(file.folder, file.name, file.digest)
-    return "put_aside" if mishap and mishap.is_put_aside else "ready"
+    tool_failure = custom_tools.tool_failures.of(file.folder, file.name, file.digest)
+    return "put_aside" if tool_failure and tool_failure.is_disabled else "ready"
 
 
 def _check(path: Path) -> int:
-    from hermes_acp.tools.own.shelves import read_tool
+    from hermes_acp.tools.own.tool_folders import read_tool_file
 
     try:
-        file = read_tool(path)
+        file = read_tool_file(path)
     except OSError as error:
         raise BadRequest(f"{path} cannot be read: {error.strerror or error}.") from error
     for fault in file.checked.faults:
@@ -151,16 +153,16 @@ def _check(path: Path) -> int:
     return 0
 
 
-def _allow(toolsmith: "Toolsmith", cwd: str, name: str) -> None:
-    file = next((each for each in toolsmith.files(cwd) if each.name == name), None)
+def _allow(custom_tools: "CustomToolManager", cwd: str, name: str) -> None:
+    file = next((each for each in custom_tools.files(cwd) if each.name == name), None)
     if file is None or file.declaration is None:
         raise BadRequest(f"There is no tool {name!r}.", hint="`hermes-acp tools` lists those there are.")
-    toolsmith.allow(file, cwd)
+    custom_tools.allow(file, cwd)
     print(f"{escaped(str(file.path))} is trusted until it changes: {escaped(file.declaration.abilities())}.")
 
 
-def _show_history(toolsmith: "Toolsmith", cwd: str, name: str, *, as_json: bool) -> None:
-    versions = toolsmith.workshop.versions(cwd, name)
+def _show_history(custom_tools: "CustomToolManager", cwd: str, name: str, *, as_json: bool) -> None:
+    versions = custom_tools.workshop.versions(cwd, name)
     if not versions:
         raise BadRequest(f"There is no version of a tool {name!r}.")
     if as_json:
@@ -173,10 +175,10 @@ def _show_history(toolsmith: "Toolsmith", cwd: str, name: str, *, as_json: bool)
         print(f"{each.number}{away}  {when}  {each.cause.who}{escaped(session)}: {escaped(each.cause.why)}")
 
 
-def _roll_back(toolsmith: "Toolsmith", cwd: str, name: str, version: int) -> None:
+def _roll_back(custom_tools: "CustomToolManager", cwd: str, name: str, version: int) -> None:
     import anyio
 
-    workshop = toolsmith.workshop
+    workshop = custom_tools.workshop
     change = ToolChange("rollback", name, "rolled back on the command line", version=version)
     preview = anyio.run(workshop.preview, cwd, change)
     print(escaped(workshop.change_now(cwd, change, preview, "user")))

@@ -11,6 +11,7 @@ import anyio
 from lsprotocol.types import LSPErrorCodes
 from pygls.exceptions import JsonRpcException
 
+from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import (
     CallProposed,
     Event,
@@ -20,15 +21,14 @@ from hermes_acp.core.events import (
     TextSaid,
     TurnEnded,
 )
-from hermes_acp.core.terms import ExitReason
-from hermes_acp.faces.lsp.action import Action, parts_of
-from hermes_acp.faces.lsp.desk import Desk
-from hermes_acp.faces.lsp.gate import ClientGate
-from hermes_acp.faces.lsp.places import Place
-from hermes_acp.faces.lsp.progress import WorkDoneProgress
-from hermes_acp.faces.lsp.review import Settled
-from hermes_acp.faces.lsp.seats import Seat
-from hermes_acp.tools.titles import visible
+from hermes_acp.frontends.lsp.code_action import Action, parts_of
+from hermes_acp.frontends.lsp.code_targets import CodeSelection
+from hermes_acp.frontends.lsp.edit_confirmation import EditResult
+from hermes_acp.frontends.lsp.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.lsp_gate import ClientGate
+from hermes_acp.frontends.lsp.lsp_sessions import LspSession
+from hermes_acp.frontends.lsp.work_done_progress import WorkDoneProgress
+from hermes_acp.tools.safe_display import escape_invisible
 
 FAILED: Final[frozenset[ExitReason]] = frozenset(
     {"bad_calls", "looping", "empty", "model_trouble", "storage_trouble", "gave_up"}
@@ -42,11 +42,11 @@ STATUS: Final[Mapping[bool, str]] = MappingProxyType({True: "cancelled", False: 
 Result = dict[str, object]
 
 
-class Listener:
+class TurnListener:
     """Follows one turn: its last words, and what is being done."""
 
-    def __init__(self, desk: Desk, progress: WorkDoneProgress) -> None:
-        self._desk = desk
+    def __init__(self, editor: EditorConnection, progress: WorkDoneProgress) -> None:
+        self._editor = editor
         self._progress = progress
         self._words: list[str] = []
         self.answer = ""
@@ -66,7 +66,7 @@ class Listener:
             case CallProposed():
                 self._progress.report(event.title)
             case Noticed(level="warning" | "error"):
-                self._desk.client.warn(event.text)
+                self._editor.client.warn(event.text)
             case _:
                 pass
 
@@ -74,75 +74,97 @@ class Listener:
         """Keep up: nothing is waited for."""
 
 
-async def carry_out(desk: Desk, name: str, action: Action, place: Place, token: int | str | None) -> Result:
+async def carry_out(
+    editor: EditorConnection, name: str, action: Action, place: CodeSelection, token: int | str | None
+) -> Result:
     """Do one action and give what came of it. Raises HermesError, or JsonRpcException for a turn that failed."""
     scope = anyio.CancelScope()
     title = f"Hermes: {action.title}"
     with scope:
-        async with desk.progress.shown(title, token, scope.cancel) as progress:
-            seat = await desk.seats.take(await desk.house(), place.document.path, desk.settings)
-            if seat.turn.locked():
+        async with editor.progress.shown(title, token, scope.cancel) as progress:
+            lsp_session = await editor.lsp_sessions.take(
+                await editor.app(), place.document.path, editor.settings
+            )
+            if lsp_session.turn.locked():
                 progress.report("Waiting for another action")
-            async with seat.turn:
-                return await _work(desk, seat, action, place, progress)
+            async with lsp_session.turn:
+                return await _work(editor, lsp_session, action, place, progress)
     return {"status": "cancelled", "action": name}
 
 
-async def _work(desk: Desk, seat: Seat, action: Action, place: Place, progress: WorkDoneProgress) -> Result:
-    listener = Listener(desk, progress)
-    seat.session.ledger.admit(listener)
-    settled = Settled()
+async def _work(
+    editor: EditorConnection,
+    lsp_session: LspSession,
+    action: Action,
+    place: CodeSelection,
+    progress: WorkDoneProgress,
+) -> Result:
+    listener = TurnListener(editor, progress)
+    lsp_session.session.ledger.admit(listener)
+    settled = EditResult()
     try:
-        gate = ClientGate(desk.client, seat.makes_drafts)
-        end = await seat.session.prompt(parts_of(action, place), gate)
+        gate = ClientGate(editor.client, lsp_session.makes_drafts)
+        end = await lsp_session.session.prompt(parts_of(action, place), gate)
         if end.reason in FAILED:
             code = end.error_code or end.reason
             raise JsonRpcException(end.sentence, LSPErrorCodes.RequestFailed.value, {"code": code})
         if end.reason != "cancelled":
-            await _put(desk, seat, action, progress, settled)
+            await _put(editor, lsp_session, action, progress, settled)
     finally:
-        seat.session.ledger.dismiss(listener)
-        settled.left |= {draft.path: STOPPED for draft in seat.drafts.take()}
+        lsp_session.session.ledger.dismiss(listener)
+        settled.left |= {draft.path: STOPPED for draft in lsp_session.drafts.take()}
         with anyio.CancelScope(shield=True):
-            await _tell_left(desk, seat, settled)
-    return await _result(desk, seat, end, settled, listener.answer, reads=not action.changes_files)
+            await _tell_left(editor, lsp_session, settled)
+    return await _result(editor, lsp_session, end, settled, listener.answer, reads=not action.changes_files)
 
 
-async def _put(desk: Desk, seat: Seat, action: Action, progress: WorkDoneProgress, settled: Settled) -> None:
+async def _put(
+    editor: EditorConnection,
+    lsp_session: LspSession,
+    action: Action,
+    progress: WorkDoneProgress,
+    settled: EditResult,
+) -> None:
     """Put what was drafted to the user; until they have said something nothing of it is applied."""
-    drafts = seat.drafts.take()
+    drafts = lsp_session.drafts.take()
     if not drafts:
         return
     settled.left |= {draft.path: STOPPED for draft in drafts}
     progress.report("Waiting for your word on the changes")
-    said = await desk.review.settle(f"Hermes: {action.title}", drafts, seat.session.workspace.read)
+    said = await editor.review.settle(f"Hermes: {action.title}", drafts, lsp_session.session.workspace.read)
     settled.applied, settled.left = said.applied, said.left
 
 
-async def _tell_left(desk: Desk, seat: Seat, settled: Settled) -> None:
+async def _tell_left(editor: EditorConnection, lsp_session: LspSession, settled: EditResult) -> None:
     """Let the model know what was not applied, and the user what they did not decide themselves."""
     if not settled.left:
         return
     lines = "\n".join(f"- {path}: {why}" for path, why in settled.left.items())
-    await seat.note(LEFT.format(lines=lines))
-    told = "; ".join(f"{visible(path)}: {why}" for path, why in settled.left.items())
-    desk.client.warn(f"Hermes did not change everything. {told}.")
+    await lsp_session.note(LEFT.format(lines=lines))
+    told = "; ".join(f"{escape_invisible(path)}: {why}" for path, why in settled.left.items())
+    editor.client.warn(f"Hermes did not change everything. {told}.")
 
 
 async def _result(
-    desk: Desk, seat: Seat, end: TurnEnded, settled: Settled, answer: str, *, reads: bool
+    editor: EditorConnection,
+    lsp_session: LspSession,
+    end: TurnEnded,
+    settled: EditResult,
+    answer: str,
+    *,
+    reads: bool,
 ) -> Result:
     """Show the answer where it is what was wanted, or all there is, and give what a client may want to know."""
     result: Result = {
         "status": STATUS[end.reason == "cancelled"],
         "reason": end.reason,
-        "sessionId": seat.session.id,
+        "sessionId": lsp_session.session.id,
         "text": answer,
         "applied": settled.applied,
         "notApplied": settled.left,
     }
     if end.sentence:
-        desk.client.warn(end.sentence)
+        editor.client.warn(end.sentence)
     if answer.strip() and (reads or not (settled.applied or settled.left)):
-        result["document"] = await desk.show_answer(answer)
+        result["document"] = await editor.show_answer(answer)
     return result

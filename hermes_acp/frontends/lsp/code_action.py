@@ -10,16 +10,16 @@ from typing import Final
 from msgspec import Struct
 
 from hermes_acp.core.messages import Part, ResourcePart, TextPart
-from hermes_acp.faces.lsp.places import Place
+from hermes_acp.frontends.lsp.code_targets import CodeSelection
 
 COMMAND_PREFIX: Final = "hermes."
-LONGEST_SELECTION: Final = 60_000
-HOW_CHANGES_GO: Final = (
+MAX_SELECTION_LENGTH: Final = 60_000
+CHANGES_PROMPT: Final = (
     "Make your changes with the tools that edit files. They become a proposal in my editor, which I look at when you "
     "are done and then apply or discard; nothing is on disk before that, so commands see the files as they were saved. "
     "Say in one or two sentences what you changed and why."
 )
-NO_CHANGES: Final = "Answer in Markdown. Do not change any file."
+NO_CHANGES_PROMPT: Final = "Answer in Markdown. Do not change any file."
 
 
 class Action(Struct, frozen=True):
@@ -30,14 +30,14 @@ class Action(Struct, frozen=True):
 
     title: str
     kind: str
-    is_offered: Callable[[Place], bool]
-    ask: Callable[[Place], str]
+    is_offered: Callable[[CodeSelection], bool]
+    ask: Callable[[CodeSelection], str]
     changes_files: bool = True
 
 
-def parts_of(action: Action, place: Place) -> tuple[Part, ...]:
+def parts_of(action: Action, place: CodeSelection) -> tuple[Part, ...]:
     """Give the prompt for an action at a place, with what is selected and what the editor finds wrong there."""
-    said = [action.ask(place), HOW_CHANGES_GO if action.changes_files else NO_CHANGES]
+    said = [action.ask(place), CHANGES_PROMPT if action.changes_files else NO_CHANGES_PROMPT]
     if place.target.instruction.strip():
         said.insert(1, place.target.instruction.strip())
     if place.target.diagnostics:
@@ -45,7 +45,7 @@ def parts_of(action: Action, place: Place) -> tuple[Part, ...]:
             "The editor shows there:\n" + "\n".join(each.shown() for each in place.target.diagnostics)
         )
     text = TextPart("\n\n".join(said))
-    if not place.selected or len(place.selected) > LONGEST_SELECTION:
+    if not place.selected or len(place.selected) > MAX_SELECTION_LENGTH:
         return (text,)
     first = place.target.range.start.line + 1
     uri = f"{Path(place.document.path).as_uri()}#L{first}"

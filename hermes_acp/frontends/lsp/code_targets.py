@@ -11,11 +11,11 @@ from lsprotocol import types
 from msgspec import Meta, Struct
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.untrusted import plain
-from hermes_acp.faces.lsp.documents import Document, Documents
+from hermes_acp.core.untrusted_text import plain
+from hermes_acp.frontends.lsp.open_documents import Document, OpenDocuments
 
 SEVERITIES = ("error", "warning", "information", "hint")
-MOST_DIAGNOSTICS = 30
+MAX_DIAGNOSTICS = 30
 Count = Annotated[int, Meta(ge=0)]
 
 
@@ -49,7 +49,7 @@ class Diagnostic(Struct, frozen=True):
         return f"line {self.range.start.line + 1}: {severity}: {plain(self.message, 500)}{source}"
 
 
-class Target(Struct, frozen=True, rename="camel"):
+class CodeTarget(Struct, frozen=True, rename="camel"):
     """The one argument of every command; `version` is that of the document the place was chosen in.
 
     `instruction` is what the user wants in particular.
@@ -62,11 +62,11 @@ class Target(Struct, frozen=True, rename="camel"):
     instruction: str = ""
 
 
-class Place(Struct, frozen=True):
+class CodeSelection(Struct, frozen=True):
     """A target with what it holds: the selected lines, whole, or nothing where nothing is selected."""
 
     document: Document
-    target: Target
+    target: CodeTarget
     selected: str
 
     @property
@@ -87,17 +87,17 @@ class Place(Struct, frozen=True):
         return end.line if ends_before else end.line + 1
 
 
-def read_target(arguments: Sequence[Any] | None) -> Target:
+def read_target(arguments: Sequence[Any] | None) -> CodeTarget:
     """Read a command's arguments. Raises BadRequest naming what is wrong."""
     if not arguments or len(arguments) != 1:
         raise BadRequest("The command takes one argument: an object with `uri` and `range`.")
     try:
-        return msgspec.convert(arguments[0], Target)
+        return msgspec.convert(arguments[0], CodeTarget)
     except msgspec.ValidationError as error:
         raise BadRequest(f"The command's argument cannot be used: {error}.") from error
 
 
-def find_place(target: Target, documents: Documents) -> Place:
+def find_place(target: CodeTarget, documents: OpenDocuments) -> CodeSelection:
     """Look a target up in its document. Raises BadRequest for one that is not open or stands in no file."""
     document = documents.get(target.uri)
     if document is None:
@@ -107,10 +107,12 @@ def find_place(target: Target, documents: Documents) -> Place:
     positions = documents.positions(document.text)
     first, last = target.range.start.line, target.range.end.line + (target.range.end.character > 0)
     has_selection = target.range.start != target.range.end
-    return Place(document, target, positions.span(first, max(last, first + 1)) if has_selection else "")
+    return CodeSelection(
+        document, target, positions.span(first, max(last, first + 1)) if has_selection else ""
+    )
 
 
-def target_of(params: types.CodeActionParams, document: Document) -> Target:
+def target_of(params: types.CodeActionParams, document: Document) -> CodeTarget:
     """Name the place that code actions were asked for."""
     found = tuple(
         Diagnostic(
@@ -119,9 +121,9 @@ def target_of(params: types.CodeActionParams, document: Document) -> Target:
             int(each.severity.value) if each.severity else None,
             each.source,
         )
-        for each in params.context.diagnostics[:MOST_DIAGNOSTICS]
+        for each in params.context.diagnostics[:MAX_DIAGNOSTICS]
     )
-    return Target(document.uri, range_of(params.range), document.version, found)
+    return CodeTarget(document.uri, range_of(params.range), document.version, found)
 
 
 def range_of(given: types.Range) -> Range:

@@ -11,17 +11,17 @@ from typing import Final
 from lsprotocol import types
 from msgspec import Struct
 
-from hermes_acp.faces.lsp.client import Client, ClientTrouble
-from hermes_acp.faces.lsp.documents import Documents
-from hermes_acp.faces.lsp.proposals import Pending, ProposedChange, change_of, to_edit
-from hermes_acp.faces.lsp.scratch import Scratch
-from hermes_acp.tools.titles import visible
-from hermes_acp.workspaces.drafted import Draft
+from hermes_acp.frontends.lsp.lsp_client import ClientError, LspClient
+from hermes_acp.frontends.lsp.open_documents import OpenDocuments
+from hermes_acp.frontends.lsp.proposed_edits import PendingChanges, ProposedChange, change_of, to_edit
+from hermes_acp.frontends.lsp.scratch_files import ScratchFolder
+from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.workspaces.draft_workspace import Draft
 
 APPLY: Final = "Apply"
 DISCARD: Final = "Discard"
 SHOW: Final = "Show the diff"
-MOST_NAMED: Final = 5
+MAX_NAMED: Final = 5
 STALE: Final = "it was changed meanwhile"
 CANNOT_DELETE: Final = "this editor deletes no files for a server"
 CANNOT_EDIT: Final = "this editor makes no edits for a server"
@@ -29,28 +29,30 @@ NOT_WANTED: Final = "its user did not want it"
 Read = Callable[[str], Awaitable[bytes | None]]
 
 
-class Settled(Struct):
+class EditResult(Struct):
     """What became of changes: the files that were changed, and why others were not."""
 
     applied: list[str] = []
     left: dict[str, str] = {}
 
 
-class Review:
+class EditConfirmation:
     """The way from drafts to edits, for one editor."""
 
-    def __init__(self, client: Client, documents: Documents, pending: Pending, scratch: Scratch) -> None:
+    def __init__(
+        self, client: LspClient, documents: OpenDocuments, pending: PendingChanges, scratch: ScratchFolder
+    ) -> None:
         self._client = client
         self._documents = documents
         self._pending = pending
         self._scratch = scratch
 
-    async def settle(self, label: str, drafts: Sequence[Draft], read: Read) -> Settled:
+    async def settle(self, label: str, drafts: Sequence[Draft], read: Read) -> EditResult:
         """Put drafts to the user and apply them as they want; `read` gives what a file holds now.
 
-        Raises ClientTrouble.
+        Raises ClientError.
         """
-        settled = Settled()
+        settled = EditResult()
         changes = await self._fitting(drafts, read, settled)
         if changes and not self._client.can.apply_edits:
             settled.left |= {change.draft.path: CANNOT_EDIT for change in changes}
@@ -68,7 +70,9 @@ class Review:
             self._pending.drop(changes)
         return settled
 
-    async def _fitting(self, drafts: Sequence[Draft], read: Read, settled: Settled) -> list[ProposedChange]:
+    async def _fitting(
+        self, drafts: Sequence[Draft], read: Read, settled: EditResult
+    ) -> list[ProposedChange]:
         """Give the changes of files that still are what they were, and that this editor can make."""
         changes: list[ProposedChange] = []
         may_delete = (
@@ -85,9 +89,10 @@ class Review:
 
     async def _is_wanted(self, label: str, changes: Sequence[ProposedChange]) -> bool:
         named = [
-            f"{visible(os.path.basename(each.draft.path))} ({each.counted})" for each in changes[:MOST_NAMED]
+            f"{escape_invisible(os.path.basename(each.draft.path))} ({each.counted})"
+            for each in changes[:MAX_NAMED]
         ]
-        if (more := len(changes) - MOST_NAMED) > 0:
+        if (more := len(changes) - MAX_NAMED) > 0:
             named.append(f"and {more} more")
         titles = (APPLY, DISCARD, SHOW) if self._client.can.show_documents else (APPLY, DISCARD)
         while True:
@@ -97,15 +102,15 @@ class Review:
             path = await self._scratch.put("proposal.diff", _as_diff(changes))
             await self._client.show(path.as_uri())
 
-    async def _apply(self, label: str, changes: Sequence[ProposedChange], settled: Settled) -> None:
+    async def _apply(self, label: str, changes: Sequence[ProposedChange], settled: EditResult) -> None:
         if not changes:
             return
         edit = to_edit(changes, self._client, self._documents, label)
         params = types.ApplyWorkspaceEditParams(edit=edit, label=label)
         try:
             answer = await self._client.ask(types.WORKSPACE_APPLY_EDIT, params)
-        except ClientTrouble as trouble:
-            settled.left |= {change.draft.path: trouble.message for change in changes}
+        except ClientError as error:
+            settled.left |= {change.draft.path: error.message for change in changes}
             return
         if getattr(answer, "applied", False):
             settled.applied += [change.draft.path for change in changes]

@@ -7,7 +7,7 @@ them.
 from lsprotocol import types
 
 
-class Abilities:
+class EditorCapabilities:
     """The abilities of one editor, each a question that is answered by what it announced."""
 
     def __init__(self, announced: types.ClientCapabilities) -> None:

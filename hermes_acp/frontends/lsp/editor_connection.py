@@ -11,51 +11,51 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.lsp.abilities import Abilities
-from hermes_acp.faces.lsp.action import Action
-from hermes_acp.faces.lsp.client import Client
-from hermes_acp.faces.lsp.documents import Documents, path_of
-from hermes_acp.faces.lsp.progress import ProgressDesk
-from hermes_acp.faces.lsp.proposals import Pending
-from hermes_acp.faces.lsp.scratch import Scratch
-from hermes_acp.faces.lsp.settings import FaceSettings, read_settings
-from hermes_acp.faces.lsp.tasks import Tasks
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.frontends.lsp.code_action import Action
+from hermes_acp.frontends.lsp.editor_capabilities import EditorCapabilities
+from hermes_acp.frontends.lsp.lsp_client import LspClient
+from hermes_acp.frontends.lsp.lsp_settings import LspSettings, read_settings
+from hermes_acp.frontends.lsp.open_documents import OpenDocuments, path_of
+from hermes_acp.frontends.lsp.proposed_edits import PendingChanges
+from hermes_acp.frontends.lsp.request_tasks import RequestTasks
+from hermes_acp.frontends.lsp.scratch_files import ScratchFolder
+from hermes_acp.frontends.lsp.work_done_progress import ProgressReporter
 
 if TYPE_CHECKING:
-    from hermes_acp.assembly.house import House
-    from hermes_acp.faces.lsp.completions import Completions
-    from hermes_acp.faces.lsp.review import Review
-    from hermes_acp.faces.lsp.seats import Seats
+    from hermes_acp.app.app import App
+    from hermes_acp.frontends.lsp.edit_confirmation import EditConfirmation
+    from hermes_acp.frontends.lsp.inline_completions import InlineCompletions
+    from hermes_acp.frontends.lsp.lsp_sessions import LspSessions
 
-FIRST_LINE_CHARACTERS: Final = 300
+MAX_FIRST_LINE_LENGTH: Final = 300
 
 
-class Desk:
+class EditorConnection:
     """What all methods have at hand; the house is there once the editor has been greeted."""
 
-    def __init__(self, server: LanguageServer, environment: Environment, tasks: Tasks) -> None:
+    def __init__(self, server: LanguageServer, environment: Environment, tasks: RequestTasks) -> None:
         self.server = server
         self.tasks = tasks
-        self.client = Client(server)
-        self.documents = Documents()
-        self.pending = Pending()
-        self.progress = ProgressDesk(self.client)
-        self.settings = FaceSettings()
-        self.actions: Drawer[Action] = Drawer("hermes_acp.faces.lsp.actions", "ACTION")
+        self.client = LspClient(server)
+        self.documents = OpenDocuments()
+        self.pending = PendingChanges()
+        self.progress = ProgressReporter(self.client)
+        self.settings = LspSettings()
+        self.actions: PluginFolder[Action] = PluginFolder("hermes_acp.frontends.lsp.actions", "ACTION")
         self.is_greeted = anyio.Event()
-        self._scratch = Scratch(environment.home)
+        self._scratch = ScratchFolder(environment.home)
         self._misread = ""
-        self._house: House | None = None
+        self._app: App | None = None
         self._has_house = anyio.Event()
-        self._seats: Seats | None = None
-        self._review: Review | None = None
-        self._completions: Completions | None = None
+        self._sessions: LspSessions | None = None
+        self._review: EditConfirmation | None = None
+        self._completions: InlineCompletions | None = None
 
     def greet(self, params: types.InitializeParams) -> None:
         """Note what the editor said; settings that cannot be used are told later, and stop nobody."""
-        self.client.can = Abilities(params.capabilities)
+        self.client.can = EditorCapabilities(params.capabilities)
         try:
             self.settings = read_settings(params.initialization_options)
         except BadRequest as error:
@@ -69,16 +69,16 @@ class Desk:
             self.client.warn(self._misread)
         self.is_greeted.set()
 
-    def move_in(self, house: "House") -> None:
+    def move_in(self, app: "App") -> None:
         """Take the house."""
-        self._house = house
+        self._app = app
         self._has_house.set()
 
-    async def house(self) -> "House":
+    async def app(self) -> "App":
         """Give the house, which is built when the editor has been greeted."""
         await self._has_house.wait()
-        assert self._house, "the house is told of when it is there"
-        return self._house
+        assert self._app, "the house is told of when it is there"
+        return self._app
 
     def folders(self) -> tuple[str, ...]:
         """Give the folders the editor has open, as they are now."""
@@ -87,42 +87,44 @@ class Desk:
         return tuple(path for path in map(path_of, uris) if path)
 
     @property
-    def seats(self) -> "Seats":
+    def lsp_sessions(self) -> "LspSessions":
         """The sessions of this editor."""
-        from hermes_acp.faces.lsp.seats import Seats
+        from hermes_acp.frontends.lsp.lsp_sessions import LspSessions
 
-        self._seats = self._seats or Seats(self.documents, self.folders)
-        return self._seats
+        self._sessions = self._sessions or LspSessions(self.documents, self.folders)
+        return self._sessions
 
     @property
-    def review(self) -> "Review":
+    def review(self) -> "EditConfirmation":
         """The way from drafts to edits."""
-        from hermes_acp.faces.lsp.review import Review
+        from hermes_acp.frontends.lsp.edit_confirmation import EditConfirmation
 
-        self._review = self._review or Review(self.client, self.documents, self.pending, self._scratch)
+        self._review = self._review or EditConfirmation(
+            self.client, self.documents, self.pending, self._scratch
+        )
         return self._review
 
     @property
-    def completions(self) -> "Completions":
+    def completions(self) -> "InlineCompletions":
         """The suggestions being made."""
-        from hermes_acp.faces.lsp.completions import Completions
+        from hermes_acp.frontends.lsp.inline_completions import InlineCompletions
 
         if self._completions is None:
-            self._completions = Completions(self.tasks, self.documents)
+            self._completions = InlineCompletions(self.tasks, self.documents)
         return self._completions
 
     def take_settings(self, given: object) -> None:
         """Let other settings hold from now on. Raises BadRequest, and keeps those before."""
         settings = read_settings(given)
-        if self._seats:
-            self._seats.apply(settings, self.settings)
+        if self._sessions:
+            self._sessions.apply(settings, self.settings)
         self.settings = settings
 
     async def show_answer(self, text: str) -> str:
-        """Open a text as a Markdown document, or say where it lies; give its URI. Raises StorageTrouble."""
+        """Open a text as a Markdown document, or say where it lies; give its URI. Raises StorageError."""
         path = await self._scratch.put(f"answer-{uuid.uuid4().hex[:8]}.md", text.rstrip() + "\n")
         uri = path.as_uri()
         if not await self.client.show(uri):
-            first = text.strip().partition("\n")[0][:FIRST_LINE_CHARACTERS]
+            first = text.strip().partition("\n")[0][:MAX_FIRST_LINE_LENGTH]
             self.client.tell(f"{first}\nAll of it: {path}")
         return uri

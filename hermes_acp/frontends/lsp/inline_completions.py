@@ -9,21 +9,21 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import anyio
 
-from hermes_acp.agent.completing import Gap, complete
-from hermes_acp.assembly.house import House
+from hermes_acp.agent.code_completion import CompletionGap, complete_code
+from hermes_acp.app.app import App
 from hermes_acp.core.errors import HermesError
-from hermes_acp.faces.lsp.documents import Document, Documents
-from hermes_acp.faces.lsp.settings import CompletionSettings
-from hermes_acp.faces.lsp.tasks import Promise, Tasks
+from hermes_acp.frontends.lsp.lsp_settings import CompletionSettings
+from hermes_acp.frontends.lsp.open_documents import Document, OpenDocuments
+from hermes_acp.frontends.lsp.request_tasks import PendingResult, RequestTasks
 
 
-class Completions:
+class InlineCompletions:
     """The suggestions in the making, one a document."""
 
-    def __init__(self, tasks: Tasks, documents: Documents) -> None:
+    def __init__(self, tasks: RequestTasks, documents: OpenDocuments) -> None:
         self._tasks = tasks
         self._documents = documents
-        self._making: dict[str, Promise[str]] = {}
+        self._making: dict[str, PendingResult[str]] = {}
         documents.watch(self.drop)
 
     def drop(self, uri: str) -> None:
@@ -34,7 +34,7 @@ class Completions:
 
     async def suggest(
         self,
-        house: Callable[[], Awaitable[House]],
+        app: Callable[[], Awaitable[App]],
         document: Document,
         offset: int,
         folders: Sequence[str],
@@ -42,14 +42,16 @@ class Completions:
     ) -> str:
         """Give what a model would write at a place, empty where there is nothing or it is not wanted any more."""
         self.drop(document.uri)
-        gap = Gap(document.path, document.text[:offset], document.text[offset:])
+        gap = CompletionGap(document.path, document.text[:offset], document.text[offset:])
         place = next((each for each in folders if gap.path.startswith(each + "/")), os.path.dirname(gap.path))
 
         async def make() -> str:
             await anyio.sleep(settings.debounce_ms / 1000)
             try:
-                kit = await (await house()).outfitter.kit()
-                return await complete(kit, gap, place, model=settings.model, max_tokens=settings.max_tokens)
+                deps = await (await app()).configuration.deps()
+                return await complete_code(
+                    deps, gap, place, model=settings.model, max_tokens=settings.max_tokens
+                )
             except HermesError:
                 return ""  # no model, or one in trouble: nobody who types wants to read of it
 

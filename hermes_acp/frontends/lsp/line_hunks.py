@@ -10,12 +10,12 @@ from typing import Final
 
 from msgspec import Struct
 
-MOST_COMPARED: Final = 4_000
+MAX_COMPARED_LINES: Final = 4_000
 """Beyond so many lines between the first and the last difference all of them are one part: comparing is quadratic."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
-class Hunk(Struct, frozen=True):
+class LineHunk(Struct, frozen=True):
     """Lines of the old text, from one number up to another (counted from 0), and what stands there in the new one."""
 
     first: int
@@ -33,7 +33,7 @@ class Hunk(Struct, frozen=True):
         return "\n".join((*old, *(f"+{line}" for line in self.new.splitlines())))
 
 
-def hunks_of(before: str, after: str) -> tuple[Hunk, ...]:
+def hunks_of(before: str, after: str) -> tuple[LineHunk, ...]:
     """Give the parts that differ, in order; none touches another."""
     old, new = _LINE.findall(before), _LINE.findall(after)
     head = _common(old, new)
@@ -41,11 +41,11 @@ def hunks_of(before: str, after: str) -> tuple[Hunk, ...]:
     old_core, new_core = old[head : len(old) - tail], new[head : len(new) - tail]
     if not old_core and not new_core:
         return ()
-    if len(old_core) + len(new_core) > MOST_COMPARED:
-        return (Hunk(head, head + len(old_core), "".join(old_core), "".join(new_core)),)
+    if len(old_core) + len(new_core) > MAX_COMPARED_LINES:
+        return (LineHunk(head, head + len(old_core), "".join(old_core), "".join(new_core)),)
     codes = SequenceMatcher(None, old_core, new_core, autojunk=False).get_opcodes()
     return tuple(
-        Hunk(head + first, head + last, "".join(old_core[first:last]), "".join(new_core[start:stop]))
+        LineHunk(head + first, head + last, "".join(old_core[first:last]), "".join(new_core[start:stop]))
         for tag, first, last, start, stop in codes
         if tag != "equal"
     )

@@ -13,32 +13,32 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.faces.lsp.abilities import Abilities
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.frontends.lsp.editor_capabilities import EditorCapabilities
 
-LONGEST_MESSAGE: Final = 4_000
+MAX_MESSAGE_LENGTH: Final = 4_000
 
 
-class ClientTrouble(WorkspaceTrouble):
+class ClientError(WorkspaceError):
     """The editor refused a request of ours, or answered it with nonsense."""
 
     code = "editor_trouble"
 
 
-class Client:
+class LspClient:
     """One editor; `can` says what it announced."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
-        self.can = Abilities(types.ClientCapabilities())
+        self.can = EditorCapabilities(types.ClientCapabilities())
 
     async def ask(self, method: str, params: object) -> Any:
-        """Put a request and wait for its answer as long as it takes. Raises ClientTrouble."""
+        """Put a request and wait for its answer as long as it takes. Raises ClientError."""
         call_id = f"hermes-{uuid.uuid4()}"
         try:
             return await self._server.protocol.send_request_async(method, params, call_id)
         except JsonRpcException as error:
-            raise ClientTrouble(f"The editor did not do {method}: {error.message}.") from error
+            raise ClientError(f"The editor did not do {method}: {error.message}.") from error
         except anyio.get_cancelled_exc_class():
             self.notify(types.CANCEL_REQUEST, types.CancelParams(id=call_id))
             raise
@@ -49,7 +49,7 @@ class Client:
 
     def tell(self, text: str, kind: types.MessageType = types.MessageType.Info) -> None:
         """Show a message."""
-        message = types.ShowMessageParams(type=kind, message=text[:LONGEST_MESSAGE])
+        message = types.ShowMessageParams(type=kind, message=text[:MAX_MESSAGE_LENGTH])
         self.notify(types.WINDOW_SHOW_MESSAGE, message)
 
     def warn(self, text: str) -> None:
@@ -57,10 +57,10 @@ class Client:
         self.tell(text, types.MessageType.Warning)
 
     async def choose(self, text: str, titles: Sequence[str]) -> str | None:
-        """Have the user choose one of the titles; None where they dismiss the question. Raises ClientTrouble."""
+        """Have the user choose one of the titles; None where they dismiss the question. Raises ClientError."""
         params = types.ShowMessageRequestParams(
             type=types.MessageType.Info,
-            message=text[:LONGEST_MESSAGE],
+            message=text[:MAX_MESSAGE_LENGTH],
             actions=[types.MessageActionItem(title=title) for title in titles],
         )
         answer = await self.ask(types.WINDOW_SHOW_MESSAGE_REQUEST, params)
@@ -74,6 +74,6 @@ class Client:
         params = types.ShowDocumentParams(uri=uri, external=is_external, take_focus=takes_focus)
         try:
             answer = await self.ask(types.WINDOW_SHOW_DOCUMENT, params)
-        except ClientTrouble:
+        except ClientError:
             return False
         return bool(getattr(answer, "success", False))

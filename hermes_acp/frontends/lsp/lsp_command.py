@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from hermes_acp.config.environment import read_environment
-from hermes_acp.core.errors import BadConfig
+from hermes_acp.core.errors import ConfigError
 from hermes_protocol.descriptors import claim
 
 
@@ -27,10 +27,10 @@ def lsp_command(arguments: Sequence[str]) -> int:
         return 2
     try:
         environment = structs.replace(read_environment(), allows_bypass=options.allow_bypass)
-        from hermes_acp.faces.lsp.process import run
+        from hermes_acp.frontends.lsp.lsp_process import run
 
         return run(environment, wire)
-    except BadConfig as error:
+    except ConfigError as error:
         sys.stderr.write(f"hermes-acp: {error.sentence()}\n")
         return error.exit_code
     except KeyboardInterrupt:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from hermes_acp.faces.lsp.desk import Desk
+from hermes_acp.frontends.lsp.editor_connection import EditorConnection
 
 
 class Request(Struct, frozen=True):
@@ -18,18 +18,18 @@ class Request(Struct, frozen=True):
     """
 
     method: str
-    answer: Callable[[Desk, Any], Awaitable[object]]
+    answer: Callable[[EditorConnection, Any], Awaitable[object]]
     options: object = None
     is_taken_over: bool = False
     is_offered: Literal["always", "if wanted"] = "always"
 
 
-class Notice(Struct, frozen=True):
+class Notification(Struct, frozen=True):
     """A message that is taken in at once, in the order of reading."""
 
     method: str
-    take: Callable[[Desk, Any], None]
+    take: Callable[[EditorConnection, Any], None]
     is_taken_over: bool = False
 
 
-Feature = Request | Notice
+Feature = Request | Notification

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Final
 
 from hermes_acp.core.events import CallProposed
-from hermes_acp.core.exchanges import Answer, Lasting
+from hermes_acp.core.port_types import PermissionAnswer, PermissionScope
 from hermes_acp.core.proposals import Question, Reply
-from hermes_acp.faces.lsp.client import Client, ClientTrouble
-from hermes_acp.tools.titles import visible
+from hermes_acp.frontends.lsp.lsp_client import ClientError, LspClient
+from hermes_acp.tools.safe_display import escape_invisible
 
 DRAFTED_KINDS: Final = frozenset({"edit", "delete", "move"})
 OPENED: Final = "Open the page"
@@ -22,19 +22,19 @@ DECLINED: Final = "No"
 class ClientGate:
     """Asks the user of one session; `drafts` tells whether what it writes becomes a draft."""
 
-    def __init__(self, client: Client, drafts: Callable[[], bool]) -> None:
+    def __init__(self, client: LspClient, drafts: Callable[[], bool]) -> None:
         self._client = client
         self._drafts = drafts
 
-    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer:
+    async def ask(self, call: CallProposed, *, permission_scope: PermissionScope) -> PermissionAnswer:
         """Put one call; a dismissed question is not answered."""
         if call.kind in DRAFTED_KINDS and call.diffs and self._drafts():
             return "allow_once"
-        answers = _answers(lasting)
-        reason = f"\nAsked because {visible(call.why)}." if call.why else ""
+        answers = _answers(permission_scope)
+        reason = f"\nAsked because {escape_invisible(call.why)}." if call.why else ""
         try:
             chosen = await self._client.choose(f"Hermes asks to: {call.title}{reason}", tuple(answers))
-        except ClientTrouble:
+        except ClientError:
             return "unavailable"
         return answers[chosen] if chosen else "cancelled"
 
@@ -46,7 +46,7 @@ class ClientGate:
             if question.form is not None or not question.choices:
                 return None
             chosen = await self._client.choose(question.text, question.choices)
-        except ClientTrouble:
+        except ClientError:
             return None
         return Reply("answered", chosen) if chosen else Reply("dismissed")
 
@@ -62,14 +62,18 @@ class ClientGate:
         return Reply("opened") if is_open else None
 
 
-def _answers(lasting: Lasting) -> dict[str, Answer]:
+def _answers(permission_scope: PermissionScope) -> dict[str, PermissionAnswer]:
     """List the answers by their titles; lasting ones only where they can be remembered, and saying for what."""
-    answers: dict[str, Answer] = {"Allow once": "allow_once"}
-    if lasting.session:
-        answers[f"Allow {lasting.session} for this session{lasting.manner}"] = "allow_always"
-    if lasting.workspace:
-        answers[f"Always allow {lasting.workspace} in this folder{lasting.manner}"] = "allow_workspace"
+    answers: dict[str, PermissionAnswer] = {"Allow once": "allow_once"}
+    if permission_scope.session:
+        answers[f"Allow {permission_scope.session} for this session{permission_scope.manner}"] = (
+            "allow_always"
+        )
+    if permission_scope.workspace:
+        answers[f"Always allow {permission_scope.workspace} in this folder{permission_scope.manner}"] = (
+            "allow_workspace"
+        )
     answers["Reject"] = "reject_once"
-    if lasting.session:
-        answers[f"Reject {lasting.session} for this session"] = "reject_always"
+    if permission_scope.session:
+        answers[f"Reject {permission_scope.session} for this session"] = "reject_always"
     return answers

@@ -6,14 +6,14 @@ what is served. pygls would run a loop of its own; its protocol is driven by our
 
 import anyio
 
-from hermes_acp.agent.beside import beside
+from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.config.environment import Environment
-from hermes_acp.faces.lsp.desk import Desk
-from hermes_acp.faces.lsp.registration import furnish
-from hermes_acp.faces.lsp.server import Server, make_server
-from hermes_acp.faces.lsp.tasks import Tasks
-from hermes_acp.faces.lsp.wire import Wire, log_line
-from hermes_acp.storage.descriptors import raise_limit
+from hermes_acp.frontends.lsp.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.lsp_transport import LspTransport, log_line
+from hermes_acp.frontends.lsp.method_registration import register_all
+from hermes_acp.frontends.lsp.pygls_server import PyglsServer, make_server
+from hermes_acp.frontends.lsp.request_tasks import RequestTasks
+from hermes_acp.storage.descriptor_limit import raise_limit
 from hermes_acp.telemetry.bug_log import BugLog
 from hermes_acp.world import RandomIds, ShutdownGuard
 from hermes_protocol.transport import StdioTransport
@@ -24,13 +24,13 @@ def run(environment: Environment, wire: tuple[int, int]) -> int:
     guard = ShutdownGuard(wire[0])
     raise_limit()
     guard.start()
-    guard.take_signals()
+    guard.handle_signals()
     return anyio.run(_serve, environment, wire, guard)
 
 
 async def _serve(environment: Environment, descriptors: tuple[int, int], guard: ShutdownGuard) -> int:
     server = make_server()
-    wire = Wire(StdioTransport(*descriptors), server)
+    wire = LspTransport(StdioTransport(*descriptors), server)
     code = 0
 
     async def stop_on_signal() -> None:
@@ -38,13 +38,13 @@ async def _serve(environment: Environment, descriptors: tuple[int, int], guard: 
         code = 128 + await guard.stopped()
         wire.close()
 
-    async with beside(stop_on_signal), beside(wire.send):
+    async with background_tasks(stop_on_signal), background_tasks(wire.send):
         await _attend(environment, wire, server)
         await wire.say_goodbye()
     return code or wire.exit_code
 
 
-async def _attend(environment: Environment, wire: Wire, server: Server) -> None:
+async def _attend(environment: Environment, wire: LspTransport, server: PyglsServer) -> None:
     """Serve one editor until it goes; then everything is stopped, recorded and closed."""
     bugs = BugLog(environment.home)
 
@@ -53,25 +53,25 @@ async def _attend(environment: Environment, wire: Wire, server: Server) -> None:
         bugs.report(error, trace)
 
     async with anyio.create_task_group() as group:
-        desk = Desk(server, environment, Tasks(group, report_bug, RandomIds()))
-        furnish(server, desk)
-        group.start_soon(_keep_house, environment, desk)
+        editor = EditorConnection(server, environment, RequestTasks(group, report_bug, RandomIds()))
+        register_all(server, editor)
+        group.start_soon(_keep_house, environment, editor)
         try:
-            await wire.listen(desk.tasks.attempt)
+            await wire.listen(editor.tasks.attempt)
         finally:
             group.cancel_scope.cancel()
 
 
-async def _keep_house(environment: Environment, desk: Desk) -> None:
+async def _keep_house(environment: Environment, editor: EditorConnection) -> None:
     """Build the house when the editor has been greeted: what it takes would keep the greeting waiting."""
-    await desk.is_greeted.wait()
-    from hermes_acp.assembly.house import House
+    await editor.is_greeted.wait()
+    from hermes_acp.app.app import App
 
-    house = House(environment)
+    app = App(environment)
     try:
-        async with beside(house.run):
-            desk.move_in(house)
+        async with background_tasks(app.run):
+            editor.move_in(app)
             await anyio.sleep_forever()
     finally:
         with anyio.CancelScope(shield=True):
-            await house.aclose()
+            await app.aclose()

@@ -10,17 +10,17 @@ from collections.abc import Callable, Sequence
 import anyio
 from msgspec import structs
 
-from hermes_acp.assembly.house import House
+from hermes_acp.app.app import App
 from hermes_acp.core.errors import BadRequest, HermesError
 from hermes_acp.core.events import NoteAdded
 from hermes_acp.core.ports import Workspace
-from hermes_acp.faces.lsp.documents import Documents
-from hermes_acp.faces.lsp.settings import FaceSettings
+from hermes_acp.frontends.lsp.lsp_settings import LspSettings
+from hermes_acp.frontends.lsp.open_documents import OpenDocuments
 from hermes_acp.sessions.session import Session
-from hermes_acp.workspaces.drafted import Drafted, Drafts
+from hermes_acp.workspaces.draft_workspace import Drafts, DraftWorkspace
 
 
-class Seat:
+class LspSession:
     """One session with its drafts, reaching into `more` folders; whoever works in it holds `turn`."""
 
     def __init__(self, session: Session, drafts: Drafts, more: tuple[str, ...]) -> None:
@@ -31,9 +31,9 @@ class Seat:
 
     def makes_drafts(self) -> bool:
         """Tell whether what is written becomes a draft, as it does wherever the files are this machine's."""
-        return isinstance(self.session.workspace, Drafted)
+        return isinstance(self.session.workspace, DraftWorkspace)
 
-    def apply(self, settings: FaceSettings, before: FaceSettings) -> None:
+    def apply(self, settings: LspSettings, before: LspSettings) -> None:
         """Let what differs from the settings before hold from the next turn on. Raises BadRequest."""
         if settings.mode == "bypass" and not self.session.offers.allows_bypass:
             raise BadRequest(
@@ -60,52 +60,54 @@ class Seat:
             return
 
 
-class Seats:
+class LspSessions:
     """All sessions of one editor."""
 
-    def __init__(self, documents: Documents, folders: Callable[[], Sequence[str]]) -> None:
+    def __init__(self, documents: OpenDocuments, folders: Callable[[], Sequence[str]]) -> None:
         self._documents = documents
         self._folders = folders
-        self._seats: dict[str, Seat] = {}
+        self._sessions: dict[str, LspSession] = {}
         self._opening = anyio.Lock()
 
-    async def take(self, house: House, path: str, settings: FaceSettings) -> Seat:
-        """Give the session of the folder that a file belongs to. Raises BadRequest, NotFound, Busy, StorageTrouble."""
+    async def take(self, app: App, path: str, settings: LspSettings) -> LspSession:
+        """Give the session of the folder that a file belongs to. Raises BadRequest, SessionNotFound, Busy,
+        StorageError.
+        """
         folders = [os.path.realpath(folder) for folder in self._folders()]
         within = [folder for folder in folders if path.startswith(folder.rstrip("/") + "/")]
         cwd = max(within, key=len) if within else os.path.dirname(path)
         more = tuple(folder for folder in folders if folder != cwd) if within else ()
         async with self._opening:
-            seat = self._seats.get(cwd)
-            if seat is None or house.sessions.get(seat.session.id) is None:
-                seat = await self._open(house, cwd, more, settings)
-                self._seats[cwd] = seat
-            elif seat.more != more:
-                opens = _opener(house, seat.drafts)
-                seat.session, _ = await house.sessions.load(seat.session.id, None, opens, more)
-                seat.more = more
-        return seat
+            lsp_session = self._sessions.get(cwd)
+            if lsp_session is None or app.sessions.get(lsp_session.session.id) is None:
+                lsp_session = await self._open(app, cwd, more, settings)
+                self._sessions[cwd] = lsp_session
+            elif lsp_session.more != more:
+                opens = _opener(app, lsp_session.drafts)
+                lsp_session.session, _ = await app.sessions.load(lsp_session.session.id, None, opens, more)
+                lsp_session.more = more
+        return lsp_session
 
-    async def _open(self, house: House, cwd: str, more: tuple[str, ...], settings: FaceSettings) -> Seat:
-        await house.outfitter.require_model()
+    async def _open(self, app: App, cwd: str, more: tuple[str, ...], settings: LspSettings) -> LspSession:
+        await app.configuration.require_model()
         drafts = Drafts(self._documents)
-        open_workspace = _opener(house, drafts)
-        if settings.session and not self._seats:
-            session, _ = await house.sessions.load(settings.session, cwd, open_workspace, more)
+        open_workspace = _opener(app, drafts)
+        if settings.session and not self._sessions:
+            session, _ = await app.sessions.load(settings.session, cwd, open_workspace, more)
         else:
-            session = await house.sessions.create(cwd, more, open_workspace)
-        seat = Seat(session, drafts, more)
-        seat.apply(settings, FaceSettings())
-        return seat
+            session = await app.sessions.create(cwd, more, open_workspace)
+        lsp_session = LspSession(session, drafts, more)
+        lsp_session.apply(settings, LspSettings())
+        return lsp_session
 
-    def apply(self, settings: FaceSettings, before: FaceSettings) -> None:
+    def apply(self, settings: LspSettings, before: LspSettings) -> None:
         """Let what differs from the settings before hold in every session. Raises BadRequest."""
-        for seat in self._seats.values():
-            seat.apply(settings, before)
+        for lsp_session in self._sessions.values():
+            lsp_session.apply(settings, before)
 
 
-def _opener(house: House, drafts: Drafts) -> Callable[[str, str, tuple[str, ...]], Workspace]:
+def _opener(app: App, drafts: Drafts) -> Callable[[str, str, tuple[str, ...]], Workspace]:
     def open_workspace(_: str, place: str, roots: tuple[str, ...]) -> Workspace:
-        return house.open_workspace(place, roots, drafts=drafts)
+        return app.open_workspace(place, roots, drafts=drafts)
 
     return open_workspace

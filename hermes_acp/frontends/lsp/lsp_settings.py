@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.terms import Mode
+from hermes_acp.core.event_types import Mode
 
 SECTION = "hermes"
 
@@ -27,7 +27,7 @@ class CompletionSettings(Struct, frozen=True, rename="camel", forbid_unknown_fie
     model: str = ""
 
 
-class FaceSettings(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class LspSettings(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """Everything an editor can set. What is empty is as the house has it; `session` is a stored one to go on with."""
 
     provider: str = ""
@@ -37,16 +37,16 @@ class FaceSettings(Struct, frozen=True, rename="camel", forbid_unknown_fields=Tr
     inline_completion: CompletionSettings = CompletionSettings()
 
 
-def read_settings(given: object) -> FaceSettings:
+def read_settings(given: object) -> LspSettings:
     """Read what an editor gave, alone or under `hermes`, beside what is others'. Raises BadRequest."""
     if given is None:
-        return FaceSettings()
+        return LspSettings()
     if isinstance(given, dict):
         section: object = cast("dict[str, Any]", given).get(SECTION, given)
     else:
         section = given
     try:
-        return msgspec.convert({} if section is None else section, FaceSettings)
+        return msgspec.convert({} if section is None else section, LspSettings)
     except msgspec.ValidationError as error:
         raise BadRequest(
             f"The editor's settings for hermes-acp cannot be used: {error}.",
@@ -58,5 +58,5 @@ def concerns_us(given: object) -> bool:
     """Tell whether a change of settings is about this face: editors send whole trees, and empty ones."""
     if not isinstance(given, dict):
         return False
-    names = {field.encode_name for field in msgspec.structs.fields(FaceSettings)}
+    names = {field.encode_name for field in msgspec.structs.fields(LspSettings)}
     return bool({SECTION, *names} & cast("dict[str, Any]", given).keys())

@@ -22,14 +22,14 @@ from hermes_protocol.errors import PeerGone
 from hermes_protocol.framing import BadHeader, ContentLengthReader, Frame, TooLong, add_length
 from hermes_protocol.transport import Transport
 
-MOST_REASONS: Final = 3
-LONGEST_REASON: Final = 300
-GOODBYE_S: Final = 2.0
+MAX_REASONS: Final = 3
+MAX_REASON_LENGTH: Final = 300
+SHUTDOWN_GRACE_S: Final = 2.0
 Message = dict[str, Any]
-Attempt = Callable[[Callable[[], None]], None]
+RunGuarded = Callable[[Callable[[], None]], None]
 
 
-class Wire:
+class LspTransport:
     """One connection, from its first byte to its last."""
 
     def __init__(self, transport: Transport, server: LanguageServer) -> None:
@@ -43,7 +43,7 @@ class Wire:
         self._was_initialized = False
         self._is_shut_down = False
         self._has_exited = False
-        self._attempt: Attempt = _do
+        self._attempt: RunGuarded = _do
         server.protocol.set_writer(self, include_headers=False)
 
     @property
@@ -60,7 +60,7 @@ class Wire:
         """Stop listening."""
         self._scope.cancel()
 
-    async def listen(self, attempt: Attempt) -> None:
+    async def listen(self, attempt: RunGuarded) -> None:
         """Take messages until the editor ends them, or tells the server to exit; each is handed on by `attempt`."""
         self._attempt = attempt
         reader = ContentLengthReader()
@@ -90,7 +90,7 @@ class Wire:
         """Let what is queued be written, for a short while, and close."""
         self._is_leaving = True
         self._has_outgoing.set()
-        with anyio.move_on_after(GOODBYE_S, shield=True):
+        with anyio.move_on_after(SHUTDOWN_GRACE_S, shield=True):
             await self._has_left.wait()
         await self._transport.aclose()
 
@@ -211,5 +211,5 @@ def log_line(text: str) -> None:
 def _reasons(error: BaseException | None) -> str:
     """Say what is wrong with a message, place by place, without its values."""
     if isinstance(error, ClassValidationError):
-        return "; ".join(transform_error(error, "message")[:MOST_REASONS])[:LONGEST_REASON] + "."
+        return "; ".join(transform_error(error, "message")[:MAX_REASONS])[:MAX_REASON_LENGTH] + "."
     return "they do not fit."

@@ -10,11 +10,11 @@ from typing import Any, Final, cast
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from hermes_acp.core.drawers import Drawer
-from hermes_acp.faces.lsp.action import COMMAND_PREFIX
-from hermes_acp.faces.lsp.client import ClientTrouble
-from hermes_acp.faces.lsp.desk import Desk
-from hermes_acp.faces.lsp.feature import Feature, Notice, Request
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.frontends.lsp.code_action import COMMAND_PREFIX
+from hermes_acp.frontends.lsp.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.lsp_client import ClientError
+from hermes_acp.frontends.lsp.lsp_feature import Feature, Notification, Request
 
 COMPLETION: Final = "text_document_inline_completion"
 NEXT_START: Final = (
@@ -22,24 +22,24 @@ NEXT_START: Final = (
 )
 
 
-def _features() -> Drawer[Feature]:
-    return Drawer("hermes_acp.faces.lsp.features", "FEATURE")
+def _features() -> PluginFolder[Feature]:
+    return PluginFolder("hermes_acp.frontends.lsp.features", "FEATURE")
 
 
-def furnish(server: LanguageServer, desk: Desk) -> None:
+def register_all(server: LanguageServer, editor: EditorConnection) -> None:
     """Register every method and command but those that are offered only if wanted."""
     features = _features()
     for name in features:
         feature = features.open(name)
-        if isinstance(feature, Notice) or feature.is_offered == "always":
-            register(server, desk, feature)
-    for name in desk.actions:
+        if isinstance(feature, Notification) or feature.is_offered == "always":
+            register(server, editor, feature)
+    for name in editor.actions:
         server.command(f"{COMMAND_PREFIX}{name}")(_announced_only)
 
 
-def register(server: LanguageServer, desk: Desk, feature: Feature) -> None:
+def register(server: LanguageServer, editor: EditorConnection, feature: Feature) -> None:
     """Let the server answer one method from now on."""
-    handler = _noticing(desk, feature) if isinstance(feature, Notice) else _answering(desk, feature)
+    handler = _noticing(editor, feature) if isinstance(feature, Notification) else _answering(editor, feature)
     if feature.is_taken_over:
         _manager(server).add_builtin_feature(feature.method, handler)
     else:
@@ -56,41 +56,41 @@ def _announced_only() -> None:
     """Stand for a command in the list of those there are; `workspace/executeCommand` itself is taken over."""
 
 
-def _noticing(desk: Desk, notice: Notice) -> Callable[[Any], None]:
+def _noticing(editor: EditorConnection, notice: Notification) -> Callable[[Any], None]:
     def take(params: Any) -> None:
-        notice.take(desk, params)
+        notice.take(editor, params)
 
     return take
 
 
-def _answering(desk: Desk, request: Request) -> Callable[[Any], Awaitable[object]]:
+def _answering(editor: EditorConnection, request: Request) -> Callable[[Any], Awaitable[object]]:
     async def answer(params: Any) -> object:
         async def work() -> object:
-            return await request.answer(desk, params)
+            return await request.answer(editor, params)
 
-        return await desk.tasks.see_through(work)
+        return await editor.tasks.see_through(work)
 
     return answer
 
 
-def offer_completion(desk: Desk) -> None:
+def offer_completion(editor: EditorConnection) -> None:
     """Offer inline completion from now on: announced at the start, and later where the editor takes that."""
     feature = _features().open(COMPLETION)
-    if feature.method in _manager(desk.server).features:
+    if feature.method in _manager(editor.server).features:
         return
-    if not desk.is_greeted.is_set():
-        register(desk.server, desk, feature)
-    elif desk.client.can.register_completion:
-        register(desk.server, desk, feature)
-        desk.tasks.begin(lambda: _announce(desk))
+    if not editor.is_greeted.is_set():
+        register(editor.server, editor, feature)
+    elif editor.client.can.register_completion:
+        register(editor.server, editor, feature)
+        editor.tasks.begin(lambda: _announce(editor))
     else:
-        desk.client.warn(NEXT_START)
+        editor.client.warn(NEXT_START)
 
 
-async def _announce(desk: Desk) -> None:
+async def _announce(editor: EditorConnection) -> None:
     options = types.InlineCompletionRegistrationOptions()
     registration = types.Registration(str(uuid.uuid4()), types.TEXT_DOCUMENT_INLINE_COMPLETION, options)
     try:
-        await desk.client.ask(types.CLIENT_REGISTER_CAPABILITY, types.RegistrationParams([registration]))
-    except ClientTrouble as trouble:
-        desk.client.warn(trouble.sentence())
+        await editor.client.ask(types.CLIENT_REGISTER_CAPABILITY, types.RegistrationParams([registration]))
+    except ClientError as error:
+        editor.client.warn(error.sentence())

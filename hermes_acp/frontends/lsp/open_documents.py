@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from lsprotocol import types
 from msgspec import Struct
 
-from hermes_acp.faces.lsp.positions import Positions
+from hermes_acp.frontends.lsp.text_positions import Positions
 
 
 class Document(Struct, frozen=True):
@@ -33,7 +33,7 @@ def path_of(uri: str) -> str:
     return os.path.realpath(path) if path.startswith("/") and "\0" not in path else ""
 
 
-class Documents:
+class OpenDocuments:
     """All open documents, with columns in the encoding that was agreed on."""
 
     def __init__(self) -> None:

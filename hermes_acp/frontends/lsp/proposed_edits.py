@@ -12,10 +12,10 @@ from typing import Final
 from lsprotocol import types
 from msgspec import Struct
 
-from hermes_acp.faces.lsp.client import Client
-from hermes_acp.faces.lsp.documents import Document, Documents
-from hermes_acp.faces.lsp.hunks import Hunk, hunks_of
-from hermes_acp.workspaces.drafted import Draft
+from hermes_acp.frontends.lsp.line_hunks import LineHunk, hunks_of
+from hermes_acp.frontends.lsp.lsp_client import LspClient
+from hermes_acp.frontends.lsp.open_documents import Document, OpenDocuments
+from hermes_acp.workspaces.draft_workspace import Draft
 
 BYTE_ORDER_MARK: Final = "\ufeff"
 DocumentChange = types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile
@@ -32,7 +32,7 @@ class ProposedChange(Struct, frozen=True):
     version: int | None
     before: str | None
     after: str | None
-    hunks: tuple[Hunk, ...]
+    hunks: tuple[LineHunk, ...]
 
     @property
     def counted(self) -> str:
@@ -52,7 +52,7 @@ def change_of(draft: Draft, document: Document | None) -> ProposedChange:
 
 
 def to_edit(
-    changes: Sequence[ProposedChange], client: Client, documents: Documents, label: str
+    changes: Sequence[ProposedChange], client: LspClient, documents: OpenDocuments, label: str
 ) -> types.WorkspaceEdit:
     """Make one edit of all changes, as this editor takes it."""
     if not client.can.take_versions:
@@ -76,7 +76,7 @@ def to_edit(
 
 
 def _document_changes(
-    change: ProposedChange, client: Client, documents: Documents, note_id: str | None
+    change: ProposedChange, client: LspClient, documents: OpenDocuments, note_id: str | None
 ) -> list[DocumentChange]:
     """Give one file's part of an edit; an editor that creates no files makes one by writing in it."""
     if change.after is None:
@@ -98,7 +98,7 @@ def _document_changes(
     return edits
 
 
-def _text_edits(change: ProposedChange, documents: Documents) -> list[types.TextEdit]:
+def _text_edits(change: ProposedChange, documents: OpenDocuments) -> list[types.TextEdit]:
     positions = documents.positions(change.before or "")
     return [
         types.TextEdit(
@@ -116,7 +116,7 @@ def _position(place: tuple[int, int]) -> types.Position:
     return types.Position(line=place[0], character=place[1])
 
 
-class Pending:
+class PendingChanges:
     """The changes that wait for their user's word."""
 
     def __init__(self) -> None:
@@ -132,7 +132,7 @@ class Pending:
             if self._waiting.get(change.uri) is change:
                 del self._waiting[change.uri]
 
-    def at(self, uri: str, line: int, version: int | None) -> Hunk | None:
+    def at(self, uri: str, line: int, version: int | None) -> LineHunk | None:
         """Give the part that would change a line of a document, if the document still is the one it is for."""
         change = self._waiting.get(uri)
         if change is None or change.version != version:

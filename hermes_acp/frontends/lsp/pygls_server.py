@@ -10,10 +10,10 @@ from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
 
 from hermes_acp import __version__
-from hermes_acp.faces.lsp.wire import log_line
+from hermes_acp.frontends.lsp.lsp_transport import log_line
 
 
-class Server(LanguageServer):
+class PyglsServer(LanguageServer):
     """pygls' server, quiet: failures are answered to whoever asked, and the rest is a line of the log."""
 
     def report_server_error(self, error: Exception, source: object) -> None:
@@ -22,7 +22,9 @@ class Server(LanguageServer):
             log_line(f"{type(error).__name__} in a notification.")
 
 
-def make_server() -> Server:
+def make_server() -> PyglsServer:
     """Make a server without methods; pygls' own log would repeat what people type."""
     logging.getLogger("pygls").setLevel(logging.CRITICAL + 1)
-    return Server("hermes-acp", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Incremental)
+    return PyglsServer(
+        "hermes-acp", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Incremental
+    )

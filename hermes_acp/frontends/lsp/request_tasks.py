@@ -13,7 +13,7 @@ import anyio.abc
 from lsprotocol.types import ErrorCodes, LSPErrorCodes
 from pygls.exceptions import JsonRpcException
 
-from hermes_acp.core.errors import BadRequest, HermesError, NotFound
+from hermes_acp.core.errors import BadRequest, HermesError, SessionNotFound
 from hermes_acp.core.ports import Ids
 
 T = TypeVar("T")
@@ -21,7 +21,7 @@ ReportBug = Callable[[BaseException, str], None]
 CANCELLED: Final = LSPErrorCodes.RequestCancelled.value
 
 
-class Promise(Generic[T]):
+class PendingResult(Generic[T]):
     """What came, or will come, of some work; the first thing that is said of it counts."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Promise(Generic[T]):
         return cast("T", self._value)
 
 
-class Tasks:
+class RequestTasks:
     """The work in hand."""
 
     def __init__(self, group: anyio.abc.TaskGroup, report_bug: ReportBug, ids: Ids) -> None:
@@ -64,9 +64,9 @@ class Tasks:
         self._report_bug = report_bug
         self._ids = ids
 
-    def begin(self, work: Callable[[], Awaitable[T]]) -> Promise[T]:
+    def begin(self, work: Callable[[], Awaitable[T]]) -> PendingResult[T]:
         """Start some work; give what will come of it."""
-        promise = Promise[T]()
+        promise = PendingResult[T]()
         self._group.start_soon(self._do, work, promise)
         return promise
 
@@ -81,7 +81,7 @@ class Tasks:
         except Exception as error:
             self._report_bug(error, self._ids.fresh("bug"))
 
-    async def _do(self, work: Callable[[], Awaitable[Any]], promise: Promise[Any]) -> None:
+    async def _do(self, work: Callable[[], Awaitable[Any]], promise: PendingResult[Any]) -> None:
         stopped = JsonRpcException("The request was cancelled.", CANCELLED)
         try:
             with promise.scope:
@@ -104,6 +104,6 @@ class Tasks:
 
 def answer_to(error: HermesError) -> JsonRpcException:
     """Give the error of the protocol for one of ours."""
-    is_callers = isinstance(error, BadRequest | NotFound)
+    is_callers = isinstance(error, BadRequest | SessionNotFound)
     code = ErrorCodes.InvalidParams if is_callers else LSPErrorCodes.RequestFailed
     return JsonRpcException(error.sentence(), code.value, {"code": error.code})

@@ -10,19 +10,19 @@ from typing import Final
 
 import anyio.to_thread
 
-from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.core.errors import StorageError
 
-MOST_KEPT: Final = 40
+MAX_KEPT_FILES: Final = 40
 
 
-class Scratch:
+class ScratchFolder:
     """The folder `lsp` of the home folder; what is in it is nobody's only copy."""
 
     def __init__(self, home: Path) -> None:
         self._folder = home / "lsp"
 
     async def put(self, name: str, text: str) -> Path:
-        """Write a text that only its user reads, and let the oldest ones go. Raises StorageTrouble."""
+        """Write a text that only its user reads, and let the oldest ones go. Raises StorageError."""
         return await anyio.to_thread.run_sync(self._put, name, text)
 
     def _put(self, name: str, text: str) -> Path:
@@ -34,11 +34,11 @@ class Scratch:
                 file.write(text)
             self._tidy()
         except OSError as error:
-            raise StorageTrouble(f"{path} cannot be written: {error.strerror}.") from error
+            raise StorageError(f"{path} cannot be written: {error.strerror}.") from error
         return path
 
     def _tidy(self) -> None:
         kept = sorted(self._folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-        for path in kept[MOST_KEPT:]:
+        for path in kept[MAX_KEPT_FILES:]:
             with suppress(OSError):
                 path.unlink()

@@ -10,14 +10,14 @@ from contextlib import asynccontextmanager
 
 from lsprotocol import types
 
-from hermes_acp.core.untrusted import plain
-from hermes_acp.faces.lsp.client import Client, ClientTrouble
+from hermes_acp.core.untrusted_text import plain
+from hermes_acp.frontends.lsp.lsp_client import ClientError, LspClient
 
 
 class WorkDoneProgress:
     """One piece of work as its watcher sees it; without a token it is shown nowhere."""
 
-    def __init__(self, client: Client, token: int | str | None) -> None:
+    def __init__(self, client: LspClient, token: int | str | None) -> None:
         self._client = client
         self._token = token
 
@@ -40,10 +40,10 @@ class WorkDoneProgress:
             self._client.notify(types.PROGRESS, types.ProgressParams(token=self._token, value=value))
 
 
-class ProgressDesk:
+class ProgressReporter:
     """All work that is being shown."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: LspClient) -> None:
         self._client = client
         self._stops: dict[int | str, Callable[[], None]] = {}
 
@@ -73,7 +73,7 @@ class ProgressDesk:
         try:
             params = types.WorkDoneProgressCreateParams(token=token)
             await self._client.ask(types.WINDOW_WORK_DONE_PROGRESS_CREATE, params)
-        except ClientTrouble:
+        except ClientError:
             return None
         return token
 

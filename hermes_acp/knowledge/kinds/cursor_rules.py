@@ -3,6 +3,6 @@
 Knows: the file's names. Does not know: who reads it.
 """
 
-from hermes_acp.knowledge.context_search import Kind
+from hermes_acp.knowledge.context_search import ContextFileKind
 
-KIND = Kind(name=".cursor/rules", patterns=(".cursor/rules/*.mdc",))
+KIND = ContextFileKind(name=".cursor/rules", patterns=(".cursor/rules/*.mdc",))

@@ -3,6 +3,6 @@
 Knows: the file's names. Does not know: who reads it.
 """
 
-from hermes_acp.knowledge.context_search import Kind
+from hermes_acp.knowledge.context_search import ContextFileKind
 
-KIND = Kind(name="HERMES.md", candidates=(".hermes.md", "HERMES.md"))
+KIND = ContextFileKind(name="HERMES.md", candidates=(".hermes.md", "HERMES.md"))

@@ -3,6 +3,6 @@
 Knows: the file's names. Does not know: who reads it.
 """
 
-from hermes_acp.knowledge.context_search import Kind
+from hermes_acp.knowledge.context_search import ContextFileKind
 
-KIND = Kind(name=".windsurfrules", candidates=(".windsurfrules",))
+KIND = ContextFileKind(name=".windsurfrules", candidates=(".windsurfrules",))

@@ -7,11 +7,17 @@ reference, and the routes of the package honcho-ai 2.7.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from hermes_acp.knowledge.memory_requests import Exchange, Request, Whose, member, texts_of
+from hermes_acp.knowledge.memory_service import (
+    ConversationExchange,
+    MemoryOwner,
+    MemoryRequest,
+    member,
+    texts_of,
+)
 
 AGENT: Final = "hermes"
-MOST_CONCLUSIONS: Final = "20"
-MOST_FOUND: Final = "10"
+MAX_CONCLUSIONS: Final = "20"
+MAX_RESULTS: Final = "10"
 
 
 class Honcho:
@@ -25,39 +31,39 @@ class Honcho:
         """Give what opens it."""
         return {"authorization": f"Bearer {key}"} if key else {}
 
-    def opening(self, whose: Whose) -> Sequence[Request]:
+    def setup_requests(self, owner: MemoryOwner) -> Sequence[MemoryRequest]:
         """Have the workspace, both peers and the session made, or found."""
-        place = _place(whose)
+        place = _place(owner)
         return (
-            Request("/v3/workspaces", body={"id": whose.workspace}),
-            Request(f"{place}/peers", body={"id": whose.user}),
-            Request(f"{place}/peers", body={"id": AGENT}),
-            Request(f"{place}/sessions", body={"id": whose.session_id}),
+            MemoryRequest("/v3/workspaces", body={"id": owner.workspace}),
+            MemoryRequest(f"{place}/peers", body={"id": owner.user}),
+            MemoryRequest(f"{place}/peers", body={"id": AGENT}),
+            MemoryRequest(f"{place}/sessions", body={"id": owner.session_id}),
         )
 
-    def recall(self, whose: Whose, words: str) -> Request:
+    def recall(self, owner: MemoryOwner, words: str) -> MemoryRequest:
         """Ask for what is concluded of the user."""
-        parameters = {"search_query": words, "search_top_k": MOST_FOUND, "max_conclusions": MOST_CONCLUSIONS}
-        return Request(f"{_place(whose)}/peers/{whose.user}/context", parameters)
+        parameters = {"search_query": words, "search_top_k": MAX_RESULTS, "max_conclusions": MAX_CONCLUSIONS}
+        return MemoryRequest(f"{_place(owner)}/peers/{owner.user}/context", parameters)
 
     def read(self, answer: Any) -> Sequence[str]:
         """Read the card of the peer, and what is made of all that they said."""
         return (*texts_of(member(answer, "peer_card")), *texts_of([member(answer, "representation")]))
 
-    def keep(self, whose: Whose, exchange: Exchange) -> Request:
+    def keep(self, owner: MemoryOwner, exchange: ConversationExchange) -> MemoryRequest:
         """Add the messages to the session."""
         messages = [
-            {"content": exchange.said, "peer_id": whose.user},
+            {"content": exchange.said, "peer_id": owner.user},
             {"content": exchange.answered, "peer_id": AGENT},
         ]
-        return Request(
-            f"{_place(whose)}/sessions/{whose.session_id}/messages",
+        return MemoryRequest(
+            f"{_place(owner)}/sessions/{owner.session_id}/messages",
             body={"messages": [message for message in messages if message["content"]]},
         )
 
 
-def _place(whose: Whose) -> str:
-    return f"/v3/workspaces/{whose.workspace}"
+def _place(owner: MemoryOwner) -> str:
+    return f"/v3/workspaces/{owner.workspace}"
 
 
 SERVICE = Honcho()

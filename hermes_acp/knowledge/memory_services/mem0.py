@@ -7,9 +7,15 @@ client of the package mem0ai 2.2.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
-from hermes_acp.knowledge.memory_requests import Exchange, Request, Whose, member, texts_of
+from hermes_acp.knowledge.memory_service import (
+    ConversationExchange,
+    MemoryOwner,
+    MemoryRequest,
+    member,
+    texts_of,
+)
 
-MOST_FOUND: Final = 10
+MAX_RESULTS: Final = 10
 
 
 class Mem0:
@@ -23,14 +29,14 @@ class Mem0:
         """Give what opens it."""
         return {"authorization": f"Token {key}"} if key else {}
 
-    def opening(self, whose: Whose) -> Sequence[Request]:
+    def setup_requests(self, owner: MemoryOwner) -> Sequence[MemoryRequest]:
         """Nothing has to be there beforehand."""
         return ()
 
-    def recall(self, whose: Whose, words: str) -> Request:
+    def recall(self, owner: MemoryOwner, words: str) -> MemoryRequest:
         """Search the user's memories."""
-        body = {"query": words, "filters": {"user_id": _user(whose)}, "top_k": MOST_FOUND}
-        return Request("/v3/memories/search/", body=body)
+        body = {"query": words, "filters": {"user_id": _user(owner)}, "top_k": MAX_RESULTS}
+        return MemoryRequest("/v3/memories/search/", body=body)
 
     def read(self, answer: Any) -> Sequence[str]:
         """Read the results."""
@@ -38,7 +44,7 @@ class Mem0:
         rows = cast("list[Any]", results) if isinstance(results, list) else []
         return texts_of([member(row, "memory") for row in rows])
 
-    def keep(self, whose: Whose, exchange: Exchange) -> Request:
+    def keep(self, owner: MemoryOwner, exchange: ConversationExchange) -> MemoryRequest:
         """Add the messages; the service makes memories of them in its own time."""
         messages = [
             {"role": "user", "content": exchange.said},
@@ -46,15 +52,15 @@ class Mem0:
         ]
         body = {
             "messages": [message for message in messages if message["content"]],
-            "user_id": _user(whose),
-            "metadata": {"session": whose.session_id},
+            "user_id": _user(owner),
+            "metadata": {"session": owner.session_id},
         }
-        return Request("/v3/memories/add/", body=body)
+        return MemoryRequest("/v3/memories/add/", body=body)
 
 
-def _user(whose: Whose) -> str:
+def _user(owner: MemoryOwner) -> str:
     """Keep what belongs to this agent apart from whatever else the same account remembers of a user."""
-    return f"{whose.workspace}-{whose.user}"
+    return f"{owner.workspace}-{owner.user}"
 
 
 SERVICE = Mem0()

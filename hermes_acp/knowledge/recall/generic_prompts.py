@@ -6,7 +6,7 @@ with the model at hand: some models put all texts close together.
 
 from typing import Final
 
-ANCHORS: Final = (
+GENERIC_PROMPTS: Final = (
     "Fix the bug in this function.",
     "Add a new option to the command line.",
     "Explain what this file does.",

@@ -10,24 +10,26 @@ from collections.abc import Sequence
 from statistics import fmean, pstdev
 from typing import Final
 
-from hermes_acp.core.meaning import cosine
+from hermes_acp.core.embedding_ports import cosine_similarity
 
-FITS: Final = 1.7
-MOST_NAMED: Final = 2
-NARROWEST: Final = 0.01
+FIT_THRESHOLD: Final = 1.7
+MAX_NAMED: Final = 2
+MIN_DEVIATION: Final = 0.01
 """The least standard deviation that is believed; below it the measure would be noise."""
-ALSO_FITS: Final = 0.8
+SECOND_FIT_MARGIN: Final = 0.8
 """The share of the best one's distance that a second one must reach."""
-FEWEST_ANCHORS: Final = 8
+MIN_GENERIC_PROMPTS: Final = 8
 
 
-def surprise(prompt: "array[float]", skill: "array[float]", anchors: "Sequence[array[float]]") -> float:
+def standard_deviations_above(
+    prompt: "array[float]", skill: "array[float]", generic_prompts: "Sequence[array[float]]"
+) -> float:
     """Tell by how many standard deviations a skill is nearer to a prompt than to what people ask all day."""
-    usual = [cosine(skill, anchor) for anchor in anchors]
-    return (cosine(skill, prompt) - fmean(usual)) / max(pstdev(usual), NARROWEST)
+    usual = [cosine_similarity(skill, anchor) for anchor in generic_prompts]
+    return (cosine_similarity(skill, prompt) - fmean(usual)) / max(pstdev(usual), MIN_DEVIATION)
 
 
-def fitting(surprises: dict[str, float], least: float = FITS) -> list[str]:
+def fitting(surprises: dict[str, float], least: float = FIT_THRESHOLD) -> list[str]:
     """Give the one or two names that fit, the best first; none where nothing stands out."""
     ranked = sorted(((value, name) for name, value in surprises.items() if value >= least), reverse=True)
-    return [name for value, name in ranked[:MOST_NAMED] if value >= ALSO_FITS * ranked[0][0]]
+    return [name for value, name in ranked[:MAX_NAMED] if value >= SECOND_FIT_MARGIN * ranked[0][0]]

@@ -14,54 +14,58 @@ from typing import Final
 import anyio
 from anyio.to_thread import run_sync
 
+from hermes_acp.core.embedding_ports import cosine_similarity
 from hermes_acp.core.errors import HermesError
-from hermes_acp.core.meaning import cosine
-from hermes_acp.knowledge.recall.fitting import FEWEST_ANCHORS, FITS, NARROWEST
-from hermes_acp.knowledge.recall.following import ANCHOR_SOURCE, about_of
-from hermes_acp.knowledge.recall.foresight import Meaning
-from hermes_acp.knowledge.skills.collection import Skill
-from hermes_acp.knowledge.skills.likeness import MOST_NEAR, LetterLikeness, Twins
+from hermes_acp.knowledge.recall.skill_fit import FIT_THRESHOLD, MIN_DEVIATION, MIN_GENERIC_PROMPTS
+from hermes_acp.knowledge.recall.skill_suggestions import SemanticIndex
+from hermes_acp.knowledge.recall.vector_indexing import GENERIC_PROMPT_SOURCE, description_text
+from hermes_acp.knowledge.skills.lexical_similarity import MAX_SIMILAR, LexicalSimilarity, SimilarSkills
+from hermes_acp.knowledge.skills.skill_collection import Skill
 
-MEANS_THE_SAME: Final = 4.8
-PATIENCE_S: Final = 20.0
+DUPLICATE_THRESHOLD: Final = 4.8
+COMPARE_TIMEOUT_S: Final = 20.0
 IN_MEANING: Final = "in meaning"
 
 
-class Measure:
+class SimilarityMeasure:
     """How near texts are to each other beyond what all texts are, by everyday prompts."""
 
-    def __init__(self, vectors: "Mapping[str, array[float]]", anchors: "Sequence[array[float]]") -> None:
+    def __init__(
+        self, vectors: "Mapping[str, array[float]]", generic_prompts: "Sequence[array[float]]"
+    ) -> None:
         self._vectors = vectors
         self._usual: dict[str, tuple[float, float]] = {}
         for key, vector in vectors.items():
-            usual = [cosine(vector, anchor) for anchor in anchors]
-            self._usual[key] = fmean(usual), max(pstdev(usual), NARROWEST)
+            usual = [cosine_similarity(vector, anchor) for anchor in generic_prompts]
+            self._usual[key] = fmean(usual), max(pstdev(usual), MIN_DEVIATION)
 
-    def nearness(self, one: str, other: str) -> float:
+    def similarity(self, one: str, other: str) -> float:
         """Give by how many standard deviations two are nearer than usual, from the side where that is less."""
-        shared = cosine(self._vectors[one], self._vectors[other])
+        shared = cosine_similarity(self._vectors[one], self._vectors[other])
         return min((shared - mean) / deviation for mean, deviation in (self._usual[one], self._usual[other]))
 
     def surprise(self, vector: "array[float]", key: str) -> float:
         """Give by how many standard deviations one is nearer to some words than to everyday prompts."""
         mean, deviation = self._usual[key]
-        return (cosine(vector, self._vectors[key]) - mean) / deviation
+        return (cosine_similarity(vector, self._vectors[key]) - mean) / deviation
 
     def pairs(self) -> list[tuple[float, str, str]]:
         """Give all that mean the same, the nearest first."""
-        near = ((self.nearness(one, other), one, other) for one, other in combinations(self._vectors, 2))
-        return sorted((each for each in near if each[0] >= MEANS_THE_SAME), reverse=True)
+        near = ((self.similarity(one, other), one, other) for one, other in combinations(self._vectors, 2))
+        return sorted((each for each in near if each[0] >= DUPLICATE_THRESHOLD), reverse=True)
 
 
-class Kinship:
+class SkillSimilarity:
     """Tells skills that are much alike by their meaning where a model knows it, else by their letters."""
 
-    def __init__(self, meaning: Callable[[], Meaning | None], tell: Callable[[HermesError], None]) -> None:
+    def __init__(
+        self, meaning: Callable[[], SemanticIndex | None], tell: Callable[[HermesError], None]
+    ) -> None:
         self._meaning = meaning
         self._tell = tell
-        self._letters = LetterLikeness()
+        self._letters = LexicalSimilarity()
 
-    async def pairs(self, skills: Sequence[Skill]) -> Sequence[Twins]:
+    async def pairs(self, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
         """Compare each with each."""
         by_letters = await self._letters.pairs(skills)
         measure = await self._measure(skills)
@@ -69,19 +73,22 @@ class Kinship:
             return by_letters
         names = {skill.folder: skill.name for skill in skills}
         found = [
-            Twins(names[one], names[other], IN_MEANING) for _, one, other in await run_sync(measure.pairs)
+            SimilarSkills(names[one], names[other], IN_MEANING)
+            for _, one, other in await run_sync(measure.pairs)
         ]
-        return _united(by_letters, found)
+        return _merge_pairs(by_letters, found)
 
-    async def near(self, name: str, description: str, skills: Sequence[Skill]) -> Sequence[Twins]:
+    async def near(self, name: str, description: str, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
         """Compare one that is not written yet with all others."""
         by_letters = await self._letters.near(name, description, skills)
-        measure = await self._measure(skills, {"": about_of(name, description)})
+        measure = await self._measure(skills, {"": description_text(name, description)})
         if measure is None:
             return by_letters
-        degrees = sorted(((measure.nearness("", skill.folder), skill.name) for skill in skills), reverse=True)
-        near = [other for degree, other in degrees[:MOST_NEAR] if degree >= MEANS_THE_SAME]
-        return _united(by_letters, [Twins(name, other, IN_MEANING) for other in near])
+        degrees = sorted(
+            ((measure.similarity("", skill.folder), skill.name) for skill in skills), reverse=True
+        )
+        near = [other for degree, other in degrees[:MAX_SIMILAR] if degree >= DUPLICATE_THRESHOLD]
+        return _merge_pairs(by_letters, [SimilarSkills(name, other, IN_MEANING) for other in near])
 
     async def about(self, words: str, skills: Sequence[Skill]) -> Sequence[Skill]:
         """Give the skills that are about some words, the nearest first; none where no model knows."""
@@ -90,40 +97,40 @@ class Kinship:
             return ()
         try:
             (vector,) = await meaning.embedder.embed([words], "query")
-        except HermesError as trouble:
-            self._tell(trouble)
+        except HermesError as error:
+            self._tell(error)
             return ()
         degrees = {skill.folder: measure.surprise(vector, skill.folder) for skill in skills}
         return sorted(
-            (skill for skill in skills if degrees[skill.folder] >= FITS),
+            (skill for skill in skills if degrees[skill.folder] >= FIT_THRESHOLD),
             key=lambda each: -degrees[each.folder],
         )
 
     async def _measure(
         self, skills: Sequence[Skill], more: Mapping[str, str] | None = None
-    ) -> Measure | None:
+    ) -> SimilarityMeasure | None:
         """Make the measure of some skills and `more` texts; None where no model knows, in time."""
         meaning = self._meaning()
         if meaning is None or not skills:
             return None
         try:
-            with anyio.move_on_after(PATIENCE_S):
-                await meaning.follower.follow_skills(skills)
+            with anyio.move_on_after(COMPARE_TIMEOUT_S):
+                await meaning.indexer.index_skills(skills)
                 kept = await meaning.vectors.vectors("skill", [skill.folder for skill in skills])
-                anchors = (await meaning.vectors.vectors("anchor")).get(ANCHOR_SOURCE, [])
+                generic_prompts = (await meaning.vectors.vectors("anchor")).get(GENERIC_PROMPT_SOURCE, [])
                 vectors = {folder: each[0] for folder, each in kept.items() if each}
                 texts = dict(more or {})
                 if texts:
                     made = await meaning.embedder.embed(list(texts.values()), "passage")
                     vectors |= dict(zip(texts, made, strict=True))
-                if len(anchors) >= FEWEST_ANCHORS and len(vectors) == len(skills) + len(texts):
-                    return await run_sync(Measure, vectors, anchors)
-        except HermesError as trouble:
-            self._tell(trouble)
+                if len(generic_prompts) >= MIN_GENERIC_PROMPTS and len(vectors) == len(skills) + len(texts):
+                    return await run_sync(SimilarityMeasure, vectors, generic_prompts)
+        except HermesError as error:
+            self._tell(error)
         return None
 
 
-def _united(first: Sequence[Twins], second: Sequence[Twins]) -> list[Twins]:
+def _merge_pairs(first: Sequence[SimilarSkills], second: Sequence[SimilarSkills]) -> list[SimilarSkills]:
     """Put what two measures found together, each pair once."""
     known = {frozenset((each.one, each.other)) for each in first}
     return [*first, *(each for each in second if frozenset((each.one, each.other)) not in known)]

@@ -11,41 +11,41 @@ import anyio
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
+from hermes_acp.core.embedding_ports import Embedder, SkillSuggestion
 from hermes_acp.core.errors import HermesError
-from hermes_acp.core.meaning import Embedder, SkillPointer
 from hermes_acp.core.ports import StartTask, Workspace
-from hermes_acp.knowledge.recall.fitting import FEWEST_ANCHORS, fitting, surprise
-from hermes_acp.knowledge.recall.following import ANCHOR_SOURCE, Follower
-from hermes_acp.knowledge.skills.collection import Skill
-from hermes_acp.storage.vectors import VectorStore
+from hermes_acp.knowledge.recall.skill_fit import MIN_GENERIC_PROMPTS, fitting, standard_deviations_above
+from hermes_acp.knowledge.recall.vector_indexing import GENERIC_PROMPT_SOURCE, VectorIndexer
+from hermes_acp.knowledge.skills.skill_collection import Skill
+from hermes_acp.storage.vector_store import VectorStore
 
-LONGEST_S: Final = 60.0
+TIMEOUT_S: Final = 60.0
 CANDIDATES: Final = 8
 PROMPT_CHARACTERS: Final = 1_000
-MOST_TOLD: Final = 8
+MAX_REPORTED: Final = 8
 ABOUT_CHARACTERS: Final = 200
 
 
-class Meaning(Struct, frozen=True):
+class SemanticIndex(Struct, frozen=True):
     """What it takes to compare meanings."""
 
     embedder: Embedder
     vectors: VectorStore
-    follower: Follower
+    indexer: VectorIndexer
 
 
 class _Look:
     def __init__(self) -> None:
         self.is_done = anyio.Event()
-        self.found: list[SkillPointer] = []
+        self.found: list[SkillSuggestion] = []
 
 
-class SkillForesight:
+class SkillSuggester:
     """Looks for skills; `start` lets a look go on by itself, `tell` takes what went wrong."""
 
     def __init__(
         self,
-        meaning: Callable[[], Meaning | None],
+        meaning: Callable[[], SemanticIndex | None],
         skills: Callable[[Workspace], Sequence[Skill]],
         start: StartTask,
         tell: Callable[[HermesError], None],
@@ -60,16 +60,16 @@ class SkillForesight:
     def look(self, session_id: str, workspace: Workspace, prompt: str) -> None:
         """Begin to find out, beside whatever else goes on."""
         meaning = self._meaning()
-        if meaning and len(self._told.get(session_id, ())) < MOST_TOLD:
+        if meaning and len(self._told.get(session_id, ())) < MAX_REPORTED:
             look = self._looks[session_id] = _Look()
             self._start(partial(self._find, look, meaning, workspace, prompt[:PROMPT_CHARACTERS]))
 
-    async def fitting(self, session_id: str, patience_s: float) -> Sequence[SkillPointer]:
+    async def fitting(self, session_id: str, max_wait_s: float) -> Sequence[SkillSuggestion]:
         """Give what was found and not told in this session yet, after waiting for at most so long."""
         look = self._looks.get(session_id)
         if look is None:
             return ()
-        with anyio.move_on_after(patience_s):
+        with anyio.move_on_after(max_wait_s):
             await look.is_done.wait()
         if not look.is_done.is_set():
             return ()
@@ -84,32 +84,37 @@ class SkillForesight:
         self._looks.pop(session_id, None)
         self._told.pop(session_id, None)
 
-    async def _find(self, look: _Look, meaning: Meaning, workspace: Workspace, prompt: str) -> None:
+    async def _find(self, look: _Look, meaning: SemanticIndex, workspace: Workspace, prompt: str) -> None:
         try:
-            with anyio.move_on_after(LONGEST_S):
+            with anyio.move_on_after(TIMEOUT_S):
                 look.found = await self._compare(meaning, workspace, prompt)
-        except HermesError as trouble:
-            self._tell(trouble)
+        except HermesError as error:
+            self._tell(error)
         finally:
             look.is_done.set()
 
-    async def _compare(self, meaning: Meaning, workspace: Workspace, prompt: str) -> list[SkillPointer]:
+    async def _compare(
+        self, meaning: SemanticIndex, workspace: Workspace, prompt: str
+    ) -> list[SkillSuggestion]:
         skills = await run_sync(self._skills, workspace)
         if not skills:
             return []
-        await meaning.follower.follow_skills(skills)
+        await meaning.indexer.index_skills(skills)
         by_folder = {skill.folder: skill for skill in skills}
         (wanted,) = await meaning.embedder.embed([prompt], "query")
         vectors = await meaning.vectors.vectors("skill", by_folder)
-        anchors = (await meaning.vectors.vectors("anchor")).get(ANCHOR_SOURCE, [])
-        if len(anchors) < FEWEST_ANCHORS:
+        generic_prompts = (await meaning.vectors.vectors("anchor")).get(GENERIC_PROMPT_SOURCE, [])
+        if len(generic_prompts) < MIN_GENERIC_PROMPTS:
             return []
-        surprises = {folder: surprise(wanted, each[0], anchors) for folder, each in vectors.items()}
+        surprises = {
+            folder: standard_deviations_above(wanted, each[0], generic_prompts)
+            for folder, each in vectors.items()
+        }
         return [_pointer(by_folder[folder]) for folder in fitting(surprises)]
 
 
-def _pointer(skill: Skill) -> SkillPointer:
+def _pointer(skill: Skill) -> SkillSuggestion:
     about = " ".join(skill.document.description.split())
-    return SkillPointer(
+    return SkillSuggestion(
         skill.name, about if len(about) <= ABOUT_CHARACTERS else f"{about[: ABOUT_CHARACTERS - 1]}…"
     )

@@ -16,11 +16,11 @@ from typing import Any, Final, cast
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.knowledge.history import is_hidden
-from hermes_acp.storage.files import private_folder
+from hermes_acp.knowledge.version_history import is_hidden
+from hermes_acp.storage.private_files import private_folder
 
-LONGEST_S: Final = 180
-COMPLAINT_CHARACTERS: Final = 300
+TIMEOUT_S: Final = 180
+MAX_STDERR_CHARACTERS: Final = 300
 WAYS: Final = "https:ssh:file"
 VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -85,13 +85,13 @@ class GitSource:
         self._run("fetch", "--quiet", "--no-tags", "--depth=1", "--", url, ref or "HEAD")
         return self._run("rev-parse", "--verify", "FETCH_HEAD^{commit}").decode().strip()
 
-    def files(self, commit: str, path: str, *, most_files: int, most_bytes: int) -> dict[str, Blob]:
+    def files(self, commit: str, path: str, *, max_files: int, most_bytes: int) -> dict[str, Blob]:
         """Give all files below a folder of a commit but hidden ones, by their paths in it. Raises BadRequest."""
         entries = self._entries(commit, path)
         size_bytes = sum(entry.size_bytes for entry in entries)
-        if len(entries) > most_files or size_bytes > most_bytes:
+        if len(entries) > max_files or size_bytes > most_bytes:
             raise BadRequest(
-                f"{path or 'The repository'} holds {len(entries)} files of {size_bytes:,} bytes; at most {most_files} "
+                f"{path or 'The repository'} holds {len(entries)} files of {size_bytes:,} bytes; at most {max_files} "
                 f"of {most_bytes:,} are taken.",
                 hint="Name the folder of the skill: URL#path/of/the/skill.",
             )
@@ -137,12 +137,12 @@ class GitSource:
                 env={**VARIABLES, **place},
                 stdout_as_string=False,
                 strip_newline_in_stdout=False,
-                kill_after_timeout=LONGEST_S,
+                kill_after_timeout=TIMEOUT_S,
             )
         except GitCommandError as error:
             told = str(cast(Any, error).stderr).strip().removeprefix("stderr:").strip(" '\n")
             raise BadRequest(
-                f"git {arguments[0]} failed: {told[:COMPLAINT_CHARACTERS] or 'no word why'}",
+                f"git {arguments[0]} failed: {told[:MAX_STDERR_CHARACTERS] or 'no word why'}",
                 hint="Look at the address, the branch or tag, and whether you may read it.",
             ) from error
         return output

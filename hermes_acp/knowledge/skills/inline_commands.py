@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 INLINE: Final = re.compile(r"(?<!\S)!`([^`\n]+)`|^```!\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
-MOST_LISTED: Final = 20
+MAX_LISTED: Final = 20
 TOLD: Final = (
     "[Where !`…` or a block after ```! stands above, the output of that command is meant. Nothing was run: run these "
     "with the tool terminal first, as far as the task needs them:]"
@@ -19,5 +19,5 @@ TOLD: Final = (
 def with_commands(body: str) -> str:
     """Give a skill's text with a note on the commands in it, where there are any."""
     found = (one or "; ".join(block.split("\n")).strip("; ") for one, block in INLINE.findall(body))
-    commands = list(dict.fromkeys(command.strip() for command in found if command.strip()))[:MOST_LISTED]
+    commands = list(dict.fromkeys(command.strip() for command in found if command.strip()))[:MAX_LISTED]
     return "\n".join((body, "", TOLD, *(f"- {command}" for command in commands))) if commands else body

@@ -1,7 +1,7 @@
 """How much alike skills are, by what they say of themselves.
 
 Knows: a cheap measure, the cosine of weighted letter groups, which needs no model. Does not know: folders, who is told.
-What knows meanings better, such as a vector index, is a `Likeness` too (`knowledge.recall.kinship`).
+What knows meanings better, such as a vector index, is a `SkillSimilarityMeasure` too (`knowledge.recall.kinship`).
 Source: TF-IDF over character n-grams (Manning, Raghavan, Schütze: Introduction to Information Retrieval, chapter 6).
 """
 
@@ -14,11 +14,11 @@ from typing import Final, Protocol
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
-from hermes_acp.knowledge.skills.collection import Skill
+from hermes_acp.knowledge.skills.skill_collection import Skill
 
-ALIKE: Final = 0.55
-MOST_NEAR: Final = 3
-LETTERS: Final = 4
+SIMILARITY_THRESHOLD: Final = 0.55
+MAX_SIMILAR: Final = 3
+NGRAM_LENGTH: Final = 4
 WORD: Final = re.compile(r"[^\W_]+")
 STOP_WORDS: Final = re.compile(
     r"(?:a|an|and|are|as|at|be|by|for|from|has|how|in|into|is|it|its|of|on|or|so|that|the|their|then|this|"
@@ -26,7 +26,7 @@ STOP_WORDS: Final = re.compile(
 )
 
 
-class Twins(Struct, frozen=True):
+class SimilarSkills(Struct, frozen=True):
     """Two skills that are much alike, by name, and by what measure, in words."""
 
     one: str
@@ -34,47 +34,49 @@ class Twins(Struct, frozen=True):
     how: str
 
 
-class Likeness(Protocol):
+class SkillSimilarityMeasure(Protocol):
     """Whoever can tell which skills are about the same."""
 
-    async def pairs(self, skills: Sequence[Skill]) -> Sequence[Twins]:
+    async def pairs(self, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
         """Give those of some skills that are much alike, the most alike first."""
         ...
 
-    async def near(self, name: str, description: str, skills: Sequence[Skill]) -> Sequence[Twins]:
+    async def near(self, name: str, description: str, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
         """Give those skills that one which is not written yet is much like, the most alike first."""
         ...
 
 
-class LetterLikeness:
+class LexicalSimilarity:
     """Compares the letters of names and descriptions."""
 
-    async def pairs(self, skills: Sequence[Skill]) -> Sequence[Twins]:
+    async def pairs(self, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
         """Compare each with each, in a worker thread."""
         texts = {skill.name: f"{skill.name} {skill.document.description}" for skill in skills}
-        found = await run_sync(alike, texts)
-        return [Twins(one, other, _share(degree)) for one, other, degree in found]
+        found = await run_sync(similar_pairs, texts)
+        return [SimilarSkills(one, other, _share(degree)) for one, other, degree in found]
 
-    async def near(self, name: str, description: str, skills: Sequence[Skill]) -> Sequence[Twins]:
+    async def near(self, name: str, description: str, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
         """Compare one with all others, in a worker thread."""
         others = [f"{skill.name} {skill.document.description}" for skill in skills]
-        degrees = await run_sync(lexical_likeness, f"{name} {description}", others)
+        degrees = await run_sync(lexical_similarities, f"{name} {description}", others)
         ranked = sorted(zip(degrees, (skill.name for skill in skills), strict=True), reverse=True)
-        near = [(degree, other) for degree, other in ranked[:MOST_NEAR] if degree >= ALIKE]
-        return [Twins(name, other, _share(degree)) for degree, other in near]
+        near = [(degree, other) for degree, other in ranked[:MAX_SIMILAR] if degree >= SIMILARITY_THRESHOLD]
+        return [SimilarSkills(name, other, _share(degree)) for degree, other in near]
 
 
 def _share(degree: float) -> str:
     return f"({degree:.0%})"
 
 
-def lexical_likeness(text: str, others: Sequence[str]) -> Sequence[float]:
+def lexical_similarities(text: str, others: Sequence[str]) -> Sequence[float]:
     """Give for each of the others how many groups of letters it has in common; rare ones count for more."""
     first, *rest = _vectors([text, *others])
     return [sum(weight * vector.get(group, 0.0) for group, weight in first.items()) for vector in rest]
 
 
-def alike(texts: Mapping[str, str], least: float = ALIKE) -> list[tuple[str, str, float]]:
+def similar_pairs(
+    texts: Mapping[str, str], least: float = SIMILARITY_THRESHOLD
+) -> list[tuple[str, str, float]]:
     """Give the pairs that are much alike, by name, the most alike first."""
     names = list(texts)
     holders: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
@@ -106,7 +108,9 @@ def _bag(text: str) -> Counter[str]:
             continue
         groups[word] += 1
         padded = f" {word} "
-        groups.update(padded[start : start + LETTERS] for start in range(max(1, len(padded) - LETTERS + 1)))
+        groups.update(
+            padded[start : start + NGRAM_LENGTH] for start in range(max(1, len(padded) - NGRAM_LENGTH + 1))
+        )
     return groups
 
 

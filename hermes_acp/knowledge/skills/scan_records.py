@@ -13,17 +13,17 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.core.errors import StorageError
+from hermes_acp.knowledge.compiled_tables import FOLDER
 from hermes_acp.knowledge.scan_failures import NOT_SCANNED
-from hermes_acp.knowledge.skills.collection import Skill
-from hermes_acp.knowledge.tables import FOLDER
-from hermes_acp.storage.files import private_folder, write_whole
+from hermes_acp.knowledge.skills.skill_collection import Skill
+from hermes_acp.storage.private_files import private_folder, write_whole
 
 FILE: Final = "scanned-skills"
-MOST_KEPT: Final = 20_000
+MAX_KEPT: Final = 20_000
 
 
-class Kept(Struct, frozen=True):
+class ScanRecord(Struct, frozen=True):
     """What one scanner said of texts, by their digests."""
 
     scanner: str
@@ -44,7 +44,7 @@ class ScanRecords:
         """Give what is blocked of a skill; scans it where nobody has. See `keep`."""
         known, key = self._known(), _key(skill)
         if (found := known.get(key)) is None:
-            if len(known) >= MOST_KEPT:
+            if len(known) >= MAX_KEPT:
                 known.clear()
             found = skill.findings
             if not any(NOT_SCANNED in each for each in found):
@@ -56,23 +56,23 @@ class ScanRecords:
         """Write down what was scanned since this was last called."""
         if self.has_new:
             self.has_new = False
-            with suppress(OSError, StorageTrouble):
-                kept = Kept(self._scanner, dict(self._known()))
+            with suppress(OSError, StorageError):
+                kept = ScanRecord(self._scanner, dict(self._known()))
                 write_whole(
                     private_folder(self._file.parent) / FILE, msgspec.msgpack.encode(kept), mode=0o600
                 )
 
     def _known(self) -> dict[str, tuple[str, ...]]:
         if self._findings is None:
-            self._scanner = mark_of_scanner()
+            self._scanner = scanner_fingerprint()
             self._findings = {}
             with suppress(OSError, msgspec.MsgspecError):
-                kept = msgspec.msgpack.decode(self._file.read_bytes(), type=Kept)
+                kept = msgspec.msgpack.decode(self._file.read_bytes(), type=ScanRecord)
                 self._findings = kept.findings if kept.scanner == self._scanner else {}
         return self._findings
 
 
-def mark_of_scanner() -> str:
+def scanner_fingerprint() -> str:
     """Tell this scanner from every other: by its files, their sizes and when they were written."""
     whole = sha256()
     with os.scandir(FOLDER) as entries:

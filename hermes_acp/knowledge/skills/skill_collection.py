@@ -17,19 +17,21 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.reading import read_regular
-from hermes_acp.knowledge.skills.document import SkillDocument, read_document
-from hermes_acp.knowledge.skills.places import Scope, Shelf
+from hermes_acp.knowledge.bounded_reading import read_regular_file
+from hermes_acp.knowledge.skills.skill_document import SkillDocument, read_document
+from hermes_acp.knowledge.skills.skill_folders import Scope, SkillFolder
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.injection import ScanReport
+    from hermes_acp.knowledge.injection_scanner import ScanReport
 
 FILE: Final = "SKILL.md"
-MOST_BYTES: Final = 256 << 10
-MOST_FILES: Final = 500
-MOST_SKILLS: Final = 500
+MAX_BYTES: Final = 256 << 10
+MAX_FILES: Final = 500
+MAX_SKILLS: Final = 500
 """How many are read of one scope."""
-TOO_MANY: Final = f"There are more than {MOST_SKILLS} such skills; this one and those behind it are not read."
+TOO_MANY_SKILLS: Final = (
+    f"There are more than {MAX_SKILLS} such skills; this one and those behind it are not read."
+)
 PLATFORMS: Final = MappingProxyType(
     {"linux": ("linux",), "darwin": ("macos", "darwin", "mac"), "win32": ("windows", "win32")}
 )
@@ -78,24 +80,24 @@ class Skill(Struct, frozen=True):
         for place, folders, names in os.walk(self.folder):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             found += (os.path.relpath(os.path.join(place, name), self.folder) for name in sorted(names))
-            if len(found) > MOST_FILES:
+            if len(found) > MAX_FILES:
                 break
-        return tuple(name for name in found if name != FILE and not name.startswith("."))[:MOST_FILES]
+        return tuple(name for name in found if name != FILE and not name.startswith("."))[:MAX_FILES]
 
 
-class Unusable(Struct, frozen=True):
+class UnusableSkill(Struct, frozen=True):
     """A skill that is not used, and why."""
 
     place: str
     why: str
 
 
-class Collection(Struct, frozen=True):
+class SkillCollection(Struct, frozen=True):
     """What was found, the nearest first, each name once."""
 
     skills: tuple[Skill, ...] = ()
-    unusable: tuple[Unusable, ...] = ()
-    hidden: tuple[Unusable, ...] = ()
+    unusable: tuple[UnusableSkill, ...] = ()
+    hidden: tuple[UnusableSkill, ...] = ()
     """Those behind a nearer one of their name, or whose conditions do not hold here."""
 
     def find(self, name: str) -> Skill | None:
@@ -103,38 +105,40 @@ class Collection(Struct, frozen=True):
         return next((skill for skill in self.skills if skill.name == name), None)
 
 
-def collect(
-    shelves: Iterable[Shelf],
+def collect_skills(
+    shelves: Iterable[SkillFolder],
     tools: Iterable[str] = (),
     platform: str = sys.platform,
-    reading: "Reading | None" = None,
-) -> Collection:
+    reading: "SkillReader | None" = None,
+) -> SkillCollection:
     """Read all skills of some shelves, but for what `reading` knows; `tools` are the names of those there are."""
-    read_skill = (reading or Reading()).read
+    read_skill = (reading or SkillReader()).read
     skills: dict[str, Skill] = {}
-    unusable: list[Unusable] = []
-    hidden: list[Unusable] = []
+    unusable: list[UnusableSkill] = []
+    hidden: list[UnusableSkill] = []
     known = frozenset(tools)
     counts: Counter[Scope] = Counter()
-    for shelf, folder in _found(shelves):
-        label = shelf.label if shelf.scope == "builtin" else f"{shelf.label}/{folder.name}"
-        counts[shelf.scope] += 1
-        if counts[shelf.scope] > MOST_SKILLS:
-            unusable.append(Unusable(label, TOO_MANY))
+    for skill_folder, folder in _found(shelves):
+        label = (
+            skill_folder.label if skill_folder.scope == "builtin" else f"{skill_folder.label}/{folder.name}"
+        )
+        counts[skill_folder.scope] += 1
+        if counts[skill_folder.scope] > MAX_SKILLS:
+            unusable.append(UnusableSkill(label, TOO_MANY_SKILLS))
             continue
-        read = read_skill(folder, shelf, label)
-        if isinstance(read, Unusable):
+        read = read_skill(folder, skill_folder, label)
+        if isinstance(read, UnusableSkill):
             unusable.append(read)
         elif why := _stays_away(read.document, known, platform):
-            hidden.append(Unusable(label, why))
+            hidden.append(UnusableSkill(label, why))
         elif nearer := skills.get(read.name):
-            hidden.append(Unusable(label, f"{nearer.label} has the same name and is nearer."))
+            hidden.append(UnusableSkill(label, f"{nearer.label} has the same name and is nearer."))
         else:
             skills[read.name] = read
-    return Collection(tuple(skills.values()), tuple(unusable), tuple(hidden))
+    return SkillCollection(tuple(skills.values()), tuple(unusable), tuple(hidden))
 
 
-class Reading:
+class SkillReader:
     """What was read of each folder, and is not read again while it stays the same.
 
     `allowed` are digests of texts that the user lets pass (`allowances`).
@@ -142,22 +146,22 @@ class Reading:
 
     def __init__(self, allowed: frozenset[str] = frozenset()) -> None:
         self.allowed = allowed
-        self._known: dict[tuple[str, str], tuple[tuple[int, int, int], Skill | Unusable]] = {}
+        self._known: dict[tuple[str, str], tuple[tuple[int, int, int], Skill | UnusableSkill]] = {}
 
-    def read(self, folder: Path, shelf: Shelf, label: str) -> Skill | Unusable:
+    def read(self, folder: Path, skill_folder: SkillFolder, label: str) -> Skill | UnusableSkill:
         """Give the skill of a folder as it is now. Blocks."""
         try:
             about = (folder / FILE).stat()
         except OSError:
-            return _read(folder, shelf, label, self.allowed)
+            return _read(folder, skill_folder, label, self.allowed)
         stamp = about.st_mtime_ns, about.st_size, about.st_ino
         known = self._known.get((str(folder), label))
         if known is None or known[0] != stamp:
-            known = self._known[str(folder), label] = stamp, _read(folder, shelf, label, self.allowed)
+            known = self._known[str(folder), label] = stamp, _read(folder, skill_folder, label, self.allowed)
         return known[1]
 
 
-def fingerprint(shelves: Iterable[Shelf]) -> Fingerprint:
+def fingerprint(shelves: Iterable[SkillFolder]) -> Fingerprint:
     """Give path, time and size of each skill's text, so that nothing is read again that did not change."""
     seen: list[tuple[str, int, int]] = []
     for _, folder in _found(shelves):
@@ -169,21 +173,21 @@ def fingerprint(shelves: Iterable[Shelf]) -> Fingerprint:
     return tuple(seen)
 
 
-def _found(shelves: Iterable[Shelf]) -> Iterator[tuple[Shelf, Path]]:
+def _found(shelves: Iterable[SkillFolder]) -> Iterator[tuple[SkillFolder, Path]]:
     """Give the folders that hold a skill, each once whatever links lead to it; of a scope one more than are read."""
     seen: set[str] = set()
     counts: Counter[Scope] = Counter()
-    for shelf in shelves:
-        real = os.path.realpath(shelf.path)
-        for folder in _folders(shelf.path):
-            if counts[shelf.scope] > MOST_SKILLS:
+    for skill_folder in shelves:
+        real = os.path.realpath(skill_folder.path)
+        for folder in _folders(skill_folder.path):
+            if counts[skill_folder.scope] > MAX_SKILLS:
                 break
-            place = os.path.join(real, os.path.relpath(folder, shelf.path))
+            place = os.path.join(real, os.path.relpath(folder, skill_folder.path))
             place = os.path.realpath(folder) if os.path.islink(place) else place
             if place not in seen:
                 seen.add(place)
-                counts[shelf.scope] += 1
-                yield shelf, folder
+                counts[skill_folder.scope] += 1
+                yield skill_folder, folder
 
 
 def _folders(place: Path) -> Iterator[Path]:
@@ -212,33 +216,43 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False  # a link that goes round in a circle
 
 
-def _root_of(folder: Path, shelf: Shelf) -> Path:
+def _root_of(folder: Path, skill_folder: SkillFolder) -> Path:
     """Say what the links of a skill may not leave: its user links whole skills from anywhere into their own folders."""
-    return Path(os.path.realpath(folder if shelf.scope == "user" and folder.is_symlink() else shelf.root))
+    return Path(
+        os.path.realpath(
+            folder if skill_folder.scope == "user" and folder.is_symlink() else skill_folder.root
+        )
+    )
 
 
-def _read(folder: Path, shelf: Shelf, label: str, allowed: frozenset[str]) -> Skill | Unusable:
-    content = read_regular(folder / FILE, _root_of(folder, shelf), MOST_BYTES)
+def _read(
+    folder: Path, skill_folder: SkillFolder, label: str, allowed: frozenset[str]
+) -> Skill | UnusableSkill:
+    content = read_regular_file(folder / FILE, _root_of(folder, skill_folder), MAX_BYTES)
     if isinstance(content, str):
-        return Unusable(label, content)
+        return UnusableSkill(label, content)
     try:
         text = content.decode("utf-8")
-    except UnicodeDecodeError as trouble:
-        return Unusable(label, f"It is not UTF-8: byte {trouble.start} does not fit.")
+    except UnicodeDecodeError as error:
+        return UnusableSkill(label, f"It is not UTF-8: byte {error.start} does not fit.")
     document, mistakes = read_document(text, folder.name)
     if document is None:
-        return Unusable(label, " ".join(mistake.text for mistake in mistakes if mistake.weight == "error"))
+        return UnusableSkill(
+            label, " ".join(mistake.text for mistake in mistakes if mistake.weight == "error")
+        )
     digest = _digest(content)
     is_allowed = digest in allowed
-    if shelf.scope != "builtin" and not is_allowed and (why := _blocked(document)):
-        return Unusable(label, f"{why} {way_to_allow(folder)}")
+    if skill_folder.scope != "builtin" and not is_allowed and (why := _blocked(document)):
+        return UnusableSkill(label, f"{why} {how_to_allow(folder)}")
     told = tuple(mistake.text for mistake in mistakes)
-    return Skill(document, str(folder), shelf.scope, str(shelf.root), label, digest, told, is_allowed)
+    return Skill(
+        document, str(folder), skill_folder.scope, str(skill_folder.root), label, digest, told, is_allowed
+    )
 
 
 def _blocked(document: SkillDocument) -> str:
     """Let the scanner see what every session is shown of a skill; what it says is scanned when it is called for."""
-    from hermes_acp.knowledge.injection import scan
+    from hermes_acp.knowledge.injection_scanner import scan
 
     head = scan(f"{document.name}: {document.description}\n{document.compatibility}")
     if head.verdict != "block":
@@ -249,7 +263,7 @@ def _blocked(document: SkillDocument) -> str:
     return f"Its description looks like an injected instruction: {why.rstrip('.')}."
 
 
-def way_to_allow(folder: Path) -> str:
+def how_to_allow(folder: Path) -> str:
     """Say how a user lets a skill's text pass as it is."""
     return f"To let it pass as it is: `hermes-acp scan --allow {shlex.quote(str(folder / FILE))}`."
 
@@ -271,9 +285,9 @@ def look_through(text: str) -> "ScanReport":
     return report
 
 
-@lru_cache(maxsize=MOST_SKILLS)
+@lru_cache(maxsize=MAX_SKILLS)
 def _look_through(text: str) -> "ScanReport":
-    from hermes_acp.knowledge.injection import scan
+    from hermes_acp.knowledge.injection_scanner import scan
 
     return scan(text)
 

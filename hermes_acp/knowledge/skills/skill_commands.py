@@ -14,19 +14,19 @@ import anyio
 from anyio.to_thread import run_sync
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.information_flow import Source
+from hermes_acp.core.flow_labels import Source
 from hermes_acp.core.messages import Part, TextPart
-from hermes_acp.core.ports import Library, Template, Tool
-from hermes_acp.core.trust import Trust, TrustItem
-from hermes_acp.knowledge.skills.collection import Collection, Skill, way_to_allow
+from hermes_acp.core.ports import PromptTemplate, ResourceLibrary, Tool
+from hermes_acp.core.trust_types import Trust, TrustItem
 from hermes_acp.knowledge.skills.inline_commands import with_commands
-from hermes_acp.knowledge.skills.library import SkillLibrary
-from hermes_acp.knowledge.skills.watch import SkillWatch
+from hermes_acp.knowledge.skills.skill_collection import Skill, SkillCollection, how_to_allow
+from hermes_acp.knowledge.skills.skill_library import SkillLibrary
+from hermes_acp.knowledge.skills.skill_watch import SkillWatch
 
 PLACEHOLDER: Final = re.compile(r"\$(ARGUMENTS|[1-9])(?![\w])")
-MOST_STACKED: Final = 5
-MOST_TOLD: Final = 10
-BETWEEN_S: Final = 0.1
+MAX_STACKED_COMMANDS: Final = 5
+MAX_REPORTED: Final = 10
+POLL_INTERVAL_S: Final = 0.1
 """The rest between two texts that are scanned in the background."""
 
 
@@ -81,7 +81,7 @@ class SkillSource:
         self._cwd = watch.cwd
         self._trust = trust
         self._on_change = on_change
-        self._collection = Collection()
+        self._collection = SkillCollection()
         self._told: set[str] = set()
         self._cut: set[str] = set()
         self._has_changed = anyio.Event()
@@ -97,7 +97,7 @@ class SkillSource:
             self._scope = tasks.cancel_scope
             await self.renew()
             tasks.start_soon(self._keep_looking)
-            with self._watch.visited(self.renew):
+            with self._watch.notifying(self.renew):
                 await anyio.sleep_forever()
 
     async def renew(self) -> None:
@@ -119,14 +119,14 @@ class SkillSource:
                 if await run_sync(records.of, skill):
                     self.tell_cuts([skill])
                 if records.has_new:
-                    await anyio.sleep(BETWEEN_S)
+                    await anyio.sleep(POLL_INTERVAL_S)
             await run_sync(records.keep)
 
     def tell_cuts(self, skills: Sequence[Skill]) -> None:
         """Let the user know of passages that are cut out of skills which were scanned."""
         self._cut.update(
             f"Passages of the skill {skill.label} were cut out by the injection scanner: {'; '.join(skill.findings)}. "
-            + way_to_allow(Path(skill.folder))
+            + how_to_allow(Path(skill.folder))
             for skill in skills
             if skill.findings and self._counts(skill)
         )
@@ -134,7 +134,7 @@ class SkillSource:
     def stacked(self, first: Skill, words: str) -> tuple[list[Skill], str]:
         """Give the skills a command line calls for, `/one /two do it`, and the words behind the last of their names."""
         skills, rest = [first], words.strip()
-        while rest.startswith("/") and len(skills) < MOST_STACKED:
+        while rest.startswith("/") and len(skills) < MAX_STACKED_COMMANDS:
             name, _, behind = rest[1:].partition(" ")
             found = self._collection.find(name)
             if found is None or not self._counts(found):
@@ -155,7 +155,7 @@ class SkillSource:
         """Give none: one tool serves all skills."""
         return {}
 
-    def templates(self) -> Mapping[str, Template]:
+    def templates(self) -> Mapping[str, PromptTemplate]:
         """Give the commands, by name."""
         return {
             skill.name: SkillCommand(skill, self) for skill in self._collection.skills if self._counts(skill)
@@ -164,7 +164,7 @@ class SkillSource:
     def _counts(self, skill: Skill) -> bool:
         return skill.scope != "workspace" or self._is_here()
 
-    def libraries(self) -> Mapping[str, Library]:
+    def libraries(self) -> Mapping[str, ResourceLibrary]:
         """Give none."""
         return {}
 
@@ -172,8 +172,8 @@ class SkillSource:
         """Give what the user should know and was not told yet: skills that are not used, passages that were cut out."""
         told = [*self._news, *filter(None, (self._watch.news(),))]
         unusable = self._collection.unusable
-        told += [f"The skill {each.place} is not used: {each.why}" for each in unusable[:MOST_TOLD]]
-        if (more := len(unusable) - MOST_TOLD) > 0:
+        told += [f"The skill {each.place} is not used: {each.why}" for each in unusable[:MAX_REPORTED]]
+        if (more := len(unusable) - MAX_REPORTED) > 0:
             told.append(f"{more} more skills are not used: `/skills` says why.")
         told += sorted(self._cut)
         fresh = [sentence for sentence in told if sentence not in self._told]

@@ -20,7 +20,7 @@ PLAIN_LINE: Final = re.compile(r"([A-Za-z][\w-]*):[ \t]*(.*)")
 Weight = Literal["error", "warning"]
 
 
-class Mistake(Struct, frozen=True):
+class DocumentMistake(Struct, frozen=True):
     """Something that is not as the standard wants it; with an error the skill is not used."""
 
     weight: Weight
@@ -46,12 +46,14 @@ class SkillDocument(Struct, frozen=True):
     lines_before: int = 0
 
 
-def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tuple[Mistake, ...]]:
+def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tuple[DocumentMistake, ...]]:
     """Read a skill's text; None where it cannot be used. `folder_name` is what its name should be."""
     text = text.replace("\r\n", "\n")
     found = FENCE.match(text)
     if not found:
-        return None, (Mistake("error", "It does not begin with front matter between two lines of `---`."),)
+        return None, (
+            DocumentMistake("error", "It does not begin with front matter between two lines of `---`."),
+        )
     fields, mistakes = _fields(found.group(1))
     given = _text(fields.get("name"))
     name = given if _is_name(given) or not _is_name(folder_name) else folder_name
@@ -62,7 +64,7 @@ def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tu
     mistakes += _judge_length("compatibility", _text(fields.get("compatibility")), COMPATIBILITY_CHARACTERS)
     if not description:
         mistakes.append(
-            Mistake("error", "It has no description, by which an agent would know when to use it.")
+            DocumentMistake("error", "It has no description, by which an agent would know when to use it.")
         )
     if any(mistake.weight == "error" for mistake in mistakes):
         return None, tuple(mistakes)
@@ -84,7 +86,7 @@ def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tu
     return document, tuple(mistakes)
 
 
-def _fields(front: str) -> tuple[dict[str, Any], list[Mistake]]:
+def _fields(front: str) -> tuple[dict[str, Any], list[DocumentMistake]]:
     """Read the front matter as YAML, or line by line where an unquoted colon spoils it."""
     import yaml
 
@@ -94,10 +96,12 @@ def _fields(front: str) -> tuple[dict[str, Any], list[Mistake]]:
         lines = (PLAIN_LINE.fullmatch(line.rstrip()) for line in front.splitlines())
         plain = {line.group(1): line.group(2).strip("\"'") for line in lines if line}
         return plain, [
-            Mistake("warning", "Its front matter is not YAML; it was read line by line. Quote its values.")
+            DocumentMistake(
+                "warning", "Its front matter is not YAML; it was read line by line. Quote its values."
+            )
         ]
     if not isinstance(read, dict):
-        return {}, [Mistake("error", "Its front matter holds no `name: value` lines.")]
+        return {}, [DocumentMistake("error", "Its front matter holds no `name: value` lines.")]
     return {str(key): value for key, value in cast("dict[object, Any]", read).items()}, []
 
 
@@ -105,24 +109,26 @@ def _is_name(text: str) -> bool:
     return len(text) <= NAME_CHARACTERS and NAME.fullmatch(text) is not None
 
 
-def _judge_name(name: str, given: str, folder_name: str) -> list[Mistake]:
+def _judge_name(name: str, given: str, folder_name: str) -> list[DocumentMistake]:
     """Judge the name a skill goes by, and the one it gives itself, empty for none."""
     told = f"must be at most {NAME_CHARACTERS} of a-z, 0-9 and single hyphens between"
     if not _is_name(name):
-        return [Mistake("error", f"Its name {name[:80]!r} {told}.")]
+        return [DocumentMistake("error", f"Its name {name[:80]!r} {told}.")]
     if given and given != name:
-        return [Mistake("warning", f"Its name {given[:80]!r} {told}; it goes by its folder's, {name}.")]
+        return [
+            DocumentMistake("warning", f"Its name {given[:80]!r} {told}; it goes by its folder's, {name}.")
+        ]
     if not given:
-        return [Mistake("warning", f"It has no name; it goes by its folder's, {folder_name}.")]
+        return [DocumentMistake("warning", f"It has no name; it goes by its folder's, {folder_name}.")]
     if name != folder_name:
-        return [Mistake("warning", f"It is called {name} and lies in a folder called {folder_name}.")]
+        return [DocumentMistake("warning", f"It is called {name} and lies in a folder called {folder_name}.")]
     return []
 
 
-def _judge_length(what: str, text: str, most: int) -> list[Mistake]:
+def _judge_length(what: str, text: str, most: int) -> list[DocumentMistake]:
     if len(text) <= most:
         return []
-    return [Mistake("warning", f"Its {what} has {len(text):,} characters; {most:,} are allowed.")]
+    return [DocumentMistake("warning", f"Its {what} has {len(text):,} characters; {most:,} are allowed.")]
 
 
 def _condition(fields: Mapping[str, Any], name: str) -> object:

@@ -13,15 +13,15 @@ from anyio.to_thread import run_sync
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.exchanges import SkillChange, SkillPreview, SkillScope
-from hermes_acp.core.terms import Diff
-from hermes_acp.knowledge.history import Cause, check_path, read_tree, tree_digest
-from hermes_acp.knowledge.skills.collection import FILE, Skill
-from hermes_acp.knowledge.skills.document import NAME, NAME_CHARACTERS, read_document
-from hermes_acp.knowledge.skills.library import SkillLibrary
-from hermes_acp.knowledge.skills.likeness import Likeness
-from hermes_acp.knowledge.skills.practice import Practice
-from hermes_acp.knowledge.skills.validation import check_skill, text_of
+from hermes_acp.core.event_types import Diff
+from hermes_acp.core.port_types import SkillChange, SkillPreview, SkillScope
+from hermes_acp.knowledge.skills.lexical_similarity import SkillSimilarityMeasure
+from hermes_acp.knowledge.skills.skill_collection import FILE, Skill
+from hermes_acp.knowledge.skills.skill_document import NAME, NAME_CHARACTERS, read_document
+from hermes_acp.knowledge.skills.skill_library import SkillLibrary
+from hermes_acp.knowledge.skills.skill_usage import SkillUsageTracker
+from hermes_acp.knowledge.skills.skill_validation import check_skill, text_of
+from hermes_acp.knowledge.version_history import ChangeCause, check_path, read_tree, tree_digest
 from hermes_acp.telemetry.redaction import Redactor
 
 WORKSPACE_FOLDER: Final = ".hermes/skills"
@@ -42,20 +42,20 @@ class _Plan(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-class Workshop:
+class SkillEditor:
     """Changes the skills of one user and of the folders they work in; `likeness` tells which are about the same."""
 
     def __init__(
         self,
         home: Path,
         library: SkillLibrary,
-        practice: Practice,
+        usage_tracker: SkillUsageTracker,
         now: Callable[[], float],
-        likeness: Likeness,
+        likeness: SkillSimilarityMeasure,
     ) -> None:
         self._home = home
         self._library = library
-        self._practice = practice
+        self._usage_tracker = usage_tracker
         self._now = now
         self._likeness = likeness
 
@@ -64,14 +64,14 @@ class Workshop:
         return await run_sync(self._preview, cwd, change, await self._likes(cwd, change))
 
     async def change(self, cwd: str, change: SkillChange, state: str, session_id: str) -> str:
-        """Make a change of the very skill that was in that state. Raises BadRequest, StorageTrouble."""
+        """Make a change of the very skill that was in that state. Raises BadRequest, StorageError."""
         likes = await self._likes(cwd, change)
         return await run_sync(self._change, cwd, change, state, session_id, likes)
 
     async def report(self, cwd: str, name: str, session_id: str) -> str:
         """Take down that a skill did not work. Raises BadRequest."""
         skill = await run_sync(self._find, cwd, name)
-        self._practice.report(session_id, skill.name, skill.folder)
+        self._usage_tracker.report(session_id, skill.name, skill.folder)
         return f"Noted that the skill {name} did not work. If you know what is wrong with it, patch it."
 
     def _preview(self, cwd: str, change: SkillChange, likes: tuple[str, ...]) -> SkillPreview:
@@ -90,8 +90,8 @@ class Workshop:
         self, cwd: str, change: SkillChange, state: str, session_id: str, likes: tuple[str, ...]
     ) -> str:
         plan = self._plan(cwd, change)
-        cause = Cause("agent", self._now(), change.reason.strip(), session_id)
-        history = self._practice.history(plan.folder)
+        cause = ChangeCause("agent", self._now(), change.reason.strip(), session_id)
+        history = self._usage_tracker.history(plan.folder)
         if change.action == "delete":
             history.restore(0, cause, expected=state)
             return (

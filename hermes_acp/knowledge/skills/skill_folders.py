@@ -18,11 +18,11 @@ WORKSPACE_FOLDERS: Final = (".hermes/skills", ".agents/skills", ".claude/skills"
 USER_FOLDERS: Final = (".agents/skills", ".claude/skills")
 PACKAGES: Final = ("packages", "apps", "services", "libs", "crates", "modules", "projects")
 LEADING: Final = frozenset((*PACKAGES, *(part for name in WORKSPACE_FOLDERS for part in name.split("/"))))
-MOST_PACKAGES: Final = 200
+MAX_PACKAGES: Final = 200
 BUILTIN: Final = Path(__file__).parents[2] / "skills"
 
 
-class Shelf(Struct, frozen=True):
+class SkillFolder(Struct, frozen=True):
     """A folder of skills. `root` is what links in it may not leave; `label` says where it is, for people."""
 
     path: Path
@@ -31,7 +31,7 @@ class Shelf(Struct, frozen=True):
     label: str
 
 
-def shelves(cwd: str, home: Path, user_home: Path) -> tuple[Shelf, ...]:
+def shelves(cwd: str, home: Path, user_home: Path) -> tuple[SkillFolder, ...]:
     """Give the folders that exist, the nearest first: where two skills share a name, the nearer one is meant.
 
     From the working directory up to the repository's root, then the packages of that repository, then the user's own
@@ -39,10 +39,10 @@ def shelves(cwd: str, home: Path, user_home: Path) -> tuple[Shelf, ...]:
     """
     here = Path(os.path.realpath(cwd))
     root = find_root(here)
-    found: dict[Path, Shelf] = {}
-    for shelf in (*_workspace(here, root), *_user(home, user_home), _builtin()):
-        if shelf.path.is_dir():
-            found.setdefault(Path(os.path.realpath(shelf.path)), shelf)
+    found: dict[Path, SkillFolder] = {}
+    for skill_folder in (*_workspace(here, root), *_user(home, user_home), _builtin()):
+        if skill_folder.path.is_dir():
+            found.setdefault(Path(os.path.realpath(skill_folder.path)), skill_folder)
     return tuple(found.values())
 
 
@@ -67,11 +67,11 @@ def _holders(here: Path, root: Path) -> list[Path]:
     return [*above, *_packages(root)]
 
 
-def _workspace(here: Path, root: Path) -> Iterator[Shelf]:
+def _workspace(here: Path, root: Path) -> Iterator[SkillFolder]:
     for folder in _holders(here, root):
         for name in WORKSPACE_FOLDERS:
             place = folder / name
-            yield Shelf(place, "workspace", root, place.relative_to(root).as_posix())
+            yield SkillFolder(place, "workspace", root, place.relative_to(root).as_posix())
 
 
 def _packages(root: Path) -> Iterator[Path]:
@@ -85,16 +85,16 @@ def _packages(root: Path) -> Iterator[Path]:
             continue
         for name in names:
             count += 1
-            if count > MOST_PACKAGES:
+            if count > MAX_PACKAGES:
                 return
             yield root / parent / name
 
 
-def _user(home: Path, user_home: Path) -> Iterator[Shelf]:
+def _user(home: Path, user_home: Path) -> Iterator[SkillFolder]:
     places = (home / "skills", *(user_home / name for name in USER_FOLDERS))
     for place in places:
-        yield Shelf(place, "user", Path(os.path.realpath(place)), str(place))
+        yield SkillFolder(place, "user", Path(os.path.realpath(place)), str(place))
 
 
-def _builtin() -> Shelf:
-    return Shelf(BUILTIN, "builtin", BUILTIN, "built in")
+def _builtin() -> SkillFolder:
+    return SkillFolder(BUILTIN, "builtin", BUILTIN, "built in")

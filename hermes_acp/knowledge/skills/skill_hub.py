@@ -18,15 +18,21 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.core.errors import BadRequest, StorageTrouble
-from hermes_acp.knowledge.history import Cause, KeptFile, check_path, read_tree, tree_digest
-from hermes_acp.knowledge.skills.collection import FILE
-from hermes_acp.knowledge.skills.document import NAME, read_document
+from hermes_acp.core.errors import BadRequest, StorageError
 from hermes_acp.knowledge.skills.git_source import Blob, GitSource
-from hermes_acp.knowledge.skills.practice import Practice
-from hermes_acp.knowledge.skills.validation import MOST_FILES, MOST_FOLDER_BYTES, Check, check_skill, text_of
-from hermes_acp.storage.files import private_folder, remove_folder, storage_trouble, write_whole
-from hermes_acp.storage.locks import held
+from hermes_acp.knowledge.skills.skill_collection import FILE
+from hermes_acp.knowledge.skills.skill_document import NAME, read_document
+from hermes_acp.knowledge.skills.skill_usage import SkillUsageTracker
+from hermes_acp.knowledge.skills.skill_validation import (
+    MAX_FILES,
+    MAX_FOLDER_BYTES,
+    SkillCheck,
+    check_skill,
+    text_of,
+)
+from hermes_acp.knowledge.version_history import ChangeCause, VersionFile, check_path, read_tree, tree_digest
+from hermes_acp.storage.file_locks import file_lock
+from hermes_acp.storage.private_files import private_folder, remove_folder, storage_error, write_whole
 
 LISTED: Final = 20
 PAGE: Final = re.compile(
@@ -52,7 +58,7 @@ class Source(Struct, frozen=True):
         return f"{self.place}{f'#{self.path}' if self.path else ''}{f'@{self.ref}' if self.ref else ''}"
 
 
-class Locked(Struct, frozen=True):
+class LockEntry(Struct, frozen=True):
     """One installed skill: its source, the commit of that, the digest of its files, since when (of the epoch)."""
 
     source: Source
@@ -65,10 +71,10 @@ class LockFile(Struct, frozen=True):
     """What is installed, by name."""
 
     version: int = 1
-    skills: dict[str, Locked] = {}
+    skills: dict[str, LockEntry] = {}
 
 
-class Candidate(Struct, frozen=True):
+class SkillCandidate(Struct, frozen=True):
     """A skill in quarantine at `place`: what it is, what was found in it, how it differs from what is installed."""
 
     name: str
@@ -77,7 +83,7 @@ class Candidate(Struct, frozen=True):
     commit: str
     files: dict[str, Blob]
     digest: str
-    check: Check
+    check: SkillCheck
     place: str
     changes: tuple[str, ...]
     is_installed: bool = False
@@ -88,50 +94,52 @@ class Candidate(Struct, frozen=True):
         return bool(self.changes)
 
 
-class Audit(Struct, frozen=True):
+class SkillAudit(Struct, frozen=True):
     """How one installed skill stands; with `troubles` it is not what was approved, or would not be today."""
 
     name: str
-    locked: Locked
+    locked: LockEntry
     troubles: tuple[str, ...]
     warnings: tuple[str, ...] = ()
 
 
-class Hub:
+class SkillHub:
     """The skills that one user installed; `search_path` is where git is looked for."""
 
-    def __init__(self, home: Path, practice: Practice, now: Callable[[], float], search_path: str) -> None:
+    def __init__(
+        self, home: Path, usage_tracker: SkillUsageTracker, now: Callable[[], float], search_path: str
+    ) -> None:
         self._home = home
-        self._practice = practice
+        self._usage_tracker = usage_tracker
         self._now = now
         self._search_path = search_path
         self._file = home / "skills.lock"
         self._quarantine = home / "quarantine"
 
-    def installed(self) -> Mapping[str, Locked]:
-        """Give what is installed, by name. Raises StorageTrouble."""
+    def installed(self) -> Mapping[str, LockEntry]:
+        """Give what is installed, by name. Raises StorageError."""
         try:
             skills = msgspec.json.decode(self._file.read_bytes(), type=LockFile).skills
         except FileNotFoundError:
             return {}
         except OSError as error:
-            raise storage_trouble("read", self._file, error) from error
+            raise storage_error("read", self._file, error) from error
         except msgspec.MsgspecError as error:
-            raise StorageTrouble(
+            raise StorageError(
                 f"{self._file} cannot be read: {error}.", hint="Mend it, or move it away."
             ) from error
         if odd := next((name for name in skills if not NAME.fullmatch(name)), None):
-            raise StorageTrouble(
+            raise StorageError(
                 f"{self._file} names {odd[:80]!r}, which is no name of a skill.",
                 hint="Mend it, or move it away.",
             )
         return skills
 
     @contextmanager
-    def fetched(self, source: Source) -> Generator[Candidate]:
+    def fetched(self, source: Source) -> Generator[SkillCandidate]:
         """Fetch a skill into quarantine and look through it; it stays there for as long as the block lasts.
 
-        Raises BadRequest, StorageTrouble.
+        Raises BadRequest, StorageError.
         """
         place = private_folder(self._quarantine / os.urandom(6).hex())
         try:
@@ -143,27 +151,31 @@ class Hub:
         finally:
             remove_folder(place)
 
-    def install(self, candidate: Candidate) -> None:
-        """Install exactly what was fetched; the version before is kept. Raises BadRequest, StorageTrouble."""
+    def install(self, candidate: SkillCandidate) -> None:
+        """Install exactly what was fetched; the version before is kept. Raises BadRequest, StorageError."""
         if candidate.check.faults:
             raise BadRequest(f"{candidate.name} is not installed: {' '.join(candidate.check.faults)}")
         at = self._now()
-        cause = Cause("user", at, f"installed from {candidate.source.text} {candidate.commit[:12]}".strip())
+        cause = ChangeCause(
+            "user", at, f"installed from {candidate.source.text} {candidate.commit[:12]}".strip()
+        )
         files = {path: (blob.content, blob.is_executable) for path, blob in candidate.files.items()}
         with self._alone():
             self._require_room(candidate.name, candidate.source)
-            self._practice.history(self._folder(candidate.name)).become(files, cause)
-            self._write(candidate.name, Locked(candidate.source, candidate.commit, candidate.digest, at))
+            self._usage_tracker.history(self._folder(candidate.name)).replace_content(files, cause)
+            self._write(candidate.name, LockEntry(candidate.source, candidate.commit, candidate.digest, at))
 
     def remove(self, name: str) -> None:
-        """Put an installed skill away, and forget where it came from. Raises BadRequest, StorageTrouble."""
+        """Put an installed skill away, and forget where it came from. Raises BadRequest, StorageError."""
         with self._alone():
             self.find(name)
             if self._folder(name).is_dir():
-                self._practice.history(self._folder(name)).restore(0, Cause("user", self._now(), "removed"))
+                self._usage_tracker.history(self._folder(name)).restore(
+                    0, ChangeCause("user", self._now(), "removed")
+                )
             self._write(name, None)
 
-    def find(self, name: str) -> Locked:
+    def find(self, name: str) -> LockEntry:
         """Give an installed skill. Raises BadRequest."""
         installed = self.installed()
         if name not in installed:
@@ -171,23 +183,23 @@ class Hub:
             raise BadRequest(f"No skill {name!r} was installed.", hint=f"Installed are: {known}.")
         return installed[name]
 
-    def audit(self, name: str) -> Audit:
+    def audit(self, name: str) -> SkillAudit:
         """Compare an installed skill with what was approved, and look through it again. Raises BadRequest."""
         locked = self.find(name)
         folder = self._folder(name)
         try:
             tree = read_tree(folder)
         except BadRequest as trouble:
-            return Audit(name, locked, (str(trouble),))
+            return SkillAudit(name, locked, (str(trouble),))
         if not tree:
-            return Audit(name, locked, (f"{folder} is gone.",))
+            return SkillAudit(name, locked, (f"{folder} is gone.",))
         check = check_skill(
             name, {each.path: (folder / each.path).read_bytes() for each in tree}, is_foreign=True
         )
         changed = () if tree_digest(tree) == locked.digest else (NOT_APPROVED.format(name=name),)
         hidden = sorted(each.name for each in folder.rglob(".*"))[:LISTED]
         unseen = (f"It holds hidden files that nobody looked at: {', '.join(hidden)}.",) if hidden else ()
-        return Audit(name, locked, (*changed, *check.faults), (*check.warnings, *unseen))
+        return SkillAudit(name, locked, (*changed, *check.faults), (*check.warnings, *unseen))
 
     def _files_of(self, source: Source, place: Path) -> tuple[str, str, dict[str, Blob]]:
         if source.is_folder:
@@ -198,7 +210,7 @@ class Hub:
         git = GitSource(place / "git", self._search_path)
         commit = git.fetch(source.place, source.ref)
         path = _folder_in(git.folders_with(commit, FILE), source)
-        files = git.files(commit, path, most_files=MOST_FILES, most_bytes=MOST_FOLDER_BYTES)
+        files = git.files(commit, path, max_files=MAX_FILES, most_bytes=MAX_FOLDER_BYTES)
         return commit, path, files
 
     def _hold(self, place: Path, files: Mapping[str, Blob]) -> None:
@@ -209,17 +221,17 @@ class Hub:
                 private_folder((place / path).parent)
                 write_whole(place / path, blob.content, mode=0o400)
         except OSError as error:
-            raise storage_trouble("write to the quarantine", place, error) from error
+            raise storage_error("write to the quarantine", place, error) from error
 
     def _candidate(
         self, name: str, source: Source, commit: str, files: dict[str, Blob], place: str
-    ) -> Candidate:
+    ) -> SkillCandidate:
         contents = {path: blob.content for path, blob in files.items()}
         check = check_skill(name, contents, is_foreign=True)
         document, _ = read_document(text_of(contents.get(FILE, b"")) or "", name)
         kept = _kept(files)
         before = read_tree(self._folder(name)) if name in self.installed() else ()
-        return Candidate(
+        return SkillCandidate(
             name=name,
             description=document.description if document else "",
             source=source,
@@ -247,9 +259,9 @@ class Hub:
 
     def _alone(self) -> AbstractContextManager[None]:
         """Keep other processes from changing what is installed."""
-        return held(self._home / "history" / "hub.lock")
+        return file_lock(self._home / "history" / "hub.lock")
 
-    def _write(self, name: str, locked: Locked | None) -> None:
+    def _write(self, name: str, locked: LockEntry | None) -> None:
         skills = {each: known for each, known in self.installed().items() if each != name}
         if locked:
             skills[name] = locked
@@ -257,7 +269,7 @@ class Hub:
         try:
             write_whole(self._file, encoded + b"\n", mode=0o600)
         except OSError as error:
-            raise storage_trouble("write", self._file, error) from error
+            raise storage_error("write", self._file, error) from error
 
     def _folder(self, name: str) -> Path:
         return self._home / "skills" / name
@@ -325,14 +337,15 @@ def _name_of(files: Mapping[str, Blob], source: Source) -> str:
     return document.name
 
 
-def _kept(files: Mapping[str, Blob]) -> tuple[KeptFile, ...]:
+def _kept(files: Mapping[str, Blob]) -> tuple[VersionFile, ...]:
     found = [
-        KeptFile(path, sha256(blob.content).hexdigest(), blob.is_executable) for path, blob in files.items()
+        VersionFile(path, sha256(blob.content).hexdigest(), blob.is_executable)
+        for path, blob in files.items()
     ]
     return tuple(sorted(found, key=lambda file: file.path))
 
 
-def _changes(before: tuple[KeptFile, ...], after: tuple[KeptFile, ...]) -> tuple[str, ...]:
+def _changes(before: tuple[VersionFile, ...], after: tuple[VersionFile, ...]) -> tuple[str, ...]:
     """List the files that differ, each with how."""
     old, new = ({each.path: each for each in files} for files in (before, after))
     lines = [f"+ {path}" for path in new if path not in old]

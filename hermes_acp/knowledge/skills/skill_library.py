@@ -12,26 +12,26 @@ from anyio.to_thread import run_sync
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.exchanges import SkillPage
+from hermes_acp.core.port_types import SkillContent
 from hermes_acp.core.ports import Workspace
-from hermes_acp.knowledge.allowances import digest_of, read_allowed
-from hermes_acp.knowledge.reading import read_regular
-from hermes_acp.knowledge.skills.collection import (
+from hermes_acp.knowledge.allowed_texts import digest_of, read_allowed
+from hermes_acp.knowledge.bounded_reading import read_regular_file
+from hermes_acp.knowledge.skills.inline_commands import with_commands
+from hermes_acp.knowledge.skills.scan_records import ScanRecords
+from hermes_acp.knowledge.skills.skill_collection import (
     FILE,
-    Collection,
     Fingerprint,
-    Reading,
     Skill,
+    SkillCollection,
+    SkillReader,
     blocked,
-    collect,
+    collect_skills,
     fingerprint,
 )
-from hermes_acp.knowledge.skills.inline_commands import with_commands
-from hermes_acp.knowledge.skills.places import Shelf, parents, shelves
-from hermes_acp.knowledge.skills.scan_records import ScanRecords
-from hermes_acp.knowledge.skills.word_search import search_skills
+from hermes_acp.knowledge.skills.skill_folders import SkillFolder, parents, shelves
+from hermes_acp.knowledge.skills.skill_search import search_skills
 
-MOST_FILE_BYTES: Final = 256 << 10
+MAX_FILE_BYTES: Final = 256 << 10
 INDEX_CHARACTERS: Final = 8_000
 LINE_CHARACTERS: Final = 300
 LISTED_FILES: Final = 40
@@ -44,7 +44,7 @@ HEAD: Final = (
 class _Read(Struct, frozen=True):
     mark: Fingerprint
     tools: frozenset[str]
-    collection: Collection
+    collection: SkillCollection
 
 
 class SkillLibrary:
@@ -68,7 +68,7 @@ class SkillLibrary:
         self._user_home = user_home
         self._tools: frozenset[str] = frozenset()
         self._read: dict[str, _Read] = {}
-        self._reading = Reading()
+        self._reading = SkillReader()
         self.records = ScanRecords(home)
 
     def know_tools(self, names: Iterable[str]) -> None:
@@ -79,7 +79,7 @@ class SkillLibrary:
         """Give the folder whose skills count for a workspace: of one elsewhere, only what its user has everywhere."""
         return str(self._home) if self._is_elsewhere(workspace) else workspace.cwd
 
-    def shelves(self, cwd: str) -> tuple[Shelf, ...]:
+    def shelves(self, cwd: str) -> tuple[SkillFolder, ...]:
         """Give the folders in which skills for a place lie. Blocks."""
         return shelves(cwd, self._home, self._user_home)
 
@@ -87,16 +87,16 @@ class SkillLibrary:
         """Give the folders in which a folder of skills may come to be. Blocks."""
         return parents(cwd, self._home, self._user_home)
 
-    def collection(self, cwd: str) -> Collection:
+    def collection(self, cwd: str) -> SkillCollection:
         """Give the skills of a place as they are now. Blocks."""
         places = self.shelves(cwd)
         mark, allowed = fingerprint(places), read_allowed(self._home)
         if allowed != self._reading.allowed:
-            self._reading, self._read = Reading(allowed), {}
+            self._reading, self._read = SkillReader(allowed), {}
         kept = self._read.get(cwd)
         if kept is None or (kept.mark, kept.tools) != (mark, self._tools):
             kept = self._read[cwd] = _Read(
-                mark, self._tools, collect(places, self._tools, reading=self._reading)
+                mark, self._tools, collect_skills(places, self._tools, reading=self._reading)
             )
         return kept.collection
 
@@ -125,7 +125,7 @@ class SkillLibrary:
             shown.append(line)
         return "\n".join((HEAD, *shown)) if shown else ""
 
-    async def open(self, cwd: str, name: str, file: str = "") -> SkillPage:
+    async def open(self, cwd: str, name: str, file: str = "") -> SkillContent:
         """Give a skill's text, or another file of it. Raises BadRequest, with what there is instead."""
         return await run_sync(self._open, cwd, name, file)
 
@@ -156,7 +156,7 @@ class SkillLibrary:
     def _is_as_written(self, path: Path) -> bool:
         """Tell whether a file is as the agent left it."""
         folder = path.parent.resolve()
-        content = read_regular(folder / path.name, folder, MOST_FILE_BYTES)
+        content = read_regular_file(folder / path.name, folder, MAX_FILE_BYTES)
         known = self._written.get(folder / path.name)
         return known is not None and isinstance(content, bytes) and digest_of(content) == known
 
@@ -165,7 +165,7 @@ class SkillLibrary:
             return _line(skill)
         return f"- {skill.name}: appeared or changed during this session and is not used"
 
-    def _open(self, cwd: str, name: str, file: str) -> SkillPage:
+    def _open(self, cwd: str, name: str, file: str) -> SkillContent:
         collection = self.collection(cwd)
         skill = collection.find(name)
         if skill is None:
@@ -181,14 +181,14 @@ class SkillLibrary:
         if file in ("", FILE):
             # What a workspace brings along gives no orders to run anything unless its user calls for it.
             body = skill.body if skill.scope == "workspace" else with_commands(skill.body)
-            return SkillPage(name, skill.folder, skill.label, body, files[:LISTED_FILES], skill.findings)
+            return SkillContent(name, skill.folder, skill.label, body, files[:LISTED_FILES], skill.findings)
         if file not in files:
             raise BadRequest(
                 f"The skill {name} has no file {file[:200]!r}.",
                 hint=f"It has: {', '.join(files[:20]) or 'none'}.",
             )
         text, cut_out = _read_file(skill, file, self._reading.allowed)
-        return SkillPage(name, skill.folder, f"{skill.label}/{file}", text, cut_out=cut_out)
+        return SkillContent(name, skill.folder, f"{skill.label}/{file}", text, cut_out=cut_out)
 
 
 def _line(skill: Skill) -> str:
@@ -200,7 +200,7 @@ def _line(skill: Skill) -> str:
 def _read_file(skill: Skill, file: str, allowed: frozenset[str]) -> tuple[str, tuple[str, ...]]:
     """Read another file of a skill, and what the scanner cut out of it. Raises BadRequest for what is no text."""
     folder = Path(skill.folder).resolve()
-    content = read_regular(folder / file, folder, MOST_FILE_BYTES)
+    content = read_regular_file(folder / file, folder, MAX_FILE_BYTES)
     if isinstance(content, str):
         raise BadRequest(f"{file} of the skill {skill.name}: {content}")
     try:
@@ -210,7 +210,7 @@ def _read_file(skill: Skill, file: str, allowed: frozenset[str]) -> tuple[str, t
         raise BadRequest(f"{file} of the skill {skill.name} is no text.", hint=hint) from error
     if skill.scope == "builtin" or digest_of(content) in allowed:
         return text, ()
-    from hermes_acp.knowledge.injection import scan
+    from hermes_acp.knowledge.injection_scanner import scan
 
     report = scan(text.replace("\r\n", "\n"))
     return report.clean_text, blocked(report)

@@ -11,19 +11,19 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.history import Version
-from hermes_acp.knowledge.skills.collection import Collection, Skill
-from hermes_acp.knowledge.skills.likeness import Twins
-from hermes_acp.knowledge.skills.practice import Practice, Usage
+from hermes_acp.knowledge.skills.lexical_similarity import SimilarSkills
+from hermes_acp.knowledge.skills.skill_collection import Skill, SkillCollection
+from hermes_acp.knowledge.skills.skill_usage import SkillUsage, SkillUsageTracker
+from hermes_acp.knowledge.version_history import Version
 
-MOST_TWINS: Final = 20
+MAX_SIMILAR_PAIRS: Final = 20
 WHOSE: Final = MappingProxyType({"workspace": "this workspace", "user": "yours", "builtin": "built in"})
 
 
 State = Literal["in use", "not trusted", "not used", "hidden", "put away"]
 
 
-class Line(Struct, frozen=True):
+class SkillLine(Struct, frozen=True):
     """One skill, how it stands, and why. Of one that is not in use there is only its place."""
 
     name: str
@@ -31,74 +31,75 @@ class Line(Struct, frozen=True):
     place: str
     state: State
     why: str = ""
-    usage: Usage = Usage()
+    usage: SkillUsage = SkillUsage()
     versions: int = 0
     writer: str = ""
 
 
-class Overview(Struct, frozen=True):
+class SkillOverview(Struct, frozen=True):
     """All of them, and what stands out."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[SkillLine, ...]
     remarks: tuple[str, ...] = ()
 
 
 def overview(
-    collection: Collection,
-    practice: Practice,
+    collection: SkillCollection,
+    usage_tracker: SkillUsageTracker,
     is_trusted: Callable[[Skill], bool],
-    twins: Sequence[Twins],
+    similar_skills: Sequence[SimilarSkills],
     findings: Mapping[str, Sequence[str]],
-) -> Overview:
-    """Gather it; `twins` are skills that are much alike, `findings` what the scanner blocks, by a skill's folder.
+) -> SkillOverview:
+    """Gather it; `similar_skills` are skills that are much alike, `findings` what the scanner blocks, by a skill's
+    folder.
 
-    Raises StorageTrouble.
+    Raises StorageError.
     """
-    usages = practice.usages()
+    usages = usage_tracker.usages()
     lines = [
-        _line(skill, practice, usages, "in use" if is_trusted(skill) else "not trusted", findings)
+        _line(skill, usage_tracker, usages, "in use" if is_trusted(skill) else "not trusted", findings)
         for skill in collection.skills
     ]
-    lines += [Line("", "", each.place, "not used", each.why) for each in collection.unusable]
-    lines += [Line("", "", each.place, "hidden", each.why) for each in collection.hidden]
+    lines += [SkillLine("", "", each.place, "not used", each.why) for each in collection.unusable]
+    lines += [SkillLine("", "", each.place, "hidden", each.why) for each in collection.hidden]
     present = {skill.name for skill in collection.skills}
-    for history in practice.histories():
+    for history in usage_tracker.histories():
         newest = history.versions()[-1]
         if newest.is_gone and history.folder.name not in present:
             name = history.folder.name
             lines.append(
-                Line(name, "", str(history.folder), "put away", newest.cause.why, versions=newest.number)
+                SkillLine(name, "", str(history.folder), "put away", newest.cause.why, versions=newest.number)
             )
     remarks = [
         f"{each.one} and {each.other} are much alike {each.how}: could they be one?"
-        for each in twins[:MOST_TWINS]
+        for each in similar_skills[:MAX_SIMILAR_PAIRS]
     ]
-    if (more := len(twins) - MOST_TWINS) > 0:
+    if (more := len(similar_skills) - MAX_SIMILAR_PAIRS) > 0:
         remarks.append(f"{more} more pairs are much alike.")
-    return Overview(tuple(lines), tuple(remarks))
+    return SkillOverview(tuple(lines), tuple(remarks))
 
 
 def _line(
     skill: Skill,
-    practice: Practice,
-    usages: Mapping[str, Usage],
+    usage_tracker: SkillUsageTracker,
+    usages: Mapping[str, SkillUsage],
     state: State,
     findings: Mapping[str, Sequence[str]],
-) -> Line:
-    versions = practice.history(skill.folder).versions()
-    return Line(
+) -> SkillLine:
+    versions = usage_tracker.history(skill.folder).versions()
+    return SkillLine(
         skill.name,
         WHOSE[skill.scope],
         skill.label,
         state,
         "; ".join((*skill.mistakes, *findings.get(skill.folder, ()))),
-        usages.get(os.path.realpath(skill.folder), Usage()),
+        usages.get(os.path.realpath(skill.folder), SkillUsage()),
         len(versions),
         versions[-1].cause.who if versions else "",
     )
 
 
-def told(found: Overview) -> str:
+def to_markdown(found: SkillOverview) -> str:
     """Give it as Markdown."""
     if not found.lines:
         return "There are no skills. Ask for one, or install one with `hermes-acp skills install`."
@@ -106,7 +107,7 @@ def told(found: Overview) -> str:
     return "\n".join((*(f"- {line}" for line in lines), *(f"\n{remark}" for remark in found.remarks)))
 
 
-def line_text(line: Line, *, bold: str = "") -> str:
+def line_text(line: SkillLine, *, bold: str = "") -> str:
     """Give one skill in a line."""
     whose = ", ".join(dict.fromkeys(filter(None, (line.whose, line.place))))
     head = f"{bold}{line.name}{bold} ({whose})" if line.whose else f"{bold}{line.name or line.place}{bold}"
@@ -120,7 +121,7 @@ def line_text(line: Line, *, bold: str = "") -> str:
     return f"{head}: {', '.join(facts)}{f'. {line.why}' if line.why else ''}"
 
 
-def _counted(usage: Usage) -> str:
+def _counted(usage: SkillUsage) -> str:
     times = "once" if usage.uses == 1 else f"{usage.uses} times"
     failed = f", {usage.failures} failed" if usage.failures else ""
     return f"used {times}{failed}, last on {_day(usage.last_used_at)}"
@@ -130,7 +131,7 @@ def _day(at: float) -> str:
     return time.strftime("%Y-%m-%d", time.localtime(at))
 
 
-def version_text(version: Version) -> str:
+def describe_version(version: Version) -> str:
     """Give one version in a line: when, who, in which session, why."""
     cause = version.cause
     at = time.strftime("%Y-%m-%d %H:%M", time.localtime(cause.at))

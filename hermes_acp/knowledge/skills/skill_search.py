@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import Final
 
-from hermes_acp.knowledge.skills.collection import Skill
-from hermes_acp.storage.queries import parse, spaced
+from hermes_acp.knowledge.skills.skill_collection import Skill
+from hermes_acp.storage.search_queries import parse, spaced
 
 WEIGHTS: Final = "8.0, 4.0, 1.0"
-MOST_FOUND: Final = 10
+MAX_RESULTS: Final = 10
 
 
 def search_skills(skills: Sequence[Skill], words: str) -> list[Skill]:
@@ -42,6 +42,6 @@ def search_skills(skills: Sequence[Skill], words: str) -> list[Skill]:
         )
         rows = connection.execute(
             f"SELECT rowid FROM skills WHERE skills MATCH ? ORDER BY bm25(skills, {WEIGHTS}), rowid LIMIT ?",
-            (query, MOST_FOUND),
+            (query, MAX_RESULTS),
         )
         return [skills[number] for (number,) in rows]

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.skills.collection import FILE, MOST_BYTES
-from hermes_acp.knowledge.skills.document import read_document
+from hermes_acp.knowledge.skills.skill_collection import FILE, MAX_BYTES
+from hermes_acp.knowledge.skills.skill_document import read_document
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.injection import Finding
+    from hermes_acp.knowledge.injection_scanner import Finding
 
-MOST_TEXT_BYTES: Final = 64 << 10
+MAX_TEXT_BYTES: Final = 64 << 10
 """How long the SKILL.md may be that an agent writes: it is read whole whenever the skill is used."""
-MOST_FILES: Final = 200
-MOST_FOLDER_BYTES: Final = 10 << 20
+MAX_FILES: Final = 200
+MAX_FOLDER_BYTES: Final = 10 << 20
 LINK: Final = re.compile(r"\[[^\]\n]*\]\(<?([^)\s>#?]+)[^)\n]*\)")
 ELSEWHERE: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|/|#|\$|~|\{")
 
@@ -38,14 +38,14 @@ class FileFinding(Struct, frozen=True):
         return f"{self.file}, line {found.line}: {found.why} ({found.rule})"
 
 
-class Check(Struct, frozen=True):
+class SkillCheck(Struct, frozen=True):
     """What came of looking at a skill's files: with `faults` it is none; `warnings` are for whoever decides."""
 
     faults: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-def check_skill(name: str, files: Mapping[str, bytes], *, is_foreign: bool = False) -> Check:
+def check_skill(name: str, files: Mapping[str, bytes], *, is_foreign: bool = False) -> SkillCheck:
     """Look at all files of the skill that will lie in a folder of that name, by their paths in it.
 
     One that `is_foreign` was written for other agents too: slips of theirs that are read all the same are warnings.
@@ -55,12 +55,12 @@ def check_skill(name: str, files: Mapping[str, bytes], *, is_foreign: bool = Fal
     findings = scan_files(files)
     faults += [f"The scanner blocks {found.told}." for found in findings if found.finding.severity == "block"]
     warnings += [f"The scanner warns of {each.told}." for each in findings if each.finding.severity == "warn"]
-    return Check(tuple(faults), tuple(warnings))
+    return SkillCheck(tuple(faults), tuple(warnings))
 
 
 def scan_files(files: Mapping[str, bytes]) -> tuple[FileFinding, ...]:
     """Let the scanner see every byte of every file that is text; scripts are too."""
-    from hermes_acp.knowledge.injection import scan
+    from hermes_acp.knowledge.injection_scanner import scan
 
     found: list[FileFinding] = []
     for path, content in sorted(files.items()):
@@ -81,7 +81,7 @@ def _document(name: str, files: Mapping[str, bytes], *, is_foreign: bool) -> tup
     content = files.get(FILE)
     if content is None:
         return [f"It has no {FILE}."], []
-    most = MOST_BYTES if is_foreign else MOST_TEXT_BYTES
+    most = MAX_BYTES if is_foreign else MAX_TEXT_BYTES
     if len(content) > most:
         hint = "move tables and reference into references/"
         return [f"Its {FILE} has {len(content):,} bytes; at most {most:,} are taken: {hint}."], []
@@ -118,7 +118,7 @@ def _without_code(text: str) -> str:
 
 def _sizes(files: Mapping[str, bytes]) -> list[str]:
     size_bytes = sum(map(len, files.values()))
-    if len(files) > MOST_FILES or size_bytes > MOST_FOLDER_BYTES:
-        most = f"at most {MOST_FILES} of {MOST_FOLDER_BYTES:,} are taken"
+    if len(files) > MAX_FILES or size_bytes > MAX_FOLDER_BYTES:
+        most = f"at most {MAX_FILES} of {MAX_FOLDER_BYTES:,} are taken"
         return [f"It has {len(files)} files of {size_bytes:,} bytes; {most}."]
     return []

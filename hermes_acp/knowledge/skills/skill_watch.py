@@ -13,34 +13,34 @@ from typing import Any, Final
 import anyio
 from anyio.to_thread import run_sync
 
-from hermes_acp.knowledge.skills.library import SkillLibrary
-from hermes_acp.knowledge.skills.places import may_hold_skills
-from hermes_acp.knowledge.watching import FolderWatcher
+from hermes_acp.knowledge.folder_watcher import FolderWatcher
+from hermes_acp.knowledge.skills.skill_folders import may_hold_skills
+from hermes_acp.knowledge.skills.skill_library import SkillLibrary
 
-CALM_S: Final = 0.5
+DEBOUNCE_S: Final = 0.5
 """A place is watched from then on: who opens a session to leave it at once needs no watcher."""
-Visitor = Callable[[], Awaitable[None]]
-Work = Callable[[], Coroutine[Any, Any, None]]
+OnChange = Callable[[], Awaitable[None]]
+BackgroundWork = Callable[[], Coroutine[Any, Any, None]]
 
 
 class SkillWatch:
     """Follows the folders of one working directory through `watcher`; `start` lets its work be done."""
 
     def __init__(
-        self, library: SkillLibrary, cwd: str, start: Callable[[Work], None], watcher: FolderWatcher
+        self, library: SkillLibrary, cwd: str, start: Callable[[BackgroundWork], None], watcher: FolderWatcher
     ) -> None:
         self.cwd = cwd
         self._library = library
         self._start = start
         self._watcher = watcher
-        self._visitors: list[Visitor] = []
+        self._visitors: list[OnChange] = []
         self._scope: anyio.CancelScope | None = None
         """Of the work for the visitors that are here now; that for others, who have left, may still be ending."""
 
     async def _run(self, scope: anyio.CancelScope) -> None:
         """Tell every visitor of each change, until the scope is cancelled."""
         with scope:
-            await anyio.sleep(CALM_S)
+            await anyio.sleep(DEBOUNCE_S)
             while True:
                 deep, shallow = await run_sync(self._watched)
                 await self._watcher.changed(deep, shallow, self._tell, may_hold_skills)
@@ -54,7 +54,7 @@ class SkillWatch:
             await visitor()
 
     @contextmanager
-    def visited(self, visitor: Visitor) -> Generator[None, None, None]:
+    def notifying(self, visitor: OnChange) -> Generator[None, None, None]:
         """Call `visitor` on every change while the block lasts."""
         self._visitors.append(visitor)
         if len(self._visitors) == 1:
@@ -69,5 +69,9 @@ class SkillWatch:
 
     def _watched(self) -> tuple[list[Path], list[Path]]:
         """Give the folders of skills there are, and those in which one may come to be."""
-        deep = [shelf.path for shelf in self._library.shelves(self.cwd) if shelf.scope != "builtin"]
+        deep = [
+            skill_folder.path
+            for skill_folder in self._library.shelves(self.cwd)
+            if skill_folder.scope != "builtin"
+        ]
         return deep, sorted(self._library.parents(self.cwd))

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from hermes_acp.core.drawers import Drawer
+from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.models.endpoints import Vendor
 
-PROVIDERS: Final[Drawer[Vendor]] = Drawer("hermes_acp.models.providers", "PROVIDER")
+PROVIDERS: Final[PluginFolder[Vendor]] = PluginFolder("hermes_acp.models.providers", "PROVIDER")

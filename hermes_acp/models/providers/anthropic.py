@@ -24,25 +24,25 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
-from hermes_acp.models.catalog import facts_of, level_of, thinks_adaptively
-from hermes_acp.models.concessions import Concession, first_concession
+from hermes_acp.models.endpoint_client import EndpointClient
+from hermes_acp.models.endpoint_errors import EndpointRefusal, ErrorBody, read_error
 from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.http import Link
-from hermes_acp.models.parts import Block, merged_by_role, said_pieces, text_of
-from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
-from hermes_acp.models.replies import FragmentQueue, name_calls, object_of
+from hermes_acp.models.message_parts import ContentBlock, merged_by_role, ordered_pieces, text_of
+from hermes_acp.models.model_catalog import level_of, model_info_of, thinks_adaptively
+from hermes_acp.models.reply_stream import FragmentQueue, name_calls, object_of
 from hermes_acp.models.sse import SseDecoder
-from hermes_acp.models.wire import WireConnection, read_listing
+from hermes_acp.models.unsupported_parameters import UnsupportedParameter, first_unsupported
+from hermes_acp.models.wire_format import WireConnection, read_listing
 
 _BASE_URL = "https://api.anthropic.com"
 _VERSION = "2023-06-01"
 _MAX_TOKENS = 8192
 _REDACTED = "redacted:"
 _VENDOR = "anthropic"
-_CONCESSIONS = (
-    Concession("effort", "effort|output_config", (b'"effort":',)),
-    Concession("thoughts", "thinking|signature", (b'"signature":', b'"redacted_thinking"')),
-    Concession("thinking", "thinking|signature", (b'"display":"summarized"',)),
+_UNSUPPORTED_PARAMETERS = (
+    UnsupportedParameter("effort", "effort|output_config", (b'"effort":',)),
+    UnsupportedParameter("thoughts", "thinking|signature", (b'"signature":', b'"redacted_thinking"')),
+    UnsupportedParameter("thinking", "thinking|signature", (b'"display":"summarized"',)),
 )
 
 
@@ -50,34 +50,42 @@ class _CacheMark(Struct, frozen=True, tag_field="type", tag="ephemeral"):
     """Asks the vendor to keep everything up to here."""
 
 
-def find_concession(refusal: Refusal, body: bytes, conceded: frozenset[str]) -> str | None:
+def find_unsupported(refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]) -> str | None:
     """Name what to leave out of a request refused for its thinking.
 
     Thinking is bound to the model and the history it was had in; after a change of either the vendor refuses
     it, and the step goes on without. Models that are not in the catalog may have no levels of effort.
     """
-    return first_concession(_CONCESSIONS, refusal, body, conceded) if refusal.status == 400 else None
+    return (
+        first_unsupported(_UNSUPPORTED_PARAMETERS, refusal, body, omitted) if refusal.status == 400 else None
+    )
 
 
-def encode_request(request: ModelRequest, conceded: frozenset[str] = frozenset()) -> bytes:
+def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset()) -> bytes:
     """Write the body with at most four cache marks: tools, stable layers, all layers, history."""
-    limit = request.max_output_tokens or facts_of(request.model, "anthropic").max_output_tokens or _MAX_TOKENS
+    limit = (
+        request.max_output_tokens
+        or model_info_of(request.model, "anthropic").max_output_tokens
+        or _MAX_TOKENS
+    )
     body: dict[str, object] = {"model": request.model, "max_tokens": limit, "stream": True}
-    if thinks_adaptively(request.model) and "thinking" not in conceded:
+    if thinks_adaptively(request.model) and "thinking" not in omitted:
         # These models think anyway; without this what they think, and say between calls, would come empty.
         body["thinking"] = {"type": "adaptive", "display": "summarized"}
     level = level_of(request, _VENDOR)
-    if level == "none" and "thinking" not in conceded:
+    if level == "none" and "thinking" not in omitted:
         body["thinking"] = {"type": "disabled"}
-    elif level is not None and level != "none" and "effort" not in conceded:
+    elif level is not None and level != "none" and "effort" not in omitted:
         body["output_config"] = {"effort": level}
-    system: list[Block] = [{"type": "text", "text": layer} for layer in request.system if layer.strip()]
+    system: list[ContentBlock] = [
+        {"type": "text", "text": layer} for layer in request.system if layer.strip()
+    ]
     for block in system[-2:]:
         block["cache_control"] = _CacheMark()
     if system:
         body["system"] = system
     if request.tools:
-        tools: list[Block] = [
+        tools: list[ContentBlock] = [
             {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
             for tool in request.tools
         ]
@@ -87,11 +95,11 @@ def encode_request(request: ModelRequest, conceded: frozenset[str] = frozenset()
         # A history with calls is refused without any tool; this one stands for all and cannot be called.
         body["tools"] = [{"name": "none", "description": "No tool.", "input_schema": {"type": "object"}}]
         body["tool_choice"] = {"type": "none"}
-    body["messages"] = _encode_messages(request.messages, "thoughts" not in conceded)
+    body["messages"] = _encode_messages(request.messages, "thoughts" not in omitted)
     return msgspec.json.encode(body)
 
 
-def _encode_messages(messages: tuple[Message, ...], keeps_thoughts: bool) -> list[Block]:
+def _encode_messages(messages: tuple[Message, ...], keeps_thoughts: bool) -> list[ContentBlock]:
     """Merge neighbours of one role, and mark the end of the history to be kept."""
     merged = merged_by_role(
         messages,
@@ -104,12 +112,12 @@ def _encode_messages(messages: tuple[Message, ...], keeps_thoughts: bool) -> lis
     return [{"role": role, "content": blocks} for role, blocks in merged]
 
 
-def _encode_message(message: Message, keeps_thoughts: bool) -> list[Block]:
+def _encode_message(message: Message, keeps_thoughts: bool) -> list[ContentBlock]:
     if isinstance(message, UserMessage):
         return [block for part in message.parts if (block := _encode_part(part)) is not None]
     if isinstance(message, AssistantMessage):
         return _encode_assistant(message, keeps_thoughts)
-    result: Block = {"type": "tool_result", "tool_use_id": _lawful_id(message.call_id)}
+    result: ContentBlock = {"type": "tool_result", "tool_use_id": _valid_id(message.call_id)}
     if message.text.strip():
         result["content"] = message.text
     if message.parts:
@@ -120,11 +128,11 @@ def _encode_message(message: Message, keeps_thoughts: bool) -> list[Block]:
     return [result]
 
 
-def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool) -> list[Block]:
+def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool) -> list[ContentBlock]:
     if not message.text.strip() and not message.tool_calls:
         return []
-    blocks: list[Block] = []
-    for piece in said_pieces(message, _VENDOR):
+    blocks: list[ContentBlock] = []
+    for piece in ordered_pieces(message, _VENDOR):
         match piece:
             case str():
                 blocks.append({"type": "text", "text": piece})
@@ -132,18 +140,18 @@ def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool) -> list[B
                 if keeps_thoughts and signature:
                     blocks.append(_encode_thought(piece))
             case ToolCall(id=call_id, name=name, arguments=arguments):
-                use: Block = {"type": "tool_use", "id": _lawful_id(call_id), "name": name}
+                use: ContentBlock = {"type": "tool_use", "id": _valid_id(call_id), "name": name}
                 blocks.append(use | {"input": object_of(arguments)})
     return blocks
 
 
-def _encode_thought(thought: Thought) -> Block:
+def _encode_thought(thought: Thought) -> ContentBlock:
     if thought.signature.startswith(_REDACTED):
         return {"type": "redacted_thinking", "data": thought.signature.removeprefix(_REDACTED)}
     return {"type": "thinking", "thinking": thought.text, "signature": thought.signature}
 
 
-def _encode_part(part: Part) -> Block | None:
+def _encode_part(part: Part) -> ContentBlock | None:
     """Write one part; None for words that are none, which the vendor refuses."""
     if isinstance(part, ImagePart):
         source = {"type": "base64", "media_type": part.mime_type, "data": part.data_base64}
@@ -152,7 +160,7 @@ def _encode_part(part: Part) -> Block | None:
     return {"type": "text", "text": text} if text.strip() else None
 
 
-def _lawful_id(call_id: str) -> str:
+def _valid_id(call_id: str) -> str:
     """Spell an id another vendor gave in the letters this one takes; its own stay as they are."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", call_id)
 
@@ -211,7 +219,7 @@ class _GrowingBlock:
 class MessageAssembly:
     """Puts one stream of events together."""
 
-    def __init__(self, request: ModelRequest, link: Link) -> None:
+    def __init__(self, request: ModelRequest, link: EndpointClient) -> None:
         self._request = request
         self._link = link
         self._decoder = msgspec.json.Decoder(_Event)
@@ -336,7 +344,7 @@ class Anthropic:
     passing = frozenset({"thoughts", "thinking"})
 
     decoder = SseDecoder
-    find_concession = staticmethod(find_concession)
+    find_unsupported = staticmethod(find_unsupported)
     assembly = staticmethod(MessageAssembly)
     read_models = staticmethod(read_listing)
 
@@ -354,9 +362,9 @@ class Anthropic:
         """Give the one path there is."""
         return "/v1/messages"
 
-    def encode(self, request: ModelRequest, link: Link, conceded: frozenset[str]) -> bytes:
+    def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:
         """Write the body of a step, the same for every host."""
-        return encode_request(request, conceded)
+        return encode_request(request, omitted)
 
 
 PROVIDER = Anthropic()

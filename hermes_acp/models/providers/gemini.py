@@ -27,16 +27,16 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
-from hermes_acp.models.catalog import efforts_of, level_of
-from hermes_acp.models.concessions import Concession, first_concession
+from hermes_acp.models.credential_providers import google_signer
+from hermes_acp.models.endpoint_client import EndpointClient
+from hermes_acp.models.endpoint_errors import EndpointRefusal, ErrorBody, read_error
 from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.http import Link
-from hermes_acp.models.lenders import lent_by_google
-from hermes_acp.models.parts import Block, merged_by_role, said_pieces, text_of
-from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
-from hermes_acp.models.replies import FragmentQueue, name_calls, object_of
+from hermes_acp.models.message_parts import ContentBlock, merged_by_role, ordered_pieces, text_of
+from hermes_acp.models.model_catalog import efforts_of, level_of
+from hermes_acp.models.reply_stream import FragmentQueue, name_calls, object_of
 from hermes_acp.models.sse import SseDecoder
-from hermes_acp.models.wire import WireConnection
+from hermes_acp.models.unsupported_parameters import UnsupportedParameter, first_unsupported
+from hermes_acp.models.wire_format import WireConnection
 
 _BASE_URL = "https://generativelanguage.googleapis.com/v1beta"
 _VENDOR = "gemini"
@@ -56,20 +56,22 @@ _REFUSALS = frozenset(
         "PUP_LIMITED_DISABLED",
     }
 )
-_CONCESSIONS = (
-    Concession("thoughts", "signature", (b'"thoughtSignature":',)),
-    Concession("thinking", "think", (b'"thinkingConfig":',)),
+_UNSUPPORTED_PARAMETERS = (
+    UnsupportedParameter("thoughts", "signature", (b'"thoughtSignature":',)),
+    UnsupportedParameter("thinking", "think", (b'"thinkingConfig":',)),
 )
 
 
-def find_concession(refusal: Refusal, body: bytes, conceded: frozenset[str]) -> str | None:
+def find_unsupported(refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]) -> str | None:
     """Name what to leave out: signatures that are not this model's, or thinking it does not do."""
-    return first_concession(_CONCESSIONS, refusal, body, conceded) if refusal.status == 400 else None
+    return (
+        first_unsupported(_UNSUPPORTED_PARAMETERS, refusal, body, omitted) if refusal.status == 400 else None
+    )
 
 
-def encode_request(request: ModelRequest, conceded: frozenset[str] = frozenset()) -> bytes:
+def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset()) -> bytes:
     """Write the body."""
-    body: Block = {"contents": _encode_messages(request, "thoughts" not in conceded)}
+    body: ContentBlock = {"contents": _encode_messages(request, "thoughts" not in omitted)}
     system = [{"text": layer} for layer in request.system if layer.strip()]
     if system:
         body["systemInstruction"] = {"parts": system}
@@ -79,10 +81,10 @@ def encode_request(request: ModelRequest, conceded: frozenset[str] = frozenset()
             for tool in request.tools
         ]
         body["tools"] = [{"functionDeclarations": declarations}]
-    config: Block = {}
+    config: ContentBlock = {}
     if request.max_output_tokens is not None:
         config["maxOutputTokens"] = request.max_output_tokens
-    if efforts_of(request.model, _VENDOR) and "thinking" not in conceded:
+    if efforts_of(request.model, _VENDOR) and "thinking" not in omitted:
         level = level_of(request, _VENDOR)
         config["thinkingConfig"] = {"includeThoughts": True} | _encode_effort(request.model, level)
     if config:
@@ -90,7 +92,7 @@ def encode_request(request: ModelRequest, conceded: frozenset[str] = frozenset()
     return msgspec.json.encode(body)
 
 
-def _encode_effort(model: str, level: Effort | None) -> Block:
+def _encode_effort(model: str, level: Effort | None) -> ContentBlock:
     """Say how much to think: by level, before the third generation in tokens, as the vendor translates them."""
     if level is None:
         return {}
@@ -111,7 +113,7 @@ def _is_second_generation(model: str) -> bool:
     return model.rpartition("/")[2].startswith(("gemini-1", "gemini-2"))
 
 
-def _encode_messages(request: ModelRequest, keeps_thoughts: bool) -> list[Block]:
+def _encode_messages(request: ModelRequest, keeps_thoughts: bool) -> list[ContentBlock]:
     """Merge neighbours of one role."""
     wants_signatures = not _is_second_generation(request.model)
     merged = merged_by_role(
@@ -123,7 +125,7 @@ def _encode_messages(request: ModelRequest, keeps_thoughts: bool) -> list[Block]
     return [{"role": role, "parts": parts} for role, parts in merged]
 
 
-def _encode_message(message: Message, keeps_thoughts: bool, wants_signatures: bool) -> list[Block]:
+def _encode_message(message: Message, keeps_thoughts: bool, wants_signatures: bool) -> list[ContentBlock]:
     if isinstance(message, UserMessage):
         return [encoded for part in message.parts if (encoded := _encode_part(part)) is not None]
     if isinstance(message, AssistantMessage):
@@ -131,22 +133,24 @@ def _encode_message(message: Message, keeps_thoughts: bool, wants_signatures: bo
     return [_encode_result(message), *filter(None, map(_encode_part, message.parts))]
 
 
-def _encode_result(message: ToolMessage) -> Block:
+def _encode_result(message: ToolMessage) -> ContentBlock:
     response = {"error" if message.is_error else "output": message.text}
     return {"functionResponse": {"id": message.call_id, "name": message.name, "response": response}}
 
 
-def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool, wants_signatures: bool) -> list[Block]:
-    parts: list[Block] = []
+def _encode_assistant(
+    message: AssistantMessage, keeps_thoughts: bool, wants_signatures: bool
+) -> list[ContentBlock]:
+    parts: list[ContentBlock] = []
     signature = ""
     is_first_call = True
-    for piece in said_pieces(message, _VENDOR):
+    for piece in ordered_pieces(message, _VENDOR):
         match piece:
             case Thought(vendor=vendor):
                 # What was thought needs not go back; the signature goes on the words it came with.
                 signature = piece.signature if vendor and keeps_thoughts else ""
             case str():
-                said: Block = {"text": piece}
+                said: ContentBlock = {"text": piece}
                 parts.append(said | ({"thoughtSignature": signature} if signature else {}))
             case ToolCall():
                 part = _encode_call(piece)
@@ -158,11 +162,11 @@ def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool, wants_sig
     return parts
 
 
-def _encode_call(call: ToolCall) -> Block:
+def _encode_call(call: ToolCall) -> ContentBlock:
     return {"functionCall": {"id": call.id, "name": call.name, "args": object_of(call.arguments)}}
 
 
-def _encode_part(part: Part) -> Block | None:
+def _encode_part(part: Part) -> ContentBlock | None:
     """Write one part; None for words that are none."""
     if isinstance(part, ImagePart):
         return {"inlineData": {"mimeType": part.mime_type, "data": part.data_base64}}
@@ -214,7 +218,7 @@ class _Chunk(Struct, frozen=True, rename="camel"):
 class ContentAssembly:
     """Puts one stream of chunks together."""
 
-    def __init__(self, request: ModelRequest, link: Link) -> None:
+    def __init__(self, request: ModelRequest, link: EndpointClient) -> None:
         self._request = request
         self._link = link
         self._decoder = msgspec.json.Decoder(_Chunk)
@@ -337,16 +341,18 @@ class Gemini:
     passing = frozenset({"thoughts"})
 
     decoder = SseDecoder
-    find_concession = staticmethod(find_concession)
+    find_unsupported = staticmethod(find_unsupported)
     assembly = staticmethod(ContentAssembly)
     read_models = staticmethod(read_models)
 
     def connect(self, endpoint: Endpoint) -> WireConnection:
         """Bind to an endpoint; without a base URL, to Google itself; with a loan, to Vertex."""
-        if endpoint.loan:
+        if endpoint.credential_source:
             # Models are listed for everybody, in another version of the interface.
             listing_url = endpoint.base_url.partition("/v1/projects/")[0] + "/v1beta1/publishers/google"
-            return WireConnection(self, endpoint, sign=lent_by_google(endpoint.loan), listing_url=listing_url)
+            return WireConnection(
+                self, endpoint, sign=google_signer(endpoint.credential_source), listing_url=listing_url
+            )
         return WireConnection(self, endpoint.or_own(_BASE_URL, "GEMINI_API_KEY"))
 
     def headers(self, key: str) -> dict[str, str]:
@@ -357,9 +363,9 @@ class Gemini:
         """Name the model in the path."""
         return f"/models/{quote(model.removeprefix('models/'), safe='')}:streamGenerateContent?alt=sse"
 
-    def encode(self, request: ModelRequest, link: Link, conceded: frozenset[str]) -> bytes:
+    def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:
         """Write the body of a step."""
-        return encode_request(request, conceded)
+        return encode_request(request, omitted)
 
 
 PROVIDER = Gemini()

@@ -9,7 +9,7 @@ import re
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.config.presets import Quirks
+from hermes_acp.config.provider_presets import Quirks
 from hermes_acp.core.errors import BadReply
 from hermes_acp.core.messages import (
     AssistantMessage,
@@ -26,18 +26,18 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
-from hermes_acp.models.catalog import level_of
+from hermes_acp.models.endpoint_client import EndpointClient
+from hermes_acp.models.endpoint_errors import EndpointRefusal, ErrorBody, read_error
 from hermes_acp.models.endpoints import Endpoint, bearer
-from hermes_acp.models.http import Link
-from hermes_acp.models.parts import Block, data_url_of, text_of, with_parts_behind
-from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
-from hermes_acp.models.replies import FragmentQueue, lawful_text, name_calls
+from hermes_acp.models.message_parts import ContentBlock, data_url_of, text_of, with_parts_after_results
+from hermes_acp.models.model_catalog import level_of
+from hermes_acp.models.reply_stream import FragmentQueue, name_calls, valid_arguments
 from hermes_acp.models.sse import SseDecoder
-from hermes_acp.models.wire import WireConnection, read_listing
+from hermes_acp.models.wire_format import WireConnection, read_listing
 
 _BASE_URL = "https://api.openai.com/v1"
 _OWN_HOST = "api.openai.com"
-_CONCESSIONS = (
+_UNSUPPORTED_PARAMETERS = (
     "stream_options",
     "reasoning_content",
     "reasoning_effort",
@@ -48,7 +48,7 @@ _CONCESSIONS = (
 )
 
 
-def find_concession(refusal: Refusal, body: bytes, conceded: frozenset[str]) -> str | None:
+def find_unsupported(refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]) -> str | None:
     """Name the optional field a server refused, where asking once more without it may help.
 
     `reasoning_effort` goes the other way: models that reason take no tools here unless it is sent as `none`. A server
@@ -56,34 +56,34 @@ def find_concession(refusal: Refusal, body: bytes, conceded: frozenset[str]) -> 
     """
     if refusal.status not in (400, 422):
         return None
-    for wish in _CONCESSIONS:
-        if wish in conceded or not refusal.tells(re.compile(rf"\b{wish}\b")):
+    for parameter in _UNSUPPORTED_PARAMETERS:
+        if parameter in omitted or not refusal.matches(re.compile(rf"\b{parameter}\b")):
             continue
-        is_sent = f'"{wish}":'.encode() in body
-        if wish != "reasoning_effort":
+        is_sent = f'"{parameter}":'.encode() in body
+        if parameter != "reasoning_effort":
             if is_sent:
-                return wish
-        elif b'"tools"' in body and (not is_sent or refusal.tells(re.compile(r"\bnone\b"))):
-            return wish
-        elif is_sent and "effort" not in conceded:
+                return parameter
+        elif b'"tools"' in body and (not is_sent or refusal.matches(re.compile(r"\bnone\b"))):
+            return parameter
+        elif is_sent and "effort" not in omitted:
             return "effort"
     return None
 
 
 def encode_request(
-    request: ModelRequest, host: str, conceded: frozenset[str], quirks: Quirks | None = None, name: str = ""
+    request: ModelRequest, host: str, omitted: frozenset[str], quirks: Quirks | None = None, name: str = ""
 ) -> bytes:
     """Write the body for `host` in its accent, minus what it does not take; `name` is the preset's."""
     quirks = quirks or Quirks()
-    messages: list[Block] = []
+    messages: list[ContentBlock] = []
     system = "\n\n".join(layer for layer in request.system if layer)
     if system:
         messages.append({"role": "system", "content": system})
-    thoughts = "" if host == _OWN_HOST or quirks.thoughts in conceded else quirks.thoughts
-    for message in with_parts_behind(request.messages):
+    thoughts = "" if host == _OWN_HOST or quirks.thoughts in omitted else quirks.thoughts
+    for message in with_parts_after_results(request.messages):
         messages += _encode_message(message, thoughts)
-    body: Block = {"model": request.model, "messages": messages, "stream": True}
-    if quirks.stream_options and "stream_options" not in conceded:
+    body: ContentBlock = {"model": request.model, "messages": messages, "stream": True}
+    if quirks.stream_options and "stream_options" not in omitted:
         body["stream_options"] = {"include_usage": True}
     if request.tools:
         body["tools"] = [
@@ -98,10 +98,10 @@ def encode_request(
             for tool in request.tools
         ]
     level = level_of(request, name)
-    if level is not None and "effort" not in conceded:
+    if level is not None and "effort" not in omitted:
         fields = _encode_effort(level, quirks)
-        body |= {field: value for field, value in fields.items() if field not in conceded}
-    if request.tools and "reasoning_effort" in conceded:
+        body |= {field: value for field, value in fields.items() if field not in omitted}
+    if request.tools and "reasoning_effort" in omitted:
         body["reasoning_effort"] = "none"
     if request.max_output_tokens is not None:
         limit = quirks.max_tokens or ("max_completion_tokens" if host == _OWN_HOST else "max_tokens")
@@ -109,10 +109,10 @@ def encode_request(
     return msgspec.json.encode(body)
 
 
-def _encode_effort(level: Effort, quirks: Quirks) -> Block:
+def _encode_effort(level: Effort, quirks: Quirks) -> ContentBlock:
     """Say how much to reason in the words of the endpoint."""
     is_on = level != "none"
-    switch: Block = {"type": "enabled" if is_on else "disabled"}
+    switch: ContentBlock = {"type": "enabled" if is_on else "disabled"}
     match quirks.effort:
         case "reasoning_effort":
             return {"reasoning_effort": level}
@@ -130,7 +130,7 @@ def _encode_effort(level: Effort, quirks: Quirks) -> Block:
             return {}
 
 
-def _encode_message(message: Message, thoughts: str) -> list[Block]:
+def _encode_message(message: Message, thoughts: str) -> list[ContentBlock]:
     if isinstance(message, UserMessage):
         return [{"role": "user", "content": _encode_parts(message.parts)}]
     if isinstance(message, AssistantMessage):
@@ -138,20 +138,20 @@ def _encode_message(message: Message, thoughts: str) -> list[Block]:
     return [{"role": "tool", "tool_call_id": message.call_id, "content": message.text}]
 
 
-def _encode_assistant(message: AssistantMessage, thoughts: str) -> list[Block]:
+def _encode_assistant(message: AssistantMessage, thoughts: str) -> list[ContentBlock]:
     """Write one answer; `thoughts` names the field its reasoning goes into, empty where it is not wanted."""
     if not message.text and not message.tool_calls:
         return []
     reasoning = (
         "".join(thought.text for thought in message.thoughts if not thought.signature) if thoughts else ""
     )
-    encoded: Block = {"role": "assistant", "content": message.text or None}
+    encoded: ContentBlock = {"role": "assistant", "content": message.text or None}
     if message.tool_calls:
         encoded["tool_calls"] = [
             {
                 "id": call.id,
                 "type": "function",
-                "function": {"name": call.name, "arguments": lawful_text(call.arguments)},
+                "function": {"name": call.name, "arguments": valid_arguments(call.arguments)},
             }
             for call in message.tool_calls
         ]
@@ -163,7 +163,7 @@ def _encode_assistant(message: AssistantMessage, thoughts: str) -> list[Block]:
     return [encoded]
 
 
-def _encode_parts(parts: tuple[Part, ...]) -> str | list[Block]:
+def _encode_parts(parts: tuple[Part, ...]) -> str | list[ContentBlock]:
     """Write plain text where there is no picture, as many servers take nothing else."""
     texts = [text_of(part) for part in parts if not isinstance(part, ImagePart)]
     if len(texts) == len(parts):
@@ -231,7 +231,7 @@ class _GrowingCall:
 class ChatAssembly:
     """Puts one stream of chunks together."""
 
-    def __init__(self, request: ModelRequest, link: Link) -> None:
+    def __init__(self, request: ModelRequest, link: EndpointClient) -> None:
         self._request = request
         self._link = link
         self._decoder = msgspec.json.Decoder(_Chunk)
@@ -348,7 +348,7 @@ class OpenAICompatible:
     passing = frozenset[str]()
 
     decoder = SseDecoder
-    find_concession = staticmethod(find_concession)
+    find_unsupported = staticmethod(find_unsupported)
     assembly = staticmethod(ChatAssembly)
     read_models = staticmethod(read_listing)
 
@@ -364,10 +364,10 @@ class OpenAICompatible:
         """Give the one path there is."""
         return "/chat/completions"
 
-    def encode(self, request: ModelRequest, link: Link, conceded: frozenset[str]) -> bytes:
+    def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:
         """Write the body of a step in the accent of its endpoint."""
         endpoint = link.endpoint
-        return encode_request(request, link.host, conceded, endpoint.quirks, endpoint.name)
+        return encode_request(request, link.host, omitted, endpoint.quirks, endpoint.name)
 
 
 PROVIDER = OpenAICompatible()

@@ -24,39 +24,43 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
-from hermes_acp.models.catalog import efforts_of, level_of
-from hermes_acp.models.concessions import Concession, first_concession
+from hermes_acp.models.endpoint_client import EndpointClient
+from hermes_acp.models.endpoint_errors import EndpointRefusal, ErrorBody, read_error
 from hermes_acp.models.endpoints import Endpoint, bearer
-from hermes_acp.models.http import Link
-from hermes_acp.models.parts import Block, data_url_of, said_pieces, text_of
-from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
-from hermes_acp.models.replies import FragmentQueue, lawful_text, name_calls
+from hermes_acp.models.message_parts import ContentBlock, data_url_of, ordered_pieces, text_of
+from hermes_acp.models.model_catalog import efforts_of, level_of
+from hermes_acp.models.reply_stream import FragmentQueue, name_calls, valid_arguments
 from hermes_acp.models.sse import SseDecoder
-from hermes_acp.models.wire import WireConnection, read_listing
+from hermes_acp.models.unsupported_parameters import UnsupportedParameter, first_unsupported
+from hermes_acp.models.wire_format import WireConnection, read_listing
 
 _BASE_URL = "https://api.openai.com/v1"
 _VENDOR = "openai_responses"
 _SEALED = "reasoning.encrypted_content"
-_CONCESSIONS = (
-    Concession("summary", r"summar(?:y|ies)", (b'"summary":"auto"',)),
-    Concession("effort", r"\beffort\b", (b'"effort":',)),
-    Concession("phase", r"\bphase\b", (b'"phase":',)),
-    Concession("include", r"encrypted|\binclude\b", (b'"include":',)),
-    Concession("thoughts", r"encrypted|\breasoning\b|signature|thinking", (b'"type":"reasoning"',)),
-    Concession("reasoning", r"\breasoning\b", (b'"reasoning":',)),
+_UNSUPPORTED_PARAMETERS = (
+    UnsupportedParameter("summary", r"summar(?:y|ies)", (b'"summary":"auto"',)),
+    UnsupportedParameter("effort", r"\beffort\b", (b'"effort":',)),
+    UnsupportedParameter("phase", r"\bphase\b", (b'"phase":',)),
+    UnsupportedParameter("include", r"encrypted|\binclude\b", (b'"include":',)),
+    UnsupportedParameter("thoughts", r"encrypted|\breasoning\b|signature|thinking", (b'"type":"reasoning"',)),
+    UnsupportedParameter("reasoning", r"\breasoning\b", (b'"reasoning":',)),
 )
 
 
-def find_concession(refusal: Refusal, body: bytes, conceded: frozenset[str]) -> str | None:
+def find_unsupported(refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]) -> str | None:
     """Name what to leave out of a request that was refused for it.
 
     Models that do not reason know no reasoning; sealed reasoning is bound to the model and the account it was had with.
     """
-    return first_concession(_CONCESSIONS, refusal, body, conceded) if refusal.status in (400, 422) else None
+    return (
+        first_unsupported(_UNSUPPORTED_PARAMETERS, refusal, body, omitted)
+        if refusal.status in (400, 422)
+        else None
+    )
 
 
 def encode_request(
-    request: ModelRequest, conceded: frozenset[str] = frozenset(), provider: str = _VENDOR
+    request: ModelRequest, omitted: frozenset[str] = frozenset(), provider: str = _VENDOR
 ) -> bytes:
     """Write the body. Nothing is stored there, so reasoning comes sealed and goes back with the history."""
     body: dict[str, object] = {"model": request.model, "stream": True, "store": False}
@@ -75,57 +79,57 @@ def encode_request(
             for tool in request.tools
         ]
     efforts = efforts_of(request.model, provider)
-    if efforts and "reasoning" not in conceded:
+    if efforts and "reasoning" not in omitted:
         level = level_of(request, provider)
-        effort = {} if level is None or "effort" in conceded else {"effort": level}
-        body["reasoning"] = effort if "summary" in conceded else effort | {"summary": "auto"}
-    if efforts and "include" not in conceded:
+        effort = {} if level is None or "effort" in omitted else {"effort": level}
+        body["reasoning"] = effort if "summary" in omitted else effort | {"summary": "auto"}
+    if efforts and "include" not in omitted:
         body["include"] = [_SEALED]
     if request.max_output_tokens is not None:
         body["max_output_tokens"] = request.max_output_tokens
-    body["input"] = [item for message in request.messages for item in _encode_message(message, conceded)]
+    body["input"] = [item for message in request.messages for item in _encode_message(message, omitted)]
     return msgspec.json.encode(body)
 
 
-def _encode_message(message: Message, conceded: frozenset[str]) -> list[Block]:
+def _encode_message(message: Message, omitted: frozenset[str]) -> list[ContentBlock]:
     if isinstance(message, UserMessage):
         parts = [encoded for part in message.parts if (encoded := _encode_part(part)) is not None]
         return [{"role": "user", "content": parts}] if parts else []
     if isinstance(message, AssistantMessage):
-        return _encode_assistant(message, conceded)
+        return _encode_assistant(message, omitted)
     output: object = message.text
     if message.parts:
         output = [*filter(None, map(_encode_part, (TextPart(message.text), *message.parts)))]
     return [{"type": "function_call_output", "call_id": message.call_id, "output": output}]
 
 
-def _encode_assistant(message: AssistantMessage, conceded: frozenset[str]) -> list[Block]:
+def _encode_assistant(message: AssistantMessage, omitted: frozenset[str]) -> list[ContentBlock]:
     if not message.text.strip() and not message.tool_calls:
         return []
-    items: list[Block] = []
-    for piece in said_pieces(message, _VENDOR):
+    items: list[ContentBlock] = []
+    for piece in ordered_pieces(message, _VENDOR):
         match piece:
             case str():
-                said: Block = {"role": "assistant", "content": piece}
+                said: ContentBlock = {"role": "assistant", "content": piece}
                 # The vendor tells words between calls from final ones and wants to know them again.
                 phase = "commentary" if message.tool_calls else "final_answer"
-                items.append(said if "phase" in conceded else said | {"phase": phase})
+                items.append(said if "phase" in omitted else said | {"phase": phase})
             case Thought(signature=sealed, vendor=vendor):
-                if sealed and vendor and "thoughts" not in conceded:
+                if sealed and vendor and "thoughts" not in omitted:
                     items.append(_encode_thought(piece))
             case ToolCall(id=call_id, name=name, arguments=arguments):
-                call: Block = {"type": "function_call", "call_id": call_id, "name": name}
-                items.append(call | {"arguments": lawful_text(arguments)})
+                call: ContentBlock = {"type": "function_call", "call_id": call_id, "name": name}
+                items.append(call | {"arguments": valid_arguments(arguments)})
     return items
 
 
-def _encode_thought(thought: Thought) -> Block:
+def _encode_thought(thought: Thought) -> ContentBlock:
     summary = [{"type": "summary_text", "text": thought.text}] if thought.text else []
-    item: Block = {"type": "reasoning", "summary": summary, "encrypted_content": thought.signature}
+    item: ContentBlock = {"type": "reasoning", "summary": summary, "encrypted_content": thought.signature}
     return item | ({"id": thought.id} if thought.id else {})
 
 
-def _encode_part(part: Part) -> Block | None:
+def _encode_part(part: Part) -> ContentBlock | None:
     """Write one part; None for words that are none."""
     if isinstance(part, ImagePart):
         return {"type": "input_image", "image_url": data_url_of(part), "detail": "auto"}
@@ -198,7 +202,7 @@ class _GrowingItem:
 class ResponseAssembly:
     """Puts one stream of events together."""
 
-    def __init__(self, request: ModelRequest, link: Link) -> None:
+    def __init__(self, request: ModelRequest, link: EndpointClient) -> None:
         self._request = request
         self._link = link
         self._decoder = msgspec.json.Decoder(_Event)
@@ -344,7 +348,7 @@ class OpenAIResponses:
     passing = frozenset({"thoughts"})
 
     decoder = SseDecoder
-    find_concession = staticmethod(find_concession)
+    find_unsupported = staticmethod(find_unsupported)
     assembly = staticmethod(ResponseAssembly)
     read_models = staticmethod(read_listing)
 
@@ -360,9 +364,9 @@ class OpenAIResponses:
         """Give the one path there is."""
         return "/responses"
 
-    def encode(self, request: ModelRequest, link: Link, conceded: frozenset[str]) -> bytes:
+    def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:
         """Write the body of a step."""
-        return encode_request(request, conceded, link.endpoint.name or _VENDOR)
+        return encode_request(request, omitted, link.endpoint.name or _VENDOR)
 
 
 PROVIDER = OpenAIResponses()

@@ -4,24 +4,24 @@ Knows: what a server's hint is worth: at most a question in plan mode. Does not 
 """
 
 from hermes_acp.core.proposals import Calls, Remembers
-from hermes_acp.policy.case import Case
 from hermes_acp.policy.grants import call_subject
-from hermes_acp.policy.verdicts import ALLOWED, Verdict, ruled
+from hermes_acp.policy.policy_context import PolicyContext
+from hermes_acp.policy.verdicts import ALLOWED, Verdict, apply_rule
 
 
-def judge_call(effect: Calls, case: Case) -> Verdict:
+def check_call(effect: Calls, case: PolicyContext) -> Verdict:
     """Judge by what the user said alone."""
     subject = call_subject(effect)
-    if case.standing.refuses("call", subject):
+    if case.standing_grants.refuses("call", subject):
         return Verdict("deny", "the user refused this tool")
     if case.mode == "plan":
         if not effect.has_read_only_hint:
             return Verdict("deny", "plan mode calls no tool of a server that may change something")
         hinted = f"the server {effect.server} calls its tool read-only, which nobody checked"
-        return ruled(Verdict("ask", hinted), case.tool_rule)
-    allowed_state = case.standing.allowed_state("call", subject)
+        return apply_rule(Verdict("ask", hinted), case.tool_rule)
+    allowed_state = case.standing_grants.allowed_state("call", subject)
     is_free = case.mode in ("auto", "bypass") or allowed_state == effect.state
-    return ruled(ALLOWED if is_free else Verdict("ask", _why(effect, allowed_state)), case.tool_rule)
+    return apply_rule(ALLOWED if is_free else Verdict("ask", _why(effect, allowed_state)), case.tool_rule)
 
 
 def _why(effect: Calls, allowed_state: str | None) -> str:
@@ -30,22 +30,22 @@ def _why(effect: Calls, allowed_state: str | None) -> str:
     return f"the server {effect.server} is another one, or describes its tool otherwise, than when you allowed it"
 
 
-def judge_recall(case: Case) -> Verdict:
+def check_recall(case: PolicyContext) -> Verdict:
     """Judge a look at what was said in sessions of other folders."""
     told = "what was said in sessions of other folders would be shown to the model"
     verdict = ALLOWED if case.mode in ("auto", "bypass") else Verdict("ask", told)
-    return ruled(verdict, case.tool_rule)
+    return apply_rule(verdict, case.tool_rule)
 
 
-def judge_note(effect: Remembers, case: Case) -> Verdict:
+def check_note(effect: Remembers, case: PolicyContext) -> Verdict:
     """Judge a change of the agent's own notes: asked where its user wants to see it, or where every workspace shows it.
 
     Of modes, `bypass` allows the former; only a rule of the user's own allows the latter.
     """
     if case.mode == "plan":
         return Verdict("deny", "plan mode changes nothing")
-    is_asked = effect.outlives_workspace or (effect.is_asked and case.mode != "bypass")
+    is_asked = effect.is_user_wide or (effect.is_asked and case.mode != "bypass")
     verdict = Verdict("ask", "what the agent keeps for later sessions would change") if is_asked else ALLOWED
     # It holds in every workspace, so no workspace allows it.
     is_foreign = case.tool_rule is not None and not case.tool_rule.is_users
-    return ruled(verdict, case.tool_rule, is_spared=is_foreign)
+    return apply_rule(verdict, case.tool_rule, is_spared=is_foreign)

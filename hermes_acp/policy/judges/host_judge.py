@@ -4,28 +4,28 @@ Knows: hosts, rules on them, that a page can do more than show itself. Does not 
 """
 
 from hermes_acp.core.proposals import Reaches
-from hermes_acp.policy.case import Case
-from hermes_acp.policy.verdicts import ALLOWED, Verdict, ruled
+from hermes_acp.policy.policy_context import PolicyContext
+from hermes_acp.policy.verdicts import ALLOWED, Verdict, apply_rule
 
 
-def judge_reach(effect: Reaches, case: Case) -> Verdict:
+def check_reach(effect: Reaches, case: PolicyContext) -> Verdict:
     """Judge one address that would be spoken to."""
     host = effect.host
-    if case.standing.refuses("reach", host):
+    if case.standing_grants.refuses("reach", host):
         return Verdict("deny", f"the user refused any talk to {host}")
-    is_free = case.mode == "bypass" or case.standing.allows("reach", host)
+    is_free = case.mode == "bypass" or case.standing_grants.allows("reach", host)
     verdict = ALLOWED if is_free else Verdict("ask", f"{host} would be spoken to")
-    return ruled(ruled(verdict, case.rulebook.for_host(host, case.tool)), case.tool_rule)
+    return apply_rule(apply_rule(verdict, case.rulebook.for_host(host, case.tool)), case.tool_rule)
 
 
-def judge_press(case: Case) -> Verdict:
+def check_page_input(case: PolicyContext) -> Verdict:
     """Judge a click, or typing, on a page: whoever let its host be opened lets it be used, save to plan."""
     if case.mode == "plan":
         return Verdict("deny", "plan mode looks at pages, it neither clicks nor types on them")
-    return ruled(ALLOWED, case.tool_rule)
+    return apply_rule(ALLOWED, case.tool_rule)
 
 
-def judge_named_host(host: str, case: Case) -> Verdict:
+def check_named_host(host: str, case: PolicyContext) -> Verdict:
     """Judge a host that a command names: only a rule that stands against it matters."""
     rule = case.rulebook.for_host(host, case.tool)
-    return ruled(ALLOWED, rule if rule and rule.decision != "allow" else None)
+    return apply_rule(ALLOWED, rule if rule and rule.decision != "allow" else None)

@@ -7,14 +7,14 @@ import os
 import stat
 from typing import Literal
 
-from hermes_acp.core.rules import Rule
-from hermes_acp.policy.case import Case
-from hermes_acp.policy.names import is_protected, is_sensitive
-from hermes_acp.policy.rulebook import spells_out
-from hermes_acp.policy.verdicts import ALLOWED, Verdict, ruled
+from hermes_acp.core.policy_rules import Rule
+from hermes_acp.policy.policy_context import PolicyContext
+from hermes_acp.policy.rule_set import names_literally
+from hermes_acp.policy.sensitive_names import is_protected, is_sensitive
+from hermes_acp.policy.verdicts import ALLOWED, Verdict, apply_rule
 
 
-def judge_read(path: str, case: Case, secret: str = "") -> Verdict:
+def check_read(path: str, case: PolicyContext, secret: str = "") -> Verdict:
     """Judge a look at one path; `secret` is what was seen to be in the file that is one."""
     if _is_own(path, case):
         return Verdict("deny", f"{path} belongs to the agent itself")
@@ -23,10 +23,10 @@ def judge_read(path: str, case: Case, secret: str = "") -> Verdict:
         verdict = Verdict("ask", f"{path} usually holds secrets")
     elif secret and case.mode != "bypass":
         verdict = Verdict("ask", f"{path} holds {secret}")
-    return _ruled(verdict, path, "read", case, has_secret=bool(secret))
+    return _apply_rule(verdict, path, "read", case, has_secret=bool(secret))
 
 
-def judge_write(path: str, case: Case, *, is_whole: bool = True, secret: str = "") -> Verdict:
+def check_write(path: str, case: PolicyContext, *, is_whole: bool = True, secret: str = "") -> Verdict:
     """Judge a change of one path, in which there may be a `secret`.
 
     A standing permission counts unless the path would go away (`is_whole` false).
@@ -35,9 +35,9 @@ def judge_write(path: str, case: Case, *, is_whole: bool = True, secret: str = "
         return Verdict("deny", f"{path} belongs to the agent itself")
     if case.mode == "plan":
         return Verdict("deny", "plan mode changes nothing")
-    if case.standing.refuses("write", path):
+    if case.standing_grants.refuses("write", path):
         return Verdict("deny", f"the user refused writes to {path}")
-    is_granted = is_whole and case.standing.allows("write", path)
+    is_granted = is_whole and case.standing_grants.allows("write", path)
     if case.mode == "bypass":
         verdict = ALLOWED
     elif is_protected(path):
@@ -48,24 +48,24 @@ def judge_write(path: str, case: Case, *, is_whole: bool = True, secret: str = "
         verdict = Verdict("ask", f"{path} usually holds secrets")
     elif secret:
         verdict = Verdict("ask", f"{path} holds {secret}")
-    elif not is_granted and not case.is_far and (mode := write_protection(path)) is not None:
+    elif not is_granted and not case.is_remote and (mode := write_protection(path)) is not None:
         why = f"{path} is read-only (mode {mode:04o})"
         verdict = Verdict("ask", why, shown=why)
     elif case.mode in ("accept_edits", "auto") or is_granted:
         verdict = ALLOWED
     else:
         verdict = Verdict("ask", f"{path} would {'change' if is_whole else 'be deleted'}")
-    return _ruled(verdict, path, "write", case, has_secret=bool(secret))
+    return _apply_rule(verdict, path, "write", case, has_secret=bool(secret))
 
 
-def judge_delete(path: str, case: Case) -> Verdict:
+def check_delete(path: str, case: PolicyContext) -> Verdict:
     """Judge the removal of one path; only a rule, or a mode that works on its own, lets it pass unasked."""
-    if case.standing.refuses("delete", path):
+    if case.standing_grants.refuses("delete", path):
         return Verdict("deny", f"the user refused to have {path} deleted")
-    verdict = judge_write(path, case, is_whole=False)
+    verdict = check_write(path, case, is_whole=False)
     if verdict.decision != "allow" or case.mode in ("auto", "bypass") or verdict.why:
         return verdict
-    return _ruled(Verdict("ask", f"{path} would be deleted"), path, "write", case)
+    return _apply_rule(Verdict("ask", f"{path} would be deleted"), path, "write", case)
 
 
 def write_protection(path: str) -> int | None:
@@ -83,13 +83,18 @@ def write_protection(path: str) -> int | None:
     return stat.S_IMODE(about.st_mode) if is_protected_file else None
 
 
-def _is_own(path: str, case: Case) -> bool:
+def _is_own(path: str, case: PolicyContext) -> bool:
     home = case.own_home
     return bool(home) and (path == home or path.startswith(home + "/"))
 
 
-def _ruled(
-    verdict: Verdict, path: str, access: Literal["read", "write"], case: Case, *, has_secret: bool = False
+def _apply_rule(
+    verdict: Verdict,
+    path: str,
+    access: Literal["read", "write"],
+    case: PolicyContext,
+    *,
+    has_secret: bool = False,
 ) -> Verdict:
     rule = case.rulebook.for_path(path, access, case.tool)
     if rule is None and case.tool_rule is None:
@@ -97,13 +102,13 @@ def _ruled(
     is_delicate = has_secret or is_sensitive(path) or (access == "write" and case.protects(path))
     needs_name = has_secret or (access == "write" and path in case.imports)
     is_covered = _covers(rule, path) and (not needs_name or _names(rule, path))
-    verdict = ruled(verdict, rule, is_spared=is_delicate and not is_covered)
+    verdict = apply_rule(verdict, rule, is_spared=is_delicate and not is_covered)
     # A rule about a tool alone says nothing of delicate paths.
-    return ruled(verdict, case.tool_rule, is_spared=is_delicate)
+    return apply_rule(verdict, case.tool_rule, is_spared=is_delicate)
 
 
 def _covers(rule: Rule | None, path: str) -> bool:
-    return rule is not None and spells_out(rule, path)
+    return rule is not None and names_literally(rule, path)
 
 
 def _names(rule: Rule | None, path: str) -> bool:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-LONGEST_CHARACTERS: Final = 32_768
-DEEPEST: Final = 60
+MAX_CHARS: Final = 32_768
+MAX_DEPTH: Final = 60
 BETWEEN: Final = re.compile(rb"(?:[ \t\n]|\\\n)*")
-OPAQUE: Final = frozenset({"string", "heredoc_body", "translated_string"})
+UNPARSED_NODES: Final = frozenset({"string", "heredoc_body", "translated_string"})
 # What may follow another part without a gap and is no part of its word all the same.
 APART: Final = frozenset(
     {"file_redirect", "herestring_redirect", "heredoc_redirect", "heredoc_body", "heredoc_end"}
@@ -40,10 +40,10 @@ def _parser() -> "Parser":
     return Parser(Language(tree_sitter_bash.language()))
 
 
-def strangeness_of(text: str) -> str:
+def unsupported_syntax(text: str) -> str:
     """Say what in the text keeps everyone from reading it safely; empty where nothing does."""
-    if len(text) > LONGEST_CHARACTERS:
-        return f"it is longer than {LONGEST_CHARACTERS:,} characters"
+    if len(text) > MAX_CHARS:
+        return f"it is longer than {MAX_CHARS:,} characters"
     for character in set(text):
         if character in " \n\t":
             continue
@@ -61,7 +61,7 @@ def parse(text: str) -> "Node":
     return _parser().parse(text.encode("utf-8", "replace")).root_node
 
 
-def flaw_of(root: "Node", source: bytes) -> str:
+def syntax_error_of(root: "Node", source: bytes) -> str:
     """Say why the tree is no faithful reading of its source; empty where it is one."""
     if root.has_error:
         return "it is not understood as shell"
@@ -70,9 +70,9 @@ def flaw_of(root: "Node", source: bytes) -> str:
     waiting = [(root, 0)]
     while waiting:
         node, depth = waiting.pop()
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             return "it is nested too deeply"
-        if flaw := _flaw_between(node, source) if node.type not in OPAQUE else "":
+        if flaw := _flaw_between(node, source) if node.type not in UNPARSED_NODES else "":
             return flaw
         # A list such as `a && b && c` is nested to the left; it is no deeper for being long.
         waiting += ((each, depth + (not each.type == node.type == "list")) for each in node.children)

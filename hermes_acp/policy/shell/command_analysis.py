@@ -12,44 +12,46 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from hermes_acp.policy.names import holds_secrets, is_protected
-from hermes_acp.policy.shell.changes import touched_by
-from hermes_acp.policy.shell.commands import Command
-from hermes_acp.policy.shell.exposure import shut_beneath
-from hermes_acp.policy.shell.footing import footing_of, scripts_of
-from hermes_acp.policy.shell.hazards import hazard_in
-from hermes_acp.policy.shell.never import ruin_of_command, ruin_of_script
-from hermes_acp.policy.shell.places import (
-    Surroundings,
+from hermes_acp.policy.sensitive_names import holds_secrets, is_protected
+from hermes_acp.policy.shell.command_dependencies import dependencies_of, script_files_of
+from hermes_acp.policy.shell.command_effects import paths_touched_by
+from hermes_acp.policy.shell.command_hazards import find_hazard
+from hermes_acp.policy.shell.command_paths import (
+    ShellEnvironment,
     is_inside,
     paths_of,
     resolve,
-    shadow_of,
+    workspace_program,
 )
-from hermes_acp.policy.shell.readings import Reading, secret_sought, tracked_secrets
-from hermes_acp.policy.shell.script import read_script
-from hermes_acp.policy.shell.started import read_command
-from hermes_acp.policy.shell.steps import Step
-from hermes_acp.policy.shell.tables import tables
-from hermes_acp.policy.shell.variables import setting_mistake
-from hermes_acp.policy.shell.words import Word
-from hermes_acp.policy.shell.wrappers import Inside, look_inside, unwrap_surely
+from hermes_acp.policy.shell.command_step import Step
+from hermes_acp.policy.shell.command_variables import assignment_mistake
+from hermes_acp.policy.shell.command_wrappers import WrappedCommands, possible_commands, unwrap_plain
+from hermes_acp.policy.shell.destructive_commands import destruction_by_command, destruction_by_script
+from hermes_acp.policy.shell.program_tables import load_tables
+from hermes_acp.policy.shell.read_access import ReadAccess, searched_secret, tracked_secrets
+from hermes_acp.policy.shell.script_parser import parse_script
+from hermes_acp.policy.shell.secret_exposure import denied_beneath
+from hermes_acp.policy.shell.shell_words import Word
+from hermes_acp.policy.shell.simple_command import Command
+from hermes_acp.policy.shell.started_programs import access_of_command
 
-DEEPEST_SCRIPT: Final = 6
-MOST_STEPS: Final = 4_000
-MOST_GUESSES: Final = 150
+MAX_SCRIPT_DEPTH: Final = 6
+MAX_STEPS: Final = 4_000
+MAX_GUESSES: Final = 150
 SHOWN_CHARACTERS: Final = 300
 PLAIN_EXTRA: Final = re.compile(r"[A-Za-z0-9_./:=,@%+\[\]-]+")
 CUT_SHORT: Final = ("it is longer", "it holds more", "it holds too many", "it wraps", "it is nested")
 NETWORK_PATH: Final = re.compile(r"/dev/(?:tcp|udp)/([^/]*)")
 
 
-class Analysis(Struct, frozen=True):
-    """Every step of a command line, and what of it is not understood at all; `ruin` is why nobody may allow it."""
+class CommandAnalysis(Struct, frozen=True):
+    """Every step of a command line, and what of it is not understood at all; `destruction` is why nobody may allow
+    it.
+    """
 
     steps: tuple[Step, ...]
     obstacles: tuple[str, ...] = ()
-    ruin: str = ""
+    destruction: str = ""
 
     @property
     def was_cut_short(self) -> bool:
@@ -62,74 +64,74 @@ class Analysis(Struct, frozen=True):
         return not self.obstacles and all(step.judgement == "harmless" for step in self.steps)
 
 
-def effects_of_command(
-    text: str, cwd: str, around: Surroundings, watched: frozenset[str] = frozenset()
-) -> Analysis:
+def analyze_command(
+    text: str, cwd: str, environment: ShellEnvironment, watched: frozenset[str] = frozenset()
+) -> CommandAnalysis:
     """Judge a command line that begins in `cwd` (absolute, resolved).
 
     Programs that are `watched` are looked for wherever they might be started, whatever the tables know of them.
     """
-    analyst = _Analyst(around, watched)
-    analyst.take_script(text, (cwd,), 0)
-    return Analysis(tuple(analyst.steps), tuple(dict.fromkeys(analyst.obstacles)), analyst.ruin)
+    analyst = _Analyzer(environment, watched)
+    analyst.add_script(text, (cwd,), 0)
+    return CommandAnalysis(tuple(analyst.steps), tuple(dict.fromkeys(analyst.obstacles)), analyst.destruction)
 
 
-class _Analyst:
+class _Analyzer:
     """Collects the steps of one command line and of the scripts inside it."""
 
-    def __init__(self, around: Surroundings, watched: frozenset[str]) -> None:
-        self._around = around
+    def __init__(self, environment: ShellEnvironment, watched: frozenset[str]) -> None:
+        self._environment = environment
         self._watched = watched
         self.steps: list[Step] = []
         self._guesses = 0
         self.obstacles: list[str] = []
-        self.ruin = ""
+        self.destruction = ""
 
-    def take_script(self, text: str, cwds: tuple[str, ...], depth: int) -> None:
+    def add_script(self, text: str, cwds: tuple[str, ...], depth: int) -> None:
         """Judge a text for a shell."""
-        if depth > DEEPEST_SCRIPT:
+        if depth > MAX_SCRIPT_DEPTH:
             self.obstacles.append("it wraps commands too deeply")
             return
-        script = read_script(text, cwds, self._around.home)
+        script = parse_script(text, cwds, self._environment.home)
         self.obstacles += script.obstacles
-        self.ruin = self.ruin or ruin_of_script(script, text)
+        self.destruction = self.destruction or destruction_by_script(script, text)
         for command in script.commands:
             self._take(command, depth)
 
     def _take(self, command: Command, depth: int, *, is_guess: bool = False) -> None:
         """Judge one command; a guess is one that a wrapper may start."""
-        if len(self.steps) > MOST_STEPS or depth > DEEPEST_SCRIPT:
+        if len(self.steps) > MAX_STEPS or depth > MAX_SCRIPT_DEPTH:
             self.obstacles.append("it holds too many commands")
             return
-        self.ruin = self.ruin or ruin_of_command(command, self._around)
-        surely = None if is_guess else unwrap_surely(command)
-        if surely and shadow_of(command.program, command.cwds, self._around):
+        self.destruction = self.destruction or destruction_by_command(command, self._environment)
+        surely = None if is_guess else unwrap_plain(command)
+        if surely and workspace_program(command.program, command.cwds, self._environment):
             surely = None
-        step = self._outset(command) if surely else self._judge(command)
+        step = self._unclassified_step(command) if surely else self._judge(command)
         step = self._with_redirects(step, command)
         if is_guess and step.judgement == "harmless" and command.program not in self._watched:
             return
-        self.steps.append(structs.replace(step, beginning="", origin=None) if is_guess else step)
+        self.steps.append(structs.replace(step, prefix="", origin=None) if is_guess else step)
         if surely:
             self._take(surely, depth + 1)
             return
-        if depth >= DEEPEST_SCRIPT:
+        if depth >= MAX_SCRIPT_DEPTH:
             return
-        inside = look_inside(command)
+        inside = possible_commands(command)
         if step.judgement != "unknown":
             # What it starts was judged with it; rules on that program count all the same.
-            inside = Inside(tuple(each for each in inside.commands if each.program in self._watched))
+            inside = WrappedCommands(tuple(each for each in inside.commands if each.program in self._watched))
         for started in inside.commands:
             self._guess(started, depth + 1)
         for script in inside.scripts:
-            self.take_script(script, command.cwds, depth + 1)
+            self.add_script(script, command.cwds, depth + 1)
 
     def _guess(self, command: Command, depth: int) -> None:
         """Look at what a wrapper may start; only the programs that are known for something are worth a step."""
         self._guesses += 1
-        if self._guesses > MOST_GUESSES:
+        if self._guesses > MAX_GUESSES:
             return
-        table = tables()
+        table = load_tables()
         known = (
             table.changes.all,
             table.changes.last,
@@ -137,11 +139,11 @@ class _Analyst:
             table.wrappers.scripts,
             self._watched,
         )
-        self.ruin = self.ruin or ruin_of_command(command, self._around)
+        self.destruction = self.destruction or destruction_by_command(command, self._environment)
         if any(command.program in names for names in known):
             self._take(command, depth, is_guess=True)
 
-    def _outset(self, command: Command) -> Step:
+    def _unclassified_step(self, command: Command) -> Step:
         """Give a step of which nothing is known yet but its words."""
         named = (command.name, *command.args) if command.name else ()
         return Step(
@@ -156,26 +158,26 @@ class _Analyst:
 
     def _judge(self, command: Command) -> Step:
         """Judge a command by its program and its words."""
-        step = self._outset(command)
-        if why := setting_mistake(command):
+        step = self._unclassified_step(command)
+        if why := assignment_mistake(command):
             return structs.replace(self._unknown(step, command, why), is_plain=False)
         if command.name is None:
             return step
         if command.program == "command" and [word.text for word in command.args[:1]] in (["-v"], ["-V"]):
             is_plain = all(word.text is not None for word in command.args)
             return step if is_plain else self._unknown(step, command, "what it looks up is not known")
-        if command.in_word and command.program in tables().tellers.names:
+        if command.in_word and command.program in load_tables().tellers.names:
             why = f"what {command.program} tells would become a part of another command"
             return self._unknown(step, command, why)
-        reading = read_command(command, self._around)
+        reading = access_of_command(command, self._environment)
         if reading.why_not:
             return self._unknown(step, command, reading.why_not)
-        if pattern := secret_sought(reading):
+        if pattern := searched_secret(reading):
             return self._unknown(step, command, f"{pattern[:60]} fits files that usually hold secrets")
         if reading.is_listing:
             return structs.replace(step, lists=reading.paths)
-        hidden = [each for each in self._around.shut if each.hides]
-        shut = shut_beneath((*reading.beneath, *reading.tracked), hidden)
+        hidden = [each for each in self._environment.shut if each.hides]
+        shut = denied_beneath((*reading.beneath, *reading.tracked), hidden)
         if shut is None:
             return self._unknown(
                 step, command, "there is too much to see whether rules shut some of what it shows"
@@ -184,9 +186,9 @@ class _Analyst:
         return structs.replace(step, reads=reads, passed_over=tuple(_exclusions(reading, command)))
 
     def _unknown(self, step: Step, command: Command, why: str) -> Step:
-        touched = touched_by(command)
-        table = tables().wrappers
-        starts = command.program in table.words and tables().habit(command.program) is None
+        touched = paths_touched_by(command)
+        table = load_tables().wrappers
+        starts = command.program in table.words and load_tables().program_spec(command.program) is None
         if command.program in table.shells or starts:
             why = f"{why}; {command.program} can start other programs"
         return structs.replace(
@@ -195,11 +197,11 @@ class _Analyst:
             why=why,
             reads=tuple(touched.reads),
             writes=tuple(touched.writes),
-            deletes=(*touched.deletes, *(shut_beneath(touched.deletes, self._around.shut) or ())),
+            deletes=(*touched.deletes, *(denied_beneath(touched.deletes, self._environment.shut) or ())),
             hosts=tuple(touched.hosts),
-            beginning=self._beginning(command),
-            footing=footing_of(command, self._around),
-            scripts=scripts_of(command, self._around),
+            prefix=self._prefix(command),
+            dependencies=dependencies_of(command, self._environment),
+            scripts=script_files_of(command, self._environment),
         )
 
     def _with_redirects(self, step: Step, command: Command) -> Step:
@@ -232,11 +234,11 @@ class _Analyst:
             reads=tuple(dict.fromkeys(reads)),
             writes=tuple(dict.fromkeys(writes)),
             hosts=tuple(dict.fromkeys(hosts)),
-            beginning="" if len(whys) > bool(step.why) else step.beginning,
+            prefix="" if len(whys) > bool(step.why) else step.prefix,
             is_plain=step.is_plain and len(whys) == bool(step.why),
         )
 
-    def _beginning(self, command: Command) -> str:
+    def _prefix(self, command: Command) -> str:
         """Give what may be remembered of a command: its first words, where they can stand for nothing else."""
         plain = [
             word.text for word in command.args if word.is_plain and PLAIN_EXTRA.fullmatch(word.text or "")
@@ -244,29 +246,29 @@ class _Analyst:
         is_fed = command.is_piped or command.feed is not None or bool(command.assignments)
         if is_fed or len(plain) != len(command.args) or not (command.name and command.name.is_plain):
             return ""
-        if not all(self._stays_inside(word, command.cwds) for word in command.args):
+        if not all(self._is_inside_roots(word, command.cwds) for word in command.args):
             return ""
         words = [command.name.raw, *(word.raw for word in command.args)]
-        for name, beginning in tables().beginnings.items():
-            length = len(name.split()) + beginning.words
+        for name, prefix in load_tables().beginnings.items():
+            length = len(name.split()) + prefix.words
             head = words[:length]
             if words[: len(name.split())] != name.split() or len(head) < length:
                 continue
-            if any(word.startswith("-") or "=" in word for word in head) or hazard_in(command, length):
+            if any(word.startswith("-") or "=" in word for word in head) or find_hazard(command, length):
                 continue
             return " ".join(head)
         return ""
 
-    def _stays_inside(self, word: Word, cwds: tuple[str, ...]) -> bool:
+    def _is_inside_roots(self, word: Word, cwds: tuple[str, ...]) -> bool:
         for part in (word.text or "").split("="):
             for cwd in cwds:
                 path = resolve(part, cwd)
-                if not is_inside(path, self._around) or is_protected(path) or holds_secrets(path):
+                if not is_inside(path, self._environment) or is_protected(path) or holds_secrets(path):
                     return False
         return True
 
 
-def _exclusions(reading: Reading, command: Command) -> Iterator[tuple[str, str]]:
+def _exclusions(reading: ReadAccess, command: Command) -> Iterator[tuple[str, str]]:
     """Give each file that git would show without its being named, with the words that leave it out."""
     behind = "" if any(word.text == "--" for word in command.args) else "-- "
     for path in reading.unnamed if len(command.cwds) == 1 else ():

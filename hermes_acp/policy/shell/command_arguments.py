@@ -8,14 +8,14 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.policy.shell.tables import Habit, flags_of
-from hermes_acp.policy.shell.words import Word
+from hermes_acp.policy.shell.program_tables import ProgramSpec, flags_of
+from hermes_acp.policy.shell.shell_words import Word
 
 COUNT: Final = re.compile(r"-\d+")
 NUMBER: Final = re.compile(r"[+-]?\d+[kKMGT]?")
 
 
-class Arguments(Struct):
+class ParsedArguments(Struct):
     """What was found; `unknown` names the first word that the table does not vouch for.
 
     `values` are those of flags that take a text.
@@ -29,13 +29,13 @@ class Arguments(Struct):
     unknown: str = ""
 
 
-class _Sorter:
-    def __init__(self, habit: Habit) -> None:
-        self._habit = habit
-        self._flags = flags_of(habit.flags)
+class _ArgumentParser:
+    def __init__(self, program_spec: ProgramSpec) -> None:
+        self._habit = program_spec
+        self._flags = flags_of(program_spec.flags)
         self._waiting = ""
         self._more = 0
-        self.found = Arguments()
+        self.found = ParsedArguments()
 
     @property
     def is_waiting(self) -> bool:
@@ -72,7 +72,7 @@ class _Sorter:
         else:
             self._cluster(text, word)
 
-    def finish(self) -> Arguments:
+    def finish(self) -> ParsedArguments:
         """Give what was found; a flag that still waits for its value makes no sense."""
         if self._waiting:
             self.found.unknown = self.found.unknown or self._waiting
@@ -129,18 +129,18 @@ class _Sorter:
             self.found.values.append((flag, word.text or ""))
 
 
-def sort_arguments(words: tuple[Word, ...], habit: Habit) -> Arguments:
+def parse_arguments(words: tuple[Word, ...], program_spec: ProgramSpec) -> ParsedArguments:
     """Sort the words; GNU programs take flags anywhere in front of `--`, so that holds for all but a few."""
-    sorter = _Sorter(habit)
+    parser = _ArgumentParser(program_spec)
     for at, word in enumerate(words):
-        if word.text == "--" and not sorter.is_waiting:
-            return _with_rest(sorter, words[at + 1 :])
-        sorter.take(word)
-    return sorter.finish()
+        if word.text == "--" and not parser.is_waiting:
+            return _with_rest(parser, words[at + 1 :])
+        parser.take(word)
+    return parser.finish()
 
 
-def _with_rest(sorter: _Sorter, rest: tuple[Word, ...]) -> Arguments:
-    found = sorter.finish()
+def _with_rest(parser: _ArgumentParser, rest: tuple[Word, ...]) -> ParsedArguments:
+    found = parser.finish()
     for word in rest:
         if word.text is None:
             found.unknown = found.unknown or word.raw

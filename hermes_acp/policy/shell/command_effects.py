@@ -9,10 +9,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.policy.shell.commands import Command
-from hermes_acp.policy.shell.places import paths_of
-from hermes_acp.policy.shell.tables import tables
-from hermes_acp.policy.shell.words import Word
+from hermes_acp.policy.shell.command_paths import paths_of
+from hermes_acp.policy.shell.program_tables import load_tables
+from hermes_acp.policy.shell.shell_words import Word
+from hermes_acp.policy.shell.simple_command import Command
 
 ADDRESS: Final = re.compile(r"\b[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?(\[[^\]\s]*\]|[^/:\s?#]+)", re.IGNORECASE)
 REMOTE: Final = re.compile(r"(?:[\w.-]+@)([\w.-]+)(?::.*)?")
@@ -22,7 +22,7 @@ SPEAKS_TO: Final = frozenset(
 )
 
 
-class Touched(Struct):
+class TouchedPaths(Struct):
     """What was found."""
 
     reads: list[str] = []
@@ -31,10 +31,10 @@ class Touched(Struct):
     hosts: list[str] = []
 
 
-def touched_by(command: Command) -> Touched:
+def paths_touched_by(command: Command) -> TouchedPaths:
     """Find the paths and hosts that a command's words name."""
-    found = Touched()
-    program, table = command.program, tables().changes
+    found = TouchedPaths()
+    program, table = command.program, load_tables().changes
     operands = [word for word in command.args if word.text is not None and not word.text.startswith("-")]
     changed = _changed(program, command.args, operands)
     for word in changed:
@@ -52,13 +52,13 @@ def touched_by(command: Command) -> Touched:
 
 def _begins_with_script(program: str, words: tuple[Word, ...]) -> bool:
     """Tell whether a program's first operand is surely a script or a pattern, as it is where no flag brings one."""
-    habit = tables().habit(program)
+    program_spec = load_tables().program_spec(program)
     brings = any((word.text or "-e").startswith(("-e", "-f", "--")) for word in words)
-    return habit is not None and habit.operands == "script" and not brings
+    return program_spec is not None and program_spec.operands == "script" and not brings
 
 
 def _changed(program: str, words: tuple[Word, ...], operands: list[Word]) -> list[Word]:
-    table = tables().changes
+    table = load_tables().changes
     changed: list[Word] = []
     if program in table.all:
         changed += operands

@@ -7,15 +7,15 @@ A rule such as `allow: git` is about git as its user knows it, not about every w
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from hermes_acp.policy.shell.commands import Command
-from hermes_acp.policy.shell.languages import is_harmless
-from hermes_acp.policy.shell.tables import Hazard, tables
-from hermes_acp.policy.shell.words import Word
+from hermes_acp.policy.shell.program_tables import ProgramHazard, load_tables
+from hermes_acp.policy.shell.script_languages import is_harmless
+from hermes_acp.policy.shell.shell_words import Word
+from hermes_acp.policy.shell.simple_command import Command
 
 
-def hazard_in(command: Command, covered: int) -> str:
+def find_hazard(command: Command, covered: int) -> str:
     """Say what in a command is beyond a rule on its first `covered` words; empty where nothing is."""
-    table, program = tables(), command.program
+    table, program = load_tables(), command.program
     words = command.args
     rest = words[max(0, covered - 1) :]
     head = " ".join((program, *(word.text or "" for word in words[:1])))
@@ -31,7 +31,7 @@ def hazard_in(command: Command, covered: int) -> str:
     return f"{program} with {found[:60]} is beyond the rule" if found else ""
 
 
-def is_hazardous(word: Word, hazard: Hazard) -> bool:
+def is_hazardous(word: Word, hazard: ProgramHazard) -> bool:
     """Tell whether a program can be led astray by one word."""
     text = word.text
     if text is None:
@@ -48,6 +48,6 @@ def is_hazardous(word: Word, hazard: Hazard) -> bool:
     return False
 
 
-def _has_plain_script(rest: Sequence[Word], hazard: Hazard) -> bool:
+def _has_plain_script(rest: Sequence[Word], hazard: ProgramHazard) -> bool:
     script = next((word.text for word in rest if word.text and not word.text.startswith("-")), None)
     return script is None or is_harmless(script, hazard.script)

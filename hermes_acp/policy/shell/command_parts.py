@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from hermes_acp.policy.shell.words import Scope, Word, read_word, read_words, text_of
+from hermes_acp.policy.shell.shell_words import Scope, Word, read_word, read_words, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -23,7 +23,7 @@ class Redirect(Struct, frozen=True):
     target: Word | None
 
 
-class Gatherer:
+class PartsCollector:
     """Collects the parts of one simple command."""
 
     def __init__(self, scope: Scope) -> None:

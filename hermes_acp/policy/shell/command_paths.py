@@ -13,12 +13,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.core.closures import Closure
-from hermes_acp.policy.shell.words import Word
+from hermes_acp.core.denied_paths import DeniedPath
+from hermes_acp.policy.shell.shell_words import Word
 
-MOST_MATCHES: Final = 500
-MOST_LINKS: Final = 20
-OF_PROCESS: Final = re.compile(r"/[/.]*(?:proc/[/.]*(?:self|thread-self|\d+)|dev/[/.]*fd)(?:/|$)")
+MAX_MATCHES: Final = 500
+MAX_LINKS: Final = 20
+PROC_SELF: Final = re.compile(r"/[/.]*(?:proc/[/.]*(?:self|thread-self|\d+)|dev/[/.]*fd)(?:/|$)")
 HARMLESS_DEVICES: Final = frozenset(
     {
         "/dev/null",
@@ -54,7 +54,7 @@ LISTED_FOLDERS: Final = frozenset(
 )
 
 
-class Surroundings(Struct, frozen=True):
+class ShellEnvironment(Struct, frozen=True):
     """Where a command would run: the session's folders, the user's home, where programs are searched, in order.
 
     `shut` is what rules keep out of, or ask about.
@@ -63,7 +63,7 @@ class Surroundings(Struct, frozen=True):
     roots: tuple[str, ...]
     home: str
     search_path: tuple[str, ...] = ()
-    shut: tuple[Closure, ...] = ()
+    shut: tuple[DeniedPath, ...] = ()
 
 
 def is_within(path: str, folder: str) -> bool:
@@ -71,9 +71,9 @@ def is_within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def is_inside(path: str, around: Surroundings) -> bool:
+def is_inside(path: str, environment: ShellEnvironment) -> bool:
     """Tell whether a resolved path lies in the session's folders."""
-    return any(is_within(path, root) for root in around.roots)
+    return any(is_within(path, root) for root in environment.roots)
 
 
 def resolve(text: str, cwd: str) -> str:
@@ -104,8 +104,8 @@ def paths_of(word: Word, cwds: tuple[str, ...]) -> tuple[str, ...] | None:
 def _own_view(text: str, cwd: str, path: str) -> tuple[str, ...]:
     """Give the way of a word through what the kernel shows to each process of itself: it leads others elsewhere."""
     way = os.path.join(cwd, text)
-    for _ in range(MOST_LINKS):
-        if OF_PROCESS.match(way):
+    for _ in range(MAX_LINKS):
+        if PROC_SELF.match(way):
             return (os.path.normpath(way) if "/.." not in way else "/proc/self",)
         if way == path or os.path.normpath(way) == path:
             return ()
@@ -127,19 +127,19 @@ def _ends(path: str) -> Iterator[int]:
 
 def _matches(pattern: str, cwd: str) -> list[str] | None:
     """Give all names that a pattern may fit; None where there are too many, or one that would be taken for a flag."""
-    pattern = widened(pattern)
+    pattern = broadened(pattern)
     before, slash, last = pattern.rpartition("/")
     if any(map(_fits_above, before.split("/"))):
         return None
-    found = list(islice(glob.iglob(pattern, root_dir=cwd), MOST_MATCHES + 1))
+    found = list(islice(glob.iglob(pattern, root_dir=cwd), MAX_MATCHES + 1))
     if _fits_above(last):
         found += (f"{before}{slash}{name}" for name in (".", ".."))
-    if len(found) > MOST_MATCHES or any(match.startswith("-") for match in found):
+    if len(found) > MAX_MATCHES or any(match.startswith("-") for match in found):
         return None
     return found
 
 
-def widened(pattern: str) -> str:
+def broadened(pattern: str) -> str:
     """Give a pattern of stars alone that fits at least as much: what `?` and `[…]` fit depends on the locale."""
     return re.sub(r"[?\[][^/]*", "*", pattern)
 
@@ -149,13 +149,13 @@ def _fits_above(pattern: str) -> bool:
     return pattern.startswith(".") and pattern != ".." and fnmatchcase("..", pattern)
 
 
-def shadow_of(program: str, cwds: tuple[str, ...], around: Surroundings) -> str:
+def workspace_program(program: str, cwds: tuple[str, ...], environment: ShellEnvironment) -> str:
     """Give the program's file where it would come out of the session's folders; empty where it does not."""
-    for folder in around.search_path:
+    for folder in environment.search_path:
         is_relative = not folder.startswith("/")
         for cwd in cwds if is_relative else cwds[:1]:
             path = os.path.join(cwd, folder, program)
-            if is_relative or is_inside(resolve(path, cwd), around) or is_inside(folder, around):
+            if is_relative or is_inside(resolve(path, cwd), environment) or is_inside(folder, environment):
                 if os.path.isfile(path):
                     return path
             elif os.access(path, os.X_OK) and os.path.isfile(path):
@@ -163,9 +163,9 @@ def shadow_of(program: str, cwds: tuple[str, ...], around: Surroundings) -> str:
     return ""
 
 
-def program_at(name: str, cwd: str, around: Surroundings) -> str:
+def find_program_file(name: str, cwd: str, environment: ShellEnvironment) -> str:
     """Give the file that a plain name would start, as it is found, links and all; empty where there is none."""
-    for folder in around.search_path:
+    for folder in environment.search_path:
         path = os.path.join(cwd, folder, name)
         if os.access(path, os.X_OK) and os.path.isfile(path):
             return path

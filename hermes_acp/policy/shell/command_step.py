@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from hermes_acp.policy.shell.commands import Command
+    from hermes_acp.policy.shell.simple_command import Command
 
-Judgement = Literal["harmless", "unknown", "forbidden"]
+StepClass = Literal["harmless", "unknown", "forbidden"]
 
 
 class Step(Struct, frozen=True):
@@ -19,15 +19,16 @@ class Step(Struct, frozen=True):
 
     Paths are absolute, links resolved; of those it `lists` the names alone are shown.
     `passed_over` are those that would not be read with one more word, each with that word.
-    `beginning` is what a lasting permission may remember of it, empty where that could stand for something else.
+    `prefix` is what a lasting permission may remember of it, empty where that could stand for something else.
     `origin` is the command itself, None of a guess at what a wrapper may start. It
-    `is_plain` where nothing about it is hidden: its name, its variables, where its streams go. `footing` and `scripts`
-    are what it stands on (`shell.footing`), `words` its program and arguments, None for one that is not known.
+    `is_plain` where nothing about it is hidden: its name, its variables, where its streams go. `dependencies` and
+    `scripts`
+    are what it stands on (`shell.dependencies`), `words` its program and arguments, None for one that is not known.
     """
 
     command: str
     program: str
-    judgement: Judgement
+    judgement: StepClass
     why: str = ""
     reads: tuple[str, ...] = ()
     lists: tuple[str, ...] = ()
@@ -35,8 +36,8 @@ class Step(Struct, frozen=True):
     writes: tuple[str, ...] = ()
     deletes: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
-    beginning: str = ""
-    footing: tuple[str, ...] = ()
+    prefix: str = ""
+    dependencies: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
     words: tuple[str | None, ...] = ()
     is_plain: bool = True

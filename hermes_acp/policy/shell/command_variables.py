@@ -6,10 +6,10 @@ Knows: which names programs listen to, which values are harmless. Does not know:
 import re
 from typing import TYPE_CHECKING, Final
 
-from hermes_acp.policy.shell.tables import tables
+from hermes_acp.policy.shell.program_tables import load_tables
 
 if TYPE_CHECKING:
-    from hermes_acp.policy.shell.commands import Command
+    from hermes_acp.policy.shell.simple_command import Command
 
 OWN: Final = re.compile(r"(?!.*_proxy$|npm_)[a-z][a-z0-9_]*")
 PLAIN: Final = re.compile(r"[A-Za-z0-9_.,:+@%-]*")
@@ -18,22 +18,22 @@ ZONE: Final = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*")
 LOCALE: Final = re.compile(r"(?:C|POSIX)?|(?:C|[a-z]{2,3}(?:_[A-Z]{2})?)\.(?:UTF|utf)-?8")
 
 
-def is_own(name: str) -> bool:
+def is_script_variable(name: str) -> bool:
     """Tell whether a variable is a script's own: no program, which may have it from elsewhere, goes by it."""
-    return bool(OWN.fullmatch(name)) or name in tables().variables.own
+    return bool(OWN.fullmatch(name)) or name in load_tables().variables.own
 
 
-def setting_mistake(command: "Command") -> str:
+def assignment_mistake(command: "Command") -> str:
     """Say what speaks against the variables that a command sets; empty where nothing does."""
     for name, value in command.assignments:
-        is_fine = is_own(name) if command.name is None else _only_shapes_output(name, value)
+        is_fine = is_script_variable(name) if command.name is None else _only_shapes_output(name, value)
         if not is_fine or (name == "IFS" and command.program == "export"):
             return f"setting {name[:40]} can change what programs do"
     return ""
 
 
 def _only_shapes_output(name: str, value: str | None) -> bool:
-    table = tables().variables
+    table = load_tables().variables
     if value in table.values.get(name, ()):
         return True
     return name in table.harmless and value is not None and bool(_harmless_values(name).fullmatch(value))

@@ -9,9 +9,9 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from hermes_acp.policy.shell.commands import Command
-from hermes_acp.policy.shell.tables import tables
-from hermes_acp.policy.shell.words import Word
+from hermes_acp.policy.shell.program_tables import load_tables
+from hermes_acp.policy.shell.shell_words import Word
+from hermes_acp.policy.shell.simple_command import Command
 
 DURATION: Final = re.compile(r"\d+(?:\.\d+)?[smhd]?")
 ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
@@ -22,19 +22,21 @@ ATTACHED_SCRIPT: Final = re.compile(
 )
 STARTS_BEHIND: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
 JOINS_WORDS: Final = frozenset({"eval", "watch", "ssh", "parallel", "su", "trap"})
-MOST_READINGS: Final = 12
+MAX_INTERPRETATIONS: Final = 12
 
 
-class Inside(Struct, frozen=True):
+class WrappedCommands(Struct, frozen=True):
     """What may be started: commands, and texts for a shell."""
 
     commands: tuple[Command, ...] = ()
     scripts: tuple[str, ...] = ()
 
 
-def unwrap_surely(command: Command) -> Command | None:
+def unwrap_plain(command: Command) -> Command | None:
     """Give the command that a plain wrapper starts; None where it is no such wrapper, or oddly used."""
-    if command.program not in tables().wrappers.transparent or not (command.name and command.name.is_plain):
+    if command.program not in load_tables().wrappers.transparent or not (
+        command.name and command.name.is_plain
+    ):
         return None
     words = command.args
     match command.program:
@@ -69,9 +71,9 @@ def _in_environment(command: Command) -> Command | None:
     )
 
 
-def look_inside(command: Command) -> Inside:
+def possible_commands(command: Command) -> WrappedCommands:
     """Give everything that a wrapper may start; nothing for what is none."""
-    wrappers = tables().wrappers
+    wrappers = load_tables().wrappers
     program = command.program
     commands = _started(command) if program in wrappers.words else []
     # What find starts is a command in its words; `-name` is no flag of a shell.
@@ -79,20 +81,22 @@ def look_inside(command: Command) -> Inside:
     scripts = _scripts(command) if may_hold_scripts else []
     if program in wrappers.shells and command.feed is not None:
         scripts.append(command.feed)
-    return Inside(tuple(commands[:MOST_READINGS]), tuple(dict.fromkeys(scripts))[:MOST_READINGS])
+    return WrappedCommands(
+        tuple(commands[:MAX_INTERPRETATIONS]), tuple(dict.fromkeys(scripts))[:MAX_INTERPRETATIONS]
+    )
 
 
 def _started(command: Command) -> list[Command]:
     words = command.args
     if command.program in ("find", "fd"):
         begins = [at + 1 for at, word in enumerate(words) if word.text in STARTS_BEHIND]
-    elif command.program in tables().wrappers.direct and words and _is_program(words[0]):
+    elif command.program in load_tables().wrappers.direct and words and _is_program(words[0]):
         begins = [0]
     else:
         begins = [at for at, word in enumerate(words) if word.text is None or _is_program(word)]
     bare = structs.replace(command, assignments=(), redirects=())
     started: list[Command] = []
-    for begin in begins[:MOST_READINGS]:
+    for begin in begins[:MAX_INTERPRETATIONS]:
         end = next((at for at in range(begin, len(words)) if words[at].text in (";", "+", ":::")), len(words))
         if begin < end:
             started.append(structs.replace(bare, name=words[begin], args=words[begin + 1 : end]))

@@ -8,10 +8,10 @@ import re
 from posixpath import normpath
 from typing import Final
 
-from hermes_acp.policy.shell.commands import Command
-from hermes_acp.policy.shell.places import HARMLESS_DEVICES, Surroundings
-from hermes_acp.policy.shell.script import Script
-from hermes_acp.policy.shell.words import Word
+from hermes_acp.policy.shell.command_paths import HARMLESS_DEVICES, ShellEnvironment
+from hermes_acp.policy.shell.script_parser import ParsedScript
+from hermes_acp.policy.shell.shell_words import Word
+from hermes_acp.policy.shell.simple_command import Command
 
 SYSTEM_FOLDERS: Final = frozenset(
     {
@@ -32,27 +32,29 @@ SYSTEM_FOLDERS: Final = frozenset(
     | {"/srv", "/sys", "/usr", "/var", "/Users", "/System", "/Library", "/Applications"}
 )
 RECURSIVE: Final = re.compile(r"-[a-zA-Z]*[rR][a-zA-Z]*|--recursive")
-SPARED_DEVICES: Final = re.compile(
+SAFE_DEVICES: Final = re.compile(
     r"/dev/(?:null|zero|full|tty|stdin|stdout|stderr|fd/.*|tcp/.*|udp/.*|shm/.*|pts/.*)"
 )
 FORMATTERS: Final = re.compile(
     r"mkfs(?:\..+)?|mke2fs|wipefs|blkdiscard|mkswap|sgdisk|sfdisk|fdisk|parted|newfs"
 )
-CLASSIC_BOMB: Final = re.compile(
+FORK_BOMB: Final = re.compile(
     r"(\S{1,40})\s{0,9}\(\)\s{0,9}\{\s{0,9}\1\s{0,9}\|\s{0,9}\1\s{0,9}&?\s{0,9};?\s{0,9}\}"
 )
-RUINOUS: Final = frozenset({"rm", "chmod", "chown", "chgrp", "shred", "find"})
+DESTRUCTIVE_PROGRAMS: Final = frozenset({"rm", "chmod", "chown", "chgrp", "shred", "find"})
 SELF_CALL: Final = r"(?<![\w./-]){name}(?![\w./-])"
 
 
-def ruin_of_command(command: Command, around: Surroundings) -> str:
+def destruction_by_command(command: Command, environment: ShellEnvironment) -> str:
     """Say what a command would ruin; empty where that is not plain to see."""
     program = command.program
-    if program not in RUINOUS and not FORMATTERS.fullmatch(program):
+    if program not in DESTRUCTIVE_PROGRAMS and not FORMATTERS.fullmatch(program):
         return ""
     texts = [word.text for word in command.args if word.text is not None]
     is_recursive = any(RECURSIVE.fullmatch(text) for text in texts)
-    target = next((shown for word in command.args if (shown := _whole_target(word, command, around))), "")
+    target = next(
+        (shown for word in command.args if (shown := _system_target(word, command, environment))), ""
+    )
     if program != "find" and target and is_recursive:
         return f"{program} of all of {target} is never run"
     if program == "find" and target and {"-delete", "rm", "shred", "/bin/rm"} & set(texts):
@@ -64,12 +66,12 @@ def ruin_of_command(command: Command, around: Surroundings) -> str:
 
 def is_device(path: str) -> bool:
     """Tell whether writing to a path overwrites a device."""
-    return path.startswith("/dev/") and path not in HARMLESS_DEVICES and not SPARED_DEVICES.fullmatch(path)
+    return path.startswith("/dev/") and path not in HARMLESS_DEVICES and not SAFE_DEVICES.fullmatch(path)
 
 
-def ruin_of_script(script: Script, text: str) -> str:
+def destruction_by_script(script: ParsedScript, text: str) -> str:
     """Say whether a text is a fork bomb: a function that calls itself twice, or beside itself, without an end."""
-    if CLASSIC_BOMB.search(text):
+    if FORK_BOMB.search(text):
         return "a fork bomb is never run"
     for name, body in script.functions:
         calls = len(re.findall(SELF_CALL.format(name=re.escape(name)), body)) if name else 0
@@ -79,7 +81,7 @@ def ruin_of_script(script: Script, text: str) -> str:
     return ""
 
 
-def _whole_target(word: Word, command: Command, around: Surroundings) -> str:
+def _system_target(word: Word, command: Command, environment: ShellEnvironment) -> str:
     """Give the folder that a word names whole, where that is the system's or the user's home; else nothing."""
     text = word.text
     if not text or text.startswith("-"):
@@ -88,6 +90,6 @@ def _whole_target(word: Word, command: Command, around: Surroundings) -> str:
         path = normpath(text if text.startswith("/") else f"{cwd}/{text}")
         path = "/" + path.lstrip("/")
         whole = path.removesuffix("/*").removesuffix("/.*") or "/"
-        if whole in SYSTEM_FOLDERS or whole == around.home:
+        if whole in SYSTEM_FOLDERS or whole == environment.home:
             return whole
     return ""

@@ -12,16 +12,16 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.policy.shell.contents import read_small
+from hermes_acp.policy.shell.small_files import read_small_file
 
-LARGEST_BYTES: Final = 64 << 20
-MOST_SHARED: Final = 20
+MAX_BYTES: Final = 64 << 20
+MAX_SHARED_INDEXES: Final = 20
 _HEAD: Final = struct.Struct(">4sII")
 _ENTRY: Final = struct.Struct(">8xII20xI20sH")
 _EXTENDED: Final = 0x4000
 
 
-class Entry(Struct, frozen=True):
+class IndexEntry(Struct, frozen=True):
     """One tracked path (absolute), and its file's time and size when git last looked into it."""
 
     path: str
@@ -29,20 +29,20 @@ class Entry(Struct, frozen=True):
     size_bytes: int
 
 
-class Index(Struct, frozen=True):
+class GitIndex(Struct, frozen=True):
     """The index of the work tree `top`, as bytes of its files; `modified_ns` is when it was last written."""
 
     top: str
     contents: tuple[bytes, ...]
     modified_ns: int
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[IndexEntry]:
         """Give what is tracked, as far as it can be read."""
         for content in self.contents:
             yield from _entries(content, self.top)
 
 
-def git_folder_of(cwd: str) -> tuple[str, str] | None:
+def find_git_folder(cwd: str) -> tuple[str, str] | None:
     """Give the top of the work tree around a folder, and the folder in which git keeps what belongs to that tree."""
     folder = cwd
     while not os.path.lexists(os.path.join(folder, ".git")):
@@ -51,19 +51,19 @@ def git_folder_of(cwd: str) -> tuple[str, str] | None:
         folder = os.path.dirname(folder)
     inner = os.path.join(folder, ".git")
     if os.path.isfile(inner):
-        told = (read_small(inner, 1 << 16) or b"").decode("utf-8", "replace").strip()
+        told = (read_small_file(inner, 1 << 16) or b"").decode("utf-8", "replace").strip()
         inner = os.path.join(folder, told.removeprefix("gitdir:").strip())
     return folder, os.path.realpath(inner)
 
 
-def read_index(cwd: str) -> Index | None:
+def read_index(cwd: str) -> GitIndex | None:
     """Read the index of the repository around a folder; None where it is too large, or no file."""
-    found = git_folder_of(cwd)
+    found = find_git_folder(cwd)
     if found is None:
-        return Index(cwd, (), 0)
+        return GitIndex(cwd, (), 0)
     top, folder = found
     path = os.path.join(folder, "index")
-    content = read_small(path, LARGEST_BYTES)
+    content = read_small_file(path, MAX_BYTES)
     if content is None:
         return None
     contents = [content] if content else []
@@ -72,8 +72,8 @@ def read_index(cwd: str) -> Index | None:
             names = sorted(name for name in os.listdir(folder) if name.startswith("sharedindex."))
         except OSError:
             return None
-        for name in names[:MOST_SHARED]:
-            shared = read_small(os.path.join(folder, name), LARGEST_BYTES)
+        for name in names[:MAX_SHARED_INDEXES]:
+            shared = read_small_file(os.path.join(folder, name), MAX_BYTES)
             if shared is None:
                 return None
             contents.append(shared)
@@ -81,10 +81,10 @@ def read_index(cwd: str) -> Index | None:
         modified_ns = os.stat(path).st_mtime_ns
     except OSError:
         modified_ns = 0
-    return Index(top, tuple(contents), modified_ns)
+    return GitIndex(top, tuple(contents), modified_ns)
 
 
-def _entries(content: bytes, top: str) -> Iterator[Entry]:
+def _entries(content: bytes, top: str) -> Iterator[IndexEntry]:
     if len(content) < _HEAD.size:
         return
     mark, version, count = _HEAD.unpack_from(content)
@@ -103,7 +103,7 @@ def _entries(content: bytes, top: str) -> Iterator[Entry]:
         if end < 0:
             return
         name = (name if version == 4 else b"") + content[begin:end]
-        yield Entry(os.path.join(top, os.fsdecode(name)), seconds * 10**9 + nanoseconds, size)
+        yield IndexEntry(os.path.join(top, os.fsdecode(name)), seconds * 10**9 + nanoseconds, size)
         at = end + 1 if version == 4 else at + ((end - at) // 8 + 1) * 8
 
 

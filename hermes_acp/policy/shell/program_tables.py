@@ -46,7 +46,7 @@ MARKS: Final[Mapping[str, Takes]] = MappingProxyType(
 )
 
 
-class Habit(Struct, frozen=True, forbid_unknown_fields=True):
+class ProgramSpec(Struct, frozen=True, forbid_unknown_fields=True):
     """How one program, or one of its subcommands, is used to read and nothing else."""
 
     flags: str = ""
@@ -83,7 +83,7 @@ class Habit(Struct, frozen=True, forbid_unknown_fields=True):
     version: str = ""
 
 
-class Wrappers(Struct, frozen=True, forbid_unknown_fields=True):
+class WrapperTable(Struct, frozen=True, forbid_unknown_fields=True):
     """Programs that start the programs named by their words."""
 
     transparent: frozenset[str]
@@ -93,7 +93,7 @@ class Wrappers(Struct, frozen=True, forbid_unknown_fields=True):
     shells: frozenset[str]
 
 
-class Changes(Struct, frozen=True, forbid_unknown_fields=True):
+class ChangeTable(Struct, frozen=True, forbid_unknown_fields=True):
     """Which words of programs that change things are the paths that change."""
 
     deletes: frozenset[str]
@@ -105,13 +105,13 @@ class Changes(Struct, frozen=True, forbid_unknown_fields=True):
     in_place: dict[str, str]
 
 
-class Beginning(Struct, frozen=True, forbid_unknown_fields=True):
+class RememberedPrefix(Struct, frozen=True, forbid_unknown_fields=True):
     """A beginning of a command that may be remembered, with so many more words."""
 
     words: int = 0
 
 
-class Hazard(Struct, frozen=True, forbid_unknown_fields=True):
+class ProgramHazard(Struct, frozen=True, forbid_unknown_fields=True):
     """The words of one program that no rule on its first words covers."""
 
     letters: str = ""
@@ -121,7 +121,7 @@ class Hazard(Struct, frozen=True, forbid_unknown_fields=True):
     script: Literal["", "sed", "awk", "jq"] = ""
 
 
-class Variables(Struct, frozen=True, forbid_unknown_fields=True):
+class VariableTable(Struct, frozen=True, forbid_unknown_fields=True):
     """Which variables a command line may set, and to what."""
 
     harmless: frozenset[str]
@@ -133,25 +133,25 @@ class _Programs(Struct, frozen=True, forbid_unknown_fields=True):
     names: frozenset[str]
 
 
-class Tables(Struct, frozen=True, forbid_unknown_fields=True):
+class ProgramTables(Struct, frozen=True, forbid_unknown_fields=True):
     """The whole file."""
 
-    read_only: dict[str, Habit]
+    read_only: dict[str, ProgramSpec]
     aliases: dict[str, str]
     versions: dict[str, frozenset[str]]
-    wrappers: Wrappers
-    changes: Changes
-    variables: Variables
-    beginnings: dict[str, Beginning]
+    wrappers: WrapperTable
+    changes: ChangeTable
+    variables: VariableTable
+    beginnings: dict[str, RememberedPrefix]
     manifests: dict[str, tuple[str, ...]]
     helps: _Programs
     interpreters: _Programs
     elevators: _Programs
     tellers: _Programs
-    hazards: dict[str, Hazard]
+    hazards: dict[str, ProgramHazard]
     reasons: dict[str, frozenset[str]]
 
-    def habit(self, name: str) -> Habit | None:
+    def program_spec(self, name: str) -> ProgramSpec | None:
         """Give how a program, or a subcommand, is used to read; another name of it will do."""
         return self.read_only.get(self.aliases.get(name, name))
 
@@ -165,12 +165,12 @@ class Tables(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def tables() -> Tables:
+def load_tables() -> ProgramTables:
     """Read the file, once."""
     import tomllib
 
     with (Path(__file__).parent / "commands.toml").open("rb") as file:
-        return msgspec.convert(tomllib.load(file), Tables)
+        return msgspec.convert(tomllib.load(file), ProgramTables)
 
 
 @cache

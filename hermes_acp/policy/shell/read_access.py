@@ -10,16 +10,16 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.policy.names import is_sensitive, secret_fitting
-from hermes_acp.policy.shell.places import is_within
-from hermes_acp.policy.shell.tracked import secrets_tracked
+from hermes_acp.policy.sensitive_names import is_sensitive, secret_name_matching
+from hermes_acp.policy.shell.command_paths import is_within
+from hermes_acp.policy.shell.tracked_secrets import tracked_secret_files
 
 BETWEEN_NAMES: Final = re.compile(r"[/{},|]")
 SIMPLE_PATTERN: Final = re.compile(r"[\w.*-]+")
 OF_EXPRESSIONS: Final = re.compile(r"[\\^$()]")
 
 
-class Reading(Struct, frozen=True):
+class ReadAccess(Struct, frozen=True):
     """What would be read; `why_not` says what speaks against the command being one that only reads.
 
     It looks into what is in the folders `beneath`; `patterns` are those of the names that it is after. Nothing else is
@@ -39,19 +39,19 @@ class Reading(Struct, frozen=True):
     unnamed: tuple[str, ...] = ()
 
 
-def secret_sought(reading: Reading) -> str:
+def searched_secret(reading: ReadAccess) -> str:
     """Return the pattern by which a look into folders is after files of secrets; empty where none is."""
     for pattern in reading.patterns if reading.beneath else ():
         for name in BETWEEN_NAMES.split(OF_EXPRESSIONS.sub("", pattern)):
-            if name and (is_sensitive(name) or secret_fitting(name)):
+            if name and (is_sensitive(name) or secret_name_matching(name)):
                 return pattern
     return ""
 
 
-def tracked_secrets(reading: Reading) -> Iterator[str]:
+def tracked_secrets(reading: ReadAccess) -> Iterator[str]:
     """Yield the files of secrets in the folders it looks into that git tracks: a sandbox does not hide what git has."""
     for folder in reading.beneath:
-        for path in secrets_tracked(folder):
+        for path in tracked_secret_files(folder):
             if is_within(path, folder) and not (reading.skips_hidden and "/." in path[len(folder) :]):
                 name = path.rpartition("/")[2].casefold()
                 if not reading.is_narrow or _fits(name, reading.patterns):

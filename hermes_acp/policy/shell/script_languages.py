@@ -69,12 +69,12 @@ SQL_WORDS: Final = re.compile(
     r"shell\w*|attach|detach|vacuum|insert|update|delete|replace\s+into|create|drop|alter|reindex|fts3_tokenizer|dbpage|sqlite_dbpage)\b"
 )
 PACKAGE: Final = re.compile(r"(?:\./|\.$)?(?!/)[\w./~+-]*")
-LONGEST_SCRIPT: Final = 1_000
+MAX_SCRIPT_CHARS: Final = 1_000
 
 
 def is_harmless(script: str, language: str) -> bool:
     """Tell whether a script only prints what its program reads; of a number, whether it is bounded."""
-    if len(script) > LONGEST_SCRIPT:
+    if len(script) > MAX_SCRIPT_CHARS:
         return False
     match language:
         case "sed":

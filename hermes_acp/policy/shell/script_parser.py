@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 
-from hermes_acp.policy.shell.commands import Command, said_by
-from hermes_acp.policy.shell.grammar import LONGEST_CHARACTERS, flaw_of, parse, strangeness_of
-from hermes_acp.policy.shell.parts import Gatherer, only_exports
-from hermes_acp.policy.shell.variables import is_own
-from hermes_acp.policy.shell.whereabouts import After, Place, after_cd, either
-from hermes_acp.policy.shell.words import Scope, Word, read_word, text_of
+from hermes_acp.policy.shell.bash_grammar import MAX_CHARS, parse, syntax_error_of, unsupported_syntax
+from hermes_acp.policy.shell.command_parts import PartsCollector, only_exports
+from hermes_acp.policy.shell.command_variables import is_script_variable
+from hermes_acp.policy.shell.shell_words import Scope, Word, read_word, text_of
+from hermes_acp.policy.shell.simple_command import Command, output_of
+from hermes_acp.policy.shell.statement_context import FoldersAfter, StatementContext, after_cd, union
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MOST_COMMANDS: Final = 4_000
-MOST_ROUNDS: Final = 12
+MAX_COMMANDS: Final = 4_000
+MAX_ROUNDS: Final = 12
 UNKNOWN: Final = Word("", None)
 SEQUENCES: Final = frozenset(
     {"program", "do_group", "subshell", "if_statement", "elif_clause", "else_clause", "while_statement"}
@@ -42,7 +42,7 @@ PLAIN_TESTS: Final = (
 )
 
 
-class Script(Struct, frozen=True):
+class ParsedScript(Struct, frozen=True):
     """The commands of a text, and what in it is not understood; `functions` are the names that it redefines."""
 
     commands: tuple[Command, ...]
@@ -50,23 +50,28 @@ class Script(Struct, frozen=True):
     functions: tuple[tuple[str, str], ...] = ()
 
 
-def read_script(text: str, cwds: tuple[str, ...], home: str) -> Script:
+def parse_script(text: str, cwds: tuple[str, ...], home: str) -> ParsedScript:
     """Take a text apart; its commands may begin in any of `cwds`."""
-    if strange := strangeness_of(text):
-        if len(text) > LONGEST_CHARACTERS:
-            return Script((), (strange,))
+    if strange := unsupported_syntax(text):
+        if len(text) > MAX_CHARS:
+            return ParsedScript((), (strange,))
         text = text.replace("\\\n", "")
         text = "".join(
             character if character.isprintable() or character in "\n\t" else " " for character in text
         )
     root = parse(text)
     reader = _Reader()
-    for why in (strange, flaw_of(root, text.encode("utf-8", "replace"))):
+    for why in (strange, syntax_error_of(root, text.encode("utf-8", "replace"))):
         if why:
             reader.obstacle(why)
     if not any("deeply" in why for why in reader.obstacles):
-        reader.walk(root, Place(cwds, Scope({"HOME": home, **({"PWD": cwds[0]} if len(cwds) == 1 else {})})))
-    return Script(tuple(reader.commands), tuple(dict.fromkeys(reader.obstacles)), tuple(reader.functions))
+        reader.walk(
+            root,
+            StatementContext(cwds, Scope({"HOME": home, **({"PWD": cwds[0]} if len(cwds) == 1 else {})})),
+        )
+    return ParsedScript(
+        tuple(reader.commands), tuple(dict.fromkeys(reader.obstacles)), tuple(reader.functions)
+    )
 
 
 class _Reader:
@@ -81,16 +86,16 @@ class _Reader:
         """Remember why the text cannot be judged by its commands alone."""
         self.obstacles.append(why)
 
-    def walk(self, node: "Node", place: Place) -> After:
+    def walk(self, node: "Node", place: StatementContext) -> FoldersAfter:
         """Read one statement and all in it."""
-        if len(self.commands) > MOST_COMMANDS:
-            self.obstacle(f"it holds more than {MOST_COMMANDS} commands")
-            return After(place.cwds, place.cwds)
+        if len(self.commands) > MAX_COMMANDS:
+            self.obstacle(f"it holds more than {MAX_COMMANDS} commands")
+            return FoldersAfter(place.cwds, place.cwds)
         kind = node.type
         if kind == "while_statement":
             if not ENDS_WITH_INPUT.fullmatch(text_of(node.named_children[0])):
                 self.obstacle("it holds a loop that may not end")
-            place = self._told_lines(node, place)
+            place = self._output_lines(node, place)
         if kind in SEQUENCES or (kind == "compound_statement" and text_of(node).startswith("{")):
             after = self._sequence(node, place)
         elif kind == "list":
@@ -99,7 +104,7 @@ class _Reader:
             after = self._pipeline(node, place)
         elif kind == "negated_command":
             always = self._sequence(node, place).always
-            after = After(always, always)
+            after = FoldersAfter(always, always)
         elif kind == "for_statement":
             after = self._loop(node, place)
         elif kind in SIMPLE or (kind == "declaration_command" and only_exports(node)):
@@ -107,21 +112,21 @@ class _Reader:
         elif kind == "test_command":
             after = self._test(node, place)
         elif kind == "comment":
-            after = After(place.cwds, place.cwds)
+            after = FoldersAfter(place.cwds, place.cwds)
         else:
-            after = self._strange(node, place)
-        return After(place.cwds, place.cwds) if kind in OWN_SHELL else after
+            after = self._unsupported(node, place)
+        return FoldersAfter(place.cwds, place.cwds) if kind in OWN_SHELL else after
 
-    def _sequence(self, node: "Node", place: Place) -> After:
-        after = After(place.cwds, place.cwds)
+    def _sequence(self, node: "Node", place: StatementContext) -> FoldersAfter:
+        after = FoldersAfter(place.cwds, place.cwds)
         seen = place.cwds
         for child in node.named_children:
             after = self.walk(child, place.at(seen))
             may_be_skipped = node.type in ("if_statement", "while_statement", "elif_clause")
-            seen = either(seen, after.always) if may_be_skipped else after.always
-        return After(either(after.success, seen) if node.type != "program" else after.success, seen)
+            seen = union(seen, after.always) if may_be_skipped else after.always
+        return FoldersAfter(union(after.success, seen) if node.type != "program" else after.success, seen)
 
-    def _list(self, node: "Node", place: Place) -> After:
+    def _list(self, node: "Node", place: StatementContext) -> FoldersAfter:
         """Read `a && b || c`, which the grammar nests to the left, one level a command."""
         links: list[Node] = []
         while node.type == "list":
@@ -132,11 +137,13 @@ class _Reader:
             is_and = any(child.type == "&&" for child in link.children)
             for child in link.named_children[1:]:
                 after = self.walk(child, place.at(before.success if is_and else before.always))
-                always = either(before.always, after.always)
-                before = After(after.success if is_and else either(before.success, after.success), always)
+                always = union(before.always, after.always)
+                before = FoldersAfter(
+                    after.success if is_and else union(before.success, after.success), always
+                )
         return before
 
-    def _pipeline(self, node: "Node", place: Place) -> After:
+    def _pipeline(self, node: "Node", place: StatementContext) -> FoldersAfter:
         feed = place.feed
         is_piped = place.is_piped
         source = None
@@ -145,40 +152,40 @@ class _Reader:
             self.walk(child, structs.replace(place, is_piped=is_piped, feed=feed, source=source))
             added = self.commands[before:]
             source = added[0] if len(added) == 1 else None
-            feed = said_by(source) if source else None
+            feed = output_of(source) if source else None
             is_piped = True
-        return After(place.cwds, place.cwds)
+        return FoldersAfter(place.cwds, place.cwds)
 
-    def _loop(self, node: "Node", place: Place) -> After:
+    def _loop(self, node: "Node", place: StatementContext) -> FoldersAfter:
         if node.children[0].type != "for":
-            return self._strange(node, place)
+            return self._unsupported(node, place)
         variable = node.child_by_field_name("variable")
         body = node.child_by_field_name("body")
         words = [read_word(value, place.scope) for value in node.children_by_field_name("value")]
         tellers = [self._substitutions(value, place) for value in node.children_by_field_name("value")]
-        self._note_oddities(words)
+        self._note_unknown_words(words)
         if variable is None or body is None:
-            return self._strange(node, place)
+            return self._unsupported(node, place)
         name = text_of(variable)
-        is_known = all(word.text is not None for word in words) and len(words) <= MOST_ROUNDS
+        is_known = all(word.text is not None for word in words) and len(words) <= MAX_ROUNDS
         is_steady = not _assigns(body, name)
         told = {**place.told, name: tellers[0]} if is_steady and len(tellers) == 1 and tellers[0] else {}
-        after = After(place.cwds, place.cwds)
+        after = FoldersAfter(place.cwds, place.cwds)
         for word in words if is_known and words and is_steady else [UNKNOWN]:
             scope = place.scope.bound(name, word.text, is_pattern=word.globs)
-            cwds = either(place.cwds, after.always)
-            after = self.walk(body, Place(cwds, scope, in_word=place.in_word, told=told))
-        if not is_own(name):
+            cwds = union(place.cwds, after.always)
+            after = self.walk(body, StatementContext(cwds, scope, in_word=place.in_word, told=told))
+        if not is_script_variable(name):
             self.obstacle(f"{name} may steer other programs")
-        always = either(place.cwds, after.always)
-        return After(always, always)
+        always = union(place.cwds, after.always)
+        return FoldersAfter(always, always)
 
-    def _test(self, node: "Node", place: Place) -> After:
+    def _test(self, node: "Node", place: StatementContext) -> FoldersAfter:
         """Pass a plain test of files and words; others can run what stands in a variable."""
         is_whole = node.named_child_count == 1 and WHOLE_TEST.fullmatch(text_of(node))
         inner = node.named_children[0] if is_whole else None
         if inner is None or inner.type not in ("unary_expression", "binary_expression"):
-            return self._strange(node, place)
+            return self._unsupported(node, place)
         tested = list(inner.children)
         operator = tested.pop(len(tested) - 2)
         is_plain = len(tested) in (1, 2) and text_of(operator) in PLAIN_TESTS[len(tested) - 1]
@@ -191,12 +198,12 @@ class _Reader:
             if word.oddity or (word.text is None and child.type not in whole)
         ]
         if not is_plain or unclear:
-            return self._strange(node, place)
+            return self._unsupported(node, place)
         for child in tested:
             self._substitutions(child, place)
-        return After(place.cwds, place.cwds)
+        return FoldersAfter(place.cwds, place.cwds)
 
-    def _strange(self, node: "Node", place: Place) -> After:
+    def _unsupported(self, node: "Node", place: StatementContext) -> FoldersAfter:
         """Name what is not understood, and read on inside: what is forbidden there stays forbidden."""
         if node.type == "function_definition":
             name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
@@ -205,16 +212,16 @@ class _Reader:
         self.obstacle(f"{words} is not judged")
         for child in node.named_children:
             self._statements_in(child, place)
-        return After(place.cwds, place.cwds)
+        return FoldersAfter(place.cwds, place.cwds)
 
-    def _statements_in(self, node: "Node", place: Place) -> None:
+    def _statements_in(self, node: "Node", place: StatementContext) -> None:
         if node.type in ("command", "redirected_statement", "pipeline", "list", "for_statement", *SEQUENCES):
             self.walk(node, place)
             return
         for child in node.named_children:
             self._statements_in(child, place)
 
-    def _told_lines(self, node: "Node", place: Place) -> Place:
+    def _output_lines(self, node: "Node", place: StatementContext) -> StatementContext:
         """Note which variable holds a line of what is piped into a loop."""
         head, body = node.named_children[0], node.named_children[-1]
         reads = READS_LINES.fullmatch(text_of(head))
@@ -222,7 +229,7 @@ class _Reader:
             return structs.replace(place, told={})
         return structs.replace(place, told={**place.told, reads[1]: place.source})
 
-    def _substitutions(self, node: "Node", place: Place) -> Command | None:
+    def _substitutions(self, node: "Node", place: StatementContext) -> Command | None:
         """Read the commands whose output or file name takes a place in a word.
 
         Give the one that says all of the word, where it is one.
@@ -237,25 +244,25 @@ class _Reader:
         is_one = last is not None and last.type == "command"
         return self.commands[-1] if is_one and len(self.commands) > before else None
 
-    def _substitutions_in(self, node: "Node", place: Place) -> None:
+    def _substitutions_in(self, node: "Node", place: StatementContext) -> None:
         for child in node.named_children if node.type not in SUBSTITUTIONS else (node,):
             if child.type in SUBSTITUTIONS:
                 in_word = place.in_word or child.type == "command_substitution"
-                inner = Place(place.cwds, place.scope, in_word=in_word)
+                inner = StatementContext(place.cwds, place.scope, in_word=in_word)
                 for statement in child.named_children:
                     inner = inner.at(self.walk(statement, inner).always)
             elif child.named_child_count:
                 self._substitutions_in(child, place)
 
-    def _note_oddities(self, words: list[Word]) -> None:
+    def _note_unknown_words(self, words: list[Word]) -> None:
         for word in words:
             if word.oddity:
                 self.obstacle(word.oddity)
 
-    def _simple(self, node: "Node", place: Place) -> After:
+    def _simple(self, node: "Node", place: StatementContext) -> FoldersAfter:
         body = node.child_by_field_name("body") if node.type == "redirected_statement" else node
-        gatherer = Gatherer(place.scope)
-        after = After(place.cwds, place.cwds)
+        gatherer = PartsCollector(place.scope)
+        after = FoldersAfter(place.cwds, place.cwds)
         is_plain = body is not None and body.type in (*PLAIN, "declaration_command")
         if body is not None and is_plain:
             gatherer.take(body)
@@ -268,11 +275,13 @@ class _Reader:
             feed = place.feed if gatherer.feed is None else gatherer.feed
             after = self.walk(body, structs.replace(place, feed=feed, source=None))
         tellers = {text_of(part): self._substitutions(part, place) for part in gatherer.parts}
-        self._note_oddities(gatherer.words)
+        self._note_unknown_words(gatherer.words)
         for why in gatherer.obstacles:
             self.obstacle(why)
         for statement in gatherer.statements:
-            self.walk(statement, Place(place.cwds, place.scope, is_piped=True, in_word=place.in_word))
+            self.walk(
+                statement, StatementContext(place.cwds, place.scope, is_piped=True, in_word=place.in_word)
+            )
         name, args = (gatherer.words[0], gatherer.words[1:]) if gatherer.words else (None, [])
         command = Command(
             name,
@@ -284,7 +293,7 @@ class _Reader:
             place.feed if gatherer.feed is None else gatherer.feed,
             place.source if gatherer.feed is None and not gatherer.redirects else None,
             place.in_word,
-            place.teller_of(args[-1], tellers) if args else None,
+            place.source_of(args[-1], tellers) if args else None,
         )
         if name or gatherer.assignments or gatherer.redirects:
             self.commands.append(command)

@@ -12,12 +12,12 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import Final
 
-from hermes_acp.core.closures import Closure
-from hermes_acp.policy.shell.places import is_within, paths_of
-from hermes_acp.policy.shell.tracked import secrets_tracked
-from hermes_acp.policy.shell.words import Word
+from hermes_acp.core.denied_paths import DeniedPath
+from hermes_acp.policy.shell.command_paths import is_within, paths_of
+from hermes_acp.policy.shell.shell_words import Word
+from hermes_acp.policy.shell.tracked_secrets import tracked_secret_files
 
-MOST_LOOKED_AT: Final = 5_000
+MAX_VISITED: Final = 5_000
 ALWAYS: Final = frozenset({"git grep", "git cat-file"})
 USUALLY: Final = frozenset({"git diff", "git show", "git range-diff"})
 AS_ASKED: Final = frozenset({"git log", "git whatchanged", "git diff-tree", "git stash"})
@@ -39,7 +39,7 @@ WITH_PATCHES: Final = (
 PATCH_LETTERS: Final = frozenset("pucmULW")
 
 
-def tracked_by(
+def tracked_secrets_shown(
     name: str, words: Sequence[Word], cwds: tuple[str, ...], roots: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Give the places of which git may show files, now or in the past, by the question `name`.
@@ -54,11 +54,11 @@ def tracked_by(
     return tuple(places) if places and all(map(os.path.lexists, places)) else roots
 
 
-def unnamed_secrets(
+def secrets_shown(
     name: str, words: Sequence[Word], cwds: tuple[str, ...], roots: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Give the tracked files of secrets that the answer to a question `name` may hold without its naming them."""
-    places = tracked_by(name, words, cwds, roots)
+    places = tracked_secrets_shown(name, words, cwds, roots)
     if not places:
         return ()
     texts = [word.text or "" for word in words]
@@ -70,7 +70,7 @@ def unnamed_secrets(
     return tuple(
         path
         for cwd in cwds
-        for path in secrets_tracked(cwd, only_touched=is_fresh)
+        for path in tracked_secret_files(cwd, only_touched=is_fresh)
         if (places == roots or any(is_within(path, place) for place in places))
         and not any(_is_left_out(os.path.relpath(path, cwd), pattern) for pattern in left_out)
     )
@@ -96,22 +96,22 @@ def _shows_content(name: str, words: Sequence[str]) -> bool:
     return (name in USUALLY and not has_names_alone) or (name in USUALLY | AS_ASKED and has_patches)
 
 
-def shut_beneath(folders: Sequence[str], closures: Sequence[Closure]) -> tuple[str, ...] | None:
+def denied_beneath(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -> tuple[str, ...] | None:
     """Give what is shut in some folders, however deep; None where there is too much to look through."""
     waiting = deque(folders)
     found: list[str] = []
     looked_at = 0
     while waiting:
         folder = waiting.popleft()
-        near = [each for each in closures if each.may_lie_beneath(folder)]
+        near = [each for each in denied_paths if each.may_match_below(folder)]
         if not near:
             continue
         with suppress(OSError), os.scandir(folder) as entries:
             for entry in entries:
                 looked_at += 1
-                if looked_at > MOST_LOOKED_AT:
+                if looked_at > MAX_VISITED:
                     return None
-                if any(each.fits(entry.path) for each in near):
+                if any(each.matches(entry.path) for each in near):
                     found.append(entry.path)
                 elif entry.name != ".git" and entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)

@@ -22,7 +22,7 @@ PLAIN_CUT: Final = re.compile(
 PLAIN_SUM: Final = re.compile(r"\$\(\([0-9+\-*/%() \t]*\)\)")
 ONE_WORD: Final = re.compile(r"[^\s\\]+")
 LIVE_DOLLAR: Final = re.compile(r"\$(?=[A-Za-z0-9_({\[@*#?$!'\"-])|`")
-BARE_SYNTAX: Final = re.compile(r"[;|&<>()\s'\"`]")
+UNQUOTED_SYNTAX: Final = re.compile(r"[;|&<>()\s'\"`]")
 BRACES: Final = re.compile(r"\{.*(?:,|\.\.|\{)", re.DOTALL)
 LATE_TILDE: Final = re.compile(r"[=:]~")
 # Of all that $'…' may hold only what every locale takes for the same character of ASCII.
@@ -41,7 +41,7 @@ NAMES_OBJECT: Final = re.compile(
     r"\$\(git (?:merge-base [A-Za-z][\w./-]* [A-Za-z][\w./-]*|rev-parse (?:--short |--verify )?HEAD[~^0-9]*)\)"
 )
 SOME_OBJECT: Final = "0" * 40
-MOST_LISTED: Final = 32
+MAX_LISTED: Final = 32
 DOUBLE_QUOTED_ESCAPE: Final = re.compile(r'\\([$`"\\\n])')
 
 
@@ -134,7 +134,7 @@ def read_words(node: "Node", scope: Scope) -> list[Word]:
     if "{" not in raw or not PLAIN_LISTS.fullmatch(raw):
         return [read_word(node, scope)]
     texts = [raw]
-    while (listed := LISTED.search(texts[0])) and len(texts) <= MOST_LISTED:
+    while (listed := LISTED.search(texts[0])) and len(texts) <= MAX_LISTED:
         texts = [
             found.string[: found.start()] + choice + found.string[found.end() :]
             for text in texts
@@ -157,7 +157,7 @@ def _pieces(node: "Node", scope: Scope) -> list[_Piece]:
         case "word" | "number" | "variable_name" | "special_variable_name" | "test_operator" | "regex":
             return _bare(raw)
         case "command_name":
-            return _pieces(node.children[0], scope) if node.child_count == 1 else [_strange(raw)]
+            return _pieces(node.children[0], scope) if node.child_count == 1 else [_unknown_piece(raw)]
         case "raw_string":
             return [_Piece(raw[1:-1], is_quoted=True)]
         case "ansi_c_string":
@@ -181,10 +181,10 @@ def _pieces(node: "Node", scope: Scope) -> list[_Piece]:
                 _Piece(None) if PLAIN_SUM.fullmatch(raw) else _Piece(None, oddity="it calculates with names")
             ]
         case _:
-            return [_strange(raw)]
+            return [_unknown_piece(raw)]
 
 
-def _strange(raw: str) -> _Piece:
+def _unknown_piece(raw: str) -> _Piece:
     return _Piece(None, oddity=f"{raw[:40]!r} is not understood")
 
 
@@ -194,8 +194,8 @@ def _bare(raw: str) -> list[_Piece]:
     for part in re.split(r"(\\.)", raw.replace("\\\n", ""), flags=re.DOTALL):
         if part.startswith("\\") and len(part) == 2:
             pieces.append(_Piece(part[1], is_quoted=True))
-        elif LIVE_DOLLAR.search(part) or BARE_SYNTAX.search(part):
-            return [_strange(raw)]
+        elif LIVE_DOLLAR.search(part) or UNQUOTED_SYNTAX.search(part):
+            return [_unknown_piece(raw)]
         elif part:
             pieces.append(_Piece(part))
     return pieces
@@ -206,7 +206,7 @@ def _concatenated(node: "Node", scope: Scope) -> list[_Piece]:
     end = node.start_byte
     for child in node.children:
         if child.start_byte != end:
-            return [_strange(text_of(node))]
+            return [_unknown_piece(text_of(node))]
         end = child.end_byte
         pieces += _pieces(child, scope)
     return pieces
@@ -236,7 +236,7 @@ def _quoted_literal(source: bytes) -> _Piece:
     raw = source.decode("utf-8", "replace")
     bare = DOUBLE_QUOTED_ESCAPE.sub("", raw)
     if LIVE_DOLLAR.search(bare) or '"' in bare:
-        return _strange(raw)
+        return _unknown_piece(raw)
     return _Piece(DOUBLE_QUOTED_ESCAPE.sub(lambda m: "" if m[1] == "\n" else m[1], raw), is_quoted=True)
 
 

@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
-from hermes_acp.policy.shell.parts import Redirect
-from hermes_acp.policy.shell.words import Word
+from hermes_acp.policy.shell.command_parts import Redirect
+from hermes_acp.policy.shell.shell_words import Word
 
 
 class Command(Struct, frozen=True):
@@ -45,7 +45,7 @@ class Command(Struct, frozen=True):
         return PurePosixPath(self.name.text).name if self.name and self.name.text else ""
 
 
-def said_by(command: Command) -> str | None:
+def output_of(command: Command) -> str | None:
     """Give what a command is sure to write: `echo` and `printf` their words."""
     if command.program not in ("echo", "printf") or command.redirects:
         return None

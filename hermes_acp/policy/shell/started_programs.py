@@ -9,116 +9,136 @@ from typing import Final
 
 from msgspec import structs
 
-from hermes_acp.policy.shell.arguments import sort_arguments
-from hermes_acp.policy.shell.commands import Command
-from hermes_acp.policy.shell.habits import outset_mistake, read_habit, read_words
-from hermes_acp.policy.shell.places import Surroundings
-from hermes_acp.policy.shell.readings import Reading
-from hermes_acp.policy.shell.tables import Habit, flags_of, tables
-from hermes_acp.policy.shell.words import Word
+from hermes_acp.policy.shell.command_arguments import parse_arguments
+from hermes_acp.policy.shell.command_paths import ShellEnvironment
+from hermes_acp.policy.shell.program_tables import ProgramSpec, flags_of, load_tables
+from hermes_acp.policy.shell.read_access import ReadAccess
+from hermes_acp.policy.shell.read_only_commands import program_mistake, read_only_access, read_program_words
+from hermes_acp.policy.shell.shell_words import Word
+from hermes_acp.policy.shell.simple_command import Command
 
 FOUND: Final = Word("{}", "{}")
 
 
-def read_command(command: Command, around: Surroundings) -> Reading:
+def access_of_command(command: Command, environment: ShellEnvironment) -> ReadAccess:
     """Judge a command whose words are its own, and what it starts on files."""
-    habit = tables().habit(command.program)
-    if habit and habit.is_fed:
-        why = outset_mistake(command, around)
-        return Reading(why) if why else _read_fed(command, habit, around)
-    if habit and habit.starts and any(word.text == habit.starts for word in command.args):
-        why = outset_mistake(command, around)
-        return Reading(why) if why else _read_started(command, habit, around)
-    reading = read_habit(command, around)
-    if not reading.why_not or command.told_by is None or habit is None or habit.globals is not None:
+    program_spec = load_tables().program_spec(command.program)
+    if program_spec and program_spec.is_fed:
+        why = program_mistake(command, environment)
+        return ReadAccess(why) if why else _access_from_pipe(command, program_spec, environment)
+    if (
+        program_spec
+        and program_spec.starts
+        and any(word.text == program_spec.starts for word in command.args)
+    ):
+        why = program_mistake(command, environment)
+        return ReadAccess(why) if why else _access_of_started(command, program_spec, environment)
+    reading = read_only_access(command, environment)
+    if (
+        not reading.why_not
+        or command.told_by is None
+        or program_spec is None
+        or program_spec.globals is not None
+    ):
         return reading
-    return _read_told(command, command.told_by, around)
+    return _access_from_output(command, command.told_by, environment)
 
 
-def _read_told(command: Command, teller: Command, around: Surroundings) -> Reading:
+def _access_from_output(command: Command, teller: Command, environment: ShellEnvironment) -> ReadAccess:
     """Judge a program whose last argument is what another command tells: names of files, each a word of its own."""
-    told = _told_to(structs.replace(command, source=teller), around)
-    name = outset_mistake(command, around) == "" and command.name
+    told = _files_from_pipe(structs.replace(command, source=teller), environment)
+    name = program_mistake(command, environment) == "" and command.name
     is_quiet = all(each.target and each.target.text == "/dev/null" for each in teller.redirects)
     if told is None or not name or not is_quiet or teller.cwds != command.cwds:
-        return Reading(f"what {command.text[:60]} is told is not known")
-    return _read_all(command, (name, *command.args[:-1], FOUND), told, around)
+        return ReadAccess(f"what {command.text[:60]} is told is not known")
+    return _access_on_found(command, (name, *command.args[:-1], FOUND), told, environment)
 
 
-def _read_started(command: Command, habit: Habit, around: Surroundings) -> Reading:
+def _access_of_started(
+    command: Command, program_spec: ProgramSpec, environment: ShellEnvironment
+) -> ReadAccess:
     """Judge a program that starts others on each file it finds: those must read too, and only what is found."""
     own: list[Word] = []
     started: list[tuple[Word, ...]] = []
     rest = list(command.args)
     while rest:
         word = rest.pop(0)
-        if word.text != habit.starts:
+        if word.text != program_spec.starts:
             own.append(word)
             continue
         end = next((at for at, each in enumerate(rest) if each.text in (";", "+")), -1)
         if end < 2 or [at for at, each in enumerate(rest[:end]) if "{}" in (each.text or "{}")] != [end - 1]:
-            return Reading(f"what {command.program} starts is not clear")
+            return ReadAccess(f"what {command.program} starts is not clear")
         if rest[end - 1].text != "{}":
-            return Reading(f"what {command.program} starts is not clear")
+            return ReadAccess(f"what {command.program} starts is not clear")
         started.append(tuple(rest[:end]))
         rest = rest[end + 1 :]
-    found = read_words(command.program, habit, tuple(own), command.cwds)
+    found = read_program_words(command.program, program_spec, tuple(own), command.cwds)
     if found.why_not:
         return found
     for words in started:
-        reading = _read_all(command, words, found, around)
+        reading = _access_on_found(command, words, found, environment)
         if reading.why_not:
             return reading
-    return _looking_into(found, command)
+    return _including_contents(found, command)
 
 
-def _looking_into(found: Reading, command: Command) -> Reading:
+def _including_contents(found: ReadAccess, command: Command) -> ReadAccess:
     """Say what is read of files that were found in some folders: whatever is in those."""
     return structs.replace(found, beneath=found.paths or command.cwds, is_listing=False)
 
 
-def _read_all(command: Command, words: tuple[Word, ...], found: Reading, around: Surroundings) -> Reading:
+def _access_on_found(
+    command: Command, words: tuple[Word, ...], found: ReadAccess, environment: ShellEnvironment
+) -> ReadAccess:
     """Judge a program that is started on files that were found, for which the last word stands."""
     name, fixed = words[0], words[1:-1]
-    habit = tables().habit(name.text or "")
-    if habit is None or habit.operands not in ("paths", "script") or habit.starts or habit.most:
-        return Reading(f"{name.raw[:60]} may do more than read")
-    alone = sort_arguments(fixed, habit)
-    if alone.unknown or (habit.operands == "script" and not (alone.scripts or alone.operands)):
-        return Reading(f"what {name.raw} gets is not clear")
+    program_spec = load_tables().program_spec(name.text or "")
+    if (
+        program_spec is None
+        or program_spec.operands not in ("paths", "script")
+        or program_spec.starts
+        or program_spec.most
+    ):
+        return ReadAccess(f"{name.raw[:60]} may do more than read")
+    alone = parse_arguments(fixed, program_spec)
+    if alone.unknown or (program_spec.operands == "script" and not (alone.scripts or alone.operands)):
+        return ReadAccess(f"what {name.raw} gets is not clear")
     folder = next(iter(found.paths or command.cwds))
     inner = structs.replace(
         command, name=name, args=(*fixed, Word(folder, folder)), assignments=(), redirects=()
     )
-    reading = read_habit(inner, around)
+    reading = read_only_access(inner, environment)
     if not reading.why_not and any(path != folder for path in reading.paths):
-        return Reading(f"{name.raw} reads more than what is found")
-    return reading if reading.why_not else _looking_into(found, command)
+        return ReadAccess(f"{name.raw} reads more than what is found")
+    return reading if reading.why_not else _including_contents(found, command)
 
 
-def _read_fed(command: Command, habit: Habit, around: Surroundings) -> Reading:
+def _access_from_pipe(
+    command: Command, program_spec: ProgramSpec, environment: ShellEnvironment
+) -> ReadAccess:
     """Judge a program that is started on the files whose names another one writes."""
     words = list(command.args)
-    given = _take_flags(words, habit)
+    given = _take_flags(words, program_spec)
     if isinstance(given, str):
-        return Reading(f"{command.program} with {given[:60]} may do more than read")
-    started = tables().habit(words[0].text or "") if words else None
+        return ReadAccess(f"{command.program} with {given[:60]} may do more than read")
+    started = load_tables().program_spec(words[0].text or "") if words else None
     if started and started.operands == "free":
-        return read_habit(structs.replace(command, name=words[0], args=tuple(words[1:])), around)
+        return read_only_access(structs.replace(command, name=words[0], args=tuple(words[1:])), environment)
     mark = given.get("-I", "")
     if mark and words and words[-1].text == mark:
         words.pop()
     if not words or (mark and any(mark in (word.text or mark) for word in words)):
-        return Reading(f"what {command.program} starts is not clear")
-    told = _told_to(command, around)
+        return ReadAccess(f"what {command.program} starts is not clear")
+    told = _files_from_pipe(command, environment)
     if told is None:
-        return Reading(f"which files {command.program} is told of is not known")
-    return _read_all(command, (*words, FOUND), told, around)
+        return ReadAccess(f"which files {command.program} is told of is not known")
+    return _access_on_found(command, (*words, FOUND), told, environment)
 
 
-def _take_flags(words: list[Word], habit: Habit) -> dict[str, str] | str:
+def _take_flags(words: list[Word], program_spec: ProgramSpec) -> dict[str, str] | str:
     """Take the flags in front of the words away and give them with their values; or the one that is not known."""
-    flags = flags_of(habit.flags)
+    flags = flags_of(program_spec.flags)
     given: dict[str, str] = {}
     while words and (text := words[0].text) and text.startswith("-"):
         flag = text if text in flags else text[:2]
@@ -131,27 +151,27 @@ def _take_flags(words: list[Word], habit: Habit) -> dict[str, str] | str:
     return given
 
 
-def _told_to(command: Command, around: Surroundings) -> Reading | None:
+def _files_from_pipe(command: Command, environment: ShellEnvironment) -> ReadAccess | None:
     """Give where the files are whose paths are all that a command is told; None where it may be told more."""
     source = command.source
-    if source is None or outset_mistake(source, around):
+    if source is None or program_mistake(source, environment):
         return None
-    habit, words = tables().habit(source.program), source.args
-    if habit is None:
+    program_spec, words = load_tables().program_spec(source.program), source.args
+    if program_spec is None:
         return None
-    if habit.globals is not None:
+    if program_spec.globals is not None:
         name = f"{source.program} {words[0].text}" if words else ""
-        habit, words = tables().habit(name), words[1:]
-        if habit is None or read_habit(source, around).why_not:
+        program_spec, words = load_tables().program_spec(name), words[1:]
+        if program_spec is None or read_only_access(source, environment).why_not:
             return None
-    flags = set(sort_arguments(words, habit).flags)
-    if flags & set(habit.tells_more.split()):
+    flags = set(parse_arguments(words, program_spec).flags)
+    if flags & set(program_spec.tells_more.split()):
         return None
-    reading = read_words(source.program, habit, words, source.cwds)
+    reading = read_program_words(source.program, program_spec, words, source.cwds)
     if reading.why_not:
         return None
-    if habit.tells == "what it is told":
-        return None if reading.paths else _told_to(source, around)
-    if habit.tells != "always" and not flags & set(habit.tells.split()):
+    if program_spec.tells == "what it is told":
+        return None if reading.paths else _files_from_pipe(source, environment)
+    if program_spec.tells != "always" and not flags & set(program_spec.tells.split()):
         return None
     return structs.replace(reading, paths=tuple(filter(os.path.isdir, reading.paths)))

@@ -11,13 +11,13 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from hermes_acp.policy.shell.commands import Command
-from hermes_acp.policy.shell.words import Scope, Word
+from hermes_acp.policy.shell.shell_words import Scope, Word
+from hermes_acp.policy.shell.simple_command import Command
 
-TOLD_VARIABLE: Final = re.compile(r"(\"?)\$(?:(\w+)|\{(\w+)\})\1")
+OUTPUT_VARIABLE: Final = re.compile(r"(\"?)\$(?:(\w+)|\{(\w+)\})\1")
 
 
-class Place(Struct, frozen=True):
+class StatementContext(Struct, frozen=True):
     """Where a statement stands: the folders it may run in, known variables, those `told` by a command, its input."""
 
     cwds: tuple[str, ...]
@@ -28,36 +28,36 @@ class Place(Struct, frozen=True):
     in_word: bool = False
     told: Mapping[str, Command] = MappingProxyType({})
 
-    def at(self, cwds: tuple[str, ...]) -> "Place":
+    def at(self, cwds: tuple[str, ...]) -> "StatementContext":
         """Give the same place in other folders."""
         if cwds == self.cwds:
             return self
         pwd = cwds[0] if len(cwds) == 1 else None
         return structs.replace(self, cwds=cwds, scope=self.scope.bound("PWD", pwd))
 
-    def teller_of(self, word: Word, tellers: Mapping[str, Command | None]) -> Command | None:
+    def source_of(self, word: Word, tellers: Mapping[str, Command | None]) -> Command | None:
         """Give the command that says what a word is, or one line of which it is; `tellers` are those within words."""
-        variable = TOLD_VARIABLE.fullmatch(word.raw)
+        variable = OUTPUT_VARIABLE.fullmatch(word.raw)
         return self.told.get(variable[2] or variable[3]) if variable else tellers.get(word.raw)
 
 
-class After(Struct, frozen=True):
+class FoldersAfter(Struct, frozen=True):
     """The folders one may be in after success, and after whatever happened."""
 
     success: tuple[str, ...]
     always: tuple[str, ...]
 
 
-def either(*groups: tuple[str, ...]) -> tuple[str, ...]:
+def union(*groups: tuple[str, ...]) -> tuple[str, ...]:
     """Give the folders of all groups, each once."""
     return tuple(dict.fromkeys(folder for group in groups for folder in group))
 
 
-def after_cd(command: Command) -> After:
+def after_cd(command: Command) -> FoldersAfter:
     """Give where `cd` leads; where that is not known, nowhere one may read."""
     words = [word for word in command.args if word.text != "--"]
     target = words[0].text if len(words) == 1 and not words[0].globs else None
     if target is None or target.startswith("-"):
-        return After(("/",), either(command.cwds, ("/",)))
+        return FoldersAfter(("/",), union(command.cwds, ("/",)))
     went = tuple(normpath(join(cwd, target)) for cwd in command.cwds)
-    return After(went, either(command.cwds, went))
+    return FoldersAfter(went, union(command.cwds, went))

@@ -6,15 +6,15 @@ Knows: when git takes a file for unchanged. Does not know: git commands, what ma
 import os
 from typing import Final
 
-from hermes_acp.policy.names import is_sensitive, may_name_secrets
-from hermes_acp.policy.shell.indexes import Entry, Index, read_index
+from hermes_acp.policy.sensitive_names import is_sensitive, may_name_secrets
+from hermes_acp.policy.shell.git_index import GitIndex, IndexEntry, read_index
 
-MOST_FOUND: Final = 50
+MAX_RESULTS: Final = 50
 # From version 4 on a path is given as what differs from the one before it.
 _ABRIDGED: Final = b"\0\0\0\4"
 
 
-def secrets_tracked(cwd: str, *, only_touched: bool = False) -> tuple[str, ...]:
+def tracked_secret_files(cwd: str, *, only_touched: bool = False) -> tuple[str, ...]:
     """Give the files of such names that the repository around a folder tracks, those alone that were touched since.
 
     They are absolute. What cannot be read as an index has none.
@@ -24,9 +24,9 @@ def secrets_tracked(cwd: str, *, only_touched: bool = False) -> tuple[str, ...]:
         return ()
     found: list[str] = []
     for entry in index.entries():
-        if is_sensitive(entry.path) and not (only_touched and _is_as_noted(entry, index)):
+        if is_sensitive(entry.path) and not (only_touched and _is_unchanged(entry, index)):
             found.append(entry.path)
-        if len(found) >= MOST_FOUND:
+        if len(found) >= MAX_RESULTS:
             break
     return tuple(dict.fromkeys(found))
 
@@ -35,7 +35,7 @@ def _may_name_secrets(content: bytes) -> bool:
     return content[4:8] == _ABRIDGED or may_name_secrets(content)
 
 
-def _is_as_noted(entry: Entry, index: Index) -> bool:
+def _is_unchanged(entry: IndexEntry, index: GitIndex) -> bool:
     """Tell whether git takes a file for unchanged without a look into it; one as new as the index it looks into."""
     try:
         about = os.lstat(entry.path)

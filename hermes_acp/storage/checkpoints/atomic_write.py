@@ -9,11 +9,11 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from hermes_acp.core.checkpoints import CheckpointTrouble
-from hermes_acp.storage.files import storage_trouble
+from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.storage.private_files import storage_error
 
 
-def write_slip(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes) -> None:
     """Replace a file, readable by its owner alone. Raises OSError."""
     draft = path.parent / f".draft-{os.urandom(8).hex()}"
     try:
@@ -27,7 +27,7 @@ def write_slip(path: Path, content: bytes) -> None:
         raise
 
 
-def disk_trouble(path: Path, error: OSError) -> CheckpointTrouble:
+def checkpoint_io_error(path: Path, error: OSError) -> CheckpointError:
     """Tell of trouble with the disk."""
-    told = storage_trouble("keep a checkpoint in", path, error)
-    return CheckpointTrouble(told.message, hint=told.hint)
+    told = storage_error("keep a checkpoint in", path, error)
+    return CheckpointError(told.message, hint=told.hint)

@@ -16,14 +16,14 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.core.checkpoints import CheckpointTrouble
-from hermes_acp.storage.checkpoints.slips import write_slip
-from hermes_acp.storage.files import private_folder, storage_trouble
+from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.storage.checkpoints.atomic_write import write_atomically
+from hermes_acp.storage.private_files import private_folder, storage_error
 
 SIMPLE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 
 
-class KeptFolder(Struct):
+class FolderSnapshot(Struct):
     """One folder of a checkpoint: its trees in the shadow `shadow`; `after` is empty while the turn runs.
 
     `modes_before` are the unusual permission bits of what it changed, `folders_before` and `folders_after` those of
@@ -49,7 +49,7 @@ class KeptFolder(Struct):
         return before != (self.after, self.empty_after, self.folders_after)
 
 
-class Note(Struct):
+class CheckpointRecord(Struct):
     """What is written down of one checkpoint; see `core.checkpoints.Checkpoint`."""
 
     id: str
@@ -58,7 +58,7 @@ class Note(Struct):
     created_at: float
     title: str
     kind: Literal["turn", "undo", "redo"]
-    places: list[KeptFolder]
+    places: list[FolderSnapshot]
     undoes: tuple[str, ...] = ()
     undone_by: str = ""
 
@@ -68,8 +68,8 @@ class Note(Struct):
         return any(not place.after for place in self.places)
 
 
-class Book:
-    """The notes of one home folder; methods raise CheckpointTrouble."""
+class CheckpointIndex:
+    """The notes of one home folder; methods raise CheckpointError."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -79,27 +79,27 @@ class Book:
             return self.folder / session_id
         return self.folder / hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
 
-    def _path(self, note: Note) -> Path:
+    def _path(self, note: CheckpointRecord) -> Path:
         return self._of(note.session_id) / f"{int(note.created_at * 1000):015}-{note.id}.json"
 
-    def write(self, note: Note) -> None:
+    def write(self, note: CheckpointRecord) -> None:
         """Write a note, or write it anew."""
         path = self._path(note)
         try:
             private_folder(path.parent)
-            write_slip(path, msgspec.json.encode(note))
+            write_atomically(path, msgspec.json.encode(note))
         except OSError as error:
-            told = storage_trouble("write", path, error)
-            raise CheckpointTrouble(told.message, hint=told.hint) from error
+            told = storage_error("write", path, error)
+            raise CheckpointError(told.message, hint=told.hint) from error
 
-    def strike(self, note: Note) -> None:
+    def delete(self, note: CheckpointRecord) -> None:
         """Forget a note."""
         path = self._path(note)
         with suppress(OSError):
             path.unlink(missing_ok=True)
             os.rmdir(path.parent)
 
-    def of_session(self, session_id: str) -> list[Note]:
+    def of_session(self, session_id: str) -> list[CheckpointRecord]:
         """Give a session's notes, the oldest first."""
         return list(_read(self._of(session_id)))
 
@@ -110,17 +110,17 @@ class Book:
                 return note.session_id
         return ""
 
-    def all(self) -> list[Note]:
+    def all(self) -> list[CheckpointRecord]:
         """Give the notes of every session, the oldest first."""
         folders = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
         notes = [note for folder in folders for note in _read(folder)]
         return sorted(notes, key=lambda note: note.created_at)
 
 
-def _read(folder: Path) -> Iterator[Note]:
+def _read(folder: Path) -> Iterator[CheckpointRecord]:
     """Read a folder's notes; one that is damaged counts as none."""
     if not folder.is_dir():
         return
     for path in sorted(folder.glob("*.json")):
         with suppress(OSError, msgspec.MsgspecError):
-            yield msgspec.json.decode(path.read_bytes(), type=Note)
+            yield msgspec.json.decode(path.read_bytes(), type=CheckpointRecord)

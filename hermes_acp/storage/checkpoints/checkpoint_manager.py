@@ -12,44 +12,48 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import anyio
 from anyio.to_thread import run_sync
 
-from hermes_acp.core.checkpoints import (
+from hermes_acp.core.checkpoint_types import (
     Checkpoint,
+    CheckpointContext,
     CheckpointEntry,
-    CheckpointTrouble,
+    CheckpointError,
     FileChange,
     FileTexts,
-    Occasion,
-    Restored,
+    RestoreResult,
 )
 from hermes_acp.core.ports import Clock, Ids
 
 if TYPE_CHECKING:
-    from hermes_acp.storage.checkpoints.book import Note
-    from hermes_acp.storage.checkpoints.restoration import Wish
-    from hermes_acp.storage.checkpoints.shadow import ShadowMemory
-    from hermes_acp.storage.checkpoints.store import Store, StoreSetup
-    from hermes_acp.storage.checkpoints.sweeping import Retention
+    from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointRecord
+    from hermes_acp.storage.checkpoints.checkpoint_store import CheckpointStore, StoreSetup
+    from hermes_acp.storage.checkpoints.garbage_collection import RetentionPolicy
+    from hermes_acp.storage.checkpoints.restoration import RestoreRequest
+    from hermes_acp.storage.checkpoints.shadow_repository import ShadowMemory
 
 T = TypeVar("T")
-MOST_AT_ONCE: Final = 4
-LONGEST_END_S: Final = 2.0
+MAX_CONCURRENT: Final = 4
+MAX_SHUTDOWN_S: Final = 2.0
 
 
-class Keeper:
-    """The checkpoints of one process. Methods raise CheckpointTrouble."""
+class CheckpointManager:
+    """The checkpoints of one process. Methods raise CheckpointError."""
 
     def __init__(
-        self, setup: "Callable[[], StoreSetup]", terms: "Callable[[], Retention]", clock: Clock, ids: Ids
+        self,
+        setup: "Callable[[], StoreSetup]",
+        terms: "Callable[[], RetentionPolicy]",
+        clock: Clock,
+        ids: Ids,
     ) -> None:
         """Keep nothing yet; `setup` says where and how, `terms` for how long, asked for when it is needed."""
         self._setup = setup
         self._terms = terms
         self._clock = clock
         self._ids = ids
-        self._threads = anyio.CapacityLimiter(MOST_AT_ONCE)
+        self._threads = anyio.CapacityLimiter(MAX_CONCURRENT)
         self._at_work: set[Event] = set()
         self._memories: dict[str, ShadowMemory] = {}
-        self._open: dict[str, Note] = {}
+        self._open: dict[str, CheckpointRecord] = {}
         self._expected: list[tuple[str, ...]] = []
         self._has_work = anyio.Event()
         self._wants_sweep = False
@@ -67,22 +71,22 @@ class Keeper:
             self._has_work = anyio.Event()
             while self._expected:
                 roots = self._expected.pop()
-                with suppress(CheckpointTrouble):  # told when a checkpoint is wanted
-                    await self._do(lambda store, roots=roots: store.get_ready(roots))
+                with suppress(CheckpointError):  # told when a checkpoint is wanted
+                    await self._do(lambda store, roots=roots: store.prepare(roots))
             if self._wants_sweep and not self._has_swept:
                 self._has_swept = True
-                with suppress(CheckpointTrouble):
-                    await self.sweep()
+                with suppress(CheckpointError):
+                    await self.collect_garbage()
 
-    async def _do(self, work: "Callable[[Store], T]", *, to_the_end: bool = False) -> T:
+    async def _do(self, work: "Callable[[CheckpointStore], T]", *, to_the_end: bool = False) -> T:
         stop, done = Event(), Event()
 
         def run() -> T:
-            from hermes_acp.storage.checkpoints.store import Store
+            from hermes_acp.storage.checkpoints.checkpoint_store import CheckpointStore
 
             self._at_work.add(done)
             try:
-                return work(Store(self._setup(), stop, self._memories))
+                return work(CheckpointStore(self._setup(), stop, self._memories))
             finally:
                 self._at_work.discard(done)
                 done.set()
@@ -90,16 +94,16 @@ class Keeper:
         try:
             return await run_sync(run, abandon_on_cancel=not to_the_end, limiter=self._threads)
         except OSError as error:
-            raise CheckpointTrouble(f"Checkpoints cannot be had: {error}.") from error
+            raise CheckpointError(f"Checkpoints cannot be had: {error}.") from error
         finally:
             stop.set()
 
     async def aclose(self) -> None:
         """Wait a moment for what was broken off: its git must not outlive this process."""
         for done in tuple(self._at_work):
-            await run_sync(done.wait, LONGEST_END_S)
+            await run_sync(done.wait, MAX_SHUTDOWN_S)
 
-    async def open(self, occasion: Occasion, touched: Sequence[str]) -> str:
+    async def open(self, occasion: CheckpointContext, touched: Sequence[str]) -> str:
         """Keep the state before a turn's first change and give the checkpoint's id."""
         note_id, now = self._ids.fresh("cp"), self._clock.now()
         note = await self._do(lambda store: store.begin(note_id, "turn", occasion, now, touched))
@@ -130,7 +134,7 @@ class Keeper:
                 CheckpointEntry(
                     note.id, note.turn_id, note.created_at, "turn" if note.kind == "turn" else "undo"
                 )
-                for note in store.book.of_session(session_id)
+                for note in store.checkpoint_index.of_session(session_id)
                 if not note.undone_by and note.kind != "redo"
             ]
         )
@@ -139,13 +143,13 @@ class Keeper:
         """Give every file a checkpoint changed, before and after. Raises BadRequest for one there is not."""
         return await self._do(lambda store: store.texts(*store.find(session_id, checkpoint_id)))
 
-    async def undo(self, session_id: str, count: int, *, force: bool) -> Restored:
+    async def undo(self, session_id: str, count: int, *, force: bool) -> RestoreResult:
         """Take back the last turns that hold."""
         return await self._restore(
             lambda store, wish: _restoration(store).undo(session_id, count, wish), session_id, force=force
         )
 
-    async def redo(self, session_id: str, *, force: bool) -> Restored:
+    async def redo(self, session_id: str, *, force: bool) -> RestoreResult:
         """Take back the last undo."""
         return await self._restore(
             lambda store, wish: _restoration(store).redo(session_id, wish), session_id, force=force
@@ -153,7 +157,7 @@ class Keeper:
 
     async def restore(
         self, session_id: str, checkpoint_id: str, paths: Sequence[str] | None, *, force: bool
-    ) -> Restored:
+    ) -> RestoreResult:
         """Take one checkpoint back, or what it did to some files (absolute)."""
         return await self._restore(
             lambda store, wish: _restoration(store).restore(session_id, checkpoint_id, wish),
@@ -164,37 +168,39 @@ class Keeper:
 
     async def _restore(
         self,
-        work: "Callable[[Store, Wish], Restored]",
+        work: "Callable[[CheckpointStore, RestoreRequest], RestoreResult]",
         session_id: str,
         paths: Sequence[str] | None = None,
         *,
         force: bool,
-    ) -> Restored:
+    ) -> RestoreResult:
         """Put files back; what is begun is done to its end, even if nobody waits for it any more."""
         note_id, now = self._ids.fresh("cp"), self._clock.now()
 
-        def run(store: "Store") -> Restored:
-            from hermes_acp.storage.checkpoints.restoration import Wish
+        def run(store: "CheckpointStore") -> RestoreResult:
+            from hermes_acp.storage.checkpoints.restoration import RestoreRequest
 
-            occasion = Occasion(session_id, "", "Undo", ())
-            return work(store, Wish(note_id, now, occasion, None if paths is None else tuple(paths), force))
+            occasion = CheckpointContext(session_id, "", "Undo", ())
+            return work(
+                store, RestoreRequest(note_id, now, occasion, None if paths is None else tuple(paths), force)
+            )
 
         return await self._do(run, to_the_end=True)
 
-    async def sweep(self) -> None:
+    async def collect_garbage(self) -> None:
         """Let go of what is too old or too much, and make what is kept small, unless that was done lately."""
         now = self._clock.now()
 
-        def work(store: "Store") -> None:
-            from hermes_acp.storage.checkpoints.sweeping import is_due, sweep
+        def work(store: "CheckpointStore") -> None:
+            from hermes_acp.storage.checkpoints.garbage_collection import collect_garbage, is_due
 
             if is_due(store, now):
-                sweep(store, self._terms(), now)
+                collect_garbage(store, self._terms(), now)
 
         await self._do(work)
 
 
-def _restoration(store: "Store"):
-    from hermes_acp.storage.checkpoints.restoration import Restoration
+def _restoration(store: "CheckpointStore"):
+    from hermes_acp.storage.checkpoints.restoration import CheckpointRestorer
 
-    return Restoration(store)
+    return CheckpointRestorer(store)

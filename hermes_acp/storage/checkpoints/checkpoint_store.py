@@ -13,23 +13,23 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from hermes_acp.core.checkpoints import (
+from hermes_acp.core.checkpoint_types import (
     Checkpoint,
-    CheckpointTrouble,
-    Conflict,
+    CheckpointContext,
+    CheckpointError,
     FileChange,
     FileTexts,
-    Occasion,
+    UndoConflict,
 )
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.storage.checkpoints.book import Book, KeptFolder, Note
-from hermes_acp.storage.checkpoints.pins import Pins
-from hermes_acp.storage.checkpoints.shadow import Shadow, ShadowMemory
+from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointIndex, CheckpointRecord, FolderSnapshot
+from hermes_acp.storage.checkpoints.gc_refs import GcRefs
+from hermes_acp.storage.checkpoints.git_trees import Difference, State
 from hermes_acp.storage.checkpoints.shadow_git import find_git
-from hermes_acp.storage.checkpoints.sifting import Bounds
-from hermes_acp.storage.checkpoints.trees import Difference, State
+from hermes_acp.storage.checkpoints.shadow_repository import Shadow, ShadowMemory
+from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits
 
-MOST_TEXT_BYTES: Final = 4 << 20
+MAX_TEXT_BYTES: Final = 4 << 20
 
 
 class StoreSetup(Struct, frozen=True):
@@ -37,7 +37,7 @@ class StoreSetup(Struct, frozen=True):
 
     home: Path
     variables: Mapping[str, str]
-    bounds: Bounds
+    bounds: SnapshotLimits
 
     @property
     def shelf(self) -> Path:
@@ -45,12 +45,12 @@ class StoreSetup(Struct, frozen=True):
         return self.home / "checkpoints"
 
 
-class Store:
-    """Keeps checkpoints. Methods raise CheckpointTrouble; whoever sets `stop` breaks off the one that runs."""
+class CheckpointStore:
+    """Keeps checkpoints. Methods raise CheckpointError; whoever sets `stop` breaks off the one that runs."""
 
     def __init__(self, setup: StoreSetup, stop: Event, memories: dict[str, ShadowMemory]) -> None:
         self.setup = setup
-        self.book = Book(setup.shelf / "turns")
+        self.checkpoint_index = CheckpointIndex(setup.shelf / "turns")
         self.stop = stop
         self._memories = memories
 
@@ -61,24 +61,24 @@ class Store:
         self._check_place(root, home)
         shadow = Shadow(self.setup.shelf, root, program, self.setup.bounds, home)
         if name and name != shadow.name:
-            shadow.take_place_of(name)
+            shadow.use_name(name)
         shadow.git.stop = self.stop
         shadow.memory = self._memories.setdefault(shadow.name, shadow.memory)
         return shadow
 
     def _check_place(self, root: str, home: str) -> None:
         if root == home or root.startswith(home + "/"):
-            raise CheckpointTrouble(
+            raise CheckpointError(
                 f"{root} lies in the agent's own folder, so there are no checkpoints of it."
             )
         user_home = os.path.realpath(self.setup.variables.get("HOME") or "/")
         if os.path.realpath(root) in ("/", user_home):
-            raise CheckpointTrouble(
+            raise CheckpointError(
                 f"{root} is too wide for checkpoints: what a turn changes there cannot be undone.",
                 hint="Open the folder of one project.",
             )
 
-    def get_ready(self, roots: Sequence[str]) -> None:
+    def prepare(self, roots: Sequence[str]) -> None:
         """Read what is in the folders, so that the first checkpoint need not."""
         for root in widest(roots):
             self.shadow(root).take()
@@ -87,18 +87,18 @@ class Store:
         self,
         note_id: str,
         kind: Literal["turn", "undo", "redo"],
-        occasion: Occasion,
+        occasion: CheckpointContext,
         created_at: float,
         touched: Sequence[str],
-    ) -> Note:
+    ) -> CheckpointRecord:
         """Take the states before a change."""
-        places: list[KeptFolder] = []
+        places: list[FolderSnapshot] = []
         for root in widest(occasion.roots):
             shadow = self.shadow(root)
             snapshot = shadow.take(within(root, touched))
-            shadow.pins.pin(note_id, "before", snapshot.tree)
+            shadow.gc_refs.add_ref(note_id, "before", snapshot.tree)
             places.append(
-                KeptFolder(
+                FolderSnapshot(
                     root,
                     shadow.name,
                     snapshot.tree,
@@ -107,29 +107,31 @@ class Store:
                     folders_before=tuple(shadow.folder_modes(snapshot.tree).items()),
                 )
             )
-        note = Note(note_id, occasion.session_id, occasion.turn_id, created_at, occasion.title, kind, places)
-        self.book.write(note)
+        note = CheckpointRecord(
+            note_id, occasion.session_id, occasion.turn_id, created_at, occasion.title, kind, places
+        )
+        self.checkpoint_index.write(note)
         return note
 
-    def amend(self, note: Note, touched: Sequence[str]) -> None:
+    def amend(self, note: CheckpointRecord, touched: Sequence[str]) -> None:
         """Add files that are about to change to the states before."""
         for place in note.places:
             if paths := within(place.root, touched):
                 shadow = self.shadow(place.root, place.shadow)
                 tree = shadow.amend(place.before, paths)
                 if tree != place.before:
-                    shadow.pins.pin(note.id, "before", tree)
+                    shadow.gc_refs.add_ref(note.id, "before", tree)
                     place.before = tree
-                    self.book.write(note)
+                    self.checkpoint_index.write(note)
 
-    def finish(self, note: Note, touched: Sequence[str]) -> list[FileChange]:
+    def finish(self, note: CheckpointRecord, touched: Sequence[str]) -> list[FileChange]:
         """Take the states after it, and give what changed; where nothing did, the checkpoint is forgotten."""
         changes: list[FileChange] = []
         for place in note.places:
             shadow = self.shadow(place.root)
             modes = shadow.modes()  # those of the state before: the next snapshot writes its own
             snapshot = shadow.take(within(place.root, touched))
-            shadow.pins.pin(note.id, "after", snapshot.tree)
+            shadow.gc_refs.add_ref(note.id, "after", snapshot.tree)
             place.after, place.empty_after = snapshot.tree, snapshot.empty_folders
             place.left_after = snapshot.left_out
             place.folders_after = tuple(shadow.folder_modes(snapshot.tree).items())
@@ -138,20 +140,20 @@ class Store:
                 place.modes_before = tuple((path, modes[path]) for path in differing if path in modes)
             changes += (_told(place.root, each) for each in shadow.changes(place.before, place.after))
         if any(place.has_changed for place in note.places):
-            self.book.write(note)
+            self.checkpoint_index.write(note)
         else:
             self.forget(note)
         return changes
 
-    def forget(self, note: Note) -> None:
+    def forget(self, note: CheckpointRecord) -> None:
         """Let a checkpoint go, wherever its folders are now; what only it holds is swept away later."""
-        self.book.strike(note)
+        self.checkpoint_index.delete(note)
         for place in note.places:
-            Pins(self.setup.shelf / place.shadow).unpin(note.id)
+            GcRefs(self.setup.shelf / place.shadow).remove_refs(note.id)
 
-    def find(self, session_id: str, checkpoint_id: str) -> tuple[Note, list[Note]]:
+    def find(self, session_id: str, checkpoint_id: str) -> tuple[CheckpointRecord, list[CheckpointRecord]]:
         """Give one checkpoint's note, and all of its session. Raises BadRequest for one there is not."""
-        notes = self.book.of_session(session_id)
+        notes = self.checkpoint_index.of_session(session_id)
         for note in notes:
             if note.id == checkpoint_id:
                 return note, notes
@@ -162,16 +164,16 @@ class Store:
 
     def listed(self, session_id: str, created_before: float = float("inf")) -> list[Checkpoint]:
         """Give a session's checkpoints with what they changed, the oldest first."""
-        notes = self.book.of_session(session_id)
+        notes = self.checkpoint_index.of_session(session_id)
         return [self.described(note, notes) for note in notes if note.created_at < created_before]
 
-    def described(self, note: Note, notes: Sequence[Note]) -> Checkpoint:
+    def described(self, note: CheckpointRecord, notes: Sequence[CheckpointRecord]) -> Checkpoint:
         """Give one checkpoint with what it changed; of a torn one, with all that changed until the next."""
         files: list[FileChange] = []
         left_out: list[str] = []
         for place in note.places:
             shadow = self.shadow(place.root, place.shadow)
-            after = place.after or self.state_behind(note, place, notes)
+            after = place.after or self.state_after(note, place, notes)
             if after:
                 files += (_told(place.root, each) for each in shadow.changes(place.before, after))
             left = {*place.left_before, *place.left_after}
@@ -190,18 +192,20 @@ class Store:
             note.is_torn,
         )
 
-    def state_behind(self, note: Note, place: KeptFolder, notes: Sequence[Note]) -> str:
+    def state_after(
+        self, note: CheckpointRecord, place: FolderSnapshot, notes: Sequence[CheckpointRecord]
+    ) -> str:
         """Give the tree that follows a torn checkpoint: that before the session's next one, empty without one."""
         later = notes[[each.id for each in notes].index(note.id) + 1 :]
         follows = (other.before for each in later for other in each.places if other.root == place.root)
         return next(follows, "")
 
-    def texts(self, note: Note, notes: Sequence[Note]) -> list[FileTexts]:
+    def texts(self, note: CheckpointRecord, notes: Sequence[CheckpointRecord]) -> list[FileTexts]:
         """Give every changed file before and after."""
         found: list[FileTexts] = []
         for place in note.places:
             shadow = self.shadow(place.root, place.shadow)
-            after = place.after or self.state_behind(note, place, notes)
+            after = place.after or self.state_after(note, place, notes)
             differences = shadow.differences(place.before, after) if after else []
             contents = self._contents(
                 shadow, [state for each in differences for state in (each.before, each.after)]
@@ -220,7 +224,7 @@ class Store:
 
 def _as_texts(path: str, each: Difference, old: bytes | None, new: bytes | None) -> FileTexts:
     is_lost = (old is None) != (each.before is None) or (new is None) != (each.after is None)
-    if is_lost or len(old or b"") + len(new or b"") > MOST_TEXT_BYTES or b"\0" in (old or b"") + (new or b""):
+    if is_lost or len(old or b"") + len(new or b"") > MAX_TEXT_BYTES or b"\0" in (old or b"") + (new or b""):
         return FileTexts(path, is_binary=True)
     try:
         return FileTexts(
@@ -258,9 +262,9 @@ def _told(root: str, each: Difference) -> FileChange:
     return FileChange(shown(root, each.path), each.change, old_path)
 
 
-def conflicts_of(root: str, why: Mapping[bytes, str]) -> list[Conflict]:
+def to_conflicts(root: str, why: Mapping[bytes, str]) -> list[UndoConflict]:
     """Tell what is in the way."""
-    return [Conflict(shown(root, path), reason) for path, reason in sorted(why.items())]
+    return [UndoConflict(shown(root, path), reason) for path, reason in sorted(why.items())]
 
 
 def meant(root: str, paths: Collection[str] | None, differences: Iterable[Difference]) -> set[bytes] | None:

@@ -17,22 +17,22 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.core.checkpoints import CheckpointTrouble
-from hermes_acp.storage.checkpoints.book import Note
-from hermes_acp.storage.checkpoints.pins import Pins
+from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointRecord
+from hermes_acp.storage.checkpoints.checkpoint_store import CheckpointStore
+from hermes_acp.storage.checkpoints.gc_refs import GcRefs
 from hermes_acp.storage.checkpoints.shadow_git import ShadowGit, find_git
-from hermes_acp.storage.checkpoints.store import Store
 
 DAY_S: Final = 86_400.0
-REST: Final = "3.hours.ago"
-LOOSE_IN_ONE: Final = 24
+UNREACHABLE_EXPIRY: Final = "3.hours.ago"
+MAX_LOOSE_OBJECTS: Final = 24
 """So many loose objects in one of 256 folders, and it is time to pack."""
-ROUNDS: Final = 4
+MAX_ROUNDS: Final = 4
 STAMP: Final = "swept"
-BETWEEN_S: Final = 3_600.0
+SWEEP_INTERVAL_S: Final = 3_600.0
 
 
-class Retention(Struct, frozen=True):
+class RetentionPolicy(Struct, frozen=True):
     """What is kept: so many turns of a folder, for so many days, in so many bytes."""
 
     keep_turns: int
@@ -40,17 +40,17 @@ class Retention(Struct, frozen=True):
     largest_store_bytes: int
 
 
-def is_due(store: Store, now: float) -> bool:
+def is_due(store: CheckpointStore, now: float) -> bool:
     """Tell whether the last sweep, of whichever process, was long enough ago."""
     with suppress(OSError):
-        return abs(now - (store.setup.shelf / STAMP).stat().st_mtime) > BETWEEN_S
+        return abs(now - (store.setup.shelf / STAMP).stat().st_mtime) > SWEEP_INTERVAL_S
     return True
 
 
-def sweep(store: Store, terms: Retention, now: float) -> None:
+def collect_garbage(store: CheckpointStore, terms: RetentionPolicy, now: float) -> None:
     """Let go of old checkpoints, then of what only they held; then, while it is too much, of the older half."""
-    notes = {note.id: note for note in store.book.all()}
-    for note in _outlived(store, list(notes.values()), terms, now):
+    notes = {note.id: note for note in store.checkpoint_index.all()}
+    for note in _expired(store, list(notes.values()), terms, now):
         store.forget(notes.pop(note.id))
     for place in _shadows(store):
         _tidy(store, place, terms, now, notes)
@@ -61,7 +61,9 @@ def sweep(store: Store, terms: Retention, now: float) -> None:
         os.utime(store.setup.shelf / STAMP, (now, now))
 
 
-def _outlived(store: Store, notes: list[Note], terms: Retention, now: float) -> list[Note]:
+def _expired(
+    store: CheckpointStore, notes: list[CheckpointRecord], terms: RetentionPolicy, now: float
+) -> list[CheckpointRecord]:
     """Give the notes that are too many for their folder, too old, or without their session."""
     sessions = store.setup.home / "sessions"
     lost = {each for each in {note.session_id for note in notes} if not (sessions / f"{each}.jsonl").exists()}
@@ -76,18 +78,24 @@ def _outlived(store: Store, notes: list[Note], terms: Retention, now: float) -> 
     ]
 
 
-def _shadows(store: Store) -> Iterator[Path]:
+def _shadows(store: CheckpointStore) -> Iterator[Path]:
     shelf = store.setup.shelf
     for place in sorted(shelf.iterdir()) if shelf.is_dir() else ():
         if (place / "HEAD").is_file():
             yield place
 
 
-def _tidy(store: Store, place: Path, terms: Retention, now: float, notes: dict[str, Note]) -> None:
+def _tidy(
+    store: CheckpointStore,
+    place: Path,
+    terms: RetentionPolicy,
+    now: float,
+    notes: dict[str, CheckpointRecord],
+) -> None:
     """Tidy one shadow; what is forgotten for it is taken from `notes`, and when `stop` is set all stays as it is."""
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         held = [note for note in notes.values() if any(each.shadow == place.name for each in note.places)]
-        Pins(place).unpin_strays({note.id for note in held}, DAY_S)
+        GcRefs(place).remove_stray_refs({note.id for note in held}, DAY_S)
         is_too_much = size_bytes(place, store.stop) > terms.largest_store_bytes
         if store.stop.is_set():
             return
@@ -95,7 +103,7 @@ def _tidy(store: Store, place: Path, terms: Retention, now: float, notes: dict[s
             _remove_unused(place, now)
             return
         if is_too_much or _needs_packing(place):
-            _pack(store, place, "now" if is_too_much else REST)
+            _pack(store, place, "now" if is_too_much else UNREACHABLE_EXPIRY)
         if not is_too_much or not held or size_bytes(place, store.stop) <= terms.largest_store_bytes:
             return
         if store.stop.is_set():
@@ -120,13 +128,13 @@ def _remove_unused(place: Path, now: float) -> None:
 
 def _needs_packing(place: Path) -> bool:
     loose = place / "objects" / "17"
-    return loose.is_dir() and len(os.listdir(loose)) > LOOSE_IN_ONE
+    return loose.is_dir() and len(os.listdir(loose)) > MAX_LOOSE_OBJECTS
 
 
-def _pack(store: Store, place: Path, expire: str) -> None:
+def _pack(store: CheckpointStore, place: Path, expire: str) -> None:
     git = ShadowGit(find_git(store.setup.variables, ()), place, str(place), str(place))
     git.stop = store.stop
-    with suppress(CheckpointTrouble):  # what cannot be packed stays as it is
+    with suppress(CheckpointError):  # what cannot be packed stays as it is
         git.run("-c", "pack.threads=1", "repack", "-A", "-d", "-l", "-q", f"--unpack-unreachable={expire}")
         git.run("prune", f"--expire={expire}")
 

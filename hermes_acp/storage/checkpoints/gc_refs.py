@@ -9,36 +9,36 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
-from hermes_acp.storage.checkpoints.slips import disk_trouble, write_slip
-from hermes_acp.storage.files import private_folder
+from hermes_acp.storage.checkpoints.atomic_write import checkpoint_io_error, write_atomically
+from hermes_acp.storage.private_files import private_folder
 
 Side = Literal["before", "after"]
 
 
-class Pins:
+class GcRefs:
     """The pins of the shadow at a place."""
 
     def __init__(self, place: Path) -> None:
         self._folder = place / "refs" / "turns"
 
-    def pin(self, checkpoint_id: str, side: Side, tree: str) -> None:
-        """Keep the tree of one side of a checkpoint. Raises CheckpointTrouble."""
+    def add_ref(self, checkpoint_id: str, side: Side, tree: str) -> None:
+        """Keep the tree of one side of a checkpoint. Raises CheckpointError."""
         path = self._folder / checkpoint_id / side
         try:
             private_folder(path.parent)
-            write_slip(path, f"{tree}\n".encode("ascii"))
+            write_atomically(path, f"{tree}\n".encode("ascii"))
         except OSError as error:
-            raise disk_trouble(path, error) from error
+            raise checkpoint_io_error(path, error) from error
 
-    def unpin(self, checkpoint_id: str) -> None:
+    def remove_refs(self, checkpoint_id: str) -> None:
         """Let go of every tree kept for a checkpoint."""
         shutil.rmtree(self._folder / checkpoint_id, ignore_errors=True)
 
-    def holds(self, checkpoint_id: str, side: Side) -> bool:
+    def has_ref(self, checkpoint_id: str, side: Side) -> bool:
         """Tell whether the tree of one side of a checkpoint is kept."""
         return (self._folder / checkpoint_id / side).is_file()
 
-    def unpin_strays(self, known: Collection[str], youth_s: float) -> None:
+    def remove_stray_refs(self, known: Collection[str], youth_s: float) -> None:
         """Let go of checkpoints that nobody knows, but for young ones: what names them may be about to be written."""
         if not self._folder.is_dir():
             return

@@ -12,8 +12,8 @@ from typing import Final
 
 from hermes_acp.storage.checkpoints.shadow_git import ShadowGit
 
-MOST_FILES: Final = 2_000
-MOST_BYTES: Final = 64 << 20
+MAX_FILES: Final = 2_000
+MAX_BYTES: Final = 64 << 20
 """What of an ignored folder is kept before it is touched as a whole; one with more is left out."""
 
 
@@ -32,7 +32,7 @@ def ignored_within(git: ShadowGit, root: str, paths: Iterable[bytes]) -> tuple[l
         if not folder or os.path.islink(whole) or not os.path.isdir(whole):
             continue
         found = ignored(git, folder)
-        if len(found) > MOST_FILES or _size_bytes(root, found) > MOST_BYTES:
+        if len(found) > MAX_FILES or _size_bytes(root, found) > MAX_BYTES:
             left.append(folder)
         else:
             files += found

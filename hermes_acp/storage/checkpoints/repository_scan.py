@@ -12,9 +12,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.core.checkpoints import CheckpointTrouble
+from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.storage.checkpoints.git_trees import Listed, read_listing
 from hermes_acp.storage.checkpoints.shadow_git import ShadowGit
-from hermes_acp.storage.checkpoints.trees import Listed, read_listing
 
 USUALLY_IGNORED: Final = (
     "node_modules/",
@@ -32,14 +32,14 @@ USUALLY_IGNORED: Final = (
     "jspm_packages/",
 )
 """What hardly anybody wants kept, for a workspace that does not say so itself; its own ignore files come before."""
-MOST_ARGUMENT_BYTES: Final = 100_000
-MOST_NESTED: Final = 200
-MOST_EMPTY: Final = 2_000
-MOST_LOOKS: Final = 20_000
+MAX_ARGUMENT_BYTES: Final = 100_000
+MAX_NESTED_REPOSITORIES: Final = 200
+MAX_EMPTY_FOLDERS: Final = 2_000
+MAX_LOOKUPS: Final = 20_000
 ANYTHING_ELSE: Final = ("ls-files", "-z", "-o", "--exclude-standard")
 
 
-class Found(Struct):
+class ScanResult(Struct):
     """What a snapshot must look at: files known and changed, files not known yet, folders with nothing known in them.
 
     `was_expanded` tells that files were found in such folders, so that which of them are empty must be seen again.
@@ -54,11 +54,11 @@ class Found(Struct):
 class Walk:
     """One walk through a workspace."""
 
-    def __init__(self, git: ShadowGit, root: str, own_home: str, most_files: int) -> None:
+    def __init__(self, git: ShadowGit, root: str, own_home: str, max_files: int) -> None:
         self._git = git
         self._root = os.fsencode(root)
         self._home = os.fsencode(own_home)
-        self._most_files = most_files
+        self._max_files = max_files
         self._looks = 0
         self.left_out: list[bytes] = []
 
@@ -77,19 +77,19 @@ class Walk:
             listed.changed, listed.fresh, [folder for folder in listed.folders if self._may(folder)]
         )
 
-    def look(self, also: Iterable[bytes]) -> Found:
+    def look(self, also: Iterable[bytes]) -> ScanResult:
         """Find everything that a snapshot must look at; `also` are files that ignore files do not hide."""
         listed = self.compare()
         fresh = dict.fromkeys(path for path in listed.fresh if self._may(path))
         expanded = list(self._expand(listed.folders))
         fresh |= dict.fromkeys(expanded)
         fresh |= dict.fromkeys(path for path in also if self._may(path) and self._is_reached(path))
-        if len(fresh) > self._most_files:
-            raise CheckpointTrouble(
-                f"{os.fsdecode(self._root)} has more than {self._most_files:,} files.",
+        if len(fresh) > self._max_files:
+            raise CheckpointError(
+                f"{os.fsdecode(self._root)} has more than {self._max_files:,} files.",
                 hint="Checkpoints are off here; an ignore file would help.",
             )
-        return Found(listed.changed, list(fresh), listed.folders, was_expanded=bool(expanded))
+        return ScanResult(listed.changed, list(fresh), listed.folders, was_expanded=bool(expanded))
 
     def _may(self, path: bytes) -> bool:
         """Tell whether a path can be in a snapshot at all: it lies inside, and is none of a repository's own files."""
@@ -112,7 +112,7 @@ class Walk:
             inner = [folder for folder in waiting if self._is_repository(folder)]
             waiting = list[bytes]()
             nested += len(inner)
-            if nested > MOST_NESTED:
+            if nested > MAX_NESTED_REPOSITORIES:
                 self.left_out += inner
                 inner = []
             for path in (*self._within(plain), *(path for folder in inner for path in self._inside(folder))):
@@ -126,7 +126,7 @@ class Walk:
 
     def _within(self, folders: Sequence[bytes]) -> Iterator[bytes]:
         named = [folder for folder in folders if not self._is_empty(folder)]
-        if sum(map(len, named)) > MOST_ARGUMENT_BYTES:
+        if sum(map(len, named)) > MAX_ARGUMENT_BYTES:
             inside = tuple(folder + b"/" for folder in named)
             listed = self._git.run(*ANYTHING_ELSE).split(b"\0")
             yield from (path for path in listed if path.startswith(inside) and path not in inside)
@@ -150,14 +150,14 @@ class Walk:
         except OSError:
             return True
 
-    def empty_ones(self, folders: Sequence[bytes]) -> Iterator[bytes]:
+    def empty_folders_in(self, folders: Sequence[bytes]) -> Iterator[bytes]:
         """Give the folders in which there is nothing, among those git named and below them."""
         found = 0
         for folder in folders:
             for empty in self._empty_below(folder):
                 yield empty
                 found += 1
-                if found >= MOST_EMPTY:
+                if found >= MAX_EMPTY_FOLDERS:
                     return
 
     def _empty_below(self, folder: bytes) -> Iterator[bytes]:
@@ -168,7 +168,7 @@ class Walk:
                 for entry in entries:
                     is_empty = False
                     self._looks += 1
-                    if self._looks > MOST_LOOKS:
+                    if self._looks > MAX_LOOKUPS:
                         return
                     if entry.name.lower() != b".git" and entry.is_dir(follow_symlinks=False):
                         inner.append(folder + b"/" + entry.name)

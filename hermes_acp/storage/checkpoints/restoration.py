@@ -12,31 +12,37 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from hermes_acp.core.checkpoints import Conflict, Occasion, Restored
-from hermes_acp.storage.checkpoints.book import KeptFolder, Note
-from hermes_acp.storage.checkpoints.ground import Ground
-from hermes_acp.storage.checkpoints.shadow import USUAL_FOLDER, Shadow
-from hermes_acp.storage.checkpoints.store import Store, conflicts_of, meant, shown, widest
-from hermes_acp.storage.checkpoints.trees import State, Unknown, blob_name
-from hermes_acp.storage.checkpoints.undoing import CHANGED_SINCE, LOST, FolderChange, Plan, plan
+from hermes_acp.core.checkpoint_types import CheckpointContext, RestoreResult, UndoConflict
+from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointRecord, FolderSnapshot
+from hermes_acp.storage.checkpoints.checkpoint_store import (
+    CheckpointStore,
+    meant,
+    shown,
+    to_conflicts,
+    widest,
+)
+from hermes_acp.storage.checkpoints.git_trees import State, Unknown, blob_name
+from hermes_acp.storage.checkpoints.shadow_repository import USUAL_FOLDER, Shadow
+from hermes_acp.storage.checkpoints.undo_plan import CHANGED_SINCE, LOST, FolderChange, UndoPlan, plan
+from hermes_acp.storage.checkpoints.workspace_filesystem import WorkspaceFilesystem
 
 
-class Wish(Struct, frozen=True):
+class RestoreRequest(Struct, frozen=True):
     """What is wanted: the checkpoint to write down for it, of which files, and whether others' changes may go."""
 
     id: str
     created_at: float
-    occasion: Occasion
+    occasion: CheckpointContext
     only: tuple[str, ...] | None = None
     force: bool = False
 
 
-class _Field(Struct):
+class _FolderPlan(Struct):
     """One folder with what shall be done in it."""
 
     root: str
     shadow: Shadow
-    planned: Plan
+    planned: UndoPlan
     keeps: frozenset[bytes]
     makes: tuple[bytes, ...]
     drops: tuple[bytes, ...]
@@ -46,57 +52,67 @@ class _Field(Struct):
     """The permission bits folders are to have; where a folder has others than the last turn left, it keeps them."""
 
 
-class Restoration:
-    """Takes checkpoints of one session back. Methods raise CheckpointTrouble."""
+class CheckpointRestorer:
+    """Takes checkpoints of one session back. Methods raise CheckpointError."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: CheckpointStore) -> None:
         self._store = store
 
-    def undo(self, session_id: str, count: int, wish: Wish) -> Restored:
+    def undo(self, session_id: str, count: int, wish: RestoreRequest) -> RestoreResult:
         """Take back the last `count` turns that hold."""
-        notes = self._store.book.of_session(session_id)
+        notes = self._store.checkpoint_index.of_session(session_id)
         holding = [note for note in notes if note.kind == "turn" and not note.undone_by]
         chosen = holding[-count:][::-1]
         return self._take_back(chosen, notes, wish, "undo")
 
-    def redo(self, session_id: str, wish: Wish) -> Restored:
+    def redo(self, session_id: str, wish: RestoreRequest) -> RestoreResult:
         """Take back the last undo that holds."""
-        notes = self._store.book.of_session(session_id)
+        notes = self._store.checkpoint_index.of_session(session_id)
         undos = [note for note in notes if note.kind == "undo" and not note.undone_by]
         chosen = undos[-1:]
         return self._take_back(chosen, notes, wish, "redo")
 
-    def restore(self, session_id: str, checkpoint_id: str, wish: Wish) -> Restored:
+    def restore(self, session_id: str, checkpoint_id: str, wish: RestoreRequest) -> RestoreResult:
         """Take one checkpoint back, a turn's or an undo's. Raises BadRequest for one there is not."""
         note, notes = self._store.find(session_id, checkpoint_id)
         kind = "undo" if note.kind == "turn" else "redo"
         return self._take_back([note], notes, wish, kind)
 
     def _take_back(
-        self, chosen: Sequence[Note], notes: Sequence[Note], wish: Wish, kind: Literal["undo", "redo"]
-    ) -> Restored:
+        self,
+        chosen: Sequence[CheckpointRecord],
+        notes: Sequence[CheckpointRecord],
+        wish: RestoreRequest,
+        kind: Literal["undo", "redo"],
+    ) -> RestoreResult:
         done = self._put_back(chosen, notes, wish, kind)
         taken_back = tuple(self._store.described(note, notes) for note in chosen)
         return structs.replace(done, taken_back=taken_back)
 
     def _put_back(
-        self, chosen: Sequence[Note], notes: Sequence[Note], wish: Wish, kind: Literal["undo", "redo"]
-    ) -> Restored:
+        self,
+        chosen: Sequence[CheckpointRecord],
+        notes: Sequence[CheckpointRecord],
+        wish: RestoreRequest,
+        kind: Literal["undo", "redo"],
+    ) -> RestoreResult:
         if not chosen:
-            return Restored()
+            return RestoreResult()
         fields = [
             self._field(root, chosen, notes, wish)
             for root in widest([place.root for note in chosen for place in note.places])
         ]
-        conflicts = [each for field in fields for each in conflicts_of(field.root, field.planned.conflicts)]
+        conflicts = [each for field in fields for each in to_conflicts(field.root, field.planned.conflicts)]
         if conflicts and not wish.force:
-            return Restored(conflicts=tuple(conflicts))
+            return RestoreResult(conflicts=tuple(conflicts))
         wanted = [shown(field.root, path) for field in fields for path in field.planned.wanted]
         touched = [
             os.path.join(field.root, os.fsdecode(path)) for field in fields for path in field.planned.wanted
         ]
         roots = tuple(field.root for field in fields)
-        occasion = Occasion(wish.occasion.session_id, wish.occasion.turn_id, wish.occasion.title, roots)
+        occasion = CheckpointContext(
+            wish.occasion.session_id, wish.occasion.turn_id, wish.occasion.title, roots
+        )
         own = self._store.begin(wish.id, kind, occasion, wish.created_at, touched)
         failed = [conflict for field in fields for conflict in self._carry_out(field)]
         is_whole = wish.only is None and (wish.force or not failed)
@@ -105,24 +121,24 @@ class Restoration:
         if is_whole:
             self._mark(chosen, notes, own.id)
         missed = {conflict.path for conflict in failed}
-        return Restored(
+        return RestoreResult(
             tuple(sorted(path for path in wanted if path not in missed)),
             (*conflicts, *failed),
             own.id if has_changed else "",
         )
 
-    def _mark(self, chosen: Sequence[Note], notes: Sequence[Note], by: str) -> None:
+    def _mark(self, chosen: Sequence[CheckpointRecord], notes: Sequence[CheckpointRecord], by: str) -> None:
         """Write down what holds now: what was taken back does not, and what that had taken back does again."""
         known = {note.id: note for note in notes}
         marks: dict[str, str] = {}
 
-        def take_back(note: Note, by: str) -> None:
+        def take_back(note: CheckpointRecord, by: str) -> None:
             marks[note.id] = by
             for each in note.undoes:
                 if each in known:
                     revive(known[each])
 
-        def revive(note: Note) -> None:
+        def revive(note: CheckpointRecord) -> None:
             marks[note.id] = ""
             for each in note.undoes:
                 if each in known:
@@ -131,19 +147,25 @@ class Restoration:
         for note in chosen:
             take_back(note, by)
         for note_id, mark in marks.items():
-            self._store.book.write(structs.replace(known[note_id], undone_by=mark))
+            self._store.checkpoint_index.write(structs.replace(known[note_id], undone_by=mark))
 
-    def _field(self, root: str, chosen: Sequence[Note], notes: Sequence[Note], wish: Wish) -> _Field:
+    def _field(
+        self,
+        root: str,
+        chosen: Sequence[CheckpointRecord],
+        notes: Sequence[CheckpointRecord],
+        wish: RestoreRequest,
+    ) -> _FolderPlan:
         parts: list[FolderChange] = []
         reads: dict[bytes, Shadow] = {}
         modes = self._store.shadow(root).modes()
         only: set[bytes] | None = None if wish.only is None else set()
-        first: KeptFolder | None = None
-        last: KeptFolder | None = None
+        first: FolderSnapshot | None = None
+        last: FolderSnapshot | None = None
         for note in chosen:
             for place in (each for each in note.places if each.root == root):
                 shadow = self._store.shadow(root, place.shadow)
-                after = place.after or self._store.state_behind(note, place, notes)
+                after = place.after or self._store.state_after(note, place, notes)
                 after = after or self._store.shadow(root).take().tree
                 differences = shadow.differences(place.before, after)
                 if only is not None:
@@ -160,21 +182,21 @@ class Restoration:
                 reads |= {each.path: shadow for each in differences}
                 modes |= dict(place.modes_before)
                 first, last = place, last or place
-        ground = Ground(root)
+        workspace_filesystem = WorkspaceFilesystem(root)
         try:
-            planned = plan(parts, ground.state, only, force=wish.force)
+            planned = plan(parts, workspace_filesystem.state, only, force=wish.force)
             folders = (
-                _folder_modes(ground, first, last, force=wish.force)
+                _folder_modes(workspace_filesystem, first, last, force=wish.force)
                 if first and last and only is None
                 else {}
             )
         finally:
-            ground.close()
+            workspace_filesystem.close()
         keeps = frozenset(first.empty_before) if first else frozenset[bytes]()
         drops = frozenset(last.empty_after) - keeps if last else frozenset[bytes]()
         spared = only is not None
         shadow = self._store.shadow(root)
-        return _Field(
+        return _FolderPlan(
             root,
             shadow,
             planned,
@@ -186,45 +208,52 @@ class Restoration:
             folders,
         )
 
-    def _carry_out(self, field: _Field) -> list[Conflict]:
-        ground, failed = Ground(field.root), dict[bytes, str]()
+    def _carry_out(self, field: _FolderPlan) -> list[UndoConflict]:
+        workspace_filesystem, failed = WorkspaceFilesystem(field.root), dict[bytes, str]()
         try:
             for path, mode in field.folders.items():
-                ground.set_folder_mode(path, mode | stat.S_IRWXU)
+                workspace_filesystem.set_folder_mode(path, mode | stat.S_IRWXU)
             gone = sorted(
                 (path for path, state in field.planned.wanted.items() if state is None), reverse=True
             )
             for path in gone:
-                _try(failed, path, partial(self._remove, ground, field, path))
+                _try(failed, path, partial(self._remove, workspace_filesystem, field, path))
             for path in field.drops:
-                if ground.drop_folder(path):
-                    ground.clear(path, field.keeps)
+                if workspace_filesystem.drop_folder(path):
+                    workspace_filesystem.clear(path, field.keeps)
             for path, state, content in self._contents(field):
-                _try(failed, path, partial(self._put, ground, field, path, state, content))
+                _try(failed, path, partial(self._put, workspace_filesystem, field, path, state, content))
             for path in field.makes:
-                ground.make_folder(path)
+                workspace_filesystem.make_folder(path)
             for path, mode in sorted(field.folders.items(), reverse=True):
-                ground.set_folder_mode(path, mode)
+                workspace_filesystem.set_folder_mode(path, mode)
         finally:
-            ground.close()
-        return conflicts_of(field.root, failed)
+            workspace_filesystem.close()
+        return to_conflicts(field.root, failed)
 
-    def _remove(self, ground: Ground, field: _Field, path: bytes) -> str:
-        if not _is_as_planned(ground.state(path), field.planned.present[path]):
+    def _remove(self, workspace_filesystem: WorkspaceFilesystem, field: _FolderPlan, path: bytes) -> str:
+        if not _is_as_planned(workspace_filesystem.state(path), field.planned.present[path]):
             return CHANGED_SINCE
-        ground.remove(path)
-        ground.clear(path, field.keeps)
+        workspace_filesystem.remove(path)
+        workspace_filesystem.clear(path, field.keeps)
         return ""
 
-    def _put(self, ground: Ground, field: _Field, path: bytes, state: State, content: bytes | None) -> str:
-        if not _is_as_planned(ground.state(path), field.planned.present[path]):
+    def _put(
+        self,
+        workspace_filesystem: WorkspaceFilesystem,
+        field: _FolderPlan,
+        path: bytes,
+        state: State,
+        content: bytes | None,
+    ) -> str:
+        if not _is_as_planned(workspace_filesystem.state(path), field.planned.present[path]):
             return CHANGED_SINCE
         if content is None or blob_name(content) != state.oid:
             return LOST
-        ground.put(path, state, content, field.modes.get(path))
+        workspace_filesystem.put(path, state, content, field.modes.get(path))
         return ""
 
-    def _contents(self, field: _Field) -> Iterator[tuple[bytes, State, bytes | None]]:
+    def _contents(self, field: _FolderPlan) -> Iterator[tuple[bytes, State, bytes | None]]:
         """Read what is put back, one file at a time."""
         for shadow in {id(each): each for each in field.reads.values()}.values():
             states = {
@@ -237,7 +266,9 @@ class Restoration:
                 yield path, state, content
 
 
-def _folder_modes(ground: Ground, first: KeptFolder, last: KeptFolder, *, force: bool) -> dict[bytes, int]:
+def _folder_modes(
+    workspace_filesystem: WorkspaceFilesystem, first: FolderSnapshot, last: FolderSnapshot, *, force: bool
+) -> dict[bytes, int]:
     """Give the permission bits that folders get back: those that are as the newest turn left them, or gone.
 
     `first` is where the oldest of the turns began, `last` where the newest ended.
@@ -246,7 +277,7 @@ def _folder_modes(ground: Ground, first: KeptFolder, last: KeptFolder, *, force:
     wanted: dict[bytes, int] = {}
     for path in {**before, **after}:
         then, left = before.get(path, USUAL_FOLDER), after.get(path, USUAL_FOLDER)
-        now = ground.folder_mode(path)
+        now = workspace_filesystem.folder_mode(path)
         if now is None or (then != left and (now == left or force)):
             wanted[path] = then
     return wanted

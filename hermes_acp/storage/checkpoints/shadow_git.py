@@ -19,8 +19,8 @@ from threading import Event
 from types import MappingProxyType
 from typing import IO, Any, Final, cast
 
-from hermes_acp.core.checkpoints import CheckpointTrouble
-from hermes_acp.storage.files import write_whole
+from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.storage.private_files import write_whole
 
 CONFIG: Final = """[core]
 \trepositoryformatversion = 0
@@ -85,19 +85,19 @@ VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
         "LC_ALL": "C",
     }
 )
-LONGEST_S: Final = 300.0
-LOOKS_UP_S: Final = 0.1
-COMPLAINT_CHARACTERS: Final = 300
+TIMEOUT_S: Final = 300.0
+POLL_INTERVAL_S: Final = 0.1
+MAX_STDERR_CHARACTERS: Final = 300
 
 
-class GitFailed(CheckpointTrouble):
+class GitCommandError(CheckpointError):
     """A git command ended badly."""
 
     code = "checkpoint_git_failed"
 
 
 def find_git(variables: Mapping[str, str], roots: Sequence[str]) -> str:
-    """Give the git that PATH names first. Raises CheckpointTrouble where there is none, or it lies in a workspace.
+    """Give the git that PATH names first. Raises CheckpointError where there is none, or it lies in a workspace.
 
     It must be the very one that a plain look at PATH finds, since gitpython asks that one for its version.
     """
@@ -108,13 +108,13 @@ def find_git(variables: Mapping[str, str], roots: Sequence[str]) -> str:
         real = os.path.realpath(program)
         inside = any(real.startswith(root.rstrip("/") + "/") for root in roots if root != "/")
         if not os.path.isabs(folder) or inside:
-            raise CheckpointTrouble(
+            raise CheckpointError(
                 f"The git that PATH names first is {program!r}, which lies in the workspace or where the server was "
                 "started.",
                 hint="Checkpoints are off; take that folder off the PATH.",
             )
         return program
-    raise CheckpointTrouble(
+    raise CheckpointError(
         "git is not installed, so what a turn changes cannot be undone.",
         hint="Install git to have checkpoints.",
     )
@@ -143,7 +143,7 @@ class ShadowGit:
         work_tree: str = "",
         fine: Sequence[int] = (0,),
     ) -> bytes:
-        """Run a command to its end and give what it put out. Raises GitFailed.
+        """Run a command to its end and give what it put out. Raises GitCommandError.
 
         `index` is another index file than the shadow's, `work_tree` another folder to look at than the workspace.
         """
@@ -152,10 +152,10 @@ class ShadowGit:
             source.write(given or b"")
             source.seek(0)
             with self._started(arguments, source, index=index, work_tree=work_tree) as process:
-                output, errors = _see_out(process, self.stop)
+                output, errors = _wait_for_exit(process, self.stop)
         if process.returncode not in fine:
-            told = errors.decode("utf-8", "replace").strip()[:COMPLAINT_CHARACTERS]
-            raise GitFailed(
+            told = errors.decode("utf-8", "replace").strip()[:MAX_STDERR_CHARACTERS]
+            raise GitCommandError(
                 f"git {_named(arguments)} failed ({process.returncode}): {told or 'no word why'}."
             )
         return output
@@ -177,7 +177,7 @@ class ShadowGit:
                 pass_fds=self.lock,
             )
         except (OSError, ValueError) as error:
-            raise GitFailed(f"git {_named(arguments)} could not be started: {error}.") from error
+            raise GitCommandError(f"git {_named(arguments)} could not be started: {error}.") from error
         process = cast("subprocess.Popen[bytes]", cast(Any, running).proc)
         try:
             yield process
@@ -200,8 +200,8 @@ class ShadowGit:
             "GIT_OBJECT_DIRECTORY": f"{place}/objects",
         }
 
-    def blobs(self, oids: Sequence[str], most_bytes: int = sys.maxsize) -> Generator[bytes | None]:
-        """Give the content of each object, in order; None for one that is missing or has more than `most_bytes`."""
+    def blobs(self, oids: Sequence[str], max_bytes: int = sys.maxsize) -> Generator[bytes | None]:
+        """Give the content of each object, in order; None for one that is missing or has more than `max_bytes`."""
         with self._started(("cat-file", "--batch"), subprocess.PIPE) as process:
             assert process.stdin, "a started command has its pipes"
             assert process.stdout, "a started command has its pipes"
@@ -213,8 +213,8 @@ class ShadowGit:
                     yield None
                     continue
                 size_bytes = int(header[2])
-                if size_bytes > most_bytes:
-                    _pass_over(process.stdout, size_bytes + 1)
+                if size_bytes > max_bytes:
+                    _drain_stream(process.stdout, size_bytes + 1)
                     yield None
                     continue
                 content = process.stdout.read(size_bytes + 1)[:-1]
@@ -241,20 +241,20 @@ def _named(arguments: Sequence[str]) -> str:
     return next(each for each in arguments if each[0] != "-" and "=" not in each)
 
 
-def _see_out(process: "subprocess.Popen[bytes]", stop: Event) -> tuple[bytes, bytes]:
+def _wait_for_exit(process: "subprocess.Popen[bytes]", stop: Event) -> tuple[bytes, bytes]:
     """Wait for a process's end and give what it put out, looking up now and then whether it is still wanted."""
     waited_s = 0.0
     while not stop.is_set():
         try:
-            return process.communicate(timeout=LOOKS_UP_S)
+            return process.communicate(timeout=POLL_INTERVAL_S)
         except subprocess.TimeoutExpired:
-            waited_s += LOOKS_UP_S
-            if waited_s > LONGEST_S:
+            waited_s += POLL_INTERVAL_S
+            if waited_s > TIMEOUT_S:
                 break
-    raise CheckpointTrouble("The checkpoint was broken off.")
+    raise CheckpointError("The checkpoint was broken off.")
 
 
-def _pass_over(stream: IO[bytes], size_bytes: int) -> None:
+def _drain_stream(stream: IO[bytes], size_bytes: int) -> None:
     while size_bytes > 0 and (piece := stream.read(min(size_bytes, 1 << 20))):
         size_bytes -= len(piece)
 

@@ -18,27 +18,27 @@ from typing import Final
 import msgspec
 from msgspec import Struct, structs
 
-from hermes_acp.core.checkpoints import CheckpointTrouble
-from hermes_acp.storage.checkpoints.ignored import ignored, ignored_within
-from hermes_acp.storage.checkpoints.listing import Walk
-from hermes_acp.storage.checkpoints.pins import Pins
-from hermes_acp.storage.checkpoints.shadow_git import GitFailed, ShadowGit
-from hermes_acp.storage.checkpoints.sifting import Bounds, Sifted, sift
-from hermes_acp.storage.checkpoints.slips import disk_trouble, write_slip
-from hermes_acp.storage.checkpoints.trees import (
+from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.storage.checkpoints.atomic_write import checkpoint_io_error, write_atomically
+from hermes_acp.storage.checkpoints.gc_refs import GcRefs
+from hermes_acp.storage.checkpoints.git_trees import (
     Difference,
     State,
     read_differences,
     read_entries,
 )
-from hermes_acp.storage.files import private_folder
+from hermes_acp.storage.checkpoints.ignored_files import ignored, ignored_within
+from hermes_acp.storage.checkpoints.repository_scan import Walk
+from hermes_acp.storage.checkpoints.shadow_git import GitCommandError, ShadowGit
+from hermes_acp.storage.checkpoints.snapshot_filter import FilteredPaths, SnapshotLimits, filter_paths
+from hermes_acp.storage.private_files import private_folder
 
 USUAL_MODES: Final = (0o644, 0o755)
 USUAL_FOLDER: Final = 0o755
 TRIES: Final = 3
 IN_BULK: Final = 256
 LOCK_S: Final = 120.0
-LOOKS_UP_S: Final = 0.02
+POLL_INTERVAL_S: Final = 0.02
 RENAMES: Final = "-l400"
 WITHOUT_KEYS: Final = "without-keys-1"
 RAW: Final = (
@@ -95,9 +95,9 @@ class ShadowMemory:
 
 
 class Shadow:
-    """The shadow of one folder. Every method blocks and raises CheckpointTrouble."""
+    """The shadow of one folder. Every method blocks and raises CheckpointError."""
 
-    def __init__(self, shelf: Path, root: str, program: str, bounds: Bounds, own_home: str) -> None:
+    def __init__(self, shelf: Path, root: str, program: str, bounds: SnapshotLimits, own_home: str) -> None:
         """Prepare without touching the disk but for a look; `own_home` is never part of a snapshot."""
         base = base_of(root)
         self.root = root
@@ -110,11 +110,11 @@ class Shadow:
         self.memory = ShadowMemory()
 
     @property
-    def pins(self) -> Pins:
+    def gc_refs(self) -> GcRefs:
         """What keeps its trees."""
-        return Pins(self.place)
+        return GcRefs(self.place)
 
-    def take_place_of(self, name: str) -> None:
+    def use_name(self, name: str) -> None:
         """Be the shadow this folder had under another name, to read what was kept there."""
         self.name = name
         self.place = self.place.parent / name
@@ -127,7 +127,7 @@ class Shadow:
             private_folder(self.place)
             descriptor = os.open(self.place / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise disk_trouble(self.place, error) from error
+            raise checkpoint_io_error(self.place, error) from error
         try:
             self._wait_for(descriptor)
             self.git.lock = (descriptor,)
@@ -136,7 +136,7 @@ class Shadow:
                 # Whoever made it is dead: the lock is ours.
                 (self.place / "index.lock").unlink(missing_ok=True)
             except OSError as error:
-                raise disk_trouble(self.place, error) from error
+                raise checkpoint_io_error(self.place, error) from error
             yield
         finally:
             self.git.lock = ()
@@ -149,13 +149,13 @@ class Shadow:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return
             except BlockingIOError:
-                if self.git.stop.wait(LOOKS_UP_S) or (waited_s := waited_s + LOOKS_UP_S) > LOCK_S:
-                    raise CheckpointTrouble(
+                if self.git.stop.wait(POLL_INTERVAL_S) or (waited_s := waited_s + POLL_INTERVAL_S) > LOCK_S:
+                    raise CheckpointError(
                         f"Another process has been taking a checkpoint of {self.root} for too long."
                     ) from None
 
     def _excludes(self) -> Iterator[str]:
-        from hermes_acp.storage.checkpoints.listing import USUALLY_IGNORED
+        from hermes_acp.storage.checkpoints.repository_scan import USUALLY_IGNORED
 
         yield from USUALLY_IGNORED
         inner = os.path.relpath(self._own_home, self._base)
@@ -172,7 +172,7 @@ class Shadow:
             for attempt in range(1, TRIES + 1):
                 try:
                     return _with_left(self._take(wanted), left)
-                except GitFailed:
+                except GitCommandError:
                     if attempt == TRIES:
                         raise
                     # A file changed under git's hands; or the index is damaged, and then it is made anew.
@@ -190,7 +190,7 @@ class Shadow:
 
     def _take(self, touched: Sequence[bytes]) -> Snapshot:
         self._forget_keys()
-        walk = Walk(self.git, self.root, self._own_home, self._bounds.most_files)
+        walk = Walk(self.git, self.root, self._own_home, self._bounds.max_files)
         found = walk.look((*touched, *self._tracked_though_ignored()))
         sifted = self._sift(found.changed, found.fresh)
         if sifted.forget:
@@ -203,11 +203,11 @@ class Shadow:
             self._note_modes(sifted.modes)
         if found.was_expanded:
             found.folders = walk.compare().folders
-        empty = tuple(walk.empty_ones(found.folders))
+        empty = tuple(walk.empty_folders_in(found.folders))
         return Snapshot(self._write_tree(), empty, tuple(sorted(sifted.left_out | set(walk.left_out))))
 
-    def _sift(self, changed: Iterable[bytes], fresh: Sequence[bytes]) -> Sifted:
-        return sift(self.root, changed, fresh, self._bounds)
+    def _sift(self, changed: Iterable[bytes], fresh: Sequence[bytes]) -> FilteredPaths:
+        return filter_paths(self.root, changed, fresh, self._bounds)
 
     def _forget_keys(self) -> None:
         """Drop from the index what an earlier version kept although its name says that it holds keys; once an index."""
@@ -218,9 +218,9 @@ class Shadow:
         if kept := [path for path in paths if self._bounds.holds_keys(os.fsdecode(path))]:
             self._update(kept, "--force-remove")
         try:
-            write_slip(mark, b"")
+            write_atomically(mark, b"")
         except OSError as error:
-            raise disk_trouble(self.place, error) from error
+            raise checkpoint_io_error(self.place, error) from error
 
     def _update(self, paths: Sequence[bytes], *manner: str) -> None:
         given = b"".join(path + b"\0" for path in paths)
@@ -240,7 +240,7 @@ class Shadow:
             return ()
         mark = (about.st_mtime_ns, about.st_size, about.st_ino)
         if mark != self.memory.mark:
-            with suppress(GitFailed):  # an index of another kind than ours
+            with suppress(GitCommandError):  # an index of another kind than ours
                 listed = self.git.run("ls-files", "-z", "-c", "-i", "--exclude-standard", index=index)
                 self.memory.paths = tuple(path for path in listed.split(b"\0") if path)
             self.memory.mark = mark
@@ -251,7 +251,7 @@ class Shadow:
         prefix = () if inner == "." else (f"--prefix={inner}/",)
         try:
             return self.git.run("write-tree", *prefix).decode("ascii").strip()
-        except GitFailed as error:
+        except GitCommandError as error:
             if prefix and error.message.rstrip(".").endswith("not found"):  # nothing of the folder is in it
                 return self.git.run("mktree", given=b"").decode("ascii").strip()
             raise
@@ -334,9 +334,9 @@ class Shadow:
         if merged == modes:
             return
         try:
-            write_slip(self.place / "modes", msgspec.msgpack.encode(merged))
+            write_atomically(self.place / "modes", msgspec.msgpack.encode(merged))
         except OSError as error:
-            raise disk_trouble(self.place, error) from error
+            raise checkpoint_io_error(self.place, error) from error
 
 
 def _staged(output: bytes) -> Iterator[tuple[bytes, str, str]]:

@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct, field
 
-from hermes_acp.storage.checkpoints.trees import parents_of
+from hermes_acp.storage.checkpoints.git_trees import parents_of
 from hermes_acp.telemetry.secret_files import MAX_BYTES, secret_in
 
 
-class Bounds(Struct, frozen=True):
+class SnapshotLimits(Struct, frozen=True):
     """What is too much for a snapshot, and which files (relative, or absolute) hold keys by their names."""
 
     largest_file_bytes: int
-    most_files: int = 300_000
+    max_files: int = 300_000
     holds_keys: Callable[[str], bool] = lambda _: False
 
 
-class Sifted(Struct):
+class FilteredPaths(Struct):
     """Paths to take, with the permission bits of files; paths git must forget, of which some were left out.
 
     `became_folders` tells that a file git knows is a folder now.
@@ -35,12 +35,14 @@ class Sifted(Struct):
     modes: dict[bytes, int] = field(default_factory=dict[bytes, int])
 
 
-def sift(root: str, changed: Iterable[bytes], fresh: Sequence[bytes], bounds: Bounds) -> Sifted:
+def filter_paths(
+    root: str, changed: Iterable[bytes], fresh: Sequence[bytes], bounds: SnapshotLimits
+) -> FilteredPaths:
     """Part the paths that are taken from those that hold keys, are too large, cannot be read, or are no files any more.
 
     `changed` are paths git knows, `fresh` those it does not, all relative to `root`.
     """
-    sifted, others = Sifted(), set(fresh)
+    sifted, others = FilteredPaths(), set(fresh)
     known = [path for path in changed if others.isdisjoint(parents_of(path))]
     for path in dict.fromkeys((*known, *fresh)):
         whole = os.fsencode(root) + b"/" + path
@@ -62,7 +64,7 @@ def sift(root: str, changed: Iterable[bytes], fresh: Sequence[bytes], bounds: Bo
     return sifted
 
 
-def _can_be_taken(path: bytes, about: os.stat_result, bounds: Bounds) -> bool:
+def _can_be_taken(path: bytes, about: os.stat_result, bounds: SnapshotLimits) -> bool:
     if stat.S_ISLNK(about.st_mode):
         return not path.lower().endswith(b"/.gitmodules")  # one that git takes for an attack
     if not stat.S_ISREG(about.st_mode) or about.st_size > bounds.largest_file_bytes:
@@ -70,7 +72,7 @@ def _can_be_taken(path: bytes, about: os.stat_result, bounds: Bounds) -> bool:
     return os.access(path, os.R_OK)
 
 
-def _holds_keys(path: bytes, whole: bytes, about: os.stat_result, bounds: Bounds) -> bool:
+def _holds_keys(path: bytes, whole: bytes, about: os.stat_result, bounds: SnapshotLimits) -> bool:
     """Tell whether a file holds keys, by its name or by its content; a link holds nothing but a path."""
     if stat.S_ISLNK(about.st_mode):
         return False

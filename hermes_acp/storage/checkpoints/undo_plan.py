@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from hermes_acp.storage.checkpoints.trees import PIPE, Difference, State, Unknown
+from hermes_acp.storage.checkpoints.git_trees import PIPE, Difference, State, Unknown
 
 CHANGED_SINCE: Final = "it was changed since by somebody else"
 NOT_KEPT: Final = "what it held before was not kept: it held keys, was too large, or could not be read"
@@ -18,19 +18,19 @@ LOST: Final = "what it held before is lost"
 
 
 class FolderChange(Struct, frozen=True):
-    """What one checkpoint changed in one folder; `unknown_before` and `unknown_after` are files it left out.
+    """What one checkpoint changed in one folder; `not_kept_before` and `not_kept_after` are files it left out.
 
-    `fresh_folders` hold nothing after it and were not there before it.
+    `new_folders` hold nothing after it and were not there before it.
     """
 
     differences: tuple[Difference, ...]
-    unknown_before: frozenset[bytes] = frozenset()
-    unknown_after: frozenset[bytes] = frozenset()
-    fresh_folders: frozenset[bytes] = frozenset()
+    not_kept_before: frozenset[bytes] = frozenset()
+    not_kept_after: frozenset[bytes] = frozenset()
+    new_folders: frozenset[bytes] = frozenset()
     is_torn: bool = False
 
 
-class Plan(Struct):
+class UndoPlan(Struct):
     """What each path shall be, None for nothing, with what stands there now; and what is in the way, and why."""
 
     wanted: dict[bytes, State | None] = field(default_factory=dict[bytes, State | None])
@@ -44,14 +44,14 @@ def plan(
     only: Collection[bytes] | None = None,
     *,
     force: bool = False,
-) -> Plan:
+) -> UndoPlan:
     """Plan to take the parts back, the newest first; `now` looks at the disk, `only` names the paths that are meant.
 
     By force also that goes away which others changed since; what was never kept cannot come back even so.
     """
-    planned, going = Plan(), set[bytes]()
+    planned, going = UndoPlan(), set[bytes]()
     for part in parts:
-        going |= {each.path for each in part.differences if each.before is None} | part.fresh_folders
+        going |= {each.path for each in part.differences if each.before is None} | part.new_folders
         for each in part.differences:
             if only is not None and each.path not in only:
                 continue
@@ -66,22 +66,24 @@ def plan(
     return planned
 
 
-def _decide(planned: Plan, part: FolderChange, each: Difference, going: set[bytes], *, force: bool) -> None:
+def _decide(
+    planned: UndoPlan, part: FolderChange, each: Difference, going: set[bytes], *, force: bool
+) -> None:
     path = each.path
     current = planned.wanted.get(path, planned.present[path])
     if isinstance(current, Unknown) and any(other.startswith(path + b"/") for other in going):
         current = None  # a folder that a turn put there, and that goes with what is in it
-    if path in part.unknown_before:
+    if path in part.not_kept_before:
         planned.conflicts[path] = NOT_KEPT
     elif force and not isinstance(current, Unknown):
         planned.wanted[path] = each.before
     elif isinstance(current, Unknown):
         planned.conflicts[path] = current.why
-    elif current == each.before or (path in part.unknown_after and current == State(PIPE, "")):
+    elif current == each.before or (path in part.not_kept_after and current == State(PIPE, "")):
         planned.wanted[path] = each.before
     elif part.is_torn:
         planned.conflicts[path] = TORN
-    elif path in part.unknown_after:
+    elif path in part.not_kept_after:
         planned.conflicts[path] = NOT_COMPARED
     elif current == each.after:
         planned.wanted[path] = each.before

@@ -15,14 +15,14 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from hermes_acp.storage.checkpoints.trees import LINK, PROGRAM, State, Unknown, parents_of, state_of
+from hermes_acp.storage.checkpoints.git_trees import LINK, PROGRAM, State, Unknown, parents_of, state_of
 
 FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 DRAFT: Final = b".hermes-"
 NO_WAY: Final = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
-class Ground:
+class WorkspaceFilesystem:
     """One workspace folder, open for as long as the block that opened it."""
 
     def __init__(self, root: str) -> None:

@@ -11,20 +11,20 @@ from anyio.to_thread import run_sync
 from msgspec import structs
 from pydantic import BaseModel, ConfigDict
 
-from hermes_acp.core.errors import BadRequest, HermesError, WorkspaceTrouble
+from hermes_acp.core.errors import BadRequest, HermesError, WorkspaceError
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Proposal
-from hermes_acp.core.terms import ToolKind
-from hermes_acp.core.traits import Traits
-from hermes_acp.tools.changes import Change, change_of, propose_changes
-from hermes_acp.tools.hunks import apply_hunks, new_text
-from hermes_acp.tools.patches import FilePatch, read_patch
-from hermes_acp.tools.schemas import schema_of
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.tools.file_changes import FileChange, file_change, propose_changes
+from hermes_acp.tools.hunk_application import apply_hunks, new_text
+from hermes_acp.tools.patch_parsing import FilePatch, read_patch
+from hermes_acp.tools.safe_display import shown_path
 from hermes_acp.tools.text_files import TextFile, decode, read_content, read_if_present
-from hermes_acp.tools.titles import shown_path
+from hermes_acp.tools.tool_schemas import schema_of
 
-MOST_NAMES = 3
+MAX_NAMES = 3
 
 
 class Arguments(BaseModel):
@@ -40,7 +40,7 @@ class ApplyPatch:
 
     name = "apply_patch"
     kind: ToolKind = "edit"
-    traits = Traits(capabilities=frozenset({"files"}), needs=frozenset({"read_file"}))
+    tool_metadata = ToolMetadata(capabilities=frozenset({"files"}), needs=frozenset({"read_file"}))
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:
@@ -52,9 +52,9 @@ class ApplyPatch:
         return schema_of(self.name, about, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a patch against the files as they are. Raises WorkspaceTrouble, or BadRequest for what is none."""
+        """Understand a patch against the files as they are. Raises WorkspaceError, or BadRequest for what is none."""
         files = read_patch(arguments.patch)
-        changes: list[Change] = []
+        changes: list[FileChange] = []
         for file in files:
             try:
                 changes += await _changes_of(file, workspace)
@@ -62,7 +62,7 @@ class ApplyPatch:
                 if len(files) == 1:
                     raise
                 told = f"{file.path[:200]}: {error.message} Nothing of the patch was applied."
-                raise WorkspaceTrouble(told, hint=error.hint) from error
+                raise WorkspaceError(told, hint=error.hint) from error
         paths = [change.diff.path for change in changes]
         if twice := next((path for path in paths if paths.count(path) > 1), None):
             raise BadRequest(
@@ -72,17 +72,17 @@ class ApplyPatch:
         return propose_changes(workspace, _title(files, changes, workspace), changes, kind=_kind(files))
 
 
-async def _changes_of(file: FilePatch, workspace: Workspace) -> Sequence[Change]:
+async def _changes_of(file: FilePatch, workspace: Workspace) -> Sequence[FileChange]:
     path = workspace.locate(file.path)
     shown = shown_path(path, workspace)
     if file.action == "add":
         await _require_absence(path, shown, workspace)
         text = new_text(file.hunks)
-        return [change_of(path, None, text, None, TextFile("").encode(text, shown))]
+        return [file_change(path, None, text, None, TextFile("").encode(text, shown))]
     before = await read_content(workspace, path, to_change=True)
     if file.action == "delete":
-        gone = change_of(path, _text_of(before, shown), "", before, None)
-        return [structs.replace(gone, is_blind=True)]
+        gone = file_change(path, _text_of(before, shown), "", before, None)
+        return [structs.replace(gone, is_unread=True)]
     decoded = decode(before, shown) if file.hunks else TextFile(_text_of(before, shown))
     text, after = decoded.text, before
     if file.hunks:
@@ -94,23 +94,23 @@ async def _changes_of(file: FilePatch, workspace: Workspace) -> Sequence[Change]
         )
     target = workspace.locate(file.moved_to) if file.moved_to else path
     if target == path:
-        return [change_of(path, decoded.text, text, before, after)]
+        return [file_change(path, decoded.text, text, before, after)]
     await _require_absence(target, shown_path(target, workspace), workspace)
-    gone = change_of(path, decoded.text, "", before, None)
-    return [change_of(target, None, text, None, after), structs.replace(gone, is_blind=not file.hunks)]
+    gone = file_change(path, decoded.text, "", before, None)
+    return [file_change(target, None, text, None, after), structs.replace(gone, is_unread=not file.hunks)]
 
 
 def _text_of(content: bytes, shown: str) -> str:
     """Give what can be shown of a file that goes as a whole, whatever is in it."""
     try:
         return decode(content, shown).text
-    except WorkspaceTrouble:
+    except WorkspaceError:
         return ""
 
 
 async def _require_absence(path: str, shown: str, workspace: Workspace) -> None:
     if await read_if_present(workspace, path, to_change=True) is not None:
-        raise WorkspaceTrouble(f"There is a file {shown} already.", hint="Update it, or choose another name.")
+        raise WorkspaceError(f"There is a file {shown} already.", hint="Update it, or choose another name.")
 
 
 def _kind(files: Sequence[FilePatch]) -> ToolKind:
@@ -119,13 +119,13 @@ def _kind(files: Sequence[FilePatch]) -> ToolKind:
     return "move" if all(file.moved_to and not file.hunks for file in files) else "edit"
 
 
-def _title(files: Sequence[FilePatch], changes: Sequence[Change], workspace: Workspace) -> str:
+def _title(files: Sequence[FilePatch], changes: Sequence[FileChange], workspace: Workspace) -> str:
     verbs = {"add": "Create", "delete": "Delete", "update": "Edit"}
     if len(files) == 1:
         names = [shown_path(change.diff.path, workspace) for change in changes]
         return f"Move {names[1]} to {names[0]}" if len(names) > 1 else f"{verbs[files[0].action]} {names[0]}"
-    named = ", ".join(shown_path(change.diff.path, workspace) for change in changes[:MOST_NAMES])
-    more = f" and {len(changes) - MOST_NAMES} more" if len(changes) > MOST_NAMES else ""
+    named = ", ".join(shown_path(change.diff.path, workspace) for change in changes[:MAX_NAMES])
+    more = f" and {len(changes) - MAX_NAMES} more" if len(changes) > MAX_NAMES else ""
     return f"Patch {len(files)} files: {named}{more}"
 
 

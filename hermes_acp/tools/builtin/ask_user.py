@@ -8,13 +8,13 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Question, Reply, Result
-from hermes_acp.core.terms import ToolKind
-from hermes_acp.core.traits import Traits
-from hermes_acp.tools.schemas import schema_of
-from hermes_acp.tools.titles import visible
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.tools.tool_schemas import schema_of
 
 NOBODY = (
     "Nobody can be asked from here. Put the question into your answer and end the turn; the user answers with their "
@@ -42,7 +42,7 @@ class AskUser:
 
     name = "ask_user"
     kind: ToolKind = "other"
-    traits = Traits(is_repeatable=True)
+    tool_metadata = ToolMetadata(is_repeatable=True)
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:
@@ -53,7 +53,7 @@ class AskUser:
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Understand a call; it touches nothing."""
         del workspace
-        url = visible(arguments.url or "")
+        url = escape_invisible(arguments.url or "")
         if url and not url.lower().startswith(("https://", "http://")):
             raise BadRequest(
                 f"The url {url[:80]!r} is no web page.", hint="It must begin with https:// or http://."
@@ -64,7 +64,7 @@ class AskUser:
         async def ask(progress: Progress) -> Result:
             return _result(await progress.inquire(question))
 
-        return Proposal(f"Ask: {visible(arguments.question)}", self.kind, ask)
+        return Proposal(f"Ask: {escape_invisible(arguments.question)}", self.kind, ask)
 
 
 def _result(reply: Reply | None) -> Result:

@@ -9,20 +9,20 @@ from typing import Annotated, Final, Literal
 from anyio.to_thread import run_sync
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from hermes_acp.core.errors import Bug
-from hermes_acp.core.exchanges import BrowserAct, BrowserView
+from hermes_acp.core.errors import InternalError
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ImagePart, ToolSchema
+from hermes_acp.core.port_types import BrowserAction, BrowserSnapshot
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Effect, Presses, Progress, Proposal, Reaches, Result
-from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.core.tool_ports import Browser, Scanner
-from hermes_acp.core.traits import Traits
-from hermes_acp.core.untrusted import fence, plain
-from hermes_acp.tools.schemas import schema_of
-from hermes_acp.tools.titles import visible
-from hermes_acp.web.addresses import read_address
+from hermes_acp.core.untrusted_text import fence, plain
+from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.tools.tool_schemas import schema_of
+from hermes_acp.web.web_addresses import read_address
 
-DEADLINE_S: Final = 120.0
+ACTION_TIMEOUT_S: Final = 120.0
 
 NOTE_CHARACTERS = 800
 
@@ -51,14 +51,14 @@ class Arguments(BaseModel):
         return self
 
 
-class _Nothing:
+class _NoBrowser:
     """The stand-in until the tool is bound."""
 
-    async def act(self, session_id: str, act: BrowserAct, may_go_on: object) -> BrowserView:
-        raise Bug("browser was offered without one.")
+    async def act(self, session_id: str, act: BrowserAction, may_redirect: object) -> BrowserSnapshot:
+        raise InternalError("browser was offered without one.")
 
     def clean(self, text: str) -> str:
-        raise Bug("browser was offered without a scanner.")
+        raise InternalError("browser was offered without a scanner.")
 
 
 class BrowserTool:
@@ -66,7 +66,7 @@ class BrowserTool:
 
     name = "browser"
     kind: ToolKind = "fetch"
-    traits = Traits(capabilities=frozenset({"network"}))
+    tool_metadata = ToolMetadata(capabilities=frozenset({"network"}))
     arguments: type[BaseModel] = Arguments
 
     def __init__(self, browsers: Browser, scanner: Scanner) -> None:
@@ -91,9 +91,9 @@ class BrowserTool:
         )
         if arguments.action == "navigate":
             address = read_address(arguments.url or "")
-            url, sees_private = address.url, address.names_this_machine
+            url, sees_private = address.url, address.is_private_address
             effects = (Reaches(address.host, url, is_all_sent=True),)
-        act = BrowserAct(
+        act = BrowserAction(
             arguments.action,
             url=url,
             ref=arguments.ref or "",
@@ -103,14 +103,14 @@ class BrowserTool:
         )
 
         async def perform(progress: Progress) -> Result:
-            def may_go_on(host: str, onward: str) -> bool:
+            def may_redirect(host: str, onward: str) -> bool:
                 return progress.allows(Reaches(host, onward))
 
-            return await self._told(act, await self._browsers.act(progress.session_id, act, may_go_on))
+            return await self._told(act, await self._browsers.act(progress.session_id, act, may_redirect))
 
-        return Proposal(_title(arguments, url), self.kind, perform, effects, deadline_s=DEADLINE_S)
+        return Proposal(_title(arguments, url), self.kind, perform, effects, deadline_s=ACTION_TIMEOUT_S)
 
-    async def _told(self, act: BrowserAct, view: BrowserView) -> Result:
+    async def _told(self, act: BrowserAction, view: BrowserSnapshot) -> Result:
         """Give what is seen: the page was written by somebody else, and so were its title and messages."""
         notes = [f"[{plain(note, NOTE_CHARACTERS)}]" for note in view.notes]
         if act.kind == "close":
@@ -134,11 +134,11 @@ class BrowserTool:
 def _title(arguments: Arguments, url: str) -> str:
     match arguments.action:
         case "navigate":
-            return f"Open {visible(url)} in the browser"
+            return f"Open {escape_invisible(url)} in the browser"
         case "click":
             return f"Click {arguments.ref} in the browser"
         case "type":
-            return f"Type {visible(arguments.text or '')} into {arguments.ref} in the browser"
+            return f"Type {escape_invisible(arguments.text or '')} into {arguments.ref} in the browser"
         case "screenshot":
             return "Take a screenshot of the browser"
         case "back":
@@ -149,4 +149,4 @@ def _title(arguments: Arguments, url: str) -> str:
             return "Look at the page in the browser"
 
 
-TOOL = BrowserTool(_Nothing(), _Nothing())
+TOOL = BrowserTool(_NoBrowser(), _NoBrowser())

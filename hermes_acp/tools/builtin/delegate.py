@@ -9,17 +9,17 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.child_accounts import list_answers
-from hermes_acp.core.errors import Bug
-from hermes_acp.core.exchanges import Errand
+from hermes_acp.core.child_outcomes import format_answers
+from hermes_acp.core.errors import InternalError
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.port_types import DelegatedTask
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result
-from hermes_acp.core.terms import ToolKind
-from hermes_acp.core.tool_ports import Delegates
-from hermes_acp.core.traits import Traits
-from hermes_acp.tools.schemas import schema_of
-from hermes_acp.tools.titles import visible
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.core.tool_ports import TaskDelegator
+from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.tools.tool_schemas import schema_of
 
 
 class TaskArguments(BaseModel):
@@ -28,7 +28,9 @@ class TaskArguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     title: Annotated[str, Field(min_length=1, max_length=100)]
-    instructions: Annotated[str, Field(min_length=1, description="All it must know: it sees nothing else")]
+    instructions: Annotated[
+        str, Field(min_length=1, description="All it must index_known_secrets: it sees nothing else")
+    ]
     context: str | None = None
 
 
@@ -41,13 +43,13 @@ class Arguments(BaseModel):
     tools: Annotated[list[str] | None, Field(description="The only tools they may use")] = None
 
 
-class _Nobody:
+class _NoDelegates:
     """The stand-in until the tool is bound."""
 
-    async def carry_out(
-        self, errands: Sequence[Errand], tools: Sequence[str] | None, progress: Progress
+    async def run_tasks(
+        self, delegated_tasks: Sequence[DelegatedTask], tools: Sequence[str] | None, progress: Progress
     ) -> Sequence[Result]:
-        raise Bug("delegate was offered without anybody to delegate to.")
+        raise InternalError("delegate was offered without anybody to delegate to.")
 
 
 class Delegate:
@@ -55,13 +57,13 @@ class Delegate:
 
     name = "delegate"
     kind: ToolKind = "other"
-    traits = Traits(capabilities=frozenset({"delegation"}), most_per_step=1)
+    tool_metadata = ToolMetadata(capabilities=frozenset({"delegation"}), max_per_step=1)
     arguments: type[BaseModel] = Arguments
 
-    def __init__(self, delegates: Delegates) -> None:
+    def __init__(self, delegates: TaskDelegator) -> None:
         self._delegates = delegates
 
-    def bind(self, delegates: Delegates) -> "Delegate":
+    def bind(self, delegates: TaskDelegator) -> "Delegate":
         """Give the tool as it hands tasks to somebody."""
         return Delegate(delegates)
 
@@ -76,19 +78,21 @@ class Delegate:
         Its time has no bound of its own, as theirs has.
         """
         del workspace
-        errands = [
-            Errand(visible(" ".join(task.title.split())), task.instructions, task.context or "")
+        delegated_tasks = [
+            DelegatedTask(
+                escape_invisible(" ".join(task.title.split())), task.instructions, task.context or ""
+            )
             for task in arguments.tasks
         ]
 
         async def hand_over(progress: Progress) -> Result:
-            outcomes = await self._delegates.carry_out(errands, arguments.tools, progress)
-            titles = (errand.title for errand in errands)
-            answers = list_answers(zip(titles, (outcome.text for outcome in outcomes), strict=True))
+            outcomes = await self._delegates.run_tasks(delegated_tasks, arguments.tools, progress)
+            titles = (delegated_task.title for delegated_task in delegated_tasks)
+            answers = format_answers(zip(titles, (outcome.text for outcome in outcomes), strict=True))
             return Result(answers, is_error=all(outcome.is_error for outcome in outcomes))
 
-        title = f"Delegate: {'; '.join(errand.title for errand in errands)}"
+        title = f"Delegate: {'; '.join(delegated_task.title for delegated_task in delegated_tasks)}"
         return Proposal(title, self.kind, hand_over, deadline_s=math.inf)
 
 
-TOOL = Delegate(_Nobody())
+TOOL = Delegate(_NoDelegates())

@@ -9,20 +9,20 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.errors import Bug
-from hermes_acp.core.exchanges import Trouble
+from hermes_acp.core.errors import InternalError
+from hermes_acp.core.event_types import Location, ToolKind
 from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.port_types import FileDiagnostic
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
-from hermes_acp.core.terms import Location, ToolKind
-from hermes_acp.core.tool_ports import Diagnoses
-from hermes_acp.core.traits import Traits
-from hermes_acp.core.untrusted import disarmed, plain
-from hermes_acp.tools.open_paths import left_out, open_among
-from hermes_acp.tools.schemas import schema_of
-from hermes_acp.tools.titles import shown_path
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.core.tool_ports import DiagnosticsProvider
+from hermes_acp.core.untrusted_text import neutralize_markup, plain
+from hermes_acp.tools.allowed_paths import allowed_among, omission_note
+from hermes_acp.tools.safe_display import shown_path
+from hermes_acp.tools.tool_schemas import schema_of
 
-MOST_SHOWN: Final = 200
+MAX_SHOWN: Final = 200
 ORDER: Final = ("error", "warning", "information", "hint")
 
 
@@ -34,11 +34,11 @@ class Arguments(BaseModel):
     path: Annotated[str, Field(description="File or folder")] = "."
 
 
-class _Nobody:
+class _NoDiagnostics:
     """The stand-in until the tool is bound."""
 
-    async def troubles(self, path: str) -> Sequence[Trouble]:
-        raise Bug("diagnostics was offered without an editor.")
+    async def file_diagnostics(self, path: str) -> Sequence[FileDiagnostic]:
+        raise InternalError("diagnostics was offered without an editor.")
 
 
 class Diagnostics:
@@ -46,13 +46,13 @@ class Diagnostics:
 
     name = "diagnostics"
     kind: ToolKind = "read"
-    traits = Traits(capabilities=frozenset({"files"}), is_repeatable=True)
+    tool_metadata = ToolMetadata(capabilities=frozenset({"files"}), is_repeatable=True)
     arguments: type[BaseModel] = Arguments
 
-    def __init__(self, diagnoses: Diagnoses) -> None:
+    def __init__(self, diagnoses: DiagnosticsProvider) -> None:
         self._diagnoses = diagnoses
 
-    def bind(self, diagnoses: Diagnoses | None) -> "Diagnostics | None":
+    def bind(self, diagnoses: DiagnosticsProvider | None) -> "Diagnostics | None":
         """Give the tool as it asks an editor; None where none can tell."""
         return Diagnostics(diagnoses) if diagnoses else None
 
@@ -65,12 +65,14 @@ class Diagnostics:
         path = workspace.locate(arguments.path)
 
         async def ask(progress: Progress) -> Result:
-            below = [each for each in await self._diagnoses.troubles(path) if _is_below(each.path, path)]
+            below = [
+                each for each in await self._diagnoses.file_diagnostics(path) if _is_below(each.path, path)
+            ]
             files = {os.path.normpath(each.path) for each in below}
-            shown = await open_among(files, path, progress)
+            shown = await allowed_among(files, path, progress)
             found = [each for each in below if os.path.normpath(each.path) in shown]
-            text = _told(found, workspace) + left_out(len(files) - len(shown))
-            return Result(disarmed(text), locations=_places(found))
+            text = _told(found, workspace) + omission_note(len(files) - len(shown))
+            return Result(neutralize_markup(text), locations=_places(found))
 
         title = f"Look for errors in {shown_path(path, workspace)}"
         return Proposal(title, self.kind, ask, (Reads(path),), locations=(Location(path),))
@@ -80,7 +82,7 @@ def _is_below(path: str, place: str) -> bool:
     return os.path.normpath(path) == place or os.path.normpath(path).startswith(place.rstrip("/") + "/")
 
 
-def _told(found: Sequence[Trouble], workspace: Workspace) -> str:
+def _told(found: Sequence[FileDiagnostic], workspace: Workspace) -> str:
     if not found:
         return "The editor shows no errors and no warnings there."
     lines = [
@@ -88,13 +90,13 @@ def _told(found: Sequence[Trouble], workspace: Workspace) -> str:
         + (f" ({plain(each.source, 60)})" if each.source else "")
         for each in sorted(found, key=lambda each: (ORDER.index(each.severity), each.path, each.line))
     ]
-    if (left := len(lines) - MOST_SHOWN) > 0:
-        lines[MOST_SHOWN:] = [f"[{left:,} more, less severe or further down]"]
+    if (left := len(lines) - MAX_SHOWN) > 0:
+        lines[MAX_SHOWN:] = [f"[{left:,} more, less severe or further down]"]
     return "\n".join(lines)
 
 
-def _places(found: Sequence[Trouble]) -> tuple[Location, ...]:
+def _places(found: Sequence[FileDiagnostic]) -> tuple[Location, ...]:
     return tuple(Location(each.path, each.line) for each in found[:20])
 
 
-TOOL = Diagnostics(_Nobody())
+TOOL = Diagnostics(_NoDiagnostics())

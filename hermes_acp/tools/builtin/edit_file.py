@@ -10,17 +10,17 @@ from typing import Annotated
 from anyio.to_thread import run_sync
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Proposal
-from hermes_acp.core.terms import ToolKind
-from hermes_acp.core.traits import Traits
-from hermes_acp.tools.changes import Change, change_of, propose_change
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.tools.file_changes import FileChange, file_change, propose_change
 from hermes_acp.tools.replacements import Replacement, replace
-from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.safe_display import shown_path
 from hermes_acp.tools.text_files import decode, read_content
-from hermes_acp.tools.titles import shown_path
+from hermes_acp.tools.tool_schemas import schema_of
 
 AT_ONCE_BYTES = 64 * 1024
 """What is smaller than this is searched faster than a thread is woken."""
@@ -50,7 +50,7 @@ class Arguments(BaseModel):
     ] = None
 
     def replacements(self) -> Sequence[Replacement]:
-        """Give all replacements, in their order. Raises WorkspaceTrouble for one that says nothing."""
+        """Give all replacements, in their order. Raises WorkspaceError for one that says nothing."""
         replacements = [
             Replacement(each.old_text, each.new_text, each.replace_all) for each in self.edits or ()
         ]
@@ -58,9 +58,9 @@ class Arguments(BaseModel):
             replacements.insert(0, Replacement(self.old_text, self.new_text, self.replace_all))
         for each in replacements:
             if not each.old:
-                raise WorkspaceTrouble("old_text is empty.", hint="Use write_file to fill a file.")
+                raise WorkspaceError("old_text is empty.", hint="Use write_file to fill a file.")
             if each.old == each.new:
-                raise WorkspaceTrouble(
+                raise WorkspaceError(
                     "old_text and new_text are the same.", hint="Nothing needs to be changed."
                 )
         return replacements
@@ -71,7 +71,7 @@ class EditFile:
 
     name = "edit_file"
     kind: ToolKind = "edit"
-    traits = Traits(capabilities=frozenset({"files"}), needs=frozenset({"read_file"}))
+    tool_metadata = ToolMetadata(capabilities=frozenset({"files"}), needs=frozenset({"read_file"}))
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:
@@ -79,7 +79,7 @@ class EditFile:
         return schema_of(self.name, "Replace text in a file you have read.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call against the file as it is. Raises WorkspaceTrouble where it does not fit."""
+        """Understand a call against the file as it is. Raises WorkspaceError where it does not fit."""
         path = workspace.locate(arguments.path)
         shown = shown_path(path, workspace)
         replacements = arguments.replacements()
@@ -92,22 +92,22 @@ class EditFile:
 
 def _replace_all(
     path: str, shown: str, before: bytes, replacements: Sequence[Replacement]
-) -> tuple[Change, str]:
+) -> tuple[FileChange, str]:
     """Replace one passage after the other, all or none, and say which were not found word for word."""
     file = decode(before, shown)
     text, notes = file.text, list[str]()
     for number, each in enumerate(replacements, 1):
         try:
             done = replace(text, each, file.newline)
-        except WorkspaceTrouble as trouble:
+        except WorkspaceError as error:
             if len(replacements) == 1:
                 raise
-            told = f"Edit {number} of {len(replacements)}: {trouble.message}"
-            raise WorkspaceTrouble(told, hint=f"{trouble.hint} Nothing was changed.") from trouble
+            told = f"Edit {number} of {len(replacements)}: {error.message}"
+            raise WorkspaceError(told, hint=f"{error.hint} Nothing was changed.") from error
         text = done.text
         if done.note:
             notes.append(f"[{done.note}]" if len(replacements) == 1 else f"[edit {number}: {done.note}]")
-    return change_of(path, file.text, text, before, file.encode(text, shown)), "\n".join(notes)
+    return file_change(path, file.text, text, before, file.encode(text, shown)), "\n".join(notes)
 
 
 TOOL = EditFile()

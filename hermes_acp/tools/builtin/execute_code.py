@@ -10,24 +10,24 @@ from typing import Annotated, Final
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.errors import Bug
-from hermes_acp.core.exchanges import Command, CommandEnd
+from hermes_acp.core.errors import InternalError
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.port_types import Command, CommandResult
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result, Runs
-from hermes_acp.core.terms import ToolKind
-from hermes_acp.core.tool_ports import CallsTools
-from hermes_acp.core.traits import Traits
-from hermes_acp.tools.command_ends import tell_end
-from hermes_acp.tools.fed_commands import fed
-from hermes_acp.tools.schemas import schema_of
-from hermes_acp.tools.scripts.answering import Answering
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.core.tool_ports import ToolCaller
+from hermes_acp.tools.command_outcomes import describe_end
+from hermes_acp.tools.heredocs import with_heredoc
+from hermes_acp.tools.scripts.script_calls import ScriptCallServer
+from hermes_acp.tools.tool_schemas import schema_of
 
-USUAL_TIMEOUT_S: Final = 300
-LONGEST_TIMEOUT_S: Final = 3600
-MOST_CALLS: Final = 100
+DEFAULT_TIMEOUT_S: Final = 300
+MAX_TIMEOUT_S: Final = 3600
+MAX_CALLS: Final = 100
 LOADER: Final = "python3 -Iuc 'import sys, json; exec(json.loads(sys.stdin.readline()))'"
-SHOWN_AS: Final = "python3 -"
+DISPLAY_COMMAND: Final = "python3 -"
 
 
 class Arguments(BaseModel):
@@ -36,17 +36,17 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     code: Annotated[str, Field(min_length=1, max_length=200_000)]
-    timeout_s: Annotated[float, Field(gt=0, le=LONGEST_TIMEOUT_S, allow_inf_nan=False)] = USUAL_TIMEOUT_S
+    timeout_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S, allow_inf_nan=False)] = DEFAULT_TIMEOUT_S
 
 
-class _Nobody:
+class _NoTools:
     """The stand-in until the tool is bound."""
 
     def names(self, progress: Progress) -> tuple[str, ...]:
-        raise Bug("execute_code was offered without tools to call.")
+        raise InternalError("execute_code was offered without tools to call.")
 
     async def call(self, name: str, arguments: str, progress: Progress) -> Result:
-        raise Bug("execute_code was offered without tools to call.")
+        raise InternalError("execute_code was offered without tools to call.")
 
 
 class ExecuteCode:
@@ -54,13 +54,15 @@ class ExecuteCode:
 
     name = "execute_code"
     kind: ToolKind = "execute"
-    traits = Traits(capabilities=frozenset({"processes"}), quotes="output", needs=frozenset({"terminal"}))
+    tool_metadata = ToolMetadata(
+        capabilities=frozenset({"processes"}), quotes="output", needs=frozenset({"terminal"})
+    )
     arguments: type[BaseModel] = Arguments
 
-    def __init__(self, inner_calls: CallsTools) -> None:
+    def __init__(self, inner_calls: ToolCaller) -> None:
         self._tools = inner_calls
 
-    def bind(self, inner_calls: CallsTools) -> "ExecuteCode":
+    def bind(self, inner_calls: ToolCaller) -> "ExecuteCode":
         """Give the tool as scripts of it can call others."""
         return ExecuteCode(inner_calls)
 
@@ -76,11 +78,11 @@ class ExecuteCode:
         """Understand a call: the script is judged as the command that it is; its calls are judged one by one."""
         command = Command(LOADER, workspace.cwd, arguments.timeout_s)
         effect = Runs(
-            fed(SHOWN_AS, arguments.code),
+            with_heredoc(DISPLAY_COMMAND, arguments.code),
             workspace.cwd,
             workspace.roots,
             confined=workspace.confines(msgspec.structs.replace(command, confinement="must")),
-            is_far=workspace.is_far,
+            is_remote=workspace.is_remote,
         )
 
         async def run(progress: Progress) -> Result:
@@ -101,7 +103,7 @@ class ExecuteCode:
         try:
             source = (files("hermes_acp.tools.scripts") / "runner.py").read_text(encoding="utf-8")
             task = {"code": code, "tools": list(self._tools.names(progress)), "cwd": workspace.cwd}
-            answering = Answering(process, task, call, MOST_CALLS)
+            answering = ScriptCallServer(process, task, call, MAX_CALLS)
             await process.write(msgspec.json.encode(source).decode() + "\n")
             end = await answering.run()
         finally:
@@ -109,12 +111,12 @@ class ExecuteCode:
         return _told(answering, end)
 
 
-def _told(answering: Answering, end: CommandEnd) -> Result:
+def _told(answering: ScriptCallServer, end: CommandResult) -> Result:
     """Give what a script printed and how it ended; of one that never ran, what came instead."""
     printed = answering.noise if answering.printed is None else answering.printed
-    result = tell_end(msgspec.structs.replace(end, output=printed), 0)
+    result = describe_end(msgspec.structs.replace(end, output=printed), 0)
     calls = f"[{answering.calls} tool call{'' if answering.calls == 1 else 's'}]"
     return msgspec.structs.replace(result, text=f"{result.text}\n{calls}", is_error=end.exit_code != 0)
 
 
-TOOL = ExecuteCode(_Nobody())
+TOOL = ExecuteCode(_NoTools())

@@ -10,22 +10,22 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.errors import BadRequest, WorkspaceTrouble
+from hermes_acp.core.errors import BadRequest, WorkspaceError
+from hermes_acp.core.event_types import Location, ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
-from hermes_acp.core.terms import Location, ToolKind
-from hermes_acp.core.traits import Traits
-from hermes_acp.core.untrusted import plain
-from hermes_acp.policy.names import is_sensitive
-from hermes_acp.tools.open_paths import left_out, open_among
-from hermes_acp.tools.repositories import Repository, ask_git, find_repository
-from hermes_acp.tools.schemas import schema_of
-from hermes_acp.tools.titles import shown_path, visible
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.core.untrusted_text import plain
+from hermes_acp.policy.sensitive_names import is_sensitive
+from hermes_acp.tools.allowed_paths import allowed_among, omission_note
+from hermes_acp.tools.git_queries import Repository, find_repository, run_git
+from hermes_acp.tools.safe_display import escape_invisible, shown_path
+from hermes_acp.tools.tool_schemas import schema_of
 
-USUAL_COMMITS = 20
-MOST_COMMITS = 200
-MOST_SHUT = 200
+DEFAULT_COMMITS = 20
+MAX_COMMITS = 200
+MAX_DENIED_PATHS = 200
 SHOWING_CHANGES = ("diff", "show")
 WHOLE = ":(top)"
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=all", "--no-color")
@@ -40,7 +40,7 @@ class Arguments(BaseModel):
     path: str | None = None
     ref: Annotated[str | None, Field(description="Commit, branch or range a..b")] = None
     staged: bool = False
-    count: Annotated[int, Field(ge=1, le=MOST_COMMITS)] = USUAL_COMMITS
+    count: Annotated[int, Field(ge=1, le=MAX_COMMITS)] = DEFAULT_COMMITS
 
 
 class Git:
@@ -48,7 +48,7 @@ class Git:
 
     name = "git"
     kind: ToolKind = "read"
-    traits = Traits(
+    tool_metadata = ToolMetadata(
         capabilities=frozenset({"files", "processes"}), is_cheap=True, is_repeatable=True, quotes="output"
     )
     arguments: type[BaseModel] = Arguments
@@ -60,12 +60,12 @@ class Git:
         )
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call. Raises WorkspaceTrouble without a repository, BadRequest for no commit."""
+        """Understand a call. Raises WorkspaceError without a repository, BadRequest for no commit."""
         path = workspace.locate(arguments.path or ".")
         ref = arguments.ref or ""
         if ref.startswith("-") or "\0" in ref or "\n" in ref:
             raise BadRequest(
-                f"{visible(ref)[:80]} names no commit.", hint="Give a commit, a branch or a range."
+                f"{escape_invisible(ref)[:80]} names no commit.", hint="Give a commit, a branch or a range."
             )
         if arguments.action == "blame" and not arguments.path:
             raise BadRequest("blame needs the path of a file.", hint="Name the file.")
@@ -76,13 +76,13 @@ class Git:
         async def look(progress: Progress) -> Result:
             shut = await _shut_in(git_arguments, workspace, repository, path, progress)
             leaving_out = [f":(top,exclude,literal){name}" for name in shut]
-            end = await ask_git(workspace, repository, [*git_arguments, *leaving_out], progress)
+            end = await run_git(workspace, repository, [*git_arguments, *leaving_out], progress)
             text = end.output.rstrip("\n") or "(nothing)"
-            return Result(text + left_out(len(shut)), is_error=end.exit_code != 0)
+            return Result(text + omission_note(len(shut)), is_error=end.exit_code != 0)
 
         where = f" {shown_path(path, workspace)}" if arguments.path else ""
         staged = " --staged" if arguments.staged else ""
-        title = f"git {arguments.action}{staged}{f' {visible(ref)}' if ref else ''}{where}"
+        title = f"git {arguments.action}{staged}{f' {escape_invisible(ref)}' if ref else ''}{where}"
         effects = tuple(Reads(each) for each in dict.fromkeys(looked_at))
         return Proposal(title, self.kind, look, effects, (Location(path),))
 
@@ -92,7 +92,7 @@ async def _folder_of(path: str, workspace: Workspace) -> str:
     for folder in (path, os.path.dirname(path)):
         try:
             await workspace.entries(folder)
-        except WorkspaceTrouble:
+        except WorkspaceError:
             continue
         return folder
     return workspace.cwd
@@ -110,24 +110,24 @@ async def _shut_in(
 ) -> Sequence[str]:
     """Give the files, by their names in the repository, of which a question for changes must not show any.
 
-    Raises WorkspaceTrouble where there are too many to tell.
+    Raises WorkspaceError where there are too many to tell.
     """
     if "--" not in asked or asked[0] not in SHOWING_CHANGES:
         return ()
     at = asked.index("--end-of-options")
     options = ["--name-only", "-z", "--no-renames", *(["--format="] if asked[0] == "show" else [])]
-    told = await ask_git(workspace, repository, [*asked[:at], *options, *asked[at:]], progress)
+    told = await run_git(workspace, repository, [*asked[:at], *options, *asked[at:]], progress)
     if told.exit_code:
-        raise WorkspaceTrouble(plain(told.output, 500), hint="Check the commit and the path.")
+        raise WorkspaceError(plain(told.output, 500), hint="Check the commit and the path.")
     names = [name.strip("\n") for name in told.output.split("\0")]
     if any("\n" in name for name in names):
-        raise WorkspaceTrouble("Too many files were changed.", hint="Name the path of a file or a folder.")
+        raise WorkspaceError("Too many files were changed.", hint="Name the path of a file or a folder.")
     places = {os.path.join(repository.top, name): name for name in names if name}
-    shown = await open_among(places, path, progress)
+    shown = await allowed_among(places, path, progress)
     unnamed = asked[-1] == WHOLE
     shut = [name for place, name in places.items() if place not in shown or (unnamed and is_sensitive(place))]
-    if len(shut) > MOST_SHUT:
-        raise WorkspaceTrouble(
+    if len(shut) > MAX_DENIED_PATHS:
+        raise WorkspaceError(
             "Too many of the changed files are shut by rules.", hint="Name the path of a file or a folder."
         )
     return shut

@@ -7,16 +7,16 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.exchanges import FileQuery
+from hermes_acp.core.event_types import Location, ToolKind
 from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.port_types import FileQuery
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
-from hermes_acp.core.terms import Location, ToolKind
-from hermes_acp.core.traits import Traits
-from hermes_acp.tools.schemas import schema_of
-from hermes_acp.tools.titles import shown_path, visible
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.tools.safe_display import escape_invisible, shown_path
+from hermes_acp.tools.tool_schemas import schema_of
 
-MOST_FILES = 200
+MAX_FILES = 200
 
 
 class Arguments(BaseModel):
@@ -26,7 +26,7 @@ class Arguments(BaseModel):
 
     pattern: Annotated[str, Field(min_length=1, description="Such as *.{ts,tsx} or src/**/test_*.py")]
     path: Annotated[str | None, Field(description="Folder, default the working directory")] = None
-    ignored: Annotated[bool, Field(description="Find ignored files too")] = False
+    ignored: Annotated[bool, Field(description="SearchHit ignored files too")] = False
 
 
 class Glob:
@@ -34,7 +34,7 @@ class Glob:
 
     name = "glob"
     kind: ToolKind = "search"
-    traits = Traits(capabilities=frozenset({"files"}), is_cheap=True, is_repeatable=True)
+    tool_metadata = ToolMetadata(capabilities=frozenset({"files"}), is_cheap=True, is_repeatable=True)
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:
@@ -42,25 +42,25 @@ class Glob:
         return schema_of(self.name, "Find files by name, the newest first.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call; the search starts only when performed. Raises WorkspaceTrouble for no folder."""
+        """Understand a call; the search starts only when performed. Raises WorkspaceError for no folder."""
         path = workspace.locate(arguments.path or ".")
         if path != workspace.cwd:
             await workspace.entries(path)
-        query = FileQuery(arguments.pattern, path, MOST_FILES + 1, arguments.ignored)
+        query = FileQuery(arguments.pattern, path, MAX_FILES + 1, arguments.ignored)
 
         async def find(progress: Progress) -> Result:
             del progress
             found = await workspace.find(query)
             if not found:
                 ignored = "" if arguments.ignored else " Ignored files are left out; ignored=true finds them."
-                return Result(f"No file is named like {visible(arguments.pattern)}.{ignored}")
-            lines = [shown_path(each, workspace) for each in found[:MOST_FILES]]
-            if len(found) > MOST_FILES:
-                lines.append(f"[only the newest {MOST_FILES} are shown; narrow the pattern or the path]")
+                return Result(f"No file is named like {escape_invisible(arguments.pattern)}.{ignored}")
+            lines = [shown_path(each, workspace) for each in found[:MAX_FILES]]
+            if len(found) > MAX_FILES:
+                lines.append(f"[only the newest {MAX_FILES} are shown; narrow the pattern or the path]")
             return Result("\n".join(lines))
 
         places = "" if path == workspace.cwd else f" in {shown_path(path, workspace)}"
-        title = f"Find {visible(arguments.pattern)}{places}"
+        title = f"Find {escape_invisible(arguments.pattern)}{places}"
         return Proposal(title, self.kind, find, (Reads(path),), (Location(path),))
 
 

@@ -8,16 +8,16 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.exchanges import Entry
+from hermes_acp.core.event_types import Location, ToolKind
 from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.port_types import DirectoryEntry
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
-from hermes_acp.core.terms import Location, ToolKind
-from hermes_acp.core.traits import Traits
-from hermes_acp.tools.schemas import schema_of
-from hermes_acp.tools.titles import shown_path, visible
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.tools.safe_display import escape_invisible, shown_path
+from hermes_acp.tools.tool_schemas import schema_of
 
-MOST_ENTRIES = 500
+MAX_ENTRIES = 500
 
 
 class Arguments(BaseModel):
@@ -33,7 +33,7 @@ class ListFiles:
 
     name = "list_files"
     kind: ToolKind = "read"
-    traits = Traits(capabilities=frozenset({"files"}), is_cheap=True, is_repeatable=True)
+    tool_metadata = ToolMetadata(capabilities=frozenset({"files"}), is_cheap=True, is_repeatable=True)
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:
@@ -52,19 +52,19 @@ class ListFiles:
         return Proposal(title, self.kind, list_folder, (Reads(path),), (Location(path),))
 
 
-def show_entries(entries: Sequence[Entry]) -> str:
-    """Give one line an entry, MOST_ENTRIES at most, and say how many were left out. `.git` is never shown."""
+def show_entries(entries: Sequence[DirectoryEntry]) -> str:
+    """Give one line an entry, MAX_ENTRIES at most, and say how many were left out. `.git` is never shown."""
     kept = [entry for entry in entries if entry.name.rstrip("/") != ".git"]
     if not kept:
         return "(empty)"
     lines = [
-        visible(entry.name)
+        escape_invisible(entry.name)
         if entry.name.endswith("/")
-        else f"{visible(entry.name)}\t{show_size(entry.size_bytes)}"
-        for entry in kept[:MOST_ENTRIES]
+        else f"{escape_invisible(entry.name)}\t{show_size(entry.size_bytes)}"
+        for entry in kept[:MAX_ENTRIES]
     ]
-    if len(kept) > MOST_ENTRIES:
-        lines.append(f"[{len(kept) - MOST_ENTRIES:,} more entries; narrow it down with search or terminal]")
+    if len(kept) > MAX_ENTRIES:
+        lines.append(f"[{len(kept) - MAX_ENTRIES:,} more entries; narrow it down with search or terminal]")
     return "\n".join(lines)
 
 

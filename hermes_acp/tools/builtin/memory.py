@@ -9,15 +9,15 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.exchanges import MemoryChange, MemoryState
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.port_types import MemoryChange, MemoryState
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Remembers, Result
-from hermes_acp.core.terms import ToolKind
-from hermes_acp.core.tool_ports import Memories
-from hermes_acp.core.traits import Traits
-from hermes_acp.tools.keeping import refusing
-from hermes_acp.tools.schemas import schema_of
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.core.tool_ports import MemoryNotes
+from hermes_acp.tools.store_failures import store_errors_as_refusals
+from hermes_acp.tools.tool_schemas import schema_of
 
 DOING = MappingProxyType({"add": "Note", "replace": "Replace a note", "remove": "Remove a note"})
 SHOWN_IN = MappingProxyType(
@@ -49,16 +49,16 @@ class Memory:
 
     name = "memory"
     kind: ToolKind = "think"
-    traits = Traits(capabilities=frozenset({"memory"}), is_cheap=True)
+    tool_metadata = ToolMetadata(capabilities=frozenset({"memory"}), is_cheap=True)
     arguments: type[BaseModel] = Arguments
 
     def __init__(
-        self, memories: Memories | None = None, asks_to_remember: Callable[[], bool] = lambda: False
+        self, memories: MemoryNotes | None = None, asks_to_remember: Callable[[], bool] = lambda: False
     ) -> None:
         self._memories = memories
         self._asks_to_remember = asks_to_remember
 
-    def bind(self, memories: Memories, asks_to_remember: Callable[[], bool]) -> "Memory":
+    def bind(self, memories: MemoryNotes, asks_to_remember: Callable[[], bool]) -> "Memory":
         """Return the tool as it notes somewhere; `asks_to_remember` tells whether a workspace asks too."""
         return Memory(memories, asks_to_remember)
 
@@ -75,17 +75,17 @@ class Memory:
         memories = self._memories
         assert memories, "a tool without notes is in no toolbox"
         change = MemoryChange(arguments.store, arguments.action, arguments.text, arguments.old_text)
-        with refusing():
+        with store_errors_as_refusals():
             preview = await memories.preview(workspace.cwd, change)
 
         async def note(progress: Progress) -> Result:
-            with refusing():
-                state = await memories.change(workspace.cwd, preview.change, progress.moment)
+            with store_errors_as_refusals():
+                state = await memories.change(workspace.cwd, preview.change, progress.event_context)
             return Result(_told(state), diffs=(state.diff,) if state.diff else ())
 
         async def defer(progress: Progress) -> Result:
-            with refusing():
-                await memories.defer(workspace.cwd, preview.change, progress.moment)
+            with store_errors_as_refusals():
+                await memories.defer(workspace.cwd, preview.change, progress.event_context)
             return Result(DEFERRED)
 
         is_shared, title = change.store != "workspace", _title(change)
@@ -107,7 +107,7 @@ def _title(change: MemoryChange) -> str:
 
 def _told(state: MemoryState) -> str:
     lines = "\n".join(f"- {entry}" for entry in state.entries) or "(no notes)"
-    return f"{state.store}: {state.characters:,} of {state.most_characters:,} characters\n{lines}"
+    return f"{state.store}: {state.characters:,} of {state.max_characters:,} characters\n{lines}"
 
 
 TOOL = Memory()

@@ -7,17 +7,17 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Proposal
-from hermes_acp.core.terms import ToolKind
-from hermes_acp.core.traits import Traits
-from hermes_acp.tools.changes import change_of, propose_change
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.tools.file_changes import file_change, propose_change
 from hermes_acp.tools.notebooks import ENDING, CellEdit, edit_notebook
-from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.safe_display import escape_invisible, shown_path
 from hermes_acp.tools.text_files import decode, read_content
-from hermes_acp.tools.titles import shown_path, visible
+from hermes_acp.tools.tool_schemas import schema_of
 
 
 class Arguments(BaseModel):
@@ -39,7 +39,7 @@ class NotebookEdit:
 
     name = "notebook_edit"
     kind: ToolKind = "edit"
-    traits = Traits(capabilities=frozenset({"files"}), needs=frozenset({"read_file"}))
+    tool_metadata = ToolMetadata(capabilities=frozenset({"files"}), needs=frozenset({"read_file"}))
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:
@@ -47,23 +47,23 @@ class NotebookEdit:
         return schema_of(self.name, "Change a cell of a Jupyter notebook you have read.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call against the notebook as it is. Raises WorkspaceTrouble where it does not fit."""
+        """Understand a call against the notebook as it is. Raises WorkspaceError where it does not fit."""
         path = workspace.locate(arguments.path)
         shown = shown_path(path, workspace)
         if not path.endswith(ENDING):
-            raise WorkspaceTrouble(f"{shown} is no notebook ({ENDING}).", hint="Use edit_file.")
+            raise WorkspaceError(f"{shown} is no notebook ({ENDING}).", hint="Use edit_file.")
         cell = arguments.cell
         if arguments.action != "insert" and not cell:
-            raise WorkspaceTrouble("cell is missing.", hint="Read the notebook: its cells come with numbers.")
+            raise WorkspaceError("cell is missing.", hint="Read the notebook: its cells come with numbers.")
         before = await read_content(workspace, path, to_change=True)
         file = decode(before, shown)
         edit = CellEdit(arguments.action, cell, arguments.source, arguments.type)
         text = edit_notebook(file.text, edit)
         if text == file.text:
-            raise WorkspaceTrouble("The cell is like that already.", hint="Nothing needs to be changed.")
-        change = change_of(path, file.text, text, before, file.encode(text, shown))
+            raise WorkspaceError("The cell is like that already.", hint="Nothing needs to be changed.")
+        change = file_change(path, file.text, text, before, file.encode(text, shown))
         verb = {"replace": "Edit", "insert": "Insert", "delete": "Delete"}[arguments.action]
-        place = f"cell {visible(cell)}" if arguments.action != "insert" else "a cell"
+        place = f"cell {escape_invisible(cell)}" if arguments.action != "insert" else "a cell"
         return propose_change(workspace, f"{verb} {place} of {shown}", change)
 
 

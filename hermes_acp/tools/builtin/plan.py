@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hermes_acp.core.event_types import PlanEntry, ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result
-from hermes_acp.core.terms import PlanEntry, ToolKind
-from hermes_acp.core.traits import Traits
-from hermes_acp.tools.schemas import schema_of
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.tools.tool_schemas import schema_of
 
 
 class EntryArguments(BaseModel):
@@ -38,7 +38,7 @@ class Plan:
 
     name = "plan"
     kind: ToolKind = "think"
-    traits = Traits(is_cheap=True, is_repeatable=True)
+    tool_metadata = ToolMetadata(is_cheap=True, is_repeatable=True)
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

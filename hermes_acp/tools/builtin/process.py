@@ -8,19 +8,19 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import LiveProcess, Workspace
 from hermes_acp.core.proposals import Action, Progress, Proposal, Result, Runs
-from hermes_acp.core.terms import ToolKind
-from hermes_acp.core.traits import Traits
-from hermes_acp.tools.command_ends import tell_sight
-from hermes_acp.tools.fed_commands import fed
-from hermes_acp.tools.schemas import schema_of
-from hermes_acp.tools.titles import visible
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.tools.command_outcomes import describe_output
+from hermes_acp.tools.heredocs import with_heredoc
+from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.tools.tool_schemas import schema_of
 
-LONGEST_WAIT_S: Final = 300
-ANSWER_S: Final = 1.0
-MARGIN_S: Final = 60
+MAX_WAIT_S: Final = 300
+REPLY_TIMEOUT_S: Final = 1.0
+TIMEOUT_MARGIN_S: Final = 60
 
 
 class Arguments(BaseModel):
@@ -31,7 +31,7 @@ class Arguments(BaseModel):
     action: Literal["list", "read", "write", "kill"]
     name: Annotated[str | None, Field(description="As p1")] = None
     text: Annotated[str | None, Field(description="Input; \\n sends a line, a final \\u0004 ends it")] = None
-    wait_s: Annotated[float, Field(ge=0, le=LONGEST_WAIT_S, description="For output")] = 0
+    wait_s: Annotated[float, Field(ge=0, le=MAX_WAIT_S, description="For output")] = 0
 
     @model_validator(mode="after")
     def _is_whole(self) -> "Arguments":
@@ -47,7 +47,9 @@ class Process:
 
     name = "process"
     kind: ToolKind = "execute"
-    traits = Traits(capabilities=frozenset({"processes"}), quotes="output", needs=frozenset({"terminal"}))
+    tool_metadata = ToolMetadata(
+        capabilities=frozenset({"processes"}), quotes="output", needs=frozenset({"terminal"})
+    )
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:
@@ -71,23 +73,25 @@ class Process:
                 await process.kill()
             elif arguments.action == "write":
                 await process.write(text)
-                wait_s = wait_s or ANSWER_S
-            return tell_sight(process.name, await process.read(wait_s))
+                wait_s = wait_s or REPLY_TIMEOUT_S
+            return describe_output(process.name, await process.read(wait_s))
 
-        which = f"{process.name} ({visible(process.line)})"
+        which = f"{process.name} ({escape_invisible(process.line)})"
         match arguments.action:
             case "read":
-                return Proposal(f"Read {which}", "read", act, deadline_s=arguments.wait_s + MARGIN_S)
+                return Proposal(f"Read {which}", "read", act, deadline_s=arguments.wait_s + TIMEOUT_MARGIN_S)
             case "write":
                 effect = Runs(
-                    fed(process.line, text),
+                    with_heredoc(process.line, text),
                     workspace.cwd,
                     workspace.roots,
                     confined=process.is_confined,
-                    is_far=workspace.is_far,
+                    is_remote=workspace.is_remote,
                 )
-                title = f"Write {visible(text)} to {which}"
-                return Proposal(title, self.kind, act, (effect,), deadline_s=arguments.wait_s + MARGIN_S)
+                title = f"Write {escape_invisible(text)} to {which}"
+                return Proposal(
+                    title, self.kind, act, (effect,), deadline_s=arguments.wait_s + TIMEOUT_MARGIN_S
+                )
             case _:
                 return Proposal(f"Kill {which}", self.kind, act)
 
@@ -103,7 +107,7 @@ def _find(workspace: Workspace, name: str) -> LiveProcess:
 def _list_action(workspace: Workspace) -> Action:
     async def list_them(progress: Progress) -> Result:
         del progress
-        lines = [f"{name}: {visible(process.line)}" for name, process in workspace.live.items()]
+        lines = [f"{name}: {escape_invisible(process.line)}" for name, process in workspace.live.items()]
         return Result("\n".join(lines) or "No command was left running.")
 
     return list_them

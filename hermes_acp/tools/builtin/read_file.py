@@ -7,21 +7,21 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.errors import FileTooLarge, WorkspaceTrouble
+from hermes_acp.core.errors import FileTooLarge, WorkspaceError
+from hermes_acp.core.event_types import Location, ToolKind
+from hermes_acp.core.file_versions import file_version
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
-from hermes_acp.core.terms import Location, ToolKind
-from hermes_acp.core.traits import Traits
-from hermes_acp.core.versions import version_of
+from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.telemetry.secret_files import secret_in
-from hermes_acp.tools.line_views import show_lines, show_part
+from hermes_acp.tools.image_files import image_type, to_image
+from hermes_acp.tools.line_views import show_large_file, show_lines
 from hermes_acp.tools.notebooks import ENDING, show_notebook
-from hermes_acp.tools.pictures import picture_of, picture_type
-from hermes_acp.tools.schemas import schema_of
-from hermes_acp.tools.secret_files import secret_at
+from hermes_acp.tools.safe_display import shown_path
+from hermes_acp.tools.secret_checks import secret_in_file
 from hermes_acp.tools.text_files import decode, read_content
-from hermes_acp.tools.titles import shown_path
+from hermes_acp.tools.tool_schemas import schema_of
 
 DEFAULT_LINES = 2000
 
@@ -41,7 +41,9 @@ class ReadFile:
 
     name = "read_file"
     kind: ToolKind = "read"
-    traits = Traits(capabilities=frozenset({"files"}), is_cheap=True, is_repeatable=True, quotes="file")
+    tool_metadata = ToolMetadata(
+        capabilities=frozenset({"files"}), is_cheap=True, is_repeatable=True, quotes="file"
+    )
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:
@@ -57,19 +59,19 @@ class ReadFile:
         last = str(first + limit - 1) if arguments.limit else ""
         span = f":{first}-{last}" if arguments.limit or arguments.offset else ""
         places = (Location(path, first),)
-        secret = await secret_at(workspace, path, arguments.path)
+        secret = await secret_in_file(workspace, path, arguments.path)
 
         async def read(progress: Progress) -> Result:
             try:
                 content = await read_content(workspace, path)
             except FileTooLarge:
-                return Result(await show_part(workspace, path, shown, first, limit), locations=places)
+                return Result(await show_large_file(workspace, path, shown, first, limit), locations=places)
             found = secret_in(content)
             if found and not secret and not progress.allows(Reads(path, found)):
-                raise WorkspaceTrouble(f"{shown} now holds {found}.", hint="Read it again to ask the user.")
-            seen = (version_of(path, content),)
-            if mime_type := picture_type(content):
-                parts = (picture_of(content, mime_type, shown),)
+                raise WorkspaceError(f"{shown} now holds {found}.", hint="Read it again to ask the user.")
+            seen = (file_version(path, content),)
+            if mime_type := image_type(content):
+                parts = (to_image(content, mime_type, shown),)
                 told = f"[{shown}: a picture, {mime_type}, {len(content):,} bytes]"
                 return Result(told, locations=places, parts=parts, seen=seen)
             file = decode(content, shown)

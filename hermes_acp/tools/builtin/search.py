@@ -8,24 +8,24 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.exchanges import Match, SearchQuery
+from hermes_acp.core.event_types import Location, ToolKind
 from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.port_types import SearchMatch, SearchQuery
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
-from hermes_acp.core.terms import Location, ToolKind
-from hermes_acp.core.traits import Traits
-from hermes_acp.core.word_breaks import within_breaks
-from hermes_acp.policy.names import SECRET_FILES, SECRET_FOLDERS
-from hermes_acp.tools.open_paths import left_out, open_among
-from hermes_acp.tools.schemas import schema_of
-from hermes_acp.tools.secret_files import secret_at, without_keys
-from hermes_acp.tools.titles import shown_path, visible
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.core.word_breaks import slice_at_breaks
+from hermes_acp.policy.sensitive_names import SECRET_FILES, SECRET_FOLDERS
+from hermes_acp.tools.allowed_paths import allowed_among, omission_note
+from hermes_acp.tools.safe_display import escape_invisible, shown_path
+from hermes_acp.tools.secret_checks import secret_in_file, without_secret_files
+from hermes_acp.tools.tool_schemas import schema_of
 
-MOST_MATCHES = 200
-MOST_FILES = 2000
-MOST_CONTEXT = 50
-LONGEST_OUTPUT_BYTES = 64 * 1024
-LONGEST_LINE = 500
+MAX_MATCHES = 200
+MAX_FILES = 2000
+MAX_CONTEXT = 50
+MAX_OUTPUT_BYTES = 64 * 1024
+MAX_LINE_CHARS = 500
 
 
 class Arguments(BaseModel):
@@ -40,17 +40,17 @@ class Arguments(BaseModel):
     literal: bool = False
     ignore_case: bool = False
     multiline: bool = False
-    context: Annotated[int, Field(ge=0, le=MOST_CONTEXT, description="Lines around each match")] = 0
+    context: Annotated[int, Field(ge=0, le=MAX_CONTEXT, description="Lines around each match")] = 0
     show: Literal["lines", "files", "counts"] = "lines"
 
     def query(self, path: str) -> SearchQuery:
         """Give what is searched, one find beyond what is shown."""
-        most = MOST_MATCHES if self.show == "lines" else MOST_FILES
+        most = MAX_MATCHES if self.show == "lines" else MAX_FILES
         return SearchQuery(
             self.pattern,
             path,
             self.glob,
-            leaves_out=(*SECRET_FILES, *sorted(SECRET_FOLDERS)),
+            excluded=(*SECRET_FILES, *sorted(SECRET_FOLDERS)),
             limit=most + 1,
             is_literal=self.literal,
             ignores_case=self.ignore_case,
@@ -67,7 +67,9 @@ class Search:
 
     name = "search"
     kind: ToolKind = "search"
-    traits = Traits(capabilities=frozenset({"files"}), is_cheap=True, is_repeatable=True, quotes="output")
+    tool_metadata = ToolMetadata(
+        capabilities=frozenset({"files"}), is_cheap=True, is_repeatable=True, quotes="output"
+    )
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:
@@ -82,43 +84,44 @@ class Search:
         """Understand a call; the search starts only when performed."""
         path = workspace.locate(arguments.path or ".")
         query = arguments.query(path)
-        secret = await secret_at(workspace, path, arguments.path or "")
+        secret = await secret_in_file(workspace, path, arguments.path or "")
         places = "" if path == workspace.cwd else f" in {shown_path(path, workspace)}"
-        kinds = ", ".join(visible(each) for each in (arguments.glob, arguments.type) if each)
+        kinds = ", ".join(escape_invisible(each) for each in (arguments.glob, arguments.type) if each)
 
         async def search(progress: Progress) -> Result:
             found = await workspace.search(query)
             paths = {match.path for match in found}
-            shown = await open_among(paths, path, progress)
+            shown = await allowed_among(paths, path, progress)
             if query.shape == "lines":
-                shown = await without_keys(workspace, shown, path, progress)
+                shown = await without_secret_files(workspace, shown, path, progress)
             matches = [match for match in found if match.path in shown]
-            rest = left_out(len(paths) - len(shown))
+            rest = omission_note(len(paths) - len(shown))
             if not matches:
-                told = f"No line matches {visible(query.pattern)}. Ignored, binary and secret files are not searched."
+                pattern = escape_invisible(query.pattern)
+                told = f"No line matches {pattern}. Ignored, binary and secret files are not searched."
                 return Result(told + rest)
             show = show_matches if query.shape == "lines" else show_files
             return Result(show(matches, workspace) + rest)
 
-        title = f"Search for {visible(arguments.pattern)}{places}{f' ({kinds})' if kinds else ''}"
+        title = f"Search for {escape_invisible(arguments.pattern)}{places}{f' ({kinds})' if kinds else ''}"
         return Proposal(title, self.kind, search, (Reads(path, secret),), (Location(path),))
 
 
-def show_matches(matches: Sequence[Match], workspace: Workspace) -> str:
+def show_matches(matches: Sequence[SearchMatch], workspace: Workspace) -> str:
     """Give `path:line: text` a match, `path-line- text` a line around it, within all bounds; gaps are empty lines."""
     lines: list[str] = []
     size_bytes = shown = 0
-    before: Match | None = None
+    before: SearchMatch | None = None
     has_context = any(match.is_context for match in matches)
     total = sum(not match.is_context for match in matches)
     for match in matches:
-        _, end = within_breaks(match.text, 0, LONGEST_LINE)
-        cut = " […]" if len(match.text) > LONGEST_LINE else ""
+        _, end = slice_at_breaks(match.text, 0, MAX_LINE_CHARS)
+        cut = " […]" if len(match.text) > MAX_LINE_CHARS else ""
         sign = "-" if match.is_context else ":"
         line = f"{shown_path(match.path, workspace)}{sign}{match.line}{sign} {match.text[:end]}{cut}"
         size_bytes += len(line.encode()) + 2
         shown += not match.is_context
-        if size_bytes > LONGEST_OUTPUT_BYTES or shown > MOST_MATCHES:
+        if size_bytes > MAX_OUTPUT_BYTES or shown > MAX_MATCHES:
             shown -= not match.is_context
             break
         if before and (before.path != match.path or (has_context and _has_gap(before, match))):
@@ -132,15 +135,15 @@ def show_matches(matches: Sequence[Match], workspace: Workspace) -> str:
     return "\n".join(lines)
 
 
-def show_files(matches: Sequence[Match], workspace: Workspace) -> str:
+def show_files(matches: Sequence[SearchMatch], workspace: Workspace) -> str:
     """Give a path a line, with the count of its lines where they were counted."""
     lines: list[str] = []
     size_bytes = 0
-    for match in matches[:MOST_FILES]:
+    for match in matches[:MAX_FILES]:
         count = f": {match.count}" if match.count else ""
         line = f"{shown_path(match.path, workspace)}{count}"
         size_bytes += len(line.encode()) + 1
-        if size_bytes > LONGEST_OUTPUT_BYTES:
+        if size_bytes > MAX_OUTPUT_BYTES:
             break
         lines.append(line)
     if len(lines) < len(matches):
@@ -150,7 +153,7 @@ def show_files(matches: Sequence[Match], workspace: Workspace) -> str:
     return "\n".join(lines)
 
 
-def _has_gap(before: Match, match: Match) -> bool:
+def _has_gap(before: SearchMatch, match: SearchMatch) -> bool:
     return match.line > before.line + 1 + before.text.count("\n")
 
 

@@ -9,21 +9,21 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.errors import Bug, StorageTrouble
-from hermes_acp.core.exchanges import Find, Finds, RecallQuery
-from hermes_acp.core.information_flow import EARLIER_SESSIONS
+from hermes_acp.core.errors import InternalError, StorageError
+from hermes_acp.core.event_types import ToolKind
+from hermes_acp.core.flow_labels import EARLIER_SESSIONS
 from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.port_types import RecallQuery, SearchHit, SearchResults
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Recalls, Result
-from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.core.tool_ports import Recall
-from hermes_acp.core.traits import Traits
-from hermes_acp.tools.schemas import schema_of
-from hermes_acp.tools.titles import visible
+from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.tools.tool_schemas import schema_of
 
-MOST_FINDS: Final = 20
-USUAL_FINDS: Final = 8
-PATIENCE_S: Final = 5.0
+MAX_RESULTS: Final = 20
+DEFAULT_RESULTS: Final = 8
+SEARCH_TIMEOUT_S: Final = 5.0
 
 
 class Arguments(BaseModel):
@@ -36,14 +36,14 @@ class Arguments(BaseModel):
     by_meaning: Annotated[
         bool, Field(description="Also what says the like in other words; put the query as a sentence")
     ] = False
-    limit: Annotated[int, Field(ge=1, le=MOST_FINDS)] = USUAL_FINDS
+    limit: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = DEFAULT_RESULTS
 
 
-class _Nothing:
+class _NoRecall:
     """The stand-in until the tool is bound."""
 
-    async def search(self, asked: RecallQuery) -> Finds:
-        raise Bug("session_search was offered without the sessions it searches.")
+    async def search(self, asked: RecallQuery) -> SearchResults:
+        raise InternalError("session_search was offered without the sessions it searches.")
 
 
 class SessionSearch:
@@ -51,7 +51,7 @@ class SessionSearch:
 
     name = "session_search"
     kind: ToolKind = "search"
-    traits = Traits(
+    tool_metadata = ToolMetadata(
         capabilities=frozenset({"memory"}), is_cheap=True, is_repeatable=True, brings=(EARLIER_SESSIONS,)
     )
     arguments: type[BaseModel] = Arguments
@@ -74,23 +74,23 @@ class SessionSearch:
             asked = RecallQuery(
                 arguments.query,
                 cwd=None if arguments.everywhere else workspace.cwd,
-                leaves_out=progress.session_id,
+                excluded=progress.session_id,
                 limit=arguments.limit,
-                patience_s=PATIENCE_S,
+                max_wait_s=SEARCH_TIMEOUT_S,
                 by_meaning=arguments.by_meaning,
             )
             try:
                 finds = await self._recall.search(asked)
-            except StorageTrouble as trouble:  # of the index: the session's own record is as sound as before
-                return Result(trouble.sentence(), is_error=True)
+            except StorageError as error:  # of the index: the session's own record is as sound as before
+                return Result(error.sentence(), is_error=True)
             return Result(_told(finds, arguments))
 
         effects = (Recalls(),) if arguments.everywhere else ()
         where = "all earlier sessions" if arguments.everywhere else "earlier sessions here"
-        return Proposal(f"Search {where} for {visible(arguments.query)}", self.kind, search, effects)
+        return Proposal(f"Search {where} for {escape_invisible(arguments.query)}", self.kind, search, effects)
 
 
-def _told(finds: Finds, arguments: Arguments) -> str:
+def _told(finds: SearchResults, arguments: Arguments) -> str:
     pieces = [_line(find, everywhere=arguments.everywhere) for find in finds.found]
     if not pieces:
         wider = "" if arguments.everywhere else " in this working directory; everywhere=true searches all"
@@ -106,12 +106,14 @@ def _told(finds: Finds, arguments: Arguments) -> str:
     return "\n\n".join(pieces)
 
 
-def _line(find: Find, *, everywhere: bool) -> str:
+def _line(find: SearchHit, *, everywhere: bool) -> str:
     day = datetime.fromtimestamp(find.updated_at, UTC).date().isoformat()
-    where = f" in {visible(find.cwd)}" if everywhere else ""
+    where = f" in {escape_invisible(find.cwd)}" if everywhere else ""
     found = find.snippet.replace("\x02", "**").replace("\x03", "**")
-    head = f'{find.session_id} #{find.position} ({find.speaker}, {day}{where}, "{visible(find.title)}")'
+    head = (
+        f'{find.session_id} #{find.position} ({find.speaker}, {day}{where}, "{escape_invisible(find.title)}")'
+    )
     return f"{head}\n{found}"
 
 
-TOOL = SessionSearch(_Nothing())
+TOOL = SessionSearch(_NoRecall())

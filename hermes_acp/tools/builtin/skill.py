@@ -7,15 +7,15 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.exchanges import SkillPage
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.port_types import SkillContent
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result
-from hermes_acp.core.terms import ToolKind
-from hermes_acp.core.tool_ports import Skills, SkillUses
-from hermes_acp.core.traits import Traits
-from hermes_acp.tools.schemas import schema_of
-from hermes_acp.tools.titles import visible
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.core.tool_ports import Skills, SkillUsageLog
+from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.tools.tool_schemas import schema_of
 
 
 class Arguments(BaseModel):
@@ -35,14 +35,14 @@ class Skill:
 
     name = "skill"
     kind: ToolKind = "read"
-    traits = Traits(is_cheap=True, is_repeatable=True)
+    tool_metadata = ToolMetadata(is_cheap=True, is_repeatable=True)
     arguments: type[BaseModel] = Arguments
 
-    def __init__(self, skills: Skills | None = None, uses: SkillUses | None = None) -> None:
+    def __init__(self, skills: Skills | None = None, uses: SkillUsageLog | None = None) -> None:
         self._skills = skills
         self._uses = uses
 
-    def bind(self, skills: Skills, skill_uses: SkillUses | None) -> "Skill":
+    def bind(self, skills: Skills, skill_uses: SkillUsageLog | None) -> "Skill":
         """Give the tool as it finds skills somewhere, and tells whoever counts that they are used."""
         return Skill(skills, skill_uses)
 
@@ -73,11 +73,11 @@ def _listing(skills: Skills, cwd: str, words: str) -> Proposal:
             return Result("\n".join(await skills.find(cwd, words)) or "No skill holds any of these words.")
         return Result("\n".join(await skills.names(cwd)) or "There are no skills.")
 
-    what = f"Look for skills: {visible(words)}" if words.strip() else "List the skills"
+    what = f"Look for skills: {escape_invisible(words)}" if words.strip() else "List the skills"
     return Proposal(what, Skill.kind, show)
 
 
-def _laid_out(page: SkillPage) -> str:
+def _laid_out(page: SkillContent) -> str:
     lines = [f"[skill {page.name}, from {page.place}; its files lie in {page.folder}]", "", page.text]
     if page.files:
         lines += ["", f"[other files: {', '.join(page.files)}]"]

@@ -9,15 +9,15 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.exchanges import SkillChange, SkillPreview
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.port_types import SkillChange, SkillPreview
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Deletes, Effect, Progress, Proposal, Remembers, Result, Writes
-from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.core.tool_ports import SkillWorkshop
-from hermes_acp.core.traits import Traits
-from hermes_acp.tools.keeping import refusing
-from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.store_failures import store_errors_as_refusals
+from hermes_acp.tools.tool_schemas import schema_of
 
 DOING = MappingProxyType(
     {
@@ -28,7 +28,7 @@ DOING = MappingProxyType(
         "delete": "Put away the skill",
     }
 )
-MOST_WARNINGS = 5
+MAX_WARNINGS = 5
 ABOUT = (
     "Write down for later sessions how a kind of task is done, or mend a skill: what took many attempts, what the user "
     "corrected. Rather patch one that is nearly right. No secrets, no one-off facts."
@@ -66,7 +66,7 @@ class SkillManage:
 
     name = "skill_manage"
     kind: ToolKind = "edit"
-    traits = Traits(capabilities=frozenset({"files", "memory"}), needs=frozenset({"skill"}))
+    tool_metadata = ToolMetadata(capabilities=frozenset({"files", "memory"}), needs=frozenset({"skill"}))
     arguments: type[BaseModel] = Arguments
 
     def __init__(self, workshop: SkillWorkshop | None = None) -> None:
@@ -95,11 +95,11 @@ class SkillManage:
             arguments.file,
             arguments.scope,
         )
-        with refusing():
+        with store_errors_as_refusals():
             preview = await workshop.preview(workspace.cwd, change)
 
         async def write(progress: Progress) -> Result:
-            with refusing():
+            with store_errors_as_refusals():
                 told = await workshop.change(workspace.cwd, change, preview.state, progress.session_id)
             return Result(told, diffs=preview.diffs)
 
@@ -130,8 +130,8 @@ def _title(change: SkillChange, preview: SkillPreview) -> str:
     whose = "yours, for every workspace" if preview.scope == "user" else "of this workspace"
     file = f" ({change.file})" if change.file else ""
     lines = [f"{DOING[change.action]} {change.name}{file}, {whose}: {' '.join(change.reason.split())}"]
-    lines += (f"! {warning}" for warning in preview.warnings[:MOST_WARNINGS])
-    if (more := len(preview.warnings) - MOST_WARNINGS) > 0:
+    lines += (f"! {warning}" for warning in preview.warnings[:MAX_WARNINGS])
+    if (more := len(preview.warnings) - MAX_WARNINGS) > 0:
         lines.append(f"! and {more} more")
     return "\n".join(lines)
 

@@ -9,20 +9,20 @@ from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.exchanges import Command
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.port_types import Command
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result, Runs
-from hermes_acp.core.terms import ToolKind
-from hermes_acp.core.traits import Traits
-from hermes_acp.tools.command_ends import tell_end, tell_sight
-from hermes_acp.tools.schemas import schema_of
-from hermes_acp.tools.titles import shown_path, visible
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.tools.command_outcomes import describe_end, describe_output
+from hermes_acp.tools.safe_display import escape_invisible, shown_path
+from hermes_acp.tools.tool_schemas import schema_of
 
 DEFAULT_TIMEOUT_S = 120
-LONGEST_TIMEOUT_S = 3600
-ENDING_S = 60
-FIRST_LOOK_S = 1.0
+MAX_TIMEOUT_S = 3600
+KILL_TIMEOUT_S = 60
+FIRST_POLL_S = 1.0
 
 
 class Arguments(BaseModel):
@@ -34,7 +34,7 @@ class Arguments(BaseModel):
     cwd: Annotated[str | None, Field(description="Folder, default the working directory")] = None
     timeout_s: Annotated[
         float | None,
-        Field(gt=0, le=LONGEST_TIMEOUT_S, allow_inf_nan=False, description=f"Default {DEFAULT_TIMEOUT_S}"),
+        Field(gt=0, le=MAX_TIMEOUT_S, allow_inf_nan=False, description=f"Default {DEFAULT_TIMEOUT_S}"),
     ] = None
     background: Annotated[bool, Field(description="Leave it running; the process tool has it then")] = False
     pty: Annotated[bool, Field(description="In the background, in a terminal of its own")] = False
@@ -46,7 +46,7 @@ class Terminal:
 
     name = "terminal"
     kind: ToolKind = "execute"
-    traits = Traits(capabilities=frozenset({"processes"}), quotes="output")
+    tool_metadata = ToolMetadata(capabilities=frozenset({"processes"}), quotes="output")
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:
@@ -57,7 +57,7 @@ class Terminal:
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Understand a call; its title shows the whole command, and the folder where that is not cwd.
 
-        Raises WorkspaceTrouble for a folder there is not, so that nobody is asked about what cannot run.
+        Raises WorkspaceError for a folder there is not, so that nobody is asked about what cannot run.
         """
         cwd = workspace.locate(arguments.cwd or ".")
         if "\0" in arguments.command or not arguments.command.strip():
@@ -76,9 +76,9 @@ class Terminal:
         async def run(progress: Progress) -> Result:
             own = command if is_let_out(progress) else replace(command, confinement=progress.confinement)
             if not is_left_running:
-                return tell_end(await workspace.run(own, progress), timeout_s)
+                return describe_end(await workspace.run(own, progress), timeout_s)
             process = await workspace.launch(own, in_terminal=arguments.pty)
-            return tell_sight(process.name, await process.read(FIRST_LOOK_S))
+            return describe_output(process.name, await process.read(FIRST_POLL_S))
 
         place = "" if cwd == workspace.cwd else f" (in {shown_path(cwd, workspace)})"
         manner = " in the background" if is_left_running else ""
@@ -89,10 +89,10 @@ class Terminal:
             workspace.roots,
             confined=workspace.confines(replace(command, confinement="must")),
             leaves_sandbox=arguments.unsandboxed,
-            is_far=workspace.is_far,
+            is_remote=workspace.is_remote,
         )
-        title = f"Run{manner} {visible(arguments.command)}{place}"
-        deadline_s = None if is_left_running else timeout_s + ENDING_S
+        title = f"Run{manner} {escape_invisible(arguments.command)}{place}"
+        deadline_s = None if is_left_running else timeout_s + KILL_TIMEOUT_S
         return Proposal(title, self.kind, run, (effect,), deadline_s=deadline_s)
 
 

@@ -9,14 +9,14 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hermes_acp.core.custom_tools import ToolChange, ToolPreview, ToolWorkshop
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.own_tools import ToolChange, ToolPreview, ToolWorkshop
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Deletes, Effect, Progress, Proposal, Remembers, Result, Writes
-from hermes_acp.core.terms import ToolKind
-from hermes_acp.core.traits import Traits
-from hermes_acp.tools.keeping import refusing
-from hermes_acp.tools.schemas import schema_of
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.tools.store_failures import store_errors_as_refusals
+from hermes_acp.tools.tool_schemas import schema_of
 
 DOING = MappingProxyType(
     {"create": "Write", "patch": "Change", "rollback": "Go back to an earlier", "delete": "Put away"}
@@ -36,7 +36,7 @@ class Arguments(BaseModel):
 
     action: Literal["create", "patch", "rollback", "delete"]
     name: Annotated[str, Field(description="Such as count_lines")]
-    reason: Annotated[str, Field(description="Kept with the version")]
+    reason: Annotated[str, Field(description="ScanRecord with the version")]
     text: Annotated[str, Field(description="The file, or what replaces old_text")] = ""
     old_text: Annotated[str, Field(description="patch: a piece that stands there once")] = ""
     version: Annotated[int, Field(ge=0, description="rollback: 0 is the one before")] = 0
@@ -48,7 +48,7 @@ class ToolManage:
 
     name = "tool_manage"
     kind: ToolKind = "edit"
-    traits = Traits(capabilities=frozenset({"files", "memory"}))
+    tool_metadata = ToolMetadata(capabilities=frozenset({"files", "memory"}))
     arguments: type[BaseModel] = Arguments
 
     def __init__(self, workshop: ToolWorkshop | None = None) -> None:
@@ -75,11 +75,11 @@ class ToolManage:
             arguments.version,
             arguments.scope,
         )
-        with refusing():
+        with store_errors_as_refusals():
             preview = await workshop.preview(workspace.cwd, change)
 
         async def write(progress: Progress) -> Result:
-            with refusing():
+            with store_errors_as_refusals():
                 told = await workshop.change(workspace.cwd, change, preview, progress.session_id)
             return Result(told, diffs=(preview.diff,))
 

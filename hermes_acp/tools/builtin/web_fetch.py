@@ -8,19 +8,19 @@ from typing import Annotated, Final
 from anyio.to_thread import run_sync
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.errors import Bug
-from hermes_acp.core.exchanges import Page
+from hermes_acp.core.errors import InternalError
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.port_types import Page
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reaches, Result
-from hermes_acp.core.terms import ToolKind
-from hermes_acp.core.tool_ports import Scanner, Web
-from hermes_acp.core.traits import Traits
-from hermes_acp.core.untrusted import fence, plain
-from hermes_acp.core.word_breaks import within_breaks
-from hermes_acp.tools.schemas import schema_of
-from hermes_acp.tools.titles import visible
-from hermes_acp.web.addresses import read_address
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.core.tool_ports import Scanner, WebFetcher
+from hermes_acp.core.untrusted_text import fence, plain
+from hermes_acp.core.word_breaks import slice_at_breaks
+from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.tools.tool_schemas import schema_of
+from hermes_acp.web.web_addresses import read_address
 
 SHOWN_CHARACTERS: Final = 40_000
 
@@ -34,17 +34,17 @@ class Arguments(BaseModel):
     offset: Annotated[int, Field(ge=0, description="First character to show")] = 0
 
 
-class _Nowhere:
+class _NoWeb:
     """The stand-in until the tool is bound."""
 
     def require_public(self, url: str) -> None:
-        raise Bug("web_fetch was offered without a way to the web.")
+        raise InternalError("web_fetch was offered without a way to the web.")
 
-    async def fetch(self, url: str, may_go_on: object) -> Page:
-        raise Bug("web_fetch was offered without a way to the web.")
+    async def fetch(self, url: str, may_redirect: object) -> Page:
+        raise InternalError("web_fetch was offered without a way to the web.")
 
     def clean(self, text: str) -> str:
-        raise Bug("web_fetch was offered without a scanner.")
+        raise InternalError("web_fetch was offered without a scanner.")
 
 
 class WebFetch:
@@ -52,14 +52,14 @@ class WebFetch:
 
     name = "web_fetch"
     kind: ToolKind = "fetch"
-    traits = Traits(capabilities=frozenset({"network"}), is_repeatable=True)
+    tool_metadata = ToolMetadata(capabilities=frozenset({"network"}), is_repeatable=True)
     arguments: type[BaseModel] = Arguments
 
-    def __init__(self, web: Web, scanner: Scanner) -> None:
+    def __init__(self, web: WebFetcher, scanner: Scanner) -> None:
         self._web = web
         self._scanner = scanner
 
-    def bind(self, web: Web, scanner: Scanner) -> "WebFetch":
+    def bind(self, web: WebFetcher, scanner: Scanner) -> "WebFetch":
         """Give the tool as it reaches somewhere."""
         return WebFetch(web, scanner)
 
@@ -70,17 +70,17 @@ class WebFetch:
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Understand a call: it speaks to the URL's host, and to another only where that is allowed already.
 
-        Nobody is asked about what would be refused anyway. Raises BadRequest, WorkspaceTrouble.
+        Nobody is asked about what would be refused anyway. Raises BadRequest, WorkspaceError.
         """
         del workspace
         address = read_address(arguments.url)
         self._web.require_public(address.url)
 
         async def fetch(progress: Progress) -> Result:
-            def may_go_on(host: str, url: str) -> bool:
+            def may_redirect(host: str, url: str) -> bool:
                 return progress.allows(Reaches(host, url))
 
-            page = await self._web.fetch(address.url, may_go_on)
+            page = await self._web.fetch(address.url, may_redirect)
             if page.moved_to:
                 return Result(
                     f"{address.host} redirects to {plain(page.moved_to, 2000)}, which was not followed: {page.note}. "
@@ -90,12 +90,12 @@ class WebFetch:
             return Result(await self._shown(page, arguments.offset), is_error=page.status >= 400)
 
         effects = (Reaches(address.host, address.url, is_all_sent=True),)
-        return Proposal(f"Fetch {visible(address.url)}", self.kind, fetch, effects)
+        return Proposal(f"Fetch {escape_invisible(address.url)}", self.kind, fetch, effects)
 
     async def _shown(self, page: Page, offset: int) -> str:
         """Give the part of a page that is asked for, looked through and fenced."""
         whole = len(page.text)
-        begin, end = within_breaks(page.text, offset, min(whole, offset + SHOWN_CHARACTERS))
+        begin, end = slice_at_breaks(page.text, offset, min(whole, offset + SHOWN_CHARACTERS))
         text = await run_sync(self._scanner.clean, page.text[begin:end])
         source = f"Content of {plain(page.url, 300)}"
         if page.status >= 400:
@@ -108,4 +108,4 @@ class WebFetch:
         return "\n".join(lines)
 
 
-TOOL = WebFetch(_Nowhere(), _Nowhere())
+TOOL = WebFetch(_NoWeb(), _NoWeb())

@@ -9,19 +9,19 @@ from typing import Annotated, Final
 from anyio.to_thread import run_sync
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.errors import Bug
-from hermes_acp.core.exchanges import WebHit
+from hermes_acp.core.errors import InternalError
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.port_types import WebSearchHit
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reaches, Result
-from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.core.tool_ports import Scanner, SearchEngine
-from hermes_acp.core.traits import Traits
-from hermes_acp.core.untrusted import fence, plain
-from hermes_acp.tools.schemas import schema_of
-from hermes_acp.tools.titles import visible
+from hermes_acp.core.untrusted_text import fence, plain
+from hermes_acp.tools.safe_display import escape_invisible
+from hermes_acp.tools.tool_schemas import schema_of
 
-MOST_HITS: Final = 20
+MAX_HITS: Final = 20
 SNIPPET_CHARACTERS: Final = 500
 
 
@@ -31,20 +31,20 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     query: Annotated[str, Field(min_length=1, max_length=400)]
-    limit: Annotated[int, Field(ge=1, le=MOST_HITS)] = 8
+    limit: Annotated[int, Field(ge=1, le=MAX_HITS)] = 8
 
 
-class _Nothing:
+class _NoSearchEngine:
     """The stand-in until the tool is bound."""
 
     name: str = "nothing"
     host: str = "nowhere.invalid"
 
-    async def search(self, query: str, most: int) -> Sequence[WebHit]:
-        raise Bug("web_search was offered without an engine.")
+    async def search(self, query: str, most: int) -> Sequence[WebSearchHit]:
+        raise InternalError("web_search was offered without an engine.")
 
     def clean(self, text: str) -> str:
-        raise Bug("web_search was offered without a scanner.")
+        raise InternalError("web_search was offered without a scanner.")
 
 
 class WebSearch:
@@ -52,7 +52,7 @@ class WebSearch:
 
     name = "web_search"
     kind: ToolKind = "fetch"
-    traits = Traits(capabilities=frozenset({"network"}), is_repeatable=True)
+    tool_metadata = ToolMetadata(capabilities=frozenset({"network"}), is_repeatable=True)
     arguments: type[BaseModel] = Arguments
 
     def __init__(self, search_engine: SearchEngine, scanner: Scanner) -> None:
@@ -80,14 +80,14 @@ class WebSearch:
             text = await run_sync(self._scanner.clean, "\n\n".join(map(_told, hits)))
             return Result(fence(text, f"Hits of {engine.name}"))
 
-        title = f"Search the web for {visible(arguments.query)}"
+        title = f"Search the web for {escape_invisible(arguments.query)}"
         return Proposal(title, self.kind, search, (Reaches(engine.host, f"https://{engine.host}/"),))
 
 
-def _told(hit: WebHit) -> str:
+def _told(hit: WebSearchHit) -> str:
     date = f" ({plain(hit.date, 40)})" if hit.date else ""
     snippet = f"\n{plain(hit.snippet, SNIPPET_CHARACTERS)}" if hit.snippet else ""
     return f"{plain(hit.title) or '(no title)'}{date}\n{plain(hit.url, 1000)}{snippet}"
 
 
-TOOL = WebSearch(_Nothing(), _Nothing())
+TOOL = WebSearch(_NoSearchEngine(), _NoSearchEngine())

@@ -7,15 +7,15 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Proposal
-from hermes_acp.core.terms import ToolKind
-from hermes_acp.core.traits import Traits
-from hermes_acp.tools.changes import change_of, propose_change
-from hermes_acp.tools.schemas import schema_of
+from hermes_acp.core.tool_metadata import ToolMetadata
+from hermes_acp.tools.file_changes import file_change, propose_change
+from hermes_acp.tools.safe_display import shown_path
 from hermes_acp.tools.text_files import TextFile, decode, read_if_present
-from hermes_acp.tools.titles import shown_path
+from hermes_acp.tools.tool_schemas import schema_of
 
 
 class Arguments(BaseModel):
@@ -32,7 +32,7 @@ class WriteFile:
 
     name = "write_file"
     kind: ToolKind = "edit"
-    traits = Traits(capabilities=frozenset({"files"}), is_repeatable=True)
+    tool_metadata = ToolMetadata(capabilities=frozenset({"files"}), is_repeatable=True)
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:
@@ -42,19 +42,19 @@ class WriteFile:
         )
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call against what is there. Raises WorkspaceTrouble for a binary file or a folder."""
+        """Understand a call against what is there. Raises WorkspaceError for a binary file or a folder."""
         path = workspace.locate(arguments.path)
         shown = shown_path(path, workspace)
         before = await read_if_present(workspace, path, to_change=True)
         if before is None:
             after = TextFile("").encode(arguments.content, shown)
-            change = change_of(path, None, arguments.content, None, after)
+            change = file_change(path, None, arguments.content, None, after)
             return propose_change(workspace, f"Create {shown}", change)
         file = decode(before, shown)
         after = TextFile("").encode(arguments.content, shown)
         if file.mark or file.encoding != "utf-8":
             after = file.encode(arguments.content, shown)
-        change = change_of(path, file.text, arguments.content, before, after)
+        change = file_change(path, file.text, arguments.content, before, after)
         return propose_change(workspace, f"Write {shown}", change)
 
 

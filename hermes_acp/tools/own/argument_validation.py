@@ -19,13 +19,15 @@ KINDS: Final = MappingProxyType[str, tuple[type, ...]](
         "null": (type(None),),
     }
 )
-DEEPEST: Final = 20
+MAX_DEPTH: Final = 20
 
 
-def mistakes(value: Any, schema: Mapping[str, Any], place: str = "", depth: int = 0) -> Iterator[str]:
+def validation_errors(
+    value: Any, schema: Mapping[str, Any], place: str = "", depth: int = 0
+) -> Iterator[str]:
     """Give what does not fit, each with its place."""
     name = place or "the arguments"
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         return
     if (kind := schema.get("type")) is not None and not _is_of(value, kind):
         yield f"{name} must be {_kind_in_words(kind)}"
@@ -34,13 +36,15 @@ def mistakes(value: Any, schema: Mapping[str, Any], place: str = "", depth: int 
         yield f"{name} must be one of {', '.join(repr(each) for each in cast('list[Any]', choices))}"
     if isinstance(ways := schema.get("anyOf"), list):
         found = [
-            list(mistakes(value, way, place, depth + 1)) for way in cast("list[Any]", ways) if _is_schema(way)
+            list(validation_errors(value, way, place, depth + 1))
+            for way in cast("list[Any]", ways)
+            if _is_schema(way)
         ]
         if found and all(found):
             yield f"{name} fits none of the {len(found)} kinds it may have"
     if isinstance(value, list) and isinstance(inner := schema.get("items"), dict):
         for number, each in enumerate(cast("list[Any]", value)):
-            yield from mistakes(each, cast("dict[str, Any]", inner), f"{place}[{number}]", depth + 1)
+            yield from validation_errors(each, cast("dict[str, Any]", inner), f"{place}[{number}]", depth + 1)
     if isinstance(value, dict):
         yield from _mistakes_in_object(cast("dict[str, Any]", value), schema, place, depth)
 
@@ -56,7 +60,7 @@ def _mistakes_in_object(
     for name, each in value.items():
         wanted = properties.get(name, others)
         if _is_schema(wanted):
-            yield from mistakes(each, wanted, _inner(place, name), depth + 1)
+            yield from validation_errors(each, wanted, _inner(place, name), depth + 1)
         elif wanted is False:
             yield f"there is no {_inner(place, name)}"
 

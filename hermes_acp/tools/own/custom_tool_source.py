@@ -5,10 +5,10 @@ Knows: what is offered now, what its user was told. Does not know: where tools l
 
 from collections.abc import Mapping, Sequence
 
-from hermes_acp.core.ports import Library, Template, Tool
+from hermes_acp.core.ports import PromptTemplate, ResourceLibrary, Tool
 
 
-class OwnToolSource:
+class CustomToolSource:
     """Own tools as a source: `renew` before a turn says what there is."""
 
     def __init__(self) -> None:
@@ -29,11 +29,11 @@ class OwnToolSource:
         """Give what can be used now."""
         return self._tools
 
-    def templates(self) -> Mapping[str, Template]:
+    def templates(self) -> Mapping[str, PromptTemplate]:
         """Give none."""
         return {}
 
-    def libraries(self) -> Mapping[str, Library]:
+    def libraries(self) -> Mapping[str, ResourceLibrary]:
         """Give none."""
         return {}
 

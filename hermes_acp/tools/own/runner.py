@@ -21,19 +21,19 @@ import traceback
 import types
 from typing import Any
 
-from hermes_acp.tools.scripts.runner import Printed, Wire
+from hermes_acp.tools.scripts.runner import CapturedOutput, Wire
 
 SET_SECCOMP = 22
 FILTER_MODE = 2
 KEPT_CHARACTERS = 200_000
-LONGEST_TRACE = 6_000
+MAX_TRACE_CHARS = 6_000
 
 
 def run() -> None:
     """Take the task, carry it out, send what came of it, and end whatever the tool left running here."""
     wire = Wire()
     task = wire.ask({"ready": True})
-    printed = Printed()
+    printed = CapturedOutput()
     outcome = _carried_out(task)
     wire.send({"outcome": {**outcome, "printed": printed.text()}})
     os._exit(0)
@@ -85,8 +85,8 @@ def _trace_of(fault: BaseException, file: str) -> str:
     text = "".join(traceback.format_exception(type(fault), fault, trace)).strip()
     return (
         text
-        if len(text) <= LONGEST_TRACE
-        else f"{text[: LONGEST_TRACE // 3]}\n…\n{text[-LONGEST_TRACE // 2 :]}"
+        if len(text) <= MAX_TRACE_CHARS
+        else f"{text[: MAX_TRACE_CHARS // 3]}\n…\n{text[-MAX_TRACE_CHARS // 2 :]}"
     )
 
 

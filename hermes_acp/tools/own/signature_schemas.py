@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Any, Final, cast
 
-from hermes_acp.tools.own.declaration import Fault
+from hermes_acp.tools.own.tool_declaration import ToolFileError
 
 SIMPLE: Final = MappingProxyType(
     {
@@ -28,23 +28,23 @@ HOW: Final = (
 )
 
 
-class NotUnderstood(Exception):
+class UnsupportedAnnotation(Exception):
     """An annotation or a default that says nothing about JSON."""
 
     def __init__(self, node: ast.expr, words: str) -> None:
         super().__init__(words)
-        self.fault = Fault(node.lineno, words)
+        self.fault = ToolFileError(node.lineno, words)
 
 
-def schema_from(function: ast.FunctionDef) -> tuple[dict[str, object], tuple[Fault, ...]]:
+def schema_from(function: ast.FunctionDef) -> tuple[dict[str, object], tuple[ToolFileError, ...]]:
     """Give the schema of a function's arguments, and what of them cannot be told."""
     properties: dict[str, object] = {}
     required: list[str] = []
-    faults: list[Fault] = list(faults_in_shape(function))
+    faults: list[ToolFileError] = list(faults_in_shape(function))
     for parameter, default in parameters_of(function):
         if parameter.annotation is None:
             faults.append(
-                Fault(parameter.lineno, f"the parameter {parameter.arg} of run has no type: {HOW}.")
+                ToolFileError(parameter.lineno, f"the parameter {parameter.arg} of run has no type: {HOW}.")
             )
             continue
         try:
@@ -53,20 +53,20 @@ def schema_from(function: ast.FunctionDef) -> tuple[dict[str, object], tuple[Fau
                 required.append(parameter.arg)
             elif (value := literal(default)) is not None:
                 schema = {**schema, "default": value}
-        except NotUnderstood as trouble:
-            faults.append(trouble.fault)
+        except UnsupportedAnnotation as error:
+            faults.append(error.fault)
             continue
         properties[parameter.arg] = schema
     found: dict[str, object] = {"type": "object", "properties": properties}
     return ({**found, "required": required} if required else found), tuple(faults)
 
 
-def faults_in_shape(function: ast.FunctionDef) -> Iterator[Fault]:
+def faults_in_shape(function: ast.FunctionDef) -> Iterator[ToolFileError]:
     """Give what keeps a function from being called by the names of its arguments alone."""
     if function.args.posonlyargs:
-        yield Fault(function.lineno, "run is called by the names of its arguments: take the `/` out.")
+        yield ToolFileError(function.lineno, "run is called by the names of its arguments: take the `/` out.")
     if function.args.vararg:
-        yield Fault(
+        yield ToolFileError(
             function.lineno, f"run is called by names: *{function.args.vararg.arg} is never given anything."
         )
 
@@ -83,13 +83,13 @@ def parameters_of(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr | N
 
 
 def literal(node: ast.expr) -> Any:
-    """Give the value that an expression spells out. Raises NotUnderstood for one that is not plain JSON."""
+    """Give the value that an expression spells out. Raises UnsupportedAnnotation for one that is not plain JSON."""
     try:
         value = ast.literal_eval(node)
         json.dumps(value, allow_nan=False)
     except (ValueError, TypeError, RecursionError, MemoryError, SyntaxError):
         shown = _shown(node)
-        raise NotUnderstood(
+        raise UnsupportedAnnotation(
             node, f"{shown} is no plain value (text, number, True, None, list, dict)."
         ) from None
     return value
@@ -110,7 +110,7 @@ def _schema(node: ast.expr) -> dict[str, object]:
         case ast.Name(id="Any") | ast.Attribute(attr="Any"):
             return {}
         case _:
-            raise NotUnderstood(node, f"the type {_shown(node)} is not understood: {HOW}.")
+            raise UnsupportedAnnotation(node, f"the type {_shown(node)} is not understood: {HOW}.")
 
 
 def _parametrised(name: str, inner: ast.expr, node: ast.expr) -> dict[str, object]:
@@ -132,7 +132,7 @@ def _parametrised(name: str, inner: ast.expr, node: ast.expr) -> dict[str, objec
             ]
             return {**_schema(one), **({"description": words[0]} if words else {})}
         case _:
-            raise NotUnderstood(node, f"the type {_shown(node)} is not understood: {HOW}.")
+            raise UnsupportedAnnotation(node, f"the type {_shown(node)} is not understood: {HOW}.")
 
 
 def _alternatives(node: ast.expr) -> Iterator[ast.expr]:
@@ -155,7 +155,7 @@ def _annotation_in(node: ast.expr, text: str) -> ast.expr:
     try:
         return ast.copy_location(ast.parse(text, mode="eval").body, node)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise NotUnderstood(node, f"the type {text[:80]!r} is not understood: {HOW}.") from None
+        raise UnsupportedAnnotation(node, f"the type {text[:80]!r} is not understood: {HOW}.") from None
 
 
 def _last_name(node: ast.expr) -> str:

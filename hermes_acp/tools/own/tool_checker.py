@@ -14,19 +14,24 @@ from collections.abc import Callable, Collection
 from types import MappingProxyType
 from typing import Any, Final, cast
 
-from hermes_acp.tools.own.declaration import LONGEST_TIMEOUT_S, Checked, Declaration, Fault
-from hermes_acp.tools.own.imports import faults_in_imports, imports_of
-from hermes_acp.tools.own.signatures import (
-    NotUnderstood,
+from hermes_acp.tools.own.signature_schemas import (
+    UnsupportedAnnotation,
     faults_in_shape,
     literal,
     parameters_of,
     schema_from,
 )
+from hermes_acp.tools.own.tool_declaration import (
+    MAX_TIMEOUT_S,
+    CheckedToolFile,
+    ToolDeclaration,
+    ToolFileError,
+)
+from hermes_acp.tools.own.tool_imports import faults_in_imports, imports_of
 
-LARGEST_BYTES: Final = 100_000
-LONGEST_DESCRIPTION: Final = 1_000
-MOST_HOSTS: Final = 20
+MAX_BYTES: Final = 100_000
+MAX_DESCRIPTION_CHARS: Final = 1_000
+MAX_HOSTS: Final = 20
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{1,47}")
 SERVERS: Final = "mcp__"
 HOST: Final = re.compile(
@@ -35,19 +40,19 @@ HOST: Final = re.compile(
 SHAPE: Final = 'TOOL = {"name": "…", "description": "…"}'
 
 
-def check(source: str, stem: str, taken: Collection[str] = ()) -> Checked:
+def check_tool_source(source: str, stem: str, taken: Collection[str] = ()) -> CheckedToolFile:
     """Read a file of the name `stem`.py; names in `taken` belong to others. Never raises, whatever the text is."""
-    if len(source) > LARGEST_BYTES or len(source.encode("utf-8", "replace")) > LARGEST_BYTES:
-        return _hopeless(0, f"a tool has at most {LARGEST_BYTES:,} bytes.")
+    if len(source) > MAX_BYTES or len(source.encode("utf-8", "replace")) > MAX_BYTES:
+        return _unreadable(0, f"a tool has at most {MAX_BYTES:,} bytes.")
     try:
         tree = _parsed(source)
-        return _Reading(tree, stem, taken).result()
+        return _ToolFileReader(tree, stem, taken).result()
     except SyntaxError as error:
-        return _hopeless(error.lineno or 0, f"no valid Python: {error.msg}.")
+        return _unreadable(error.lineno or 0, f"no valid Python: {error.msg}.")
     except (RecursionError, MemoryError):
-        return _hopeless(0, "it is nested too deeply to be read.")
+        return _unreadable(0, "it is nested too deeply to be read.")
     except ValueError as error:
-        return _hopeless(0, f"no valid Python: {error}.")
+        return _unreadable(0, f"no valid Python: {error}.")
 
 
 def bindings(tree: ast.Module, name: str) -> list[int]:
@@ -72,21 +77,21 @@ def _parsed(source: str) -> ast.Module:
         return ast.parse(source)
 
 
-def _hopeless(line: int, words: str) -> Checked:
-    return Checked(None, (Fault(line, words),))
+def _unreadable(line: int, words: str) -> CheckedToolFile:
+    return CheckedToolFile(None, (ToolFileError(line, words),))
 
 
-class _Reading:
+class _ToolFileReader:
     """One file being read; every fault there is is found, not just the first."""
 
     def __init__(self, tree: ast.Module, stem: str, taken: Collection[str]) -> None:
         self._tree = tree
         self._stem = stem
         self._taken = taken
-        self._faults: list[Fault] = []
+        self._faults: list[ToolFileError] = []
         self._line = 0
 
-    def result(self) -> Checked:
+    def result(self) -> CheckedToolFile:
         """Give what the file is."""
         function = self._function()
         facts = self._facts()
@@ -102,7 +107,7 @@ class _Reading:
                 has_processes=bool(said.get("processes")),
             )
         faults = tuple(sorted(dict.fromkeys(self._faults), key=lambda fault: fault.line))
-        return Checked(
+        return CheckedToolFile(
             None if faults else declared, faults, tuple(dict.fromkeys(name for _, name in imports))
         )
 
@@ -152,13 +157,13 @@ class _Reading:
             else:
                 try:
                     entries[key.value] = (value.lineno, literal(value))
-                except NotUnderstood as trouble:
+                except UnsupportedAnnotation as trouble:
                     self._faults.append(trouble.fault)
         return entries
 
     def _declaration(
         self, facts: dict[str, tuple[int, Any]], function: ast.FunctionDef | None
-    ) -> Declaration | None:
+    ) -> ToolDeclaration | None:
         for key in ("name", "description"):
             if key not in facts:
                 self._fault(self._line, f'TOOL lacks "{key}": {SHAPE}.')
@@ -176,7 +181,7 @@ class _Reading:
             return None
         given["description"] = " ".join(given["description"].split())
         given["timeout_s"] = float(given.get("timeout_s", 60))
-        return Declaration(parameters=parameters, **given)
+        return ToolDeclaration(parameters=parameters, **given)
 
     def _check_name(self, facts: dict[str, tuple[int, Any]]) -> None:
         line, name = facts.get("name", (self._line, self._stem))
@@ -207,7 +212,7 @@ class _Reading:
             return schema
         line, stated = facts["parameters"]
         self._faults += faults_in_shape(function)
-        if (trouble := _trouble_with_schema(stated)) != "":
+        if (trouble := _schema_error(stated)) != "":
             self._fault(line, trouble)
             return None
         schema = cast("dict[str, Any]", stated)
@@ -224,14 +229,14 @@ class _Reading:
         return schema
 
     def _fault(self, line: int, words: str) -> None:
-        self._faults.append(Fault(line, words))
+        self._faults.append(ToolFileError(line, words))
 
 
 def _are(count: int) -> str:
     return "is none" if count == 0 else f"are {count}"
 
 
-def _trouble_with_schema(value: Any) -> str:
+def _schema_error(value: Any) -> str:
     if not isinstance(value, dict) or cast("dict[str, Any]", value).get("type") != "object":
         return '"parameters" must be a JSON Schema of an object: {"type": "object", "properties": {…}}.'
     schema = cast("dict[str, Any]", value)
@@ -256,9 +261,9 @@ def _of_name(value: Any) -> str:
 
 
 def _of_description(value: Any) -> str:
-    if isinstance(value, str) and value.strip() and len(value) <= LONGEST_DESCRIPTION:
+    if isinstance(value, str) and value.strip() and len(value) <= MAX_DESCRIPTION_CHARS:
         return ""
-    return f"must be a text of at most {LONGEST_DESCRIPTION:,} characters that tells a model what the tool is for."
+    return f"must be a text of at most {MAX_DESCRIPTION_CHARS:,} characters that tells a model what the tool is for."
 
 
 def _of_files(value: Any) -> str:
@@ -267,9 +272,9 @@ def _of_files(value: Any) -> str:
 
 def _of_network(value: Any) -> str:
     hosts = cast("list[Any]", value) if isinstance(value, list) else [None]
-    if len(hosts) <= MOST_HOSTS and all(isinstance(host, str) and HOST.fullmatch(host) for host in hosts):
+    if len(hosts) <= MAX_HOSTS and all(isinstance(host, str) and HOST.fullmatch(host) for host in hosts):
         return ""
-    return f'must be a list of at most {MOST_HOSTS} hosts by their whole names, such as ["api.example.com"].'
+    return f'must be a list of at most {MAX_HOSTS} hosts by their whole names, such as ["api.example.com"].'
 
 
 def _of_processes(value: Any) -> str:
@@ -285,18 +290,14 @@ def _of_modules(value: Any) -> str:
 
 def _of_timeout(value: Any) -> str:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return (
-        ""
-        if is_number and 0 < value <= LONGEST_TIMEOUT_S
-        else f"must be seconds, at most {LONGEST_TIMEOUT_S:g}."
-    )
+    return "" if is_number and 0 < value <= MAX_TIMEOUT_S else f"must be seconds, at most {MAX_TIMEOUT_S:g}."
 
 
 KEYS: Final = MappingProxyType[str, Callable[[Any], str]](
     {
         "name": _of_name,
         "description": _of_description,
-        "parameters": _trouble_with_schema,
+        "parameters": _schema_error,
         "files": _of_files,
         "network": _of_network,
         "processes": _of_processes,

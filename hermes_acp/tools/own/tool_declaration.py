@@ -8,14 +8,14 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.event_types import Capability, ToolKind
 
-USUAL_TIMEOUT_S: Final = 60.0
-LONGEST_TIMEOUT_S: Final = 600.0
+DEFAULT_TIMEOUT_S: Final = 60.0
+MAX_TIMEOUT_S: Final = 600.0
 FileAccess = Literal["none", "read", "write"]
 
 
-class Declaration(Struct, frozen=True):
+class ToolDeclaration(Struct, frozen=True):
     """A tool as its file declares it. `parameters` is a JSON Schema of an object.
 
     `files` is what it does with the session's folders, `network` are the hosts it speaks to, `modules` what it imports
@@ -29,7 +29,7 @@ class Declaration(Struct, frozen=True):
     network: tuple[str, ...] = ()
     processes: bool = False
     modules: tuple[str, ...] = ()
-    timeout_s: float = USUAL_TIMEOUT_S
+    timeout_s: float = DEFAULT_TIMEOUT_S
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -68,7 +68,7 @@ class Declaration(Struct, frozen=True):
         return "; ".join(said)
 
 
-class Fault(Struct, frozen=True):
+class ToolFileError(Struct, frozen=True):
     """Something that keeps a file from being a tool, by its line (from 1; 0 is the whole file)."""
 
     line: int
@@ -79,12 +79,12 @@ class Fault(Struct, frozen=True):
         return f"{file}:{self.line}: {self.words}" if self.line else f"{file}: {self.words}"
 
 
-class Checked(Struct, frozen=True):
+class CheckedToolFile(Struct, frozen=True):
     """A file that was looked at: its declaration where it is a tool, what is wrong where it is none.
 
     `imports` are the modules it names, each once.
     """
 
-    declaration: Declaration | None
-    faults: tuple[Fault, ...] = ()
+    declaration: ToolDeclaration | None
+    faults: tuple[ToolFileError, ...] = ()
     imports: tuple[str, ...] = ()

@@ -11,15 +11,22 @@ from pathlib import Path
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
+from hermes_acp.core.custom_tools import ToolChange, ToolPreview, ToolScope
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.own_tools import ToolChange, ToolPreview, ToolScope
-from hermes_acp.core.terms import Diff
-from hermes_acp.knowledge.history import Cause, History, Who, read_tree, shelf_of, tree_digest
-from hermes_acp.tools.own.checking import NAME, SHAPE, check
-from hermes_acp.tools.own.declaration import Declaration
-from hermes_acp.tools.own.mishaps import Mishaps
-from hermes_acp.tools.own.shelves import Shelves, ToolFile, builtin_names
-from hermes_acp.tools.own.versions import ToolVersion, version_to_return_to, versions_of
+from hermes_acp.core.event_types import Diff
+from hermes_acp.knowledge.version_history import (
+    ChangeCause,
+    VersionHistory,
+    Who,
+    history_folder_of,
+    read_tree,
+    tree_digest,
+)
+from hermes_acp.tools.own.tool_checker import NAME, SHAPE, check_tool_source
+from hermes_acp.tools.own.tool_declaration import ToolDeclaration
+from hermes_acp.tools.own.tool_failures import ToolFailureLog
+from hermes_acp.tools.own.tool_folders import ToolFile, ToolFolders, builtin_names
+from hermes_acp.tools.own.tool_versions import ToolVersion, version_to_return_to, versions_of
 
 Approved = Callable[[ToolFile, str], None]
 """Told of a file whose very content was just approved, and the folder its session works in."""
@@ -33,18 +40,23 @@ class _Plan(Struct, frozen=True):
     before: str | None
     after: str | None
     state: str
-    declared: Declaration | None = None
+    declared: ToolDeclaration | None = None
 
 
-class Workshop:
+class ToolEditor:
     """Changes the tools of one user and of the folders they work in."""
 
     def __init__(
-        self, home: Path, shelves: Shelves, mishaps: Mishaps, now: Callable[[], float], approved: Approved
+        self,
+        home: Path,
+        tool_folders: ToolFolders,
+        tool_failures: ToolFailureLog,
+        now: Callable[[], float],
+        approved: Approved,
     ) -> None:
         self._home = home
-        self._shelves = shelves
-        self._mishaps = mishaps
+        self._tool_folders = tool_folders
+        self._mishaps = tool_failures
         self._now = now
         self._approved = approved
 
@@ -56,16 +68,16 @@ class Workshop:
         return ToolPreview(plan.scope, plan.state, diff, plan.declared.abilities() if plan.declared else "")
 
     async def change(self, cwd: str, change: ToolChange, preview: ToolPreview, session_id: str) -> str:
-        """Make the very change that was shown, and say what came of it. Raises BadRequest, StorageTrouble."""
+        """Make the very change that was shown, and say what came of it. Raises BadRequest, StorageError."""
         return await run_sync(self.change_now, cwd, change, preview, "agent", session_id)
 
     def change_now(
         self, cwd: str, change: ToolChange, preview: ToolPreview, who: Who, session_id: str = ""
     ) -> str:
-        """Make a change that was shown, on somebody's behalf. Raises BadRequest, StorageTrouble."""
+        """Make a change that was shown, on somebody's behalf. Raises BadRequest, StorageError."""
         folder, diff = Path(preview.diff.path).parent, preview.diff
         content = None if diff.is_deleted else diff.new_text.encode()
-        cause = Cause(who, self._now(), change.reason, session_id)
+        cause = ChangeCause(who, self._now(), change.reason, session_id)
         history = self.history(folder)
         path = f"{change.name}.py"
         history.change({path: content}, cause, expected=preview.state, seen=(path,))
@@ -73,17 +85,17 @@ class Workshop:
         number = versions_of(history, change.name, self._now())[-1].number
         if content is None:
             return f"{change.name} is put away. `rollback` brings it back."
-        checked = check(diff.new_text, change.name, builtin_names())
+        checked = check_tool_source(diff.new_text, change.name, builtin_names())
         digest = sha256(content).hexdigest()
         self._approved(ToolFile(folder, change.name, preview.scope, diff.new_text, digest, checked), cwd)
         return f"{diff.path} is version {number} of {change.name}. It can be called from the next turn on."
 
-    def history(self, folder: Path) -> History:
+    def history(self, folder: Path) -> VersionHistory:
         """Give the versions of a folder of tools."""
-        return History(shelf_of(self._home, "tools", folder), folder)
+        return VersionHistory(history_folder_of(self._home, "tools", folder), folder)
 
     def versions(self, cwd: str, name: str) -> tuple[ToolVersion, ...]:
-        """Give the versions of a tool, the oldest first, wherever it lies. Raises BadRequest, StorageTrouble."""
+        """Give the versions of a tool, the oldest first, wherever it lies. Raises BadRequest, StorageError."""
         return versions_of(self.history(self._home_of(cwd, name)[0]), name, self._now())
 
     def _plan(self, cwd: str, change: ToolChange) -> _Plan:
@@ -95,7 +107,7 @@ class Workshop:
         if not change.reason.strip():
             raise BadRequest("A change needs a reason.", hint="Say in a sentence why it is made.")
         folder, scope = (
-            (self._shelves.folder(change.scope, cwd), change.scope)
+            (self._tool_folders.folder(change.scope, cwd), change.scope)
             if change.action == "create"
             else self._home_of(cwd, change.name)
         )
@@ -130,7 +142,9 @@ class Workshop:
     def _home_of(self, cwd: str, name: str) -> tuple[Path, ToolScope]:
         """Say in which folder a tool lies, or lay before it was put away; the user's own goes first."""
         scopes: tuple[ToolScope, ...] = ("user", "workspace")
-        folders: list[tuple[Path, ToolScope]] = [(self._shelves.folder(each, cwd), each) for each in scopes]
+        folders: list[tuple[Path, ToolScope]] = [
+            (self._tool_folders.folder(each, cwd), each) for each in scopes
+        ]
         for folder, scope in folders:
             if (folder / f"{name}.py").is_file():
                 return folder, scope
@@ -142,7 +156,7 @@ class Workshop:
         return folders[0]
 
     def _present(self, folder: Path, scope: ToolScope, cwd: str, name: str) -> str | None:
-        found = next((each for each in self._shelves.files(scope, cwd) if each.name == name), None)
+        found = next((each for each in self._tool_folders.files(scope, cwd) if each.name == name), None)
         if found is None and (folder / f"{name}.py").exists():
             raise BadRequest(f"{folder / name}.py cannot be read as a text.", hint="Look at it by hand.")
         return found.source if found else None
@@ -164,8 +178,8 @@ def _patched(change: ToolChange, before: str) -> str:
     return before.replace(change.old_text, change.text)
 
 
-def _require_tool(source: str, name: str) -> Declaration:
-    checked = check(source, name, builtin_names())
+def _require_tool(source: str, name: str) -> ToolDeclaration:
+    checked = check_tool_source(source, name, builtin_names())
     if checked.declaration is None:
         faults = "\n".join(fault.told(f"{name}.py") for fault in checked.faults)
         raise BadRequest(f"This is no tool yet:\n{faults}", hint=f"A tool has {SHAPE} and def run(…).")

@@ -8,13 +8,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.storage.workspace_book import WorkspaceBook
+from hermes_acp.storage.workspace_entries import WorkspaceEntries
 
-MOST_IN_A_ROW: Final = 3
+MAX_CONSECUTIVE_FAILURES: Final = 3
 KEPT_CHARACTERS: Final = 1_000
 
 
-class Mishap(Struct, frozen=True):
+class ToolFailure(Struct, frozen=True):
     """What a tool of this content did last: it broke, so many times in a row."""
 
     name: str
@@ -23,30 +23,34 @@ class Mishap(Struct, frozen=True):
     error: str
 
     @property
-    def is_put_aside(self) -> bool:
+    def is_disabled(self) -> bool:
         """Whether it is not used any more until it is changed or its user allows it again."""
-        return self.in_a_row >= MOST_IN_A_ROW
+        return self.in_a_row >= MAX_CONSECUTIVE_FAILURES
 
 
-class Mishaps:
+class ToolFailureLog:
     """The mishaps of all tools of one home. It blocks on the disk."""
 
     def __init__(self, home: Path) -> None:
-        self._book = WorkspaceBook(home / "tool-mishaps.json", Mishap)
+        self._book = WorkspaceEntries(home / "tool-mishaps.json", ToolFailure)
 
-    def of(self, folder: Path, name: str, digest: str) -> Mishap | None:
+    def of(self, folder: Path, name: str, digest: str) -> ToolFailure | None:
         """Give what is known of a tool as it is now."""
         found = (each for each in self._book.of(str(folder)) if each.name == name)
         return next((each for each in found if each.digest == digest), None)
 
-    def note(self, folder: Path, name: str, digest: str, error: str) -> Mishap:
-        """Take down that a tool broke. Raises StorageTrouble."""
+    def note(self, folder: Path, name: str, digest: str, error: str) -> ToolFailure:
+        """Take down that a tool broke. Raises StorageError."""
         before = self.of(folder, name, digest)
-        mishap = Mishap(name, digest, before.in_a_row + 1 if before else 1, error[-KEPT_CHARACTERS:])
-        self._book.change(str(folder), lambda kept: (*(each for each in kept if each.name != name), mishap))
-        return mishap
+        tool_failure = ToolFailure(
+            name, digest, before.in_a_row + 1 if before else 1, error[-KEPT_CHARACTERS:]
+        )
+        self._book.change(
+            str(folder), lambda kept: (*(each for each in kept if each.name != name), tool_failure)
+        )
+        return tool_failure
 
     def forget(self, folder: Path, name: str) -> None:
-        """Let a tool begin anew. Raises StorageTrouble."""
+        """Let a tool begin anew. Raises StorageError."""
         if any(each.name == name for each in self._book.of(str(folder))):
             self._book.change(str(folder), lambda kept: (each for each in kept if each.name != name))

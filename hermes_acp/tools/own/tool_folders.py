@@ -14,15 +14,15 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.core.drawers import Drawer
-from hermes_acp.core.own_tools import ToolScope
+from hermes_acp.core.custom_tools import ToolScope
+from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.core.ports import Tool
-from hermes_acp.core.trust import TrustItem
-from hermes_acp.tools.own.checking import LARGEST_BYTES, check
-from hermes_acp.tools.own.declaration import Checked, Declaration, Fault
+from hermes_acp.core.trust_types import TrustItem
+from hermes_acp.tools.own.tool_checker import MAX_BYTES, check_tool_source
+from hermes_acp.tools.own.tool_declaration import CheckedToolFile, ToolDeclaration, ToolFileError
 
 WORKSPACE_FOLDER: Final = ".hermes/tools"
-MOST_TOOLS: Final = 100
+MAX_TOOLS: Final = 100
 
 
 class ToolFile(Struct, frozen=True):
@@ -33,7 +33,7 @@ class ToolFile(Struct, frozen=True):
     scope: ToolScope
     source: str
     digest: str
-    checked: Checked
+    checked: CheckedToolFile
 
     @property
     def path(self) -> Path:
@@ -41,7 +41,7 @@ class ToolFile(Struct, frozen=True):
         return self.folder / f"{self.name}.py"
 
     @property
-    def declaration(self) -> Declaration | None:
+    def declaration(self) -> ToolDeclaration | None:
         """What it declares, where it is a tool."""
         return self.checked.declaration
 
@@ -54,7 +54,7 @@ class ToolFile(Struct, frozen=True):
         return TrustItem("tool", self.name, self.digest, about)
 
 
-class Shelves:
+class ToolFolders:
     """The folders of one user and of the workspaces they open; files that did not change are not read again."""
 
     def __init__(self, home: Path) -> None:
@@ -75,7 +75,7 @@ class Shelves:
             )
         except OSError:
             return ()
-        found = (self._file(folder, name.removesuffix(".py"), scope) for name in names[:MOST_TOOLS])
+        found = (self._file(folder, name.removesuffix(".py"), scope) for name in names[:MAX_TOOLS])
         return tuple(file for file in found if file is not None)
 
     def _file(self, folder: Path, name: str, scope: ToolScope) -> ToolFile | None:
@@ -86,13 +86,13 @@ class Shelves:
             known = self._read.get(path)
             if known and known[0] == mark:
                 return known[1]
-            file = read_tool(path, scope)
+            file = read_tool_file(path, scope)
             self._read[path] = (mark, file)
             return file
         return None
 
 
-def read_tool(path: Path, scope: ToolScope = "user", taken: Collection[str] | None = None) -> ToolFile:
+def read_tool_file(path: Path, scope: ToolScope = "user", taken: Collection[str] | None = None) -> ToolFile:
     """Read and check one file; `taken` are names it must not have, by default those of the builtin tools. Raises
     OSError.
     """
@@ -102,15 +102,15 @@ def read_tool(path: Path, scope: ToolScope = "user", taken: Collection[str] | No
     except UnicodeDecodeError as error:
         source = ""
         line = content[: error.start].count(b"\n") + 1
-        checked = Checked(None, (Fault(line, "it is no UTF-8."),))
+        checked = CheckedToolFile(None, (ToolFileError(line, "it is no UTF-8."),))
     else:
-        checked = check(source, path.stem, builtin_names() if taken is None else taken)
+        checked = check_tool_source(source, path.stem, builtin_names() if taken is None else taken)
     return ToolFile(path.parent, path.stem, scope, source, sha256(content).hexdigest(), checked)
 
 
 def builtin_names() -> tuple[str, ...]:
     """Give the names that no own tool may have."""
-    return Drawer[Tool]("hermes_acp.tools.builtin", "TOOL").names()
+    return PluginFolder[Tool]("hermes_acp.tools.builtin", "TOOL").names()
 
 
 def _content(path: Path) -> bytes:
@@ -119,4 +119,4 @@ def _content(path: Path) -> bytes:
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(f"{path} is no regular file")
-        return file.read(LARGEST_BYTES + 1)
+        return file.read(MAX_BYTES + 1)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from hermes_acp.tools.own.declaration import Fault
+from hermes_acp.tools.own.tool_declaration import ToolFileError
 
 OWN: Final = frozenset({"hermes_acp", "hermes_protocol"})
 FOR_NETWORK: Final = frozenset(
@@ -43,7 +43,7 @@ def faults_in_imports(
     modules: Collection[object],
     has_network: bool,
     has_processes: bool,
-) -> Iterator[Fault]:
+) -> Iterator[ToolFileError]:
     """Give what is imported and cannot be, or would be of no use; one fault a line and module."""
     told: set[tuple[int, str]] = set()
     for line, name in imports:
@@ -51,7 +51,7 @@ def faults_in_imports(
         words = _refusal(name, top, modules, has_network=has_network, has_processes=has_processes)
         if words and (line, top) not in told:
             told.add((line, top))
-            yield Fault(line, words)
+            yield ToolFileError(line, words)
 
 
 def _refusal(

@@ -18,30 +18,36 @@ import anyio
 from anyio.to_thread import run_sync
 from msgspec import Struct, structs
 
-from hermes_acp.core.closures import Closure
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, CommandEnd
+from hermes_acp.core.denied_paths import DeniedPath
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.port_types import Command, CommandResult
 from hermes_acp.core.ports import LiveProcess
 from hermes_acp.core.proposals import Result
-from hermes_acp.policy.names import is_sensitive
-from hermes_acp.tools.own.declaration import Declaration
-from hermes_acp.tools.scripts.answering import Answering
-from hermes_acp.workspaces.confine import is_within
+from hermes_acp.policy.sensitive_names import is_sensitive
+from hermes_acp.tools.own.tool_declaration import ToolDeclaration
+from hermes_acp.tools.scripts.script_calls import ScriptCallServer
+from hermes_acp.workspaces.command_environment import temporary_folder
 from hermes_acp.workspaces.local_commands import LocalCommands
-from hermes_acp.workspaces.output_folder import OutputFolder
-from hermes_acp.workspaces.processes import Caretaker
-from hermes_acp.workspaces.sandbox.bounds import Bounds
-from hermes_acp.workspaces.sandbox.detection import Finder, find_way
-from hermes_acp.workspaces.sandbox.lookout import Judged, Sight, judged_around, judged_by, look
-from hermes_acp.workspaces.sandbox.sandbox import Sandbox
-from hermes_acp.workspaces.sandbox.seccomp import no_programs
-from hermes_acp.workspaces.surroundings import temporary_folder
+from hermes_acp.workspaces.output_files import OutputFolder
+from hermes_acp.workspaces.path_confinement import is_within
+from hermes_acp.workspaces.process_tree import ProcessRegistry
+from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox
+from hermes_acp.workspaces.sandbox.path_scan import (
+    PathAccess,
+    PathScan,
+    classify_folder,
+    classify_path,
+    scan_folders,
+)
+from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxDetector, detect_sandbox
+from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
+from hermes_acp.workspaces.sandbox.seccomp import exec_filter
 
 HOME_INSIDE: Final = "/home/tool"
-MOST_PROCESSES: Final = 64
+MAX_PROCESSES: Final = 64
 MEMORY_BYTES: Final = 1 << 30
 FILE_BYTES: Final = 256 << 20
-MOST_SETTINGS_BYTES: Final = 1 << 20
+MAX_SETTINGS_BYTES: Final = 1 << 20
 CREDENTIALS: Final = re.compile(rb"://(?!git@)[^/\s@]+@|extraheader|passw|token|oauth", re.IGNORECASE)
 PACKAGE: Final = str(Path(__file__).parent.parent.parent)
 # The package is made known by its folder alone, so that nothing else that lies beside it can be imported.
@@ -51,14 +57,14 @@ LOADER: Final = (
 )
 
 
-class Ground(Struct, frozen=True):
+class SessionFolders(Struct, frozen=True):
     """The folders of a session, absolute and with links resolved."""
 
     cwd: str
     roots: tuple[str, ...]
 
 
-class CellEnd(Struct, frozen=True):
+class ToolRunResult(Struct, frozen=True):
     """What came of a call: a text, or why it `failed` in its own words, or how it broke; what it printed.
 
     `unseen` are folders that were empty to it, as there was too much in them to look through for keys.
@@ -71,27 +77,27 @@ class CellEnd(Struct, frozen=True):
     unseen: tuple[str, ...] = ()
 
 
-def nothing_shut(place: str, tools: Sequence[str]) -> tuple[Closure, ...]:
+def no_denied_paths(place: str, tools: Sequence[str]) -> tuple[DeniedPath, ...]:
     """Know of no rules."""
     del place, tools
     return ()
 
 
-class Cells:
+class ToolSandboxes:
     """Runs tools; `variables` are this process's, `bounds` the settings' at that moment, `private` our own folder."""
 
     def __init__(
         self,
         variables: Mapping[str, str],
-        bounds: Callable[[], Bounds],
+        bounds: Callable[[], SandboxPolicy],
         is_public: Callable[[str], bool],
         private: str,
-        find: Finder = find_way,
+        find: SandboxDetector = detect_sandbox,
         *,
-        shutter: Callable[[str, Sequence[str]], tuple[Closure, ...]] = nothing_shut,
+        closures_for: Callable[[str, Sequence[str]], tuple[DeniedPath, ...]] = no_denied_paths,
     ) -> None:
-        """Run nothing yet; `shutter` gives what rules keep a tool out of in a place."""
-        self._shutter = shutter
+        """Run nothing yet; `closures_for` gives what rules keep a tool out of in a place."""
+        self._closures_for = closures_for
         self._variables = variables
         self._bounds = bounds
         self._is_public = is_public
@@ -99,14 +105,20 @@ class Cells:
         self._find = find
 
     async def run(
-        self, declared: Declaration, source: str, arguments: Mapping[str, Any], ground: Ground
-    ) -> CellEnd:
-        """Run one call to its end; on return, also when cancelled, nothing of it is left. Raises WorkspaceTrouble."""
-        care = Caretaker()
-        sandbox, unseen = await run_sync(self._sandbox, declared, ground)
-        outputs = OutputFolder(self._temporary, care.note_folder)
-        commands = LocalCommands((), lambda path: path, lambda: self._seen(declared), care, outputs, sandbox)
-        inside = ground.cwd if declared.files != "none" else ""
+        self,
+        declared: ToolDeclaration,
+        source: str,
+        arguments: Mapping[str, Any],
+        session_folders: SessionFolders,
+    ) -> ToolRunResult:
+        """Run one call to its end; on return, also when cancelled, nothing of it is left. Raises WorkspaceError."""
+        registry = ProcessRegistry()
+        sandbox, unseen = await run_sync(self._sandbox, declared, session_folders)
+        outputs = OutputFolder(self._temporary, registry.register_folder)
+        commands = LocalCommands(
+            (), lambda path: path, lambda: self._seen(declared), registry, outputs, sandbox
+        )
+        inside = session_folders.cwd if declared.files != "none" else ""
         words = (os.path.realpath(sys.executable), "-I", "-S", "-X", "utf8", "-c", LOADER, PACKAGE)
         command = Command(f"exec {shlex.join(words)}", inside or "/", declared.timeout_s, "must")
         task = {
@@ -115,7 +127,7 @@ class Cells:
             "arguments": dict(arguments),
             "cwd": inside,
             "paths": list(_libraries()) if declared.modules else [],
-            "filter": "" if declared.processes else base64.b64encode(no_programs()).decode(),
+            "filter": "" if declared.processes else base64.b64encode(exec_filter()).decode(),
         }
         try:
             outcome = await _answered(await commands.launch(command), task, declared.timeout_s)
@@ -128,36 +140,38 @@ class Cells:
     def _temporary(self) -> str:
         return temporary_folder(self._variables)
 
-    def _seen(self, declared: Declaration) -> dict[str, str]:
+    def _seen(self, declared: ToolDeclaration) -> dict[str, str]:
         """Give the variables a tool sees: of the user's, where programs are and how they talk."""
         kept = ("LANG", "LC_ALL", "TZ", "TMPDIR", *(["PATH"] if declared.processes else []))
         given = {name: self._variables[name] for name in kept if name in self._variables}
         return {"PATH": os.defpath, "LANG": "C.UTF-8", **given, "HOME": HOME_INSIDE}
 
-    def _sandbox(self, declared: Declaration, ground: Ground) -> tuple[Sandbox, tuple[str, ...]]:
+    def _sandbox(
+        self, declared: ToolDeclaration, session_folders: SessionFolders
+    ) -> tuple[Sandbox, tuple[str, ...]]:
         """Give a call's sandbox, and which folders are empty in it as there was too much in them to look through."""
-        if "/" in ground.roots and declared.files != "none":
-            raise WorkspaceTrouble(
+        if "/" in session_folders.roots and declared.files != "none":
+            raise WorkspaceError(
                 "Not run: the whole machine is the workspace, so there is nothing to keep a tool within.",
                 hint="Open a session in a folder.",
             )
         usual = self._bounds()
-        shown = ground.roots if declared.files == "read" else ()
-        roots = ground.roots if declared.files == "write" else ()
+        shown = session_folders.roots if declared.files == "read" else ()
+        roots = session_folders.roots if declared.files == "write" else ()
         libraries = _libraries() if declared.modules else ()
         code = (PACKAGE, sys.base_prefix, os.path.dirname(os.path.realpath(sys.executable)), *libraries)
-        bounds = Bounds(
+        bounds = SandboxPolicy(
             hosts=declared.network,
             readable=(*(path for path in code if not _is_in(path, (*shown, *roots))), *shown),
             guarded=usual.guarded,
-            max_processes=min(usual.max_processes, MOST_PROCESSES),
+            max_processes=min(usual.max_processes, MAX_PROCESSES),
             memory_bytes=min(usual.memory(), MEMORY_BYTES),
             file_bytes=min(usual.file_bytes or FILE_BYTES, FILE_BYTES),
             cpu_s=int(declared.timeout_s) + 1,
         )
-        closures = self._shutter(ground.cwd, (declared.name,))
-        sight = _look_for_secrets((*shown, *roots), bounds, closures)
-        whole = sight.narrowed()
+        denied_paths = self._closures_for(session_folders.cwd, (declared.name,))
+        sight = _look_for_secrets((*shown, *roots), bounds, denied_paths)
+        whole = sight.hiding_unvisited()
         sandbox = Sandbox(
             roots,
             lambda: self._seen(declared),
@@ -170,30 +184,32 @@ class Cells:
         return sandbox, _folders_of(whole.hidden, sight.hidden)
 
 
-def _require_confinement(sandbox: Sandbox, declared: Declaration) -> None:
+def _require_confinement(sandbox: Sandbox, declared: ToolDeclaration) -> None:
     found = sandbox.found
     if found.way == "none":
-        raise WorkspaceTrouble(f"Not run: such a tool runs in a sandbox alone. {found.remark}")
+        raise WorkspaceError(f"Not run: such a tool runs in a sandbox alone. {found.remark}")
     if found.way == "landlock" and declared.network:
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             "Not run: it speaks to a few hosts, and only bubblewrap keeps it to those.",
             hint="Install bubblewrap (the package bubblewrap).",
         )
 
 
-async def _answered(process: LiveProcess, task: object, timeout_s: float) -> CellEnd:
-    answering = Answering(process, task, _refuse, 0)
-    end: CommandEnd | None = None
+async def _answered(process: LiveProcess, task: object, timeout_s: float) -> ToolRunResult:
+    answering = ScriptCallServer(process, task, _refuse, 0)
+    end: CommandResult | None = None
     with anyio.move_on_after(timeout_s):
         end = await answering.run()
     if end is None:
-        return CellEnd(crash=f"It took longer than the {timeout_s:g} s that it may take, and was ended.")
+        return ToolRunResult(
+            crash=f"It took longer than the {timeout_s:g} s that it may take, and was ended."
+        )
     if answering.outcome is None:
         how = end.signal or ("killed" if end.exit_code is None else f"exit code {end.exit_code}")
         words = "\n".join(filter(None, (answering.noise.strip(), end.output.strip())))
-        return CellEnd(crash=f"It ended without an answer ({how}).\n{words}".strip())
+        return ToolRunResult(crash=f"It ended without an answer ({how}).\n{words}".strip())
     said = {key: value for key, value in answering.outcome.items() if isinstance(value, str)}
-    return CellEnd(
+    return ToolRunResult(
         text=said.get("text", ""),
         failed=said.get("failed", ""),
         crash=said.get("crash", ""),
@@ -210,22 +226,24 @@ def _libraries() -> tuple[str, ...]:
     return tuple(dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))))
 
 
-def _look_for_secrets(folders: Sequence[str], bounds: Bounds, closures: Sequence[Closure]) -> Sight:
+def _look_for_secrets(
+    folders: Sequence[str], bounds: SandboxPolicy, denied_paths: Sequence[DeniedPath]
+) -> PathScan:
     """Find what a person would be asked about before it is read; nobody is asked while a tool runs.
 
     What rules keep from changes alone is hidden as well: a tool has no business there.
     """
 
-    def judge(path: str, is_folder: bool) -> Judged:
+    def judge(path: str, is_folder: bool) -> PathAccess:
         name = os.path.basename(path)
-        if judged_by(path, closures, is_folder=is_folder) in ("hidden", "kept"):
+        if classify_path(path, denied_paths, is_folder=is_folder) in ("hidden", "kept"):
             return "hidden"
         if is_folder:
             return "hidden" if bounds.guarded.hides(name) else "passed" if _is_store(path) else "open"
         return "hidden" if _holds_keys(path, name) else "passed"
 
-    whole = tuple(folder for folder in folders if judged_around(folder, closures) == "hidden")
-    sight = look([folder for folder in folders if folder not in whole], judge)
+    whole = tuple(folder for folder in folders if classify_folder(folder, denied_paths) == "hidden")
+    sight = scan_folders([folder for folder in folders if folder not in whole], judge)
     return structs.replace(sight, hidden=(*whole, *sight.hidden))
 
 
@@ -240,7 +258,7 @@ def _holds_keys(path: str, name: str) -> bool:
         return is_sensitive(path)
     try:
         with open(path, "rb") as file:
-            return CREDENTIALS.search(file.read(MOST_SETTINGS_BYTES)) is not None
+            return CREDENTIALS.search(file.read(MAX_SETTINGS_BYTES)) is not None
     except OSError:
         return True
 

@@ -7,21 +7,21 @@ kept (`knowledge.history`). Blocks.
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.knowledge.history import FOUND, Cause, History, KeptFile, Version
+from hermes_acp.knowledge.version_history import FOUND, ChangeCause, Version, VersionFile, VersionHistory
 
 
 class ToolVersion(Struct, frozen=True):
     """One version: its number, who made it, when and why, and the file; None is a tool that was put away."""
 
     number: int
-    cause: Cause
-    file: KeptFile | None
+    cause: ChangeCause
+    file: VersionFile | None
 
 
-def versions_of(history: History, name: str, now: float) -> tuple[ToolVersion, ...]:
-    """Give a tool's versions, the oldest first; what was changed by hand becomes one. Raises StorageTrouble."""
+def versions_of(history: VersionHistory, name: str, now: float) -> tuple[ToolVersion, ...]:
+    """Give a tool's versions, the oldest first; what was changed by hand becomes one. Raises StorageError."""
     if history.folder.is_dir():
-        history.keep(Cause("user", now, FOUND))
+        history.keep(ChangeCause("user", now, FOUND))
     return _folded(history.versions(), f"{name}.py")
 
 

@@ -19,10 +19,10 @@ from collections.abc import Callable
 from typing import Any
 
 PIECE_CHARACTERS = 3000
-MOST_MESSAGE_CHARACTERS = 4 << 20
-TOO_LARGE = f"This call holds more than {MOST_MESSAGE_CHARACTERS:,} characters. Do it in smaller parts."
+MAX_MESSAGE_CHARS = 4 << 20
+TOO_LARGE = f"This call holds more than {MAX_MESSAGE_CHARS:,} characters. Do it in smaller parts."
 KEPT_BYTES = 16000
-LAST_WORDS_S = 0.5
+DRAIN_TIMEOUT_S = 0.5
 NAME = "script"
 
 
@@ -55,7 +55,7 @@ class Wire:
     def ask(self, message: object) -> dict[str, Any]:
         """Send one message and give the answer; where nobody answers any more, nothing is left to do."""
         text = json.dumps(message)
-        if len(text) > MOST_MESSAGE_CHARACTERS:  # nobody would take it, and it would be long on its way
+        if len(text) > MAX_MESSAGE_CHARS:  # nobody would take it, and it would be long on its way
             return {"text": TOO_LARGE, "is_error": True}
         with self._lock:
             self._send_text(text)
@@ -69,7 +69,7 @@ class Wire:
         self._out.flush()
 
 
-class Printed:
+class CapturedOutput:
     """The beginning and the end of what the script and its children print."""
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ class Printed:
         sys.stderr.flush()
         os.dup2(0, 1)
         os.dup2(0, 2)
-        self._thread.join(LAST_WORDS_S)
+        self._thread.join(DRAIN_TIMEOUT_S)
         head, tail = self._head, self._tail
         if self._size <= len(head) + len(tail):
             return (head + tail).decode("utf-8", "replace")
@@ -139,7 +139,7 @@ def run() -> None:
     """Take the script, run it, and send what it printed when the interpreter ends."""
     wire = Wire()
     task = wire.ask({"ready": True})
-    printed = Printed()
+    printed = CapturedOutput()
     atexit.register(lambda: wire.send({"printed": printed.text()}))
     sys.excepthook = show_fault
     sys.path.append(task["cwd"])

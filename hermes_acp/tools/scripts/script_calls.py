@@ -11,21 +11,21 @@ from typing import Any, Final, cast
 
 import anyio
 
-from hermes_acp.core.exchanges import CommandEnd
+from hermes_acp.core.port_types import CommandResult
 from hermes_acp.core.ports import LiveProcess
 from hermes_acp.core.proposals import Result
-from hermes_acp.tools.scripts.runner import MOST_MESSAGE_CHARACTERS, TOO_LARGE
+from hermes_acp.tools.scripts.runner import MAX_MESSAGE_CHARS, TOO_LARGE
 
-FIRST_LOOK_S: Final = 0.005
-LONGEST_LOOK_S: Final = 0.25
-LONGEST_LINE: Final = 64 * 1024
-MOST_NOISE_CHARACTERS: Final = 4000
+MIN_POLL_INTERVAL_S: Final = 0.005
+MAX_POLL_INTERVAL_S: Final = 0.25
+MAX_LINE_BYTES: Final = 64 * 1024
+MAX_NOISE_CHARS: Final = 4000
 REFUSED: Final = "This script has made {most} calls, which is all that one may make."
 
 Call = Callable[[str, str], Awaitable[Result]]
 
 
-class Answering:
+class ScriptCallServer:
     """One script at work."""
 
     def __init__(self, process: LiveProcess, task: object, call: Call, most_calls: int) -> None:
@@ -43,14 +43,14 @@ class Answering:
         self.noise = ""
         """What came that is no line of the runner's, such as the words of a shell that finds no Python."""
 
-    async def run(self) -> CommandEnd:
+    async def run(self) -> CommandResult:
         """Answer until the process has ended."""
-        wait_s = FIRST_LOOK_S
+        wait_s = MIN_POLL_INTERVAL_S
         while True:
             sight = await self._process.read(wait_s)
-            wait_s = FIRST_LOOK_S if sight.output else min(2 * wait_s, LONGEST_LOOK_S)
+            wait_s = MIN_POLL_INTERVAL_S if sight.output else min(2 * wait_s, MAX_POLL_INTERVAL_S)
             *lines, self._rest = (self._rest + sight.output).split("\n")
-            if len(self._rest) > LONGEST_LINE:
+            if len(self._rest) > MAX_LINE_BYTES:
                 lines, self._rest = [*lines, self._rest], ""
             for line in lines:
                 await self._take(line)
@@ -63,13 +63,13 @@ class Answering:
         if not line.startswith(("+", "=")):
             self._hear(line)
             return
-        if len(self._message) <= MOST_MESSAGE_CHARACTERS:
+        if len(self._message) <= MAX_MESSAGE_CHARS:
             self._message += line[1:].rstrip("\r")
         if line.startswith("+"):
             await self._process.write("\n")
             return
         text, self._message = self._message, ""
-        if len(text) > MOST_MESSAGE_CHARACTERS:
+        if len(text) > MAX_MESSAGE_CHARS:
             await self._answer_with(Result(TOO_LARGE, is_error=True))
             return
         try:
@@ -106,4 +106,4 @@ class Answering:
         await self._process.write(json.dumps(answer) + "\n")
 
     def _hear(self, line: str) -> None:
-        self.noise = f"{self.noise}{line}\n"[-MOST_NOISE_CHARACTERS:]
+        self.noise = f"{self.noise}{line}\n"[-MAX_NOISE_CHARS:]

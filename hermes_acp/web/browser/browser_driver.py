@@ -27,19 +27,19 @@ from playwright.sync_api import (
 from playwright.sync_api import TimeoutError as PageTimeout
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.web.addresses import read_address
-from hermes_acp.web.browser.gateway import Gateway
+from hermes_acp.web.browser.browser_proxy import BrowserProxy
+from hermes_acp.web.web_addresses import read_address
 
 NAVIGATION_MS: Final = 30_000
 ACTION_MS: Final = 8_000
 SETTLE_MS: Final = 3_000
 SNAPSHOT_MS: Final = 4_000
 """So long is waited for a frame that was refused its page; what the others show is given then."""
-MOMENT_MS: Final = 100
-MOST_CHARACTERS: Final = 40_000
-MOST_TITLE_CHARACTERS: Final = 1000
-MOST_NOTES: Final = 20
-MOST_TABS: Final = 8
+PAUSE_MS: Final = 100
+MAX_CHARACTERS: Final = 40_000
+MAX_TITLE_CHARACTERS: Final = 1000
+MAX_NOTES: Final = 20
+MAX_TABS: Final = 8
 BLANK: Final = "about:blank"
 HARMLESS: Final = ("about:blank", "about:srcdoc", "chrome-error://")
 WITHOUT: Final = (
@@ -83,7 +83,7 @@ class Driver:
         self._hosts: set[str] = set()
         self._is_stuck = False
         self._private_hosts = frozenset(private_hosts)
-        self._gateway = Gateway(self._private_hosts, self._note)
+        self._gateway = BrowserProxy(self._private_hosts, self._note)
         self._browser = playwright.chromium.launch(
             executable_path=executable,
             headless=True,
@@ -107,16 +107,16 @@ class Driver:
 
     def _take_page(self, page: Page) -> None:
         """Follow to a page that was opened in a tab of its own, unless there are too many."""
-        if len(self._context.pages) > MOST_TABS:
-            self._note(f"The page wanted more than {MOST_TABS} tabs, which was refused.")
+        if len(self._context.pages) > MAX_TABS:
+            self._note(f"The page wanted more than {MAX_TABS} tabs, which was refused.")
             page.close()
             return
         page.on("dialog", self._dismiss)
         page.on("download", self._refuse)
-        page.on("crash", self._leave_wreck)
+        page.on("crash", self._leave_crashed_page)
         self._page = page
 
-    def _leave_wreck(self, page: Page) -> None:
+    def _leave_crashed_page(self, page: Page) -> None:
         self._note("The page crashed.")
         page.close()
 
@@ -132,7 +132,7 @@ class Driver:
         download.cancel()
 
     def _note(self, sentence: str) -> None:
-        if sentence not in self._notes and len(self._notes) < MOST_NOTES:
+        if sentence not in self._notes and len(self._notes) < MAX_NOTES:
             self._notes.append(sentence)
 
     def _judge(self, route: Route) -> None:
@@ -207,9 +207,9 @@ class Driver:
             case _:
                 pass
         self._settle()
-        self._leave_where_nobody_went()
+        self._leave_refused_page()
         seen = self._see(is_picture=act["kind"] == "screenshot")
-        if self._leave_where_nobody_went():
+        if self._leave_refused_page():
             seen = self._see(is_picture=False)
         self._is_stuck = False
         return {**seen, "url": self._page.url, "notes": self.take_notes()}
@@ -219,10 +219,10 @@ class Driver:
         image = self._page.screenshot(type="png") if is_picture else b""
         tree = "" if image else self._page.aria_snapshot(mode="ai", timeout=SNAPSHOT_MS)
         tree = self._without_passwords(tree)
-        cut = f"\n[… {len(tree) - MOST_CHARACTERS:,} more characters]" if len(tree) > MOST_CHARACTERS else ""
+        cut = f"\n[… {len(tree) - MAX_CHARACTERS:,} more characters]" if len(tree) > MAX_CHARACTERS else ""
         return {
-            "title": self._page.title()[:MOST_TITLE_CHARACTERS],
-            "text": tree[:MOST_CHARACTERS] + cut,
+            "title": self._page.title()[:MAX_TITLE_CHARACTERS],
+            "text": tree[:MAX_CHARACTERS] + cut,
             "image": b64encode(image).decode(),
         }
 
@@ -291,13 +291,13 @@ class Driver:
 
     def _settle(self) -> None:
         """Wait a moment for what was begun, such as a tab that opens."""
-        self._page.wait_for_timeout(MOMENT_MS)
+        self._page.wait_for_timeout(PAUSE_MS)
         try:
             self._page.wait_for_load_state("load", timeout=SETTLE_MS)
         except PageTimeout:
             self._note("The page is still loading.")
 
-    def _leave_where_nobody_went(self) -> bool:
+    def _leave_refused_page(self) -> bool:
         """Show nothing of a host that a redirect led to, unless it may be gone to, nor of what is no web page."""
         url = self._page.url.removeprefix("blob:")
         if url.startswith(HARMLESS) or self._may_go(url):

@@ -23,8 +23,8 @@ import msgspec
 from anyio.streams.buffered import BufferedByteReceiveStream
 from anyio.to_thread import run_sync
 
-from hermes_acp.core.errors import Bug, WorkspaceTrouble
-from hermes_acp.core.exchanges import BrowserAct, BrowserView
+from hermes_acp.core.errors import InternalError, WorkspaceError
+from hermes_acp.core.port_types import BrowserAction, BrowserSnapshot
 
 if TYPE_CHECKING:
     from anyio.abc import Process
@@ -41,10 +41,10 @@ MAC_PROGRAMS: Final = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
-ACT_S: Final = 90.0
-GOODBYE_S: Final = 5.0
-MOST_LINE_BYTES: Final = 32 << 20
-MOST_OPEN: Final = 8
+ACTION_TIMEOUT_S: Final = 90.0
+SHUTDOWN_GRACE_S: Final = 5.0
+MAX_LINE_BYTES: Final = 32 << 20
+MAX_OPEN_BROWSERS: Final = 8
 PASSED_ON: Final = ("LANG", "LC_ALL", "TZ", "FONTCONFIG_PATH", "FONTCONFIG_FILE", "PLAYWRIGHT_NODEJS_PATH")
 
 
@@ -63,7 +63,7 @@ class OpenBrowser:
 
     def __init__(self, process: "Process", home: str) -> None:
         if process.stdin is None or process.stdout is None:
-            raise Bug("A browser's process was started without pipes.")
+            raise InternalError("A browser's process was started without pipes.")
         self._process = process
         self._home = home
         self._input = process.stdin
@@ -71,16 +71,16 @@ class OpenBrowser:
         self.turns = anyio.Lock()
 
     async def send(self, message: object) -> None:
-        """Send one line. Raises WorkspaceTrouble where the browser is gone."""
+        """Send one line. Raises WorkspaceError where the browser is gone."""
         try:
             await self._input.send(json.dumps(message).encode() + b"\n")
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             raise _gone() from None
 
     async def receive(self) -> dict[str, Any]:
-        """Wait for one line. Raises WorkspaceTrouble where the browser is gone."""
+        """Wait for one line. Raises WorkspaceError where the browser is gone."""
         try:
-            line = await self._lines.receive_until(b"\n", MOST_LINE_BYTES)
+            line = await self._lines.receive_until(b"\n", MAX_LINE_BYTES)
         except (anyio.EndOfStream, anyio.IncompleteRead, anyio.DelimiterNotFound, anyio.ClosedResourceError):
             raise _gone() from None
         return json.loads(line)
@@ -89,7 +89,7 @@ class OpenBrowser:
         """End it and everything it started; nothing of it is left on return."""
         with anyio.CancelScope(shield=True):
             await self._input.aclose()
-            with anyio.move_on_after(GOODBYE_S):
+            with anyio.move_on_after(SHUTDOWN_GRACE_S):
                 await self._process.wait()
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -97,7 +97,7 @@ class OpenBrowser:
             await run_sync(lambda: shutil.rmtree(self._home, ignore_errors=True))
 
 
-class Browsers:
+class BrowserPool:
     """The browser of each session that uses one."""
 
     def __init__(self, executable: str, private_hosts: frozenset[str], variables: Mapping[str, str]) -> None:
@@ -109,21 +109,22 @@ class Browsers:
         self._opening = anyio.Lock()
 
     async def act(
-        self, session_id: str, act: BrowserAct, may_go_on: Callable[[str, str], bool]
-    ) -> BrowserView:
-        """Do one thing in the session's browser; one that is in doubt is closed. Raises WorkspaceTrouble."""
+        self, session_id: str, act: BrowserAction, may_redirect: Callable[[str, str], bool]
+    ) -> BrowserSnapshot:
+        """Do one thing in the session's browser; one that is in doubt is closed. Raises WorkspaceError."""
         if act.kind == "close":
             await self.close(session_id)
-            return BrowserView(notes=("The browser is closed.",))
+            return BrowserSnapshot(notes=("The browser is closed.",))
         try:
-            with anyio.fail_after(ACT_S):
+            with anyio.fail_after(ACTION_TIMEOUT_S):
                 browser = await self._browser(session_id, act)
                 async with browser.turns:
-                    return await self._act_in(browser, act, may_go_on)
+                    return await self._act_in(browser, act, may_redirect)
         except TimeoutError:
             await self.close(session_id)
-            raise WorkspaceTrouble(
-                f"The browser did not answer within {ACT_S:g} s and was closed.", hint="Navigate again."
+            raise WorkspaceError(
+                f"The browser did not answer within {ACTION_TIMEOUT_S:g} s and was closed.",
+                hint="Navigate again.",
             ) from None
         except (_Gone, anyio.get_cancelled_exc_class()):
             await self.close(session_id)
@@ -141,14 +142,15 @@ class Browsers:
         for name in [name for name in self._open if name == session_id or name.startswith(below)]:
             await self.close(name)
 
-    async def _browser(self, session_id: str, act: BrowserAct) -> OpenBrowser:
+    async def _browser(self, session_id: str, act: BrowserAction) -> OpenBrowser:
         async with self._opening:
             if session_id not in self._open:
                 if act.kind != "navigate":
-                    raise WorkspaceTrouble("No page is open.", hint="Navigate to one first.")
-                if len(self._open) >= MOST_OPEN:
-                    raise WorkspaceTrouble(
-                        f"{MOST_OPEN} browsers are open already.", hint="Close one in another session."
+                    raise WorkspaceError("No page is open.", hint="Navigate to one first.")
+                if len(self._open) >= MAX_OPEN_BROWSERS:
+                    raise WorkspaceError(
+                        f"{MAX_OPEN_BROWSERS} browsers are open already.",
+                        hint="Close one in another session.",
                     )
                 self._open[session_id] = await self._start()
                 await self._greet(self._open[session_id])
@@ -157,7 +159,7 @@ class Browsers:
     async def _start(self) -> OpenBrowser:
         home = await run_sync(lambda: tempfile.mkdtemp(prefix="hermes-browser-"))
         environment = {**self._variables, "HOME": home, "TMPDIR": home, "PATH": os.defpath}
-        command = [sys.executable, "-I", "-m", "hermes_acp.web.browser.driver"]
+        command = [sys.executable, "-I", "-m", "hermes_acp.web.browser.browser_driver"]
         process = await anyio.open_process(
             command, stderr=subprocess.DEVNULL, cwd=home, env=environment, start_new_session=True
         )
@@ -172,22 +174,24 @@ class Browsers:
             )
 
     async def _act_in(
-        self, browser: OpenBrowser, act: BrowserAct, may_go_on: Callable[[str, str], bool]
-    ) -> BrowserView:
+        self, browser: OpenBrowser, act: BrowserAction, may_redirect: Callable[[str, str], bool]
+    ) -> BrowserSnapshot:
         await browser.send(msgspec.structs.asdict(act))
         while True:
             match await browser.receive():
                 case {"ask": [str(host), str(url)]}:
-                    await browser.send(may_go_on(host, url))
+                    await browser.send(may_redirect(host, url))
                 case {"view": view}:
                     return _view(view)
                 case {"error": str(why), "notes": notes}:
-                    return BrowserView(trouble=f"{why} {_advice(act)}".strip(), notes=tuple(map(str, notes)))
+                    return BrowserSnapshot(
+                        trouble=f"{why} {_advice(act)}".strip(), notes=tuple(map(str, notes))
+                    )
                 case _:
                     raise _gone()
 
 
-class _Gone(WorkspaceTrouble):
+class _Gone(WorkspaceError):
     """The browser's process is no more, or in no state to be used."""
 
 
@@ -195,14 +199,14 @@ def _gone() -> _Gone:
     return _Gone("The browser has ended unexpectedly.", hint="Navigate again to open a new one.")
 
 
-def _advice(act: BrowserAct) -> str:
+def _advice(act: BrowserAction) -> str:
     if act.ref:
         return "Take a snapshot: refs hold only for the last one."
     return "Check the address." if act.kind == "navigate" else ""
 
 
-def _view(view: Mapping[str, Any]) -> BrowserView:
-    return BrowserView(
+def _view(view: Mapping[str, Any]) -> BrowserSnapshot:
+    return BrowserSnapshot(
         url=str(view["url"]),
         title=str(view["title"]),
         text=str(view["text"]),

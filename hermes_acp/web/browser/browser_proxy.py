@@ -16,12 +16,12 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.web.addresses import first_private, read_address
+from hermes_acp.web.web_addresses import first_private, read_address
 
-CONNECT_S: Final = 10.0
-IDLE_S: Final = 120.0
+CONNECT_TIMEOUT_S: Final = 10.0
+IDLE_TIMEOUT_S: Final = 120.0
 PIECE_BYTES: Final = 64 * 1024
-MOST_HEAD_BYTES: Final = 64 * 1024
+MAX_HEAD_BYTES: Final = 64 * 1024
 ERRANDS: Final = frozenset(
     {
         "accounts.google.com", "android.clients.google.com", "clients2.google.com", "clientservices.googleapis.com",
@@ -39,7 +39,7 @@ class Refusal(Exception):
     """A connection that is not made, and why, where the user should know."""
 
 
-class Gateway:
+class BrowserProxy:
     """One proxy on a port of this machine.
 
     `private_hosts` are those that may be private all the same; `opened_host` may be for its own pages; `wanted_hosts`
@@ -57,7 +57,7 @@ class Gateway:
             """One connection of the browser's."""
 
             def handle(self) -> None:
-                self.connection.settimeout(IDLE_S)
+                self.connection.settimeout(IDLE_TIMEOUT_S)
                 with suppress(OSError):
                     gateway.serve(self.connection)
 
@@ -125,14 +125,14 @@ class Gateway:
             raise Refusal(f"{host} leads to {private}, which is not on the public network; that was refused.")
         for ip in ips:
             with suppress(OSError):
-                return socket.create_connection((ip, port), CONNECT_S)
+                return socket.create_connection((ip, port), CONNECT_TIMEOUT_S)
         raise Refusal("")
 
 
 def _read_head(browser: socket.socket) -> tuple[bytes, bytes]:
     """Read up to the empty line behind the headers; give that, and what came behind it."""
     content = b""
-    while b"\r\n\r\n" not in content and len(content) < MOST_HEAD_BYTES:
+    while b"\r\n\r\n" not in content and len(content) < MAX_HEAD_BYTES:
         piece = browser.recv(PIECE_BYTES)
         if not piece:
             break
@@ -165,10 +165,10 @@ def _plain_head(head: bytes, method: str, target: str) -> bytes:
 
 def _relay(browser: socket.socket, remote: socket.socket) -> None:
     """Pass bytes both ways until either side ends."""
-    remote.settimeout(IDLE_S)
+    remote.settimeout(IDLE_TIMEOUT_S)
     other = {browser: remote, remote: browser}
     while True:
-        ready, _, _ = select.select((browser, remote), (), (), IDLE_S)
+        ready, _, _ = select.select((browser, remote), (), (), IDLE_TIMEOUT_S)
         for one in ready:
             piece = one.recv(PIECE_BYTES)
             if not piece:

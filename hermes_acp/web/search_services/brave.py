@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from hermes_acp.core.exchanges import WebHit
-from hermes_acp.web.services import Query, hits_in, member
+from hermes_acp.core.port_types import WebSearchHit
+from hermes_acp.web.search_service import SearchRequest, find_member, parse_hits
 
-MOST: Final = 20
+MAX_RESULTS: Final = 20
 _TAG: Final = re.compile(r"</?strong>")
 
 
@@ -25,14 +25,14 @@ class Brave:
     base_url: str = "https://api.search.brave.com"
     key_variable: str = "BRAVE_API_KEY"
 
-    def ask(self, words: str, most: int, key: str) -> Query:
+    def ask(self, words: str, most: int, key: str) -> SearchRequest:
         """Put a query."""
-        parameters = {"q": words, "count": str(min(most, MOST)), "text_decorations": "false"}
-        return Query("/res/v1/web/search", parameters, {"x-subscription-token": key})
+        parameters = {"q": words, "count": str(min(most, MAX_RESULTS)), "text_decorations": "false"}
+        return SearchRequest("/res/v1/web/search", parameters, {"x-subscription-token": key})
 
-    def read(self, answer: Any) -> Sequence[WebHit]:
+    def read(self, answer: Any) -> Sequence[WebSearchHit]:
         """Read an answer."""
-        found = hits_in(member(answer, "web", "results"), "url", "description", "age")
+        found = parse_hits(find_member(answer, "web", "results"), "url", "description", "age")
         return [structs.replace(hit, title=_bare(hit.title), snippet=_bare(hit.snippet)) for hit in found]
 
 

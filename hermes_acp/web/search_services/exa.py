@@ -6,8 +6,8 @@ Knows: POST /search with a key of its own header; excerpts are asked for. Source
 from collections.abc import Sequence
 from typing import Any, Final
 
-from hermes_acp.core.exchanges import WebHit
-from hermes_acp.web.services import Query, hits_in, member
+from hermes_acp.core.port_types import WebSearchHit
+from hermes_acp.web.search_service import SearchRequest, find_member, parse_hits
 
 EXCERPT_CHARACTERS: Final = 500
 
@@ -19,15 +19,15 @@ class Exa:
     base_url: str = "https://api.exa.ai"
     key_variable: str = "EXA_API_KEY"
 
-    def ask(self, words: str, most: int, key: str) -> Query:
+    def ask(self, words: str, most: int, key: str) -> SearchRequest:
         """Put a query."""
         contents = {"text": {"maxCharacters": EXCERPT_CHARACTERS}}
         body = {"query": words, "numResults": most, "type": "auto", "contents": contents}
-        return Query("/search", headers={"x-api-key": key}, body=body)
+        return SearchRequest("/search", headers={"x-api-key": key}, body=body)
 
-    def read(self, answer: Any) -> Sequence[WebHit]:
+    def read(self, answer: Any) -> Sequence[WebSearchHit]:
         """Read an answer."""
-        return hits_in(member(answer, "results"), "url", "text", "publishedDate")
+        return parse_hits(find_member(answer, "results"), "url", "text", "publishedDate")
 
 
 SERVICE = Exa()

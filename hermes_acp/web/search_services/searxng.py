@@ -7,8 +7,8 @@ Search API.
 from collections.abc import Sequence
 from typing import Any
 
-from hermes_acp.core.exchanges import WebHit
-from hermes_acp.web.services import Query, hits_in, member
+from hermes_acp.core.port_types import WebSearchHit
+from hermes_acp.web.search_service import SearchRequest, find_member, parse_hits
 
 
 class SearXng:
@@ -18,13 +18,13 @@ class SearXng:
     base_url: str = ""
     key_variable: str = ""
 
-    def ask(self, words: str, most: int, key: str) -> Query:
+    def ask(self, words: str, most: int, key: str) -> SearchRequest:
         """Put a query; how many it finds is the instance's to say."""
-        return Query("/search", {"q": words, "format": "json"})
+        return SearchRequest("/search", {"q": words, "format": "json"})
 
-    def read(self, answer: Any) -> Sequence[WebHit]:
+    def read(self, answer: Any) -> Sequence[WebSearchHit]:
         """Read an answer."""
-        return hits_in(member(answer, "results"), "url", "content", "publishedDate")
+        return parse_hits(find_member(answer, "results"), "url", "content", "publishedDate")
 
 
 SERVICE = SearXng()

@@ -6,8 +6,8 @@ Knows: POST /search with a key of its own header. Source: serper.dev, API descri
 from collections.abc import Sequence
 from typing import Any
 
-from hermes_acp.core.exchanges import WebHit
-from hermes_acp.web.services import Query, hits_in, member
+from hermes_acp.core.port_types import WebSearchHit
+from hermes_acp.web.search_service import SearchRequest, find_member, parse_hits
 
 
 class Serper:
@@ -17,13 +17,13 @@ class Serper:
     base_url: str = "https://google.serper.dev"
     key_variable: str = "SERPER_API_KEY"
 
-    def ask(self, words: str, most: int, key: str) -> Query:
+    def ask(self, words: str, most: int, key: str) -> SearchRequest:
         """Put a query."""
-        return Query("/search", headers={"x-api-key": key}, body={"q": words, "num": most})
+        return SearchRequest("/search", headers={"x-api-key": key}, body={"q": words, "num": most})
 
-    def read(self, answer: Any) -> Sequence[WebHit]:
+    def read(self, answer: Any) -> Sequence[WebSearchHit]:
         """Read an answer."""
-        return hits_in(member(answer, "organic"), "link", "snippet", "date")
+        return parse_hits(find_member(answer, "organic"), "link", "snippet", "date")
 
 
 SERVICE = Serper()

@@ -6,8 +6,8 @@ Knows: POST /search with a bearer key. Source: docs.tavily.com, API reference, S
 from collections.abc import Sequence
 from typing import Any
 
-from hermes_acp.core.exchanges import WebHit
-from hermes_acp.web.services import Query, hits_in, member
+from hermes_acp.core.port_types import WebSearchHit
+from hermes_acp.web.search_service import SearchRequest, find_member, parse_hits
 
 
 class Tavily:
@@ -17,14 +17,14 @@ class Tavily:
     base_url: str = "https://api.tavily.com"
     key_variable: str = "TAVILY_API_KEY"
 
-    def ask(self, words: str, most: int, key: str) -> Query:
+    def ask(self, words: str, most: int, key: str) -> SearchRequest:
         """Put a query."""
         body = {"query": words, "max_results": most, "search_depth": "basic"}
-        return Query("/search", headers={"authorization": f"Bearer {key}"}, body=body)
+        return SearchRequest("/search", headers={"authorization": f"Bearer {key}"}, body=body)
 
-    def read(self, answer: Any) -> Sequence[WebHit]:
+    def read(self, answer: Any) -> Sequence[WebSearchHit]:
         """Read an answer."""
-        return hits_in(member(answer, "results"), "url", "content", "published_date")
+        return parse_hits(find_member(answer, "results"), "url", "content", "published_date")
 
 
 SERVICE = Tavily()

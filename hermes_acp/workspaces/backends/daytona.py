@@ -9,11 +9,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from hermes_acp.config.backends import DaytonaSettings
-from hermes_acp.core.errors import BadConfig
-from hermes_acp.workspaces.cloud.hired import Closures, nothing_shut
-from hermes_acp.workspaces.cloud.opening import open_hired, require_library, still_hired, tell_trouble
-from hermes_acp.workspaces.machine import Machine
+from hermes_acp.config.backend_settings import DaytonaSettings
+from hermes_acp.core.errors import ConfigError
+from hermes_acp.workspaces.cloud.cloud_host import DeniedPathLookup, no_denied_paths
+from hermes_acp.workspaces.cloud.cloud_workspace import (
+    open_cloud_workspace,
+    require_library,
+    require_sandbox,
+    service_error,
+)
+from hermes_acp.workspaces.composite_workspace import CompositeWorkspace
 
 if TYPE_CHECKING:
     from daytona import AsyncDaytona, AsyncSandbox
@@ -30,8 +35,8 @@ class DaytonaSandbox:
         self._client: AsyncDaytona | None = None
         self._sandbox: AsyncSandbox | None = None
 
-    async def hire(self) -> None:
-        """Create a sandbox and wait until it runs. Raises WorkspaceTrouble."""
+    async def provision(self) -> None:
+        """Create a sandbox and wait until it runs. Raises WorkspaceError."""
         from daytona import (
             AsyncDaytona,
             CreateSandboxFromImageParams,
@@ -58,30 +63,30 @@ class DaytonaSandbox:
         try:
             self._sandbox = await self._client.create(params, timeout=settings.start_timeout_s)
         except DaytonaError as error:
-            raise tell_trouble(self.name, "gave no sandbox", error) from error
+            raise service_error(self.name, "gave no sandbox", error) from error
 
-    async def execute(self, script: str, patience_s: float) -> str:
-        """Run a script to its end and give its output as text. Raises WorkspaceTrouble."""
+    async def execute(self, script: str, max_wait_s: float) -> str:
+        """Run a script to its end and give its output as text. Raises WorkspaceError."""
         from daytona import DaytonaError
 
         letters = base64.b64encode(script.encode()).decode("ascii")
         line = f"exec /bin/sh -c 'eval \"$(printf %s {letters} | base64 -d)\"'"
         try:
-            done = await self._there().process.exec(line, timeout=max(1, round(patience_s)))
+            done = await self._require_sandbox().process.exec(line, timeout=max(1, round(max_wait_s)))
         except DaytonaError as error:
-            raise tell_trouble(self.name, "did not run a command", error) from error
+            raise service_error(self.name, "did not run a command", error) from error
         return done.result
 
     async def upload(self, path: str, content: bytes) -> None:
-        """Write a file. Raises WorkspaceTrouble."""
+        """Write a file. Raises WorkspaceError."""
         from daytona import DaytonaError
 
         try:
-            await self._there().fs.upload_file(content, path)
+            await self._require_sandbox().fs.upload_file(content, path)
         except DaytonaError as error:
-            raise tell_trouble(self.name, "took no file", error) from error
+            raise service_error(self.name, "took no file", error) from error
 
-    async def give_back(self) -> None:
+    async def deprovision(self) -> None:
         """Delete the sandbox, and close the way there; one that was not deleted stops when it is idle."""
         from daytona import DaytonaError
 
@@ -93,8 +98,8 @@ class DaytonaSandbox:
                     await client.delete(sandbox)
             await client.close()
 
-    def _there(self) -> "AsyncSandbox":
-        return still_hired(self.name, self._sandbox)
+    def _require_sandbox(self) -> "AsyncSandbox":
+        return require_sandbox(self.name, self._sandbox)
 
 
 class DaytonaBackend:
@@ -102,7 +107,7 @@ class DaytonaBackend:
 
     name = "daytona"
     keeps_files_here = False
-    is_hired = True
+    is_cloud = True
 
     def open(
         self,
@@ -111,15 +116,15 @@ class DaytonaBackend:
         environment: Mapping[str, str],
         private: str = "",
         settings: DaytonaSettings | None = None,
-        closures: Closures = nothing_shut,
-    ) -> Machine:
-        """Open a workspace in the configured folder there; nothing is created yet. Raises BadConfig."""
+        denied_paths: DeniedPathLookup = no_denied_paths,
+    ) -> CompositeWorkspace:
+        """Open a workspace in the configured folder there; nothing is created yet. Raises ConfigError."""
         settings = settings or DaytonaSettings()
         require_library("daytona")
         if not environment.get("DAYTONA_API_KEY"):
-            raise BadConfig("There is no key for Daytona.", hint="Put DAYTONA_API_KEY into `.env`.")
+            raise ConfigError("There is no key for Daytona.", hint="Put DAYTONA_API_KEY into `.env`.")
         sandbox = DaytonaSandbox(settings, environment)
-        return open_hired(sandbox, settings.folder, closures, has_network=settings.network)
+        return open_cloud_workspace(sandbox, settings.folder, denied_paths, has_network=settings.network)
 
 
 BACKEND = DaytonaBackend()

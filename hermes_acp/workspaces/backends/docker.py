@@ -6,16 +6,16 @@ Knows: what a container of ours is made of. Does not know: the engine's options,
 import os
 from collections.abc import Mapping, Sequence
 
-from hermes_acp.config.backends import DockerSettings
-from hermes_acp.core.errors import BadConfig
-from hermes_acp.workspaces.containers.container import ContainerEngine
-from hermes_acp.workspaces.containers.engine import Limits, mounts_of
-from hermes_acp.workspaces.containers.mounted import open_mounted
-from hermes_acp.workspaces.containers.unattended import Precautions
-from hermes_acp.workspaces.folders import resolve_folders
-from hermes_acp.workspaces.machine import Machine
+from hermes_acp.config.backend_settings import DockerSettings
+from hermes_acp.core.errors import ConfigError
+from hermes_acp.workspaces.command_environment import command_environment, temporary_folder
+from hermes_acp.workspaces.composite_workspace import CompositeWorkspace
+from hermes_acp.workspaces.containers.container_engine import DockerEngine
+from hermes_acp.workspaces.containers.engine_options import Limits, plan_mounts
+from hermes_acp.workspaces.containers.mounted_commands import MountRestrictions
+from hermes_acp.workspaces.containers.mounted_workspace import open_mounted
 from hermes_acp.workspaces.ripgrep import find_program
-from hermes_acp.workspaces.surroundings import command_environment, temporary_folder
+from hermes_acp.workspaces.workspace_folders import resolve_folders
 
 
 class DockerBackend:
@@ -31,32 +31,32 @@ class DockerBackend:
         environment: Mapping[str, str],
         private: str = "",
         settings: DockerSettings | None = None,
-        precautions: Precautions | None = None,
-    ) -> Machine:
-        """Open a workspace; nothing is started yet. Raises BadConfig, BadRequest, OutsideRoots."""
+        restrictions: MountRestrictions | None = None,
+    ) -> CompositeWorkspace:
+        """Open a workspace; nothing is started yet. Raises ConfigError, BadRequest, OutsideRoots."""
         settings = settings or DockerSettings()
         place, within = resolve_folders(cwd, roots)
-        precautions = precautions or Precautions()
-        mounts = mounts_of(within, private, precautions.guarded)
+        restrictions = restrictions or MountRestrictions()
+        mounts = plan_mounts(within, private, restrictions.guarded)
         variables = command_environment(environment)
         program = find_program(settings.engine, environment, within)
         if program is None:
-            raise BadConfig(
+            raise ConfigError(
                 f"{settings.engine} is not installed.", hint="Install it, or choose another backend."
             )
         _refuse_far_engine(environment)
         about = os.stat(place)
         owner = (about.st_uid, about.st_gid)
-        engine = ContainerEngine(program, _limits(settings), mounts, owner, variables)
+        engine = DockerEngine(program, _limits(settings), mounts, owner, variables)
         scratch = temporary_folder(environment)
         return open_mounted(
-            engine, place, within, variables, private=private, scratch=scratch, precautions=precautions
+            engine, place, within, variables, private=private, scratch=scratch, restrictions=restrictions
         )
 
 
 def _limits(settings: DockerSettings) -> Limits:
     if settings.image is None:
-        raise BadConfig(
+        raise ConfigError(
             "No image is named for containers.", hint="Set `image` in the section `docker` of config.yaml."
         )
     return Limits(
@@ -77,7 +77,7 @@ def _refuse_far_engine(environment: Mapping[str, str]) -> None:
     for variable in ("DOCKER_HOST", "CONTAINER_HOST"):
         address = environment.get(variable, "")
         if address and not address.startswith(("unix:", "npipe:", "fd:")):
-            raise BadConfig(
+            raise ConfigError(
                 f"{variable} names an engine on another machine, which has not the session's folders.",
                 hint="Use an engine of this machine, or the backend ssh.",
             )

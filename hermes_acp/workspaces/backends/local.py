@@ -9,25 +9,25 @@ from ipaddress import ip_address
 
 from msgspec import Struct, structs
 
-from hermes_acp.core.closures import Closure
-from hermes_acp.workspaces import confine
-from hermes_acp.workspaces.folders import resolve_folders
+from hermes_acp.core.denied_paths import DeniedPath
+from hermes_acp.workspaces import path_confinement
+from hermes_acp.workspaces.command_environment import command_environment, temporary_folder
+from hermes_acp.workspaces.composite_workspace import CompositeWorkspace
 from hermes_acp.workspaces.local_commands import LocalCommands
 from hermes_acp.workspaces.local_files import LocalFiles
-from hermes_acp.workspaces.machine import Machine
-from hermes_acp.workspaces.output_folder import OutputFolder
-from hermes_acp.workspaces.processes import Caretaker
-from hermes_acp.workspaces.sandbox.bounds import Bounds
-from hermes_acp.workspaces.sandbox.detection import Finder, find_way
-from hermes_acp.workspaces.sandbox.sandbox import Sandbox
-from hermes_acp.workspaces.surroundings import command_environment, temporary_folder
+from hermes_acp.workspaces.output_files import OutputFolder
+from hermes_acp.workspaces.process_tree import ProcessRegistry
+from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox
+from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxDetector, detect_sandbox
+from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
+from hermes_acp.workspaces.workspace_folders import resolve_folders
 
 
 def _is_global(ip: str) -> bool:
     return ip_address(ip).is_global
 
 
-def _nothing_shut(folder: str) -> tuple[Closure, ...]:
+def _nothing_shut(folder: str) -> tuple[DeniedPath, ...]:
     del folder
     return ()
 
@@ -35,14 +35,15 @@ def _nothing_shut(folder: str) -> tuple[Closure, ...]:
 class SandboxSetup(Struct, frozen=True):
     """How sandboxes of workspaces are bound, looked up at their first command, and which addresses are nobody's own.
 
-    `find` gives the way of confining that this machine has, `closures` what rules shut for commands of a session in a
+    `find` gives the way of confining that this machine has, `denied_paths` what rules shut for commands of a session
+    in a
     folder.
     """
 
-    bounds: Callable[[], Bounds] = Bounds
+    bounds: Callable[[], SandboxPolicy] = SandboxPolicy
     is_public: Callable[[str], bool] = _is_global
-    find: Finder = find_way
-    closures: Callable[[str], tuple[Closure, ...]] = _nothing_shut
+    find: SandboxDetector = detect_sandbox
+    denied_paths: Callable[[str], tuple[DeniedPath, ...]] = _nothing_shut
 
 
 class LocalBackend:
@@ -58,7 +59,7 @@ class LocalBackend:
         environment: Mapping[str, str],
         private: str = "",
         confinement: SandboxSetup | None = None,
-    ) -> Machine:
+    ) -> CompositeWorkspace:
         """Open a workspace; `cwd` and `roots` are absolute, and the workspace shows them with links resolved.
 
         `private` is the resolved path of the agent's own folder, which no search and no sandbox looks into.
@@ -73,24 +74,29 @@ class LocalBackend:
             return command_environment(environment)
 
         def locate(path: str) -> str:
-            return confine.locate(path, place, within)
+            return path_confinement.locate(path, place, within)
 
-        care = Caretaker()
-        outputs = OutputFolder(temporary_folder(environment), care.note_folder)
+        registry = ProcessRegistry()
+        outputs = OutputFolder(temporary_folder(environment), registry.register_folder)
         sandbox = Sandbox(
             within,
             variables,
-            lambda: structs.replace(bound.bounds(), closed=lambda: bound.closures(cwd)),
+            lambda: structs.replace(bound.bounds(), closed=lambda: bound.denied_paths(cwd)),
             bound.is_public,
             find=bound.find,
             hidden=(private,) if private else (),
             outputs=outputs.paths,
         )
-        commands = LocalCommands(within, locate, variables, care, outputs, sandbox)
+        commands = LocalCommands(within, locate, variables, registry, outputs, sandbox)
         files = LocalFiles(
-            place, within, variables, private=private, outputs=outputs.paths, apart=commands.search_apart
+            place,
+            within,
+            variables,
+            private=private,
+            outputs=outputs.paths,
+            sandboxed=commands.search_sandboxed,
         )
-        return Machine(files, commands)
+        return CompositeWorkspace(files, commands)
 
 
 BACKEND = LocalBackend()

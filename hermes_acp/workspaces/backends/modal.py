@@ -10,11 +10,16 @@ from importlib import import_module
 from shlex import quote
 from typing import Any, Final
 
-from hermes_acp.config.backends import ModalSettings
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.workspaces.cloud.hired import Closures, nothing_shut
-from hermes_acp.workspaces.cloud.opening import open_hired, require_library, still_hired, tell_trouble
-from hermes_acp.workspaces.machine import Machine
+from hermes_acp.config.backend_settings import ModalSettings
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.workspaces.cloud.cloud_host import DeniedPathLookup, no_denied_paths
+from hermes_acp.workspaces.cloud.cloud_workspace import (
+    open_cloud_workspace,
+    require_library,
+    require_sandbox,
+    service_error,
+)
+from hermes_acp.workspaces.composite_workspace import CompositeWorkspace
 
 PIECE_BYTES: Final = 1 << 20
 
@@ -30,8 +35,8 @@ class ModalSandbox:
         self._own_client: Any = None
         self._sandbox: Any = None
 
-    async def hire(self) -> None:
-        """Create a sandbox. Raises WorkspaceTrouble."""
+    async def provision(self) -> None:
+        """Create a sandbox. Raises WorkspaceError."""
         from modal.exception import Error
 
         modal: Any = import_module("modal")  # whose own types are half known
@@ -55,26 +60,28 @@ class ModalSandbox:
                 client=client,
             )
         except Error as error:
-            raise tell_trouble(self.name, "gave no sandbox", error) from error
+            raise service_error(self.name, "gave no sandbox", error) from error
 
-    async def execute(self, script: str, patience_s: float) -> str:
-        """Run a script to its end and give its output as text. Raises WorkspaceTrouble."""
+    async def execute(self, script: str, max_wait_s: float) -> str:
+        """Run a script to its end and give its output as text. Raises WorkspaceError."""
         from modal.exception import Error
 
         try:
-            process = await self._there().exec.aio("/bin/sh", "-c", script, timeout=max(1, round(patience_s)))
+            process = await self._require_sandbox().exec.aio(
+                "/bin/sh", "-c", script, timeout=max(1, round(max_wait_s))
+            )
             output = await process.stdout.read.aio()
             await process.wait.aio()
         except Error as error:
-            raise tell_trouble(self.name, "did not run a command", error) from error
+            raise service_error(self.name, "did not run a command", error) from error
         return output
 
     async def upload(self, path: str, content: bytes) -> None:
-        """Write a file, through the input of a command. Raises WorkspaceTrouble."""
+        """Write a file, through the input of a command. Raises WorkspaceError."""
         from modal.exception import Error
 
         try:
-            process = await self._there().exec.aio("/bin/sh", "-c", f"cat >{quote(path)}")
+            process = await self._require_sandbox().exec.aio("/bin/sh", "-c", f"cat >{quote(path)}")
             for at in range(0, len(content), PIECE_BYTES):
                 process.stdin.write(content[at : at + PIECE_BYTES])
                 await process.stdin.drain.aio()
@@ -82,11 +89,11 @@ class ModalSandbox:
             await process.stdin.drain.aio()
             code = await process.wait.aio()
         except Error as error:
-            raise tell_trouble(self.name, "took no file", error) from error
+            raise service_error(self.name, "took no file", error) from error
         if code:
-            raise WorkspaceTrouble(f"Modal did not take {len(content):,} bytes.", hint="Is its disk full?")
+            raise WorkspaceError(f"Modal did not take {len(content):,} bytes.", hint="Is its disk full?")
 
-    async def give_back(self) -> None:
+    async def deprovision(self) -> None:
         """Terminate the sandbox; one that was not terminated ends when its time is up."""
         from modal.exception import Error
 
@@ -99,8 +106,8 @@ class ModalSandbox:
         if client is not None:
             await client.close.aio()
 
-    def _there(self) -> Any:
-        return still_hired(self.name, self._sandbox)
+    def _require_sandbox(self) -> Any:
+        return require_sandbox(self.name, self._sandbox)
 
 
 class ModalBackend:
@@ -108,7 +115,7 @@ class ModalBackend:
 
     name = "modal"
     keeps_files_here = False
-    is_hired = True
+    is_cloud = True
 
     def open(
         self,
@@ -117,13 +124,13 @@ class ModalBackend:
         environment: Mapping[str, str],
         private: str = "",
         settings: ModalSettings | None = None,
-        closures: Closures = nothing_shut,
-    ) -> Machine:
-        """Open a workspace in the configured folder there; nothing is created yet. Raises BadConfig."""
+        denied_paths: DeniedPathLookup = no_denied_paths,
+    ) -> CompositeWorkspace:
+        """Open a workspace in the configured folder there; nothing is created yet. Raises ConfigError."""
         settings = settings or ModalSettings()
         require_library("modal")
         sandbox = ModalSandbox(settings, environment)
-        return open_hired(sandbox, settings.folder, closures, has_network=settings.network)
+        return open_cloud_workspace(sandbox, settings.folder, denied_paths, has_network=settings.network)
 
 
 BACKEND = ModalBackend()

@@ -7,15 +7,15 @@ The working directory and the variables that a command leaves behind are those o
 from collections.abc import Mapping, Sequence
 from secrets import token_hex
 
-from hermes_acp.config.backends import SshSettings
-from hermes_acp.core.errors import BadConfig, OutsideRoots
-from hermes_acp.workspaces.machine import Machine
-from hermes_acp.workspaces.remote.commands import FarCommands
-from hermes_acp.workspaces.remote.files import FarFiles
-from hermes_acp.workspaces.remote.scripts import strike_script
-from hermes_acp.workspaces.remote.ssh import Address, SshHost
+from hermes_acp.config.backend_settings import SshSettings
+from hermes_acp.core.errors import ConfigError, OutsideRoots
+from hermes_acp.workspaces.command_environment import command_environment
+from hermes_acp.workspaces.composite_workspace import CompositeWorkspace
+from hermes_acp.workspaces.remote.command_scripts import kill_script
+from hermes_acp.workspaces.remote.remote_commands import RemoteCommands
+from hermes_acp.workspaces.remote.remote_files import RemoteFiles
+from hermes_acp.workspaces.remote.ssh_host import Address, SshHost
 from hermes_acp.workspaces.ripgrep import find_program
-from hermes_acp.workspaces.surroundings import command_environment
 
 
 class SshBackend:
@@ -23,7 +23,7 @@ class SshBackend:
 
     name = "ssh"
     keeps_files_here = False
-    is_hired = False
+    is_cloud = False
 
     def open(
         self,
@@ -32,20 +32,20 @@ class SshBackend:
         environment: Mapping[str, str],
         private: str = "",
         settings: SshSettings | None = None,
-    ) -> Machine:
-        """Open a workspace; nothing is connected yet. Raises BadConfig.
+    ) -> CompositeWorkspace:
+        """Open a workspace; nothing is connected yet. Raises ConfigError.
 
         Where a folder is configured, that alone is the session's, whatever folders it has here.
         """
         settings = settings or SshSettings()
         if settings.host is None:
-            raise BadConfig(
+            raise ConfigError(
                 "No host is named for ssh.", hint="Set `host` in the section `ssh` of config.yaml."
             )
         variables = command_environment(environment)
         program = find_program("ssh", environment, roots)
         if program is None:
-            raise BadConfig(
+            raise ConfigError(
                 "ssh is not installed.", hint="Install OpenSSH's client, or choose another backend."
             )
         address = Address(
@@ -57,11 +57,11 @@ class SshBackend:
             connect_s=settings.connect_timeout_s,
         )
         mark = token_hex(12)
-        host = SshHost(program, address, variables, strike_script(mark))
+        host = SshHost(program, address, variables, kill_script(mark))
         place, within = (settings.folder, (settings.folder,)) if settings.folder else (cwd, tuple(roots))
-        files = FarFiles(host, place, within)
-        commands = FarCommands(host, files.locate, on_move=lambda folder: move(folder), mark=mark)
-        machine = Machine(files, commands)
+        files = RemoteFiles(host, place, within)
+        commands = RemoteCommands(host, files.locate, on_move=lambda folder: move(folder), mark=mark)
+        machine = CompositeWorkspace(files, commands)
 
         def move(folder: str) -> str:
             try:

@@ -9,11 +9,16 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from hermes_acp.config.backends import VercelSettings
-from hermes_acp.core.errors import BadConfig
-from hermes_acp.workspaces.cloud.hired import Closures, nothing_shut
-from hermes_acp.workspaces.cloud.opening import open_hired, require_library, still_hired, tell_trouble
-from hermes_acp.workspaces.machine import Machine
+from hermes_acp.config.backend_settings import VercelSettings
+from hermes_acp.core.errors import ConfigError
+from hermes_acp.workspaces.cloud.cloud_host import DeniedPathLookup, no_denied_paths
+from hermes_acp.workspaces.cloud.cloud_workspace import (
+    open_cloud_workspace,
+    require_library,
+    require_sandbox,
+    service_error,
+)
+from hermes_acp.workspaces.composite_workspace import CompositeWorkspace
 
 if TYPE_CHECKING:
     from vercel.sandbox import Sandbox, SandboxServiceOptions
@@ -33,8 +38,8 @@ class VercelSandbox:
         self._client: SandboxClient | None = None
         self._sandbox: Sandbox | None = None
 
-    async def hire(self) -> None:
-        """Create a sandbox. Raises WorkspaceTrouble."""
+    async def provision(self) -> None:
+        """Create a sandbox. Raises WorkspaceError."""
         from vercel.sandbox import SandboxError, SandboxResources
         from vercel.sandbox.client import SandboxClient
 
@@ -48,7 +53,7 @@ class VercelSandbox:
                 destroy=False,
             )
         except SandboxError as error:
-            raise tell_trouble(self.name, "gave no sandbox", error) from error
+            raise service_error(self.name, "gave no sandbox", error) from error
 
     def _options(self) -> "SandboxServiceOptions":
         from vercel.sandbox import SandboxCredentials, SandboxServiceOptions
@@ -63,28 +68,28 @@ class VercelSandbox:
 
         return SandboxServiceOptions(base_url=self._settings.api_url, credentials_factory=give)
 
-    async def execute(self, script: str, patience_s: float) -> str:
-        """Run a script to its end and give its output as text. Raises WorkspaceTrouble."""
+    async def execute(self, script: str, max_wait_s: float) -> str:
+        """Run a script to its end and give its output as text. Raises WorkspaceError."""
         from vercel.sandbox import SandboxError
 
         try:
-            done = await self._there().run_process(
-                "/bin/sh", ["-c", script], kill_after=patience_s, capture_output=True
+            done = await self._require_sandbox().run_process(
+                "/bin/sh", ["-c", script], kill_after=max_wait_s, capture_output=True
             )
         except SandboxError as error:
-            raise tell_trouble(self.name, "did not run a command", error) from error
+            raise service_error(self.name, "did not run a command", error) from error
         return done.stdout or ""
 
     async def upload(self, path: str, content: bytes) -> None:
-        """Write a file. Raises WorkspaceTrouble."""
+        """Write a file. Raises WorkspaceError."""
         from vercel.sandbox import SandboxError
 
         try:
-            await self._there().fs.write_bytes(path, content)
+            await self._require_sandbox().fs.write_bytes(path, content)
         except SandboxError as error:
-            raise tell_trouble(self.name, "took no file", error) from error
+            raise service_error(self.name, "took no file", error) from error
 
-    async def give_back(self) -> None:
+    async def deprovision(self) -> None:
         """Destroy the sandbox, and close the way there; one that was not destroyed ends when its time is up."""
         from vercel.sandbox import SandboxError
 
@@ -96,8 +101,8 @@ class VercelSandbox:
         if client is not None:
             await client.aclose()
 
-    def _there(self) -> "Sandbox":
-        return still_hired(self.name, self._sandbox)
+    def _require_sandbox(self) -> "Sandbox":
+        return require_sandbox(self.name, self._sandbox)
 
 
 class VercelBackend:
@@ -105,7 +110,7 @@ class VercelBackend:
 
     name = "vercel"
     keeps_files_here = False
-    is_hired = True
+    is_cloud = True
 
     def open(
         self,
@@ -114,15 +119,15 @@ class VercelBackend:
         environment: Mapping[str, str],
         private: str = "",
         settings: VercelSettings | None = None,
-        closures: Closures = nothing_shut,
-    ) -> Machine:
-        """Open a workspace in the configured folder there; nothing is created yet. Raises BadConfig."""
+        denied_paths: DeniedPathLookup = no_denied_paths,
+    ) -> CompositeWorkspace:
+        """Open a workspace in the configured folder there; nothing is created yet. Raises ConfigError."""
         settings = settings or VercelSettings()
         require_library("vercel")
         if not (environment.get("VERCEL_OIDC_TOKEN") or all(environment.get(name) for name in KEYS)):
-            raise BadConfig("There are no keys for Vercel.", hint=f"Put {', '.join(KEYS)} into `.env`.")
+            raise ConfigError("There are no keys for Vercel.", hint=f"Put {', '.join(KEYS)} into `.env`.")
         sandbox = VercelSandbox(settings, environment)
-        return open_hired(sandbox, settings.folder, closures, has_network=True)
+        return open_cloud_workspace(sandbox, settings.folder, denied_paths, has_network=True)
 
 
 BACKEND = VercelBackend()

@@ -15,19 +15,19 @@ from typing import Final, Protocol
 
 from anyio import Lock, move_on_after
 
-from hermes_acp.core.closures import Closure
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.workspaces.remote.hosts import CALL_S, Outcome
+from hermes_acp.core.denied_paths import DeniedPath
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.workspaces.remote.remote_host import CALL_TIMEOUT_S, Outcome
 
-LOOK_S: Final = 2.0
-PIECE_BYTES: Final = 1 << 20
-PATIENCE_S: Final = 60.0
+POLL_INTERVAL_S: Final = 2.0
+CHUNK_BYTES: Final = 1 << 20
+SERVICE_TIMEOUT_S: Final = 60.0
 # Bytes come back as letters, since services give text; the exit code is their last line.
-ASK: Final = Template("""(
+ASK_SCRIPT: Final = Template("""(
 ( eval "$$(printf %s $letters | base64 -d)" ) </dev/null
 printf '\\n%s' "$$?"
 ) 2>/dev/null | base64""")
-START: Final = Template(r"""
+START_SCRIPT: Final = Template(r"""
 umask 077
 mkdir -p $folder && : >$folder/$name.out || exit 1
 umask 022
@@ -37,7 +37,7 @@ umask 022
     echo "$$?" >$folder/$name.code
 ) </dev/null >/dev/null 2>&1 &
 """)
-LOOK: Final = Template(r"""
+POLL_SCRIPT: Final = Template(r"""
 n=0
 while :; do
     code=$$(cat $folder/$name.code 2>/dev/null)
@@ -50,42 +50,42 @@ echo "$${code:-none}"
 tail -c +$from $folder/$name.out | head -c $most
 """)
 
-Closures = Callable[[str], tuple[Closure, ...]]
+DeniedPathLookup = Callable[[str], tuple[DeniedPath, ...]]
 """Gives what rules shut for commands of a session that works in a folder of a service's."""
 
 
-def nothing_shut(folder: str) -> tuple[Closure, ...]:
+def no_denied_paths(folder: str) -> tuple[DeniedPath, ...]:
     """Shut nothing."""
     del folder
     return ()
 
 
-class Service(Protocol):
+class CloudService(Protocol):
     """What a service must give: a sandbox, the end of a script in it, a file's bytes put there."""
 
     name: str
 
-    async def hire(self) -> None:
-        """Bring a fresh sandbox up; what was not, or not wholly, is given back. Raises WorkspaceTrouble."""
+    async def provision(self) -> None:
+        """Bring a fresh sandbox up; what was not, or not wholly, is given back. Raises WorkspaceError."""
         ...
 
-    async def execute(self, script: str, patience_s: float) -> str:
-        """Run a script of the POSIX shell to its end and give its output as text. Raises WorkspaceTrouble."""
+    async def execute(self, script: str, max_wait_s: float) -> str:
+        """Run a script of the POSIX shell to its end and give its output as text. Raises WorkspaceError."""
         ...
 
     async def upload(self, path: str, content: bytes) -> None:
-        """Write a file, whose folder is there. Raises WorkspaceTrouble."""
+        """Write a file, whose folder is there. Raises WorkspaceError."""
         ...
 
-    async def give_back(self) -> None:
+    async def deprovision(self) -> None:
         """Let the sandbox go, with all that is in it, and close what leads to it."""
         ...
 
 
-class HiredChannel:
+class CloudChannel:
     """One script at work in a sandbox, looked at again and again."""
 
-    def __init__(self, host: "HiredHost", name: str) -> None:
+    def __init__(self, host: "CloudHost", name: str) -> None:
         self._host = host
         self._name = name
         self._seen = 0
@@ -94,18 +94,18 @@ class HiredChannel:
     async def receive(self) -> bytes:
         """Give the next bytes it puts out, none at their end."""
         while True:
-            piece = await self._look()
+            piece = await self._poll()
             self._seen += len(piece)
             if piece or self._code is not None:
                 return piece
 
-    async def _look(self) -> bytes:
-        script = LOOK.substitute(
+    async def _poll(self) -> bytes:
+        script = POLL_SCRIPT.substitute(
             folder=quote(self._host.folder),
             name=self._name,
             seen=self._seen,
-            rounds=round(LOOK_S * 20),
-            most=PIECE_BYTES,
+            rounds=round(POLL_INTERVAL_S * 20),
+            most=CHUNK_BYTES,
             **{"from": self._seen + 1},
         )
         done = await self._host.call(script)
@@ -116,7 +116,7 @@ class HiredChannel:
 
     async def send(self, data: bytes) -> None:
         """Refuse input: a script in a sandbox gets none this way."""
-        raise WorkspaceTrouble("The command takes no input.", hint="Start it as a process of its own.")
+        raise WorkspaceError("The command takes no input.", hint="Start it as a process of its own.")
 
     async def end_input(self) -> None:
         """Do nothing: its input ended before it began."""
@@ -135,18 +135,23 @@ class HiredChannel:
         """Let go of it."""
 
 
-class HiredHost:
+class CloudHost:
     """The sandbox of one session."""
 
     remembers = False
 
     def __init__(
-        self, service: Service, place: str, *, has_network: bool, closures: Closures = nothing_shut
+        self,
+        service: CloudService,
+        place: str,
+        *,
+        has_network: bool,
+        denied_paths: DeniedPathLookup = no_denied_paths,
     ) -> None:
         """Hire nothing yet; `place` is the folder in which the session works there."""
         self.name = service.name
         self._has_network = has_network
-        self._closures = closures
+        self._closures = denied_paths
         self._service = service
         self._place = place
         self._hiring = Lock()
@@ -157,7 +162,7 @@ class HiredHost:
     @property
     def is_sandbox(self) -> bool:
         """Whether nothing leads out, and rules shut nothing there, which no service keeps a command from."""
-        is_something_shut = any(each.may_lie_beneath(self._place) for each in self._closures(self._place))
+        is_something_shut = any(each.may_match_below(self._place) for each in self._closures(self._place))
         return not self._has_network and not is_something_shut
 
     @property
@@ -165,32 +170,32 @@ class HiredHost:
         """Give the folder for files of our own."""
         return f"/tmp/{self._called}"
 
-    async def open(self, script: str) -> HiredChannel:
-        """Start a script in the sandbox. Raises WorkspaceTrouble where there is none to be had."""
+    async def open(self, script: str) -> CloudChannel:
+        """Start a script in the sandbox. Raises WorkspaceError where there is none to be had."""
         self._count += 1
         name = f"c{self._count}"
-        start = START.substitute(folder=quote(self.folder), name=name, script=quote(script))
+        start = START_SCRIPT.substitute(folder=quote(self.folder), name=name, script=quote(script))
         done = await self.call(start)
         if done.code:
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"{self.name} did not start the command.", hint="Look whether its disk is full."
             )
-        return HiredChannel(self, name)
+        return CloudChannel(self, name)
 
-    async def call(self, script: str, patience_s: float = CALL_S) -> Outcome:
-        """Run a script to its end. Raises WorkspaceTrouble."""
-        await self._be_there()
+    async def call(self, script: str, max_wait_s: float = CALL_TIMEOUT_S) -> Outcome:
+        """Run a script to its end. Raises WorkspaceError."""
+        await self._ensure_provisioned()
         letters = base64.b64encode(script.encode()).decode("ascii")
         said = None
-        with move_on_after(patience_s):
-            said = await self._service.execute(ASK.substitute(letters=letters), patience_s)
+        with move_on_after(max_wait_s):
+            said = await self._service.execute(ASK_SCRIPT.substitute(letters=letters), max_wait_s)
         if said is None:
-            raise WorkspaceTrouble(f"{self.name} did not answer in time.", hint="Try again.", retryable=True)
+            raise WorkspaceError(f"{self.name} did not answer in time.", hint="Try again.", retryable=True)
         try:
             output, _, code = base64.b64decode(said).rpartition(b"\n")
             return Outcome(int(code), output)
         except (binascii.Error, ValueError) as error:
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"{self.name} gave no answer that can be read.", hint="Try again."
             ) from error
 
@@ -198,7 +203,7 @@ class HiredHost:
         """Write a file of our own."""
         done = await self.call(f"umask 077; mkdir -p {quote(self.folder)}")
         if done.code:
-            raise WorkspaceTrouble(f"{self.name} took no file.", hint="Look whether its disk is full.")
+            raise WorkspaceError(f"{self.name} took no file.", hint="Look whether its disk is full.")
         await self._service.upload(path, content)
 
     async def renew(self) -> bool:
@@ -210,21 +215,21 @@ class HiredHost:
         async with self._hiring:
             if self._is_there:
                 self._is_there = False
-                await self._give_back()
+                await self._deprovision()
 
-    async def _be_there(self) -> None:
+    async def _ensure_provisioned(self) -> None:
         async with self._hiring:
             if self._is_there:
                 return
             try:
-                await self._service.hire()
+                await self._service.provision()
                 self._is_there = True
             finally:
                 if not self._is_there:
-                    await self._give_back()
-            await self._service.execute(f"mkdir -p {quote(self._place)}", PATIENCE_S)
+                    await self._deprovision()
+            await self._service.execute(f"mkdir -p {quote(self._place)}", SERVICE_TIMEOUT_S)
 
-    async def _give_back(self) -> None:
+    async def _deprovision(self) -> None:
         """Give back what there is, even when cancelled: it costs as long as it is there."""
-        with move_on_after(PATIENCE_S, shield=True):
-            await self._service.give_back()
+        with move_on_after(SERVICE_TIMEOUT_S, shield=True):
+            await self._service.deprovision()

@@ -6,37 +6,39 @@ Knows: how a workspace at a service is put together. Does not know: any service.
 from importlib.util import find_spec
 from typing import TypeVar
 
-from hermes_acp.core.errors import BadConfig, WorkspaceTrouble
-from hermes_acp.workspaces.cloud.hired import Closures, HiredHost, Service
-from hermes_acp.workspaces.machine import Machine
-from hermes_acp.workspaces.remote.commands import FarCommands
-from hermes_acp.workspaces.remote.files import FarFiles
+from hermes_acp.core.errors import ConfigError, WorkspaceError
+from hermes_acp.workspaces.cloud.cloud_host import CloudHost, CloudService, DeniedPathLookup
+from hermes_acp.workspaces.composite_workspace import CompositeWorkspace
+from hermes_acp.workspaces.remote.remote_commands import RemoteCommands
+from hermes_acp.workspaces.remote.remote_files import RemoteFiles
 
 Sandbox = TypeVar("Sandbox")
 
 
 def require_library(name: str) -> None:
-    """Raise BadConfig where a service's own library, which an extra of the same name brings, is not installed."""
+    """Raise ConfigError where a service's own library, which an extra of the same name brings, is not installed."""
     if find_spec(name) is None:
-        raise BadConfig(
+        raise ConfigError(
             f"The library {name} is not installed.", hint=f"pip install 'hermes-acp-server[{name}]'"
         )
 
 
-def tell_trouble(service: str, what: str, error: Exception) -> WorkspaceTrouble:
+def service_error(service: str, what: str, error: Exception) -> WorkspaceError:
     """Give the error for what a service did not do."""
-    return WorkspaceTrouble(f"{service} {what}: {error}.", hint="Look at your account there.", retryable=True)
+    return WorkspaceError(f"{service} {what}: {error}.", hint="Look at your account there.", retryable=True)
 
 
-def still_hired(service: str, sandbox: Sandbox | None) -> Sandbox:
-    """Give the sandbox. Raises WorkspaceTrouble where it was given back."""
+def require_sandbox(service: str, sandbox: Sandbox | None) -> Sandbox:
+    """Give the sandbox. Raises WorkspaceError where it was given back."""
     if sandbox is None:
-        raise WorkspaceTrouble(f"There is no sandbox at {service} any more.", hint="Begin a new session.")
+        raise WorkspaceError(f"There is no sandbox at {service} any more.", hint="Begin a new session.")
     return sandbox
 
 
-def open_hired(service: Service, folder: str, closures: Closures, *, has_network: bool) -> Machine:
+def open_cloud_workspace(
+    service: CloudService, folder: str, denied_paths: DeniedPathLookup, *, has_network: bool
+) -> CompositeWorkspace:
     """Open a workspace in a folder at a service; nothing is hired yet."""
-    host = HiredHost(service, folder, has_network=has_network, closures=closures)
-    files = FarFiles(host, folder, (folder,))
-    return Machine(files, FarCommands(host, files.locate))
+    host = CloudHost(service, folder, has_network=has_network, denied_paths=denied_paths)
+    files = RemoteFiles(host, folder, (folder,))
+    return CompositeWorkspace(files, RemoteCommands(host, files.locate))

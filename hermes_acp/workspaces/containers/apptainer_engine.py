@@ -10,18 +10,18 @@ from typing import Final
 from anyio import CancelScope, move_on_after
 from msgspec import Struct
 
-from hermes_acp.core.errors import BadRequest, WorkspaceTrouble
-from hermes_acp.workspaces.containers.engine import Mounts
-from hermes_acp.workspaces.remote.hosts import Channel
-from hermes_acp.workspaces.remote.program_channels import ProgramChannel, open_program
+from hermes_acp.core.errors import BadRequest, WorkspaceError
+from hermes_acp.workspaces.containers.engine_options import Mounts
+from hermes_acp.workspaces.remote.program_channel import ProgramChannel, open_program
+from hermes_acp.workspaces.remote.remote_host import Channel
 
-LEASE: Final = (
+LEASE_SCRIPT: Final = (
     'trap "" HUP INT TERM; cat >/dev/null; exec "$1" instance stop --signal=KILL "$2" >/dev/null 2>&1'
 )
 STOP_S: Final = 15.0
 
 
-class InstanceLimits(Struct, frozen=True):
+class ApptainerLimits(Struct, frozen=True):
     """What an instance is made from and may use; what is None is not limited."""
 
     image: str
@@ -32,7 +32,7 @@ class InstanceLimits(Struct, frozen=True):
     start_s: float = 120.0
 
 
-def start_options(limits: InstanceLimits, mounts: Mounts) -> list[str]:
+def start_options(limits: ApptainerLimits, mounts: Mounts) -> list[str]:
     """Give what follows `instance start` up to the image. Raises BadRequest for a folder that cannot be bound."""
     return [
         "--containall",
@@ -56,13 +56,13 @@ def _bind(path: str, manner: str) -> str:
     return f"--bind={path}:{path}{manner}"
 
 
-class InstanceEngine:
+class ApptainerEngine:
     """Apptainer or singularity, with what instances may use."""
 
     name = "the apptainer instance"
 
     def __init__(
-        self, program: str, limits: InstanceLimits, mounts: Mounts, environment: Mapping[str, str]
+        self, program: str, limits: ApptainerLimits, mounts: Mounts, environment: Mapping[str, str]
     ) -> None:
         """Take the `program`, which is apptainer or singularity."""
         self.is_sandbox = not limits.has_network
@@ -72,9 +72,9 @@ class InstanceEngine:
         self._environment = environment
 
     async def start(self, called: str) -> ProgramChannel:
-        """Start an instance and the shell that stops it. Raises WorkspaceTrouble, BadRequest."""
+        """Start an instance and the shell that stops it. Raises WorkspaceError, BadRequest."""
         options = start_options(self._limits, self._mounts)
-        watch = ("/bin/sh", "-c", LEASE, "hermes-acp-watch", self._program, called)
+        watch = ("/bin/sh", "-c", LEASE_SCRIPT, "hermes-acp-watch", self._program, called)
         lease = await open_program(watch, self._environment)
         code, complaint = -1, ""
         try:
@@ -91,14 +91,14 @@ class InstanceEngine:
                 with CancelScope(shield=True):
                     await self.end(called, lease)
         if code:
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"The instance of {self._limits.image} did not start: {complaint or 'it took too long'}.",
                 hint="Try it by hand: `apptainer exec --containall --no-home IMAGE true`.",
             )
         return lease
 
     async def enter(self, called: str, script: str) -> Channel:
-        """Start a script in the instance. Raises WorkspaceTrouble."""
+        """Start a script in the instance. Raises WorkspaceError."""
         options = ("--containall", "--no-home", "--cleanenv")
         return await self._run("exec", *options, f"instance://{called}", "/bin/sh", "-c", script)
 

@@ -12,19 +12,25 @@ from typing import Final
 from anyio import CancelScope, move_on_after
 from msgspec import structs
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.workspaces.containers.engine import OWNER_LABEL, Limits, Mounts, most_cpus, run_options
-from hermes_acp.workspaces.containers.owners import is_gone, own_label
-from hermes_acp.workspaces.remote.hosts import Channel
-from hermes_acp.workspaces.remote.program_channels import ProgramChannel, open_program
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.workspaces.containers.container_owner import is_gone, own_label
+from hermes_acp.workspaces.containers.engine_options import (
+    OWNER_LABEL,
+    Limits,
+    Mounts,
+    cpu_limit_in,
+    run_options,
+)
+from hermes_acp.workspaces.remote.program_channel import ProgramChannel, open_program
+from hermes_acp.workspaces.remote.remote_host import Channel
 
 # The outer shell takes in every orphan as it ends; the inner one waits at the pipe.
 FIRST_PROCESS: Final = "exec 3<&0; (echo ready; exec cat <&3 >/dev/null) & wait $!"
-END_S: Final = 1.0
-ASIDE_S: Final = 15.0
+STOP_TIMEOUT_S: Final = 1.0
+CLEANUP_TIMEOUT_S: Final = 15.0
 
 
-class ContainerEngine:
+class DockerEngine:
     """Docker or podman, with what containers may use."""
 
     def __init__(
@@ -46,17 +52,17 @@ class ContainerEngine:
         self._has_looked = False
 
     async def start(self, called: str) -> ProgramChannel:
-        """Start a container; strays of owners that are gone are removed first. Raises WorkspaceTrouble."""
+        """Start a container; strays of owners that are gone are removed first. Raises WorkspaceError."""
         if not self._has_looked:
             self._has_looked = True
             await self._remove_strays()
         lease, is_ready = await self._begin(called)
-        if not is_ready and (most := most_cpus(lease.complaint())) and most < self._limits.cpus:
+        if not is_ready and (most := cpu_limit_in(lease.complaint())) and most < self._limits.cpus:
             self._limits = structs.replace(self._limits, cpus=most)
             lease, is_ready = await self._begin(called)
         if not is_ready:
             image = self._limits.image
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"{self.name.capitalize()} did not start: {lease.complaint() or 'it took too long'}.",
                 hint=f"Check that `{self._limits.engine} run --rm {image} true` works; images are never pulled here.",
             )
@@ -78,24 +84,26 @@ class ContainerEngine:
         return lease, is_ready
 
     async def enter(self, called: str, script: str) -> Channel:
-        """Start a script in the container. Raises WorkspaceTrouble."""
+        """Start a script in the container. Raises WorkspaceError."""
         return await self._run("exec", "--interactive", called, "/bin/sh", "-c", script)
 
     async def end(self, called: str, lease: ProgramChannel) -> None:
         """Let the first process end; a container that stays is removed."""
         await lease.end_input()
-        with move_on_after(END_S):
+        with move_on_after(STOP_TIMEOUT_S):
             await lease.wait()
         if not lease.has_ended:
             await self._remove(called)
-            with move_on_after(ASIDE_S):  # an engine that is removing it already says so, and goes on
+            with move_on_after(
+                CLEANUP_TIMEOUT_S
+            ):  # an engine that is removing it already says so, and goes on
                 await lease.wait()
         await lease.close()
 
     async def _remove_strays(self) -> None:
         """Remove containers whose owners are gone, should one have outlived its pipe."""
         form = '{{.ID}} {{.Label "' + OWNER_LABEL + '"}}'
-        listed = await self._aside("ps", "--all", f"--filter=label={OWNER_LABEL}", f"--format={form}")
+        listed = await self._in_background("ps", "--all", f"--filter=label={OWNER_LABEL}", f"--format={form}")
         for line in listed.splitlines():
             container, _, owner = line.partition(" ")
             if is_gone(owner):
@@ -103,12 +111,12 @@ class ContainerEngine:
 
     async def _remove(self, container: str) -> None:
         with CancelScope(shield=True):
-            await self._aside("rm", "--force", "--volumes", container)
+            await self._in_background("rm", "--force", "--volumes", container)
 
-    async def _aside(self, *arguments: str) -> str:
+    async def _in_background(self, *arguments: str) -> str:
         """Let the engine do something whose failure shows elsewhere, and give what it says."""
         said = bytearray()
-        with move_on_after(ASIDE_S):
+        with move_on_after(CLEANUP_TIMEOUT_S):
             channel = await self._run(*arguments)
             try:
                 while chunk := await channel.receive():

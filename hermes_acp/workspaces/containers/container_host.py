@@ -9,9 +9,15 @@ from typing import Protocol
 
 from anyio import CancelScope, Lock
 
-from hermes_acp.workspaces.containers.engine import FOLDER
-from hermes_acp.workspaces.remote.hosts import CALL_S, Channel, Outcome, put_through, run_through
-from hermes_acp.workspaces.remote.program_channels import ProgramChannel
+from hermes_acp.workspaces.containers.engine_options import FOLDER
+from hermes_acp.workspaces.remote.program_channel import ProgramChannel
+from hermes_acp.workspaces.remote.remote_host import (
+    CALL_TIMEOUT_S,
+    Channel,
+    Outcome,
+    put_through,
+    run_through,
+)
 
 
 class Engine(Protocol):
@@ -21,11 +27,11 @@ class Engine(Protocol):
     is_sandbox: bool
 
     async def start(self, called: str) -> ProgramChannel:
-        """Start the container and give its lease, once it is ready. Raises WorkspaceTrouble."""
+        """Start the container and give its lease, once it is ready. Raises WorkspaceError."""
         ...
 
     async def enter(self, called: str, script: str) -> Channel:
-        """Start a script of the POSIX shell in it. Raises WorkspaceTrouble."""
+        """Start a script of the POSIX shell in it. Raises WorkspaceError."""
         ...
 
     async def end(self, called: str, lease: ProgramChannel) -> None:
@@ -33,7 +39,7 @@ class Engine(Protocol):
         ...
 
 
-class LeasedHost:
+class ContainerHost:
     """The container of one session."""
 
     remembers = False
@@ -53,7 +59,7 @@ class LeasedHost:
         return f"{FOLDER}/.{self._called}"
 
     async def open(self, script: str) -> Channel:
-        """Start a script in the container. Raises WorkspaceTrouble where there is none to be had."""
+        """Start a script in the container. Raises WorkspaceError where there is none to be had."""
         async with self._changing:
             if self._lease is None or self._lease.has_ended:
                 await self._end()
@@ -61,9 +67,9 @@ class LeasedHost:
                 self._lease = await self._engine.start(self._called)
         return await self._engine.enter(self._called, script)
 
-    async def call(self, script: str, patience_s: float = CALL_S) -> Outcome:
-        """Run a script to its end. Raises WorkspaceTrouble."""
-        return await run_through(self, script, patience_s)
+    async def call(self, script: str, max_wait_s: float = CALL_TIMEOUT_S) -> Outcome:
+        """Run a script to its end. Raises WorkspaceError."""
+        return await run_through(self, script, max_wait_s)
 
     async def put(self, path: str, content: bytes) -> None:
         """Write a file of our own."""

@@ -14,8 +14,8 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.workspaces.confine import is_within
-from hermes_acp.workspaces.sandbox.bounds import Guarded
+from hermes_acp.workspaces.path_confinement import is_within
+from hermes_acp.workspaces.sandbox.sandbox_policy import GuardedNames
 
 OWNER_LABEL: Final = "hermes-acp.owner"
 FOLDER: Final = "/tmp"
@@ -24,7 +24,7 @@ SYSTEM_FOLDERS: Final = (
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/var/lib", "/var/run",
 )  # fmt: skip
 
-TOO_MANY_CPUS: Final = re.compile(r"range of CPUs is from [0-9.]+ to ([0-9]+(?:\.[0-9]+)?)", re.IGNORECASE)
+CPU_RANGE_ERROR: Final = re.compile(r"range of CPUs is from [0-9.]+ to ([0-9]+(?:\.[0-9]+)?)", re.IGNORECASE)
 """What an engine says that is asked for more processors than its machine has."""
 
 EngineName = Literal["docker", "podman"]
@@ -64,7 +64,7 @@ class Mounts(Struct, frozen=True):
         return [*writable, *fixed, *hidden]
 
 
-def mounts_of(roots: Sequence[str], private: str = "", guarded: Guarded | None = None) -> Mounts:
+def plan_mounts(roots: Sequence[str], private: str = "", guarded: GuardedNames | None = None) -> Mounts:
     """Give the mounts of a session's folders. Raises BadRequest for those of the system, which no container gets.
 
     Of `private`, where it lies in one of them, nothing is seen; what is `guarded` at their top is as it was.
@@ -80,7 +80,7 @@ def mounts_of(roots: Sequence[str], private: str = "", guarded: Guarded | None =
     )
     # Links are left alone: a mount would follow one, and what it leads to is not what is to be kept as it is.
     fixed = [os.path.join(root, name) for root in outermost for name in PROTECTED]
-    fixed += _guarded_in(outermost, guarded or Guarded(), fixed)
+    fixed += _guarded_in(outermost, guarded or GuardedNames(), fixed)
     hidden = private if any(is_within(private, root) for root in outermost) else ""
     return Mounts(
         outermost,
@@ -89,7 +89,7 @@ def mounts_of(roots: Sequence[str], private: str = "", guarded: Guarded | None =
     )
 
 
-def _guarded_in(roots: Sequence[str], guarded: Guarded, known: Sequence[str]) -> list[str]:
+def _guarded_in(roots: Sequence[str], guarded: GuardedNames, known: Sequence[str]) -> list[str]:
     """Give what is guarded at the top of some folders, but for a repository, of which parts alone are."""
     found: list[str] = []
     for root in roots:
@@ -130,9 +130,9 @@ def run_options(limits: Limits, mounts: Mounts, user: tuple[int, int], *, is_roo
     ]
 
 
-def most_cpus(complaint: str) -> float | None:
+def cpu_limit_in(complaint: str) -> float | None:
     """Give how many processors an engine has to give, where it refused to give more."""
-    found = TOO_MANY_CPUS.search(complaint)
+    found = CPU_RANGE_ERROR.search(complaint)
     return float(found[1]) if found else None
 
 

@@ -13,35 +13,37 @@ from anyio import CancelScope
 from anyio.to_thread import run_sync
 from msgspec import Struct, structs
 
-from hermes_acp.core.closures import Closure
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, CommandEnd
+from hermes_acp.core.denied_paths import DeniedPath
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.port_types import Command, CommandResult
 from hermes_acp.core.ports import LiveProcess
 from hermes_acp.core.proposals import Progress
-from hermes_acp.workspaces.remote.commands import FarCommands
-from hermes_acp.workspaces.remote.live import FarProcess
-from hermes_acp.workspaces.sandbox.bounds import Guarded
-from hermes_acp.workspaces.sandbox.newcomers import Newcomers
+from hermes_acp.workspaces.remote.remote_commands import RemoteCommands
+from hermes_acp.workspaces.remote.remote_process import RemoteProcess
+from hermes_acp.workspaces.sandbox.quarantine import Quarantine
+from hermes_acp.workspaces.sandbox.sandbox_policy import GuardedNames
 from hermes_acp.workspaces.sandbox.tree_index import TreeIndex
 
 
-class Precautions(Struct, frozen=True):
+class MountRestrictions(Struct, frozen=True):
     """The names that nobody changes unasked, and what rules shut at that moment."""
 
-    guarded: Guarded = Guarded()
-    closures: Callable[[], tuple[Closure, ...]] = tuple
+    guarded: GuardedNames = GuardedNames()
+    denied_paths: Callable[[], tuple[DeniedPath, ...]] = tuple
 
 
 class MountedCommands:
     """The commands of one workspace with mounted folders, those looked after that nobody approved."""
 
-    def __init__(self, commands: FarCommands, roots: Sequence[str], precautions: Precautions) -> None:
+    def __init__(
+        self, commands: RemoteCommands, roots: Sequence[str], restrictions: MountRestrictions
+    ) -> None:
         self._commands = commands
         self._roots = tuple(roots)
-        self._closures = precautions.closures
-        self._index = TreeIndex(roots, precautions.guarded)
-        self._newcomers = Newcomers(roots, self._index)
-        self._launched: list[FarProcess] = []
+        self._closures = restrictions.denied_paths
+        self._index = TreeIndex(roots, restrictions.guarded)
+        self._quarantine = Quarantine(roots, self._index)
+        self._launched: list[RemoteProcess] = []
         self._untold = ""
 
     async def close(self) -> None:
@@ -56,17 +58,17 @@ class MountedCommands:
 
     def confines(self, command: Command) -> bool:
         """Tell whether a command can do no harm outside, and sees nothing in the folders that rules shut."""
-        return self._commands.confines(command) and not self._is_something_shut()
+        return self._commands.confines(command) and not self._has_denied_paths()
 
-    def _is_something_shut(self) -> bool:
-        return any(each.may_lie_beneath(root) for each in self._closures() for root in self._roots)
+    def _has_denied_paths(self) -> bool:
+        return any(each.may_match_below(root) for each in self._closures() for root in self._roots)
 
-    async def run(self, command: Command, progress: Progress) -> CommandEnd:
+    async def run(self, command: Command, progress: Progress) -> CommandResult:
         """Run a command; of one that nobody approved, nothing stays under a guarded name."""
-        await self._let_go()
+        await self._release()
         if not command.must_be_confined:
             end = await self._commands.run(command, progress)
-            await run_sync(self._newcomers.admit, frozenset[str])
+            await run_sync(self._quarantine.admit, frozenset[str])
             return end
         await self._begin()
         is_over = True
@@ -80,7 +82,7 @@ class MountedCommands:
 
     async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
         """Start a command and leave it running; what it makes is set aside with the next command."""
-        await self._let_go()
+        await self._release()
         if not command.must_be_confined:
             return await self._commands.launch(command, in_terminal=in_terminal)
         await self._begin()
@@ -93,21 +95,21 @@ class MountedCommands:
         return process
 
     async def _begin(self) -> None:
-        """Take note of what is there. Raises WorkspaceTrouble where a command would see what rules shut."""
-        if self._is_something_shut():
-            raise WorkspaceTrouble(
+        """Take note of what is there. Raises WorkspaceError where a command would see what rules shut."""
+        if self._has_denied_paths():
+            raise WorkspaceError(
                 "Not run: a container cannot keep a command from single files that rules of the policy shut.",
                 hint="With `unsandboxed: true` the user is asked.",
             )
-        await run_sync(self._newcomers.begin, frozenset[str])
+        await run_sync(self._quarantine.begin, frozenset[str])
 
     async def _end(self, *, is_over: bool) -> None:
         """Set aside what a command made that may not be there, even when it was cancelled."""
         with CancelScope(shield=True):
-            end = partial(self._newcomers.end, frozenset[str], is_over=is_over)
+            end = partial(self._quarantine.end, frozenset[str], is_over=is_over)
             self._untold += await run_sync(end)
 
-    async def _let_go(self) -> None:
+    async def _release(self) -> None:
         """Clear up behind those launched that have ended since."""
         for process in [each for each in self._launched if each.has_ended]:
             self._launched.remove(process)

@@ -6,12 +6,12 @@ The folders are mounted where they are, so files are read and written here, past
 
 from collections.abc import Mapping
 
-from hermes_acp.workspaces.containers.leased import Engine, LeasedHost
-from hermes_acp.workspaces.containers.unattended import MountedCommands, Precautions
+from hermes_acp.workspaces.composite_workspace import CompositeWorkspace
+from hermes_acp.workspaces.containers.container_host import ContainerHost, Engine
+from hermes_acp.workspaces.containers.mounted_commands import MountedCommands, MountRestrictions
 from hermes_acp.workspaces.local_files import LocalFiles
-from hermes_acp.workspaces.machine import Machine
-from hermes_acp.workspaces.output_folder import OutputFolder
-from hermes_acp.workspaces.remote.commands import FarCommands
+from hermes_acp.workspaces.output_files import OutputFolder
+from hermes_acp.workspaces.remote.remote_commands import RemoteCommands
 
 
 def open_mounted(
@@ -22,10 +22,10 @@ def open_mounted(
     *,
     private: str,
     scratch: str,
-    precautions: Precautions,
-) -> Machine:
+    restrictions: MountRestrictions,
+) -> CompositeWorkspace:
     """Open a workspace at `place`, in the folders `within`; long outputs are kept in the folder `scratch`."""
     outputs = OutputFolder(scratch)
     files = LocalFiles(place, within, lambda: variables, private=private, outputs=outputs.paths)
-    commands = FarCommands(LeasedHost(engine), files.locate, outputs=outputs)
-    return Machine(files, MountedCommands(commands, within, precautions))
+    commands = RemoteCommands(ContainerHost(engine), files.locate, outputs=outputs)
+    return CompositeWorkspace(files, MountedCommands(commands, within, restrictions))

@@ -9,14 +9,14 @@ from shlex import quote
 from string import Template
 from typing import Final
 
-from hermes_acp.workspaces.starts import MARK
-from hermes_acp.workspaces.surroundings import HIJACKS
+from hermes_acp.workspaces.command_environment import HIJACK_VARIABLES
+from hermes_acp.workspaces.process_spawn import MARK
 
 NOTICE: Final = "\036"
-LONGEST_LOG_BLOCKS: Final = 16384
+MAX_LOG_BLOCKS: Final = 16384
 """How much of a launched command's output is kept there, in blocks of 512 bytes (some shells take 1024)."""
 
-_UNSET: Final = " ".join(sorted(HIJACKS - {"SHELLOPTS", "BASHOPTS"}))  # those are read-only in bash
+_UNSET: Final = " ".join(sorted(HIJACK_VARIABLES - {"SHELLOPTS", "BASHOPTS"}))  # those are read-only in bash
 _RUN: Final = Template(r"""
 printf '\036%s began %s\036' $token "$$$$"
 cd -P -- $cwd 2>/dev/null && [ "$$(pwd -P)" = $cwd ] || { printf '\036%s nowhere -\036' $token; exit 0; }
@@ -36,7 +36,7 @@ printf '\036%s ended %s\036' $token "$$hermes_code"
 # its size, which is that of no thread of the kernel. Where this shell's own row says so too, rows tell nothing.
 # Who was being started may be through a moment later, or have made way for a child: environments are looked at before
 # and after, and nobody is there only if a second look, at all that are there then, finds nobody either.
-_SIGHTS: Final = Template(r"""
+_OUTPUT: Final = Template(r"""
 hermes_sights() {
     for hermes_look in first second; do
         hermes_seen=$$(grep -ls -e $mark -e ') [^ZX]\( [-0-9]*\)\{19\} [1-9][0-9]* [-0-9]* [0-9]* 0 ' \
@@ -49,7 +49,7 @@ hermes_sights() {
     done
 }
 """)
-_LEFT: Final = r"""
+_LEFTOVERS: Final = r"""
 hermes_n=0
 while hermes_sights; do
     case $hermes_seen in */environ* | '') break ;; esac
@@ -60,7 +60,7 @@ done
 """
 _RECALL: Final = Template("""[ -f $folder/env ] && . $folder/env
 cd -P -- $cwd""")
-_TELL: Final = Template(
+_REPORT: Final = Template(
     r"""[ -f $folder/cwd ] && printf '\036%s stands %s\036' $token "$$(cat $folder/cwd)" """
 )
 # The POSIX shell itself writes its variables down, so that it can read them whatever shell the command was for.
@@ -113,7 +113,7 @@ else
     exit 0
 fi
 """
-_LOOK: Final = Template(r"""
+_POLL: Final = Template(r"""
 d=$folder/$name
 n=0
 while :; do
@@ -142,7 +142,7 @@ read -r keeper <"$$d/keeper" && kill -0 "$$keeper" 2>/dev/null || { echo ended; 
 printf %b $text >"$$d/in"
 [ -z $ends ] || kill "$$keeper"
 """)
-_STRIKE: Final = Template(r"""
+_KILL: Final = Template(r"""
 mark=$mark
 leader=$leader
 known=' '
@@ -239,9 +239,9 @@ def run_script(token: str, line: str, cwd: str, variables: Mapping[str, str], me
         exports=_exports(variables),
         unset=_UNSET,
         variable=MARK,
-        left=_SIGHTS.substitute(mark=quote(f"{MARK}={variables[MARK]}")) + _LEFT,
+        left=_OUTPUT.substitute(mark=quote(f"{MARK}={variables[MARK]}")) + _LEFTOVERS,
         recall=recalls if memory else "",
-        tell=_TELL.substitute(folder=folder, token=token) if memory else "",
+        tell=_REPORT.substitute(folder=folder, token=token) if memory else "",
     )
 
 
@@ -257,16 +257,16 @@ def launch_script(
         unset=_UNSET,
         exports=_exports(variables),
         terminal=_TERMINAL if in_terminal else "",
-        blocks=LONGEST_LOG_BLOCKS,
+        blocks=MAX_LOG_BLOCKS,
     )
 
 
-def look_script(folder: str, name: str, seen: int, wait_s: float, kept_bytes: int) -> str:
+def poll_script(folder: str, name: str, seen: int, wait_s: float, kept_bytes: int) -> str:
     """Give the script that waits for a launched command's output beyond `seen` bytes, and prints it.
 
     Its first line tells the size by now and the exit code: `none` while it runs, `gone` where it left none.
     """
-    return _LOOK.substitute(
+    return _POLL.substitute(
         folder=quote(folder),
         name=name,
         seen=seen,
@@ -285,10 +285,10 @@ def write_script(folder: str, name: str, data: bytes, *, ends: bool) -> str:
     )
 
 
-def strike_script(mark: str, leader: int = 0) -> str:
+def kill_script(mark: str, leader: int = 0) -> str:
     """Give the script that ends every process with a mark, and those of a session's leader; it prints `struck`."""
     wanted = quote(f"{MARK}={mark}")
-    return _STRIKE.substitute(mark=wanted, leader=leader, sights=_SIGHTS.substitute(mark=wanted))
+    return _KILL.substitute(mark=wanted, leader=leader, sights=_OUTPUT.substitute(mark=wanted))
 
 
 def _exports(variables: Mapping[str, str]) -> str:

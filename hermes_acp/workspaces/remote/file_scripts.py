@@ -9,7 +9,7 @@ from shlex import join, quote
 from string import Template
 from typing import Final
 
-from hermes_acp.core.exchanges import FileQuery, SearchQuery
+from hermes_acp.core.port_types import FileQuery, SearchQuery
 from hermes_acp.workspaces import ripgrep
 
 # Words a script begins its answer with. What stands behind `link` is where that leads.
@@ -139,7 +139,7 @@ def search_script(query: SearchQuery, path: str, most_bytes: int) -> str:
     return _enter(path) + _SEARCH.substitute(
         options=join(options),
         manner=join(_grep_manner(query)),
-        left_out=join([f"--exclude-dir={name.strip('/')}" for name in query.leaves_out]),
+        left_out=join([f"--exclude-dir={name.strip('/')}" for name in query.excluded]),
         pattern=quote(query.pattern),
         most=most_bytes,
     )

@@ -15,10 +15,10 @@ from typing import IO, Final
 from anyio import BrokenResourceError, CancelScope, ClosedResourceError, EndOfStream, open_process
 from anyio.abc import Process
 
-from hermes_acp.core.errors import Bug, WorkspaceTrouble
+from hermes_acp.core.errors import InternalError, WorkspaceError
 
 CHUNK_BYTES: Final = 64 * 1024
-MOST_SAID: Final = 2000
+MAX_STDERR_BYTES: Final = 2000
 
 
 class ProgramChannel:
@@ -37,22 +37,20 @@ class ProgramChannel:
     async def receive(self) -> bytes:
         """Give the next bytes of its output, none at their end."""
         if self._process.stdout is None:
-            raise Bug("A process started with pipes has none.")
+            raise InternalError("A process started with pipes has none.")
         try:
             return await self._process.stdout.receive(CHUNK_BYTES)
         except (EndOfStream, ClosedResourceError, BrokenResourceError):
             return b""
 
     async def send(self, data: bytes) -> None:
-        """Give it input. Raises WorkspaceTrouble where it takes none."""
+        """Give it input. Raises WorkspaceError where it takes none."""
         if self._process.stdin is None:
-            raise Bug("A process started with pipes has none.")
+            raise InternalError("A process started with pipes has none.")
         try:
             await self._process.stdin.send(data)
         except (BrokenResourceError, ClosedResourceError) as error:
-            raise WorkspaceTrouble(
-                "The command takes no input any more.", hint="Read how it ended."
-            ) from error
+            raise WorkspaceError("The command takes no input any more.", hint="Read how it ended.") from error
 
     async def end_input(self) -> None:
         """Let its input end."""
@@ -68,7 +66,7 @@ class ProgramChannel:
         """Give the last thing it said on its error stream, in one line."""
         if not self._said.closed:
             end = self._said.seek(0, os.SEEK_END)
-            self._said.seek(max(0, end - MOST_SAID))
+            self._said.seek(max(0, end - MAX_STDERR_BYTES))
             self._complaint = " ".join(self._said.read().decode("utf-8", "replace").split())
         return self._complaint
 
@@ -85,13 +83,13 @@ class ProgramChannel:
 
 
 async def open_program(argv: Sequence[str], environment: Mapping[str, str]) -> ProgramChannel:
-    """Start the program in a session of its own, even when cancelled. Raises WorkspaceTrouble where it cannot start."""
+    """Start the program in a session of its own, even when cancelled. Raises WorkspaceError where it cannot start."""
     said = _unnamed_file()
     try:
         return ProgramChannel(await _start(argv, environment, said), said)
     except OSError as error:
         said.close()
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"Could not start {os.path.basename(argv[0])}: {error.strerror or error}.",
             hint="Put a very long command into a script."
             if error.errno == errno.E2BIG

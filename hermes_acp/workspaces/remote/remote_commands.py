@@ -11,29 +11,29 @@ from anyio import CancelScope, move_on_after
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
-from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, CommandEnd
+from hermes_acp.core.errors import OutsideRoots, WorkspaceError
+from hermes_acp.core.port_types import Command, CommandResult
 from hermes_acp.core.ports import LiveProcess
 from hermes_acp.core.proposals import Progress
-from hermes_acp.workspaces.output import BoundedOutput
-from hermes_acp.workspaces.output_folder import OutputFolder
-from hermes_acp.workspaces.remote.hosts import Channel, Host, Outcome
-from hermes_acp.workspaces.remote.live import FarProcess
-from hermes_acp.workspaces.remote.notices import Notice, NoticeReader
-from hermes_acp.workspaces.remote.scripts import launch_script, run_script, strike_script
-from hermes_acp.workspaces.starts import MARK
-from hermes_acp.workspaces.surroundings import command_environment
+from hermes_acp.workspaces.command_environment import command_environment
+from hermes_acp.workspaces.command_output import BoundedOutput
+from hermes_acp.workspaces.output_files import OutputFolder
+from hermes_acp.workspaces.process_spawn import MARK
+from hermes_acp.workspaces.remote.command_scripts import kill_script, launch_script, run_script
+from hermes_acp.workspaces.remote.remote_host import Channel, Host, Outcome
+from hermes_acp.workspaces.remote.remote_process import RemoteProcess
+from hermes_acp.workspaces.remote.script_notices import Notice, NoticeReader
 
-MOST_RUNNING: Final = 16
-BEGIN_S: Final = 20.0
-STRIKE_S: Final = 15.0
-DRAIN_S: Final = 0.3
-LOST_CODE: Final = 255
+MAX_RUNNING: Final = 16
+START_TIMEOUT_S: Final = 20.0
+KILL_TIMEOUT_S: Final = 15.0
+DRAIN_TIMEOUT_S: Final = 0.3
+CONNECTION_LOST_CODE: Final = 255
 """What ssh exits with where the line broke; of a shell that was killed there it tells no more."""
 BACKGROUND: Final = "\n[still running in the background; its further output is lost: redirect it to a file]"
 
 
-class Telling(Struct):
+class RunStatus(Struct):
     """What is known of one running script by now."""
 
     leader: int = 0
@@ -60,7 +60,7 @@ class Telling(Struct):
                 pass
 
 
-class FarCommands:
+class RemoteCommands:
     """Runs commands of one workspace on a host.
 
     `locate` resolves their folders; `variables` are set for each, by default those that keep programs quiet; the whole
@@ -85,7 +85,7 @@ class FarCommands:
         self._on_move = on_move
         self._mark = mark or token_hex(12)
         self._count = 0
-        self._live: dict[str, FarProcess] = {}
+        self._live: dict[str, RemoteProcess] = {}
         self._was_used = False
 
     @property
@@ -97,7 +97,7 @@ class FarCommands:
         """Tell whether the host is a sandbox; there is no way out of one, and none into one."""
         return self._host.is_sandbox
 
-    async def run(self, command: Command, progress: Progress) -> CommandEnd:
+    async def run(self, command: Command, progress: Progress) -> CommandResult:
         """Run a command in the host's shell; on time-out and on cancellation nothing of it is left on return."""
         cwd = self._checked(command)
         token, mark = token_hex(8), self._fresh_mark()
@@ -136,47 +136,47 @@ class FarCommands:
                 is_over = True
         finally:
             if not is_over:
-                with move_on_after(BEGIN_S, shield=True):
+                with move_on_after(START_TIMEOUT_S, shield=True):
                     await run.read_on(lambda telling: telling.leader > 0)
                 await self._strike(mark, run.telling.leader)
-                with move_on_after(DRAIN_S, shield=True):
+                with move_on_after(DRAIN_TIMEOUT_S, shield=True):
                     await run.read_on(lambda _: False)
         return not is_over
 
-    def _end(self, run: "_Run", command: Command, cwd: str, *, timed_out: bool) -> CommandEnd:
+    def _end(self, run: "_Run", command: Command, cwd: str, *, timed_out: bool) -> CommandResult:
         telling, text = run.telling, run.text()
         if telling.is_nowhere:
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"{command.cwd} is no folder on {self._host.name}, or lies behind a symbolic link.",
                 hint="Name the folder itself.",
             )
         if timed_out:
-            return CommandEnd(text, None, timed_out=True)
+            return CommandResult(text, None, timed_out=True)
         if telling.code is None:
             if not telling.leader or run.was_lost:
                 reason = run.channel.complaint()
-                raise WorkspaceTrouble(
+                raise WorkspaceError(
                     f"The way to {self._host.name} broke off{f': {reason}' if reason else ''}.",
                     hint="Look what the command did before you run it again."
                     if telling.leader
                     else "The command may not have been started: look before you run it again.",
                     retryable=True,
                 )
-            return CommandEnd(text, None, signal="SIGKILL")
+            return CommandResult(text, None, signal="SIGKILL")
         if telling.stands and telling.stands != cwd and self._on_move:
             text += self._on_move(telling.stands)
         if telling.left_running:
             text += BACKGROUND
-        return CommandEnd(text, telling.code, left_running=telling.left_running)
+        return CommandResult(text, telling.code, left_running=telling.left_running)
 
-    async def launch(self, command: Command, *, in_terminal: bool = False) -> FarProcess:
-        """Start a command and leave it running. Raises WorkspaceTrouble where it cannot start, or too many run."""
+    async def launch(self, command: Command, *, in_terminal: bool = False) -> RemoteProcess:
+        """Start a command and leave it running. Raises WorkspaceError where it cannot start, or too many run."""
         cwd = self._checked(command)
-        if sum(not each.has_ended for each in self._live.values()) >= MOST_RUNNING:
-            raise WorkspaceTrouble(f"{MOST_RUNNING} processes are running already.", hint="Kill one first.")
+        if sum(not each.has_ended for each in self._live.values()) >= MAX_RUNNING:
+            raise WorkspaceError(f"{MAX_RUNNING} processes are running already.", hint="Kill one first.")
         mark, name = self._fresh_mark(), f"p{len(self._live) + 1}"
         variables = {**self._variables, **dict(command.variables), MARK: mark}
-        process = FarProcess(
+        process = RemoteProcess(
             self._host,
             name,
             command.line,
@@ -199,7 +199,7 @@ class FarCommands:
             case _:
                 told = f"{self._host.name} did not start the command."
         process.give_up()
-        raise WorkspaceTrouble(told, hint="Start it in another way.")
+        raise WorkspaceError(told, hint="Start it in another way.")
 
     async def _start(self, script: str) -> Outcome:
         """Run a script that starts something to its end, even when cancelled: it must not be lost."""
@@ -212,7 +212,7 @@ class FarCommands:
         """End everything that commands of this workspace left running, and leave the host."""
         with CancelScope(shield=True):
             if self._was_used:
-                with move_on_after(STRIKE_S):
+                with move_on_after(KILL_TIMEOUT_S):
                     await self._try_strike(self._mark, 0)
             await self._host.close()
             if self._outputs:
@@ -222,32 +222,32 @@ class FarCommands:
         """End a command with all it started; where that fails, the host is given up with all that is on it."""
         with CancelScope(shield=True):
             is_done = False
-            with move_on_after(STRIKE_S):
+            with move_on_after(KILL_TIMEOUT_S):
                 is_done = await self._try_strike(mark, leader)
             if not is_done and not await self._host.renew():
-                raise WorkspaceTrouble(
+                raise WorkspaceError(
                     f"It is not known whether the command ended on {self._host.name}.",
                     hint="Look at the processes there.",
                 )
 
     async def _try_strike(self, mark: str, leader: int) -> bool:
         try:
-            done = await self._host.call(strike_script(mark, leader))
-        except WorkspaceTrouble:
+            done = await self._host.call(kill_script(mark, leader))
+        except WorkspaceError:
             return False
         return b"struck" in done.output
 
     def _checked(self, command: Command) -> str:
         if "\0" in command.line or not command.line.strip():
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"{command.line[:80]!r} is no command.", hint="Give one without NUL characters."
             )
         try:
             command.line.encode()
         except UnicodeEncodeError as error:
-            raise WorkspaceTrouble("The command is not valid Unicode.", hint="Write it again.") from error
+            raise WorkspaceError("The command is not valid Unicode.", hint="Write it again.") from error
         if command.must_be_confined and not self._host.is_sandbox:
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"Not run: {self._host.name} keeps no command from the network, or from what rules shut.",
                 hint="With `unsandboxed: true` the user is asked.",
             )
@@ -268,13 +268,13 @@ class _Run:
         self, channel: Channel, reader: NoticeReader, output: BoundedOutput, progress: Progress
     ) -> None:
         self.channel = channel
-        self.telling = Telling()
+        self.telling = RunStatus()
         self.was_lost = False
         self._reader = reader
         self._output = output
         self._progress = progress
 
-    async def read_on(self, is_enough: Callable[[Telling], bool]) -> None:
+    async def read_on(self, is_enough: Callable[[RunStatus], bool]) -> None:
         """Read until enough is told, or until the end."""
         while not self.telling.is_at_end and not is_enough(self.telling):
             chunk = await self.channel.receive()
@@ -298,9 +298,9 @@ class _Run:
     async def learn_of_loss(self) -> None:
         """Find out, where a command ended without a word, whether it was the way to the host that ended."""
         if self.telling.is_at_end and self.telling.code is None:
-            with move_on_after(DRAIN_S) as scope:
+            with move_on_after(DRAIN_TIMEOUT_S) as scope:
                 code = await self.channel.wait()
-                self.was_lost = code < 0 or code == LOST_CODE or bool(self.channel.complaint())
+                self.was_lost = code < 0 or code == CONNECTION_LOST_CODE or bool(self.channel.complaint())
             self.was_lost = self.was_lost or scope.cancelled_caught
 
     def text(self) -> str:

@@ -10,34 +10,34 @@ from collections.abc import Sequence
 from secrets import token_hex
 from typing import Final, NoReturn
 
-from hermes_acp.core.errors import FileTooLarge, OutsideRoots, WorkspaceTrouble
-from hermes_acp.core.exchanges import Entry, FileQuery, Match, Piece, SearchQuery
+from hermes_acp.core.errors import FileTooLarge, OutsideRoots, WorkspaceError
+from hermes_acp.core.port_types import DirectoryEntry, FileChunk, FileQuery, SearchMatch, SearchQuery
 from hermes_acp.workspaces import ripgrep
-from hermes_acp.workspaces.confine import LONGEST_PATH, is_within, plain_path
-from hermes_acp.workspaces.disk import LARGEST_FILE_BYTES
+from hermes_acp.workspaces.disk_files import MAX_FILE_BYTES
+from hermes_acp.workspaces.path_confinement import MAX_PATH_CHARS, is_within, plain_path
 from hermes_acp.workspaces.remote import file_scripts
-from hermes_acp.workspaces.remote.finds import read_found, read_search
-from hermes_acp.workspaces.remote.hosts import Host
+from hermes_acp.workspaces.remote.remote_host import Host
+from hermes_acp.workspaces.remote.remote_search_results import read_file_list, read_search
 
-MOST_FOUND_BYTES: Final = 8 * 1024 * 1024
+MAX_FOUND_BYTES: Final = 8 * 1024 * 1024
 
 
-class FarFiles:
+class RemoteFiles:
     """Files beneath `roots` on a host."""
 
     def __init__(self, host: Host, cwd: str, roots: tuple[str, ...]) -> None:
         self.cwd = cwd
         self.roots = roots
-        self.is_far = True
+        self.is_remote = True
         self._host = host
 
     def locate(self, path: str) -> str:
         """Resolve a path by its words, relative ones from cwd. Raises OutsideRoots."""
         written = plain_path(path)
-        if not written or "\0" in written or len(os.fsencode(written)) > LONGEST_PATH:
-            raise WorkspaceTrouble(
+        if not written or "\0" in written or len(os.fsencode(written)) > MAX_PATH_CHARS:
+            raise WorkspaceError(
                 f"{path[:80]!r} is no usable path.",
-                hint=f"A path has 1 to {LONGEST_PATH} bytes and none of them is NUL.",
+                hint=f"A path has 1 to {MAX_PATH_CHARS} bytes and none of them is NUL.",
             )
         resolved = os.path.normpath(os.path.join(self.cwd, written))
         resolved = "/" + resolved.lstrip("/")
@@ -51,20 +51,20 @@ class FarFiles:
     async def read(self, path: str) -> bytes | None:
         """Give a regular file's bytes; None where there is no such file."""
         place = self.locate(path)
-        script = file_scripts.read_script(place, LARGEST_FILE_BYTES)
+        script = file_scripts.read_script(place, MAX_FILE_BYTES)
         held = await self._content(place, script)
         return held[1] if held else None
 
-    async def read_to_change(self, path: str) -> bytes | None:
+    async def read_for_edit(self, path: str) -> bytes | None:
         """Give a regular file's bytes: nothing there is unsaved."""
         return await self.read(path)
 
-    async def read_piece(self, path: str, start: int, size_bytes: int) -> Piece | None:
+    async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
         """Give a part of a regular file however large; None where there is no such file."""
         place = self.locate(path)
         script = file_scripts.piece_script(place, start, size_bytes)
         held = await self._content(place, script)
-        return Piece(held[1], held[0]) if held else None
+        return FileChunk(held[1], held[0]) if held else None
 
     async def _content(self, place: str, script: str) -> tuple[int, bytes] | None:
         done = await self._host.call(script)
@@ -75,7 +75,7 @@ class FarFiles:
         return int(head.split()[1]), content
 
     async def write(self, path: str, content: bytes) -> None:
-        """Replace or create a file whole. Raises WorkspaceTrouble where a link leads `path` elsewhere."""
+        """Replace or create a file whole. Raises WorkspaceError where a link leads `path` elsewhere."""
         place, token = self.locate(path), token_hex(6)
         root = max((root for root in self.roots if is_within(place, root)), key=len)
         source = f"{self._host.folder}/{token}"
@@ -84,41 +84,42 @@ class FarFiles:
         self._require(b"done", done.output, place, "write")
 
     async def remove(self, path: str) -> None:
-        """Take a regular file away. Raises WorkspaceTrouble for anything else."""
+        """Take a regular file away. Raises WorkspaceError for anything else."""
         place = self.locate(path)
         done = await self._host.call(file_scripts.remove_script(place))
         self._require(b"done", done.output, place, "remove")
 
-    async def entries(self, path: str) -> Sequence[Entry]:
+    async def entries(self, path: str) -> Sequence[DirectoryEntry]:
         """List one folder, by name; a link to a folder counts as a folder."""
         place = self.locate(path)
         done = await self._host.call(file_scripts.list_script(place))
         head, _, rest = done.output.partition(b"\n")
         if head.strip() == b"missing":
-            raise WorkspaceTrouble(f"There is no folder {place}.", hint="Check the path.")
+            raise WorkspaceError(f"There is no folder {place}.", hint="Check the path.")
         self._require(b"holds", done.output, place, "list")
         folders, _, sizes = rest.rpartition(b"\0")
         names = {os.fsdecode(name) for name in folders.split(b"\0") if name}
         listed = (line.decode("utf-8", "surrogateescape").partition(" ") for line in sizes.splitlines())
         found = {name.removeprefix("./"): int(size) for size, _, name in listed if size.isdigit()}
         entries = [
-            Entry(f"{name}/", 0) if f"{name}/" in names else Entry(name, size) for name, size in found.items()
+            DirectoryEntry(f"{name}/", 0) if f"{name}/" in names else DirectoryEntry(name, size)
+            for name, size in found.items()
         ]
         return sorted(entries, key=lambda entry: entry.name)
 
-    async def search(self, query: SearchQuery) -> Sequence[Match]:
+    async def search(self, query: SearchQuery) -> Sequence[SearchMatch]:
         """Find lines: by ripgrep where the host has it, honouring ignore files; else by grep, which knows of none."""
         ripgrep.refuse_long_pattern(query)
         place = self.locate(query.path)
-        done = await self._host.call(file_scripts.search_script(query, place, MOST_FOUND_BYTES))
+        done = await self._host.call(file_scripts.search_script(query, place, MAX_FOUND_BYTES))
         how, _, output = done.output.partition(b"\n")
         if how not in (b"rg", b"grep"):
             self._raise_refusal(done.output, place, "search")
         matches = read_search(output, query, place, by_ripgrep=how == b"rg")
-        if not matches and len(output) >= MOST_FOUND_BYTES:
-            raise WorkspaceTrouble(
+        if not matches and len(output) >= MAX_FOUND_BYTES:
+            raise WorkspaceError(
                 f"Nothing can be said of {place}: what was found there begins with a line of more than "
-                f"{MOST_FOUND_BYTES:,} bytes, which is too long to be shown.",
+                f"{MAX_FOUND_BYTES:,} bytes, which is too long to be shown.",
                 hint="Leave that file out by a glob, or search with a command that cuts lines.",
             )
         return matches
@@ -126,14 +127,14 @@ class FarFiles:
     async def find(self, query: FileQuery) -> Sequence[str]:
         """Find files by name, the newest first; ignore files count where the host has ripgrep."""
         place = self.locate(query.path)
-        done = await self._host.call(file_scripts.find_script(query, place, MOST_FOUND_BYTES))
+        done = await self._host.call(file_scripts.find_script(query, place, MAX_FOUND_BYTES))
         head, _, output = done.output.partition(b"\n")
         if head != b"found":
             self._raise_refusal(done.output, place, "search")
-        return read_found(output, query, place)
+        return read_file_list(output, query, place)
 
     def _require(self, wanted: bytes, output: bytes, place: str, doing: str) -> None:
-        """Raise WorkspaceTrouble unless a script's answer begins with the wanted word."""
+        """Raise WorkspaceError unless a script's answer begins with the wanted word."""
         if not output.startswith(wanted):
             self._raise_refusal(output, place, doing)
 
@@ -143,34 +144,32 @@ class FarFiles:
             case "link":
                 self._refuse_link(place, os.path.normpath(value))
             case "missing":
-                raise WorkspaceTrouble(f"There is no {place}.", hint="Check the path.")
+                raise WorkspaceError(f"There is no {place}.", hint="Check the path.")
             case "folder":
-                raise WorkspaceTrouble(f"{place} is a folder.", hint="List it instead.")
+                raise WorkspaceError(f"{place} is a folder.", hint="List it instead.")
             case "odd":
-                raise WorkspaceTrouble(
-                    f"{place} is no regular file.", hint="Only those are read and written."
-                )
+                raise WorkspaceError(f"{place} is no regular file.", hint="Only those are read and written.")
             case "nofolder":
-                raise WorkspaceTrouble(f"{place} is no folder.", hint="Read it instead.")
+                raise WorkspaceError(f"{place} is no folder.", hint="Read it instead.")
             case "large":
                 raise FileTooLarge(
-                    f"{place} has {int(value):,} bytes; files above {LARGEST_FILE_BYTES:,} are not read whole.",
+                    f"{place} has {int(value):,} bytes; files above {MAX_FILE_BYTES:,} are not read whole.",
                     hint="Search it, or print a part of it with a command such as sed -n '1,200p'.",
                 )
             case "shared":
-                raise WorkspaceTrouble(
+                raise WorkspaceError(
                     f"{place} is one of {value} hard links to one file; others may lie outside this session.",
                     hint="Make it a file of its own first: cp it aside, mv the copy over it; then write again.",
                 )
             case _:
-                raise WorkspaceTrouble(
+                raise WorkspaceError(
                     f"Could not {doing} {place} on {self._host.name}.",
                     hint="The user there may not, or the disk is full.",
                 )
 
     def _refuse_link(self, place: str, target: str) -> NoReturn:
         if any(is_within(target, root) for root in self.roots):
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"{place} leads to {target} through a symbolic link.",
                 hint="Take that path itself if it is meant.",
             )

@@ -9,10 +9,10 @@ from typing import Final, Protocol
 from anyio import move_on_after
 from msgspec import Struct
 
-from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.errors import WorkspaceError
 
-CALL_S: Final = 120.0
-MOST_BYTES: Final = 48 * 1024 * 1024
+CALL_TIMEOUT_S: Final = 120.0
+MAX_BYTES: Final = 48 * 1024 * 1024
 
 
 class Channel(Protocol):
@@ -23,7 +23,7 @@ class Channel(Protocol):
         ...
 
     async def send(self, data: bytes) -> None:
-        """Give it input. Raises WorkspaceTrouble where it takes none."""
+        """Give it input. Raises WorkspaceError where it takes none."""
         ...
 
     async def end_input(self) -> None:
@@ -60,15 +60,15 @@ class Host(Protocol):
         ...
 
     async def open(self, script: str) -> Channel:
-        """Start a script of the POSIX shell. Raises WorkspaceTrouble where the machine cannot be had."""
+        """Start a script of the POSIX shell. Raises WorkspaceError where the machine cannot be had."""
         ...
 
-    async def call(self, script: str, patience_s: float = CALL_S) -> "Outcome":
-        """Run a script to its end. Raises WorkspaceTrouble where it takes too long, or says too much."""
+    async def call(self, script: str, max_wait_s: float = CALL_TIMEOUT_S) -> "Outcome":
+        """Run a script to its end. Raises WorkspaceError where it takes too long, or says too much."""
         ...
 
     async def put(self, path: str, content: bytes) -> None:
-        """Write a file of our own in `folder`. Raises WorkspaceTrouble."""
+        """Write a file of our own in `folder`. Raises WorkspaceError."""
         ...
 
     async def renew(self) -> bool:
@@ -87,7 +87,7 @@ class Outcome(Struct, frozen=True):
     output: bytes
 
 
-class Openable(Protocol):
+class ScriptOpener(Protocol):
     """What scripts can be started on."""
 
     name: str
@@ -98,32 +98,32 @@ class Openable(Protocol):
 
 
 async def run_through(
-    host: Openable, script: str, patience_s: float = CALL_S, given: bytes | None = None
+    host: ScriptOpener, script: str, max_wait_s: float = CALL_TIMEOUT_S, given: bytes | None = None
 ) -> Outcome:
-    """Run a script to its end through a channel. Raises WorkspaceTrouble where it takes too long, or says too much."""
+    """Run a script to its end through a channel. Raises WorkspaceError where it takes too long, or says too much."""
     channel = await host.open(script)
     output = bytearray()
     try:
-        with move_on_after(patience_s) as scope:
+        with move_on_after(max_wait_s) as scope:
             if given is not None:
                 await channel.send(given)
             await channel.end_input()
-            while len(output) <= MOST_BYTES and (chunk := await channel.receive()):
+            while len(output) <= MAX_BYTES and (chunk := await channel.receive()):
                 output += chunk
-            if len(output) <= MOST_BYTES:
+            if len(output) <= MAX_BYTES:
                 return Outcome(await channel.wait(), bytes(output))
     finally:
         await channel.close()
     told = "did not answer in time" if scope.cancelled_caught else "said too much"
-    raise WorkspaceTrouble(f"{host.name} {told}.", hint="Try again, or ask for less.", retryable=True)
+    raise WorkspaceError(f"{host.name} {told}.", hint="Try again, or ask for less.", retryable=True)
 
 
-async def put_through(host: Openable, path: str, content: bytes) -> None:
-    """Write a file of our own through the input of a script. Raises WorkspaceTrouble."""
+async def put_through(host: ScriptOpener, path: str, content: bytes) -> None:
+    """Write a file of our own through the input of a script. Raises WorkspaceError."""
     folder = quote(path.rpartition("/")[0])
     script = f"umask 077; mkdir -p {folder} && cat >{quote(path)}"
     done = await run_through(host, script, given=content)
     if done.code:
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"{host.name} did not take {len(content):,} bytes.", hint="Look whether its disk is full."
         )

@@ -8,24 +8,24 @@ from typing import Final
 
 from anyio import move_on_after
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import CommandEnd, Sight
-from hermes_acp.core.word_breaks import from_a_break, to_a_break
-from hermes_acp.workspaces.output import BoundedOutput, WholeWords
-from hermes_acp.workspaces.remote.hosts import Host
-from hermes_acp.workspaces.remote.scripts import look_script, strike_script, write_script
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.port_types import CommandResult, OutputSnapshot
+from hermes_acp.core.word_breaks import trim_from_break, trim_to_break
+from hermes_acp.workspaces.command_output import BoundedOutput, WordJoiner
+from hermes_acp.workspaces.remote.command_scripts import kill_script, poll_script, write_script
+from hermes_acp.workspaces.remote.remote_host import Host
 
 KEPT_BYTES: Final = 16 * 1024
-MOST_SENT_BYTES: Final = 2 * KEPT_BYTES
-LONGEST_LOOK_S: Final = 20.0
-PIECE_BYTES: Final = 8 * 1024
-WRITE_S: Final = 5.0
-STRIKE_S: Final = 15.0
+MAX_SENT_BYTES: Final = 2 * KEPT_BYTES
+MAX_POLL_INTERVAL_S: Final = 20.0
+CHUNK_BYTES: Final = 8 * 1024
+WRITE_TIMEOUT_S: Final = 5.0
+KILL_TIMEOUT_S: Final = 15.0
 END_OF_INPUT: Final = "\x04"
 KILLED: Final = 137
 
 
-class FarProcess:
+class RemoteProcess:
     """One launched command, known by its short name and its mark."""
 
     def __init__(
@@ -39,8 +39,8 @@ class FarProcess:
         self._mark = mark
         self._leader = 0
         self._seen = 0
-        self._words = WholeWords()
-        self._end: CommandEnd | None = None
+        self._words = WordJoiner()
+        self._end: CommandResult | None = None
 
     @property
     def has_ended(self) -> bool:
@@ -53,68 +53,68 @@ class FarProcess:
 
     def give_up(self) -> None:
         """It never began."""
-        self._end = CommandEnd("", None)
+        self._end = CommandResult("", None)
 
-    async def read(self, wait_s: float) -> Sight:
+    async def read(self, wait_s: float) -> OutputSnapshot:
         """Give what came since the last look; waits for something, then for a moment of quiet, or for the end."""
         left_s = max(0.0, wait_s)
         while True:
-            once_s = min(left_s, LONGEST_LOOK_S)
-            sight = await self._look(once_s)
+            once_s = min(left_s, MAX_POLL_INTERVAL_S)
+            sight = await self._poll(once_s)
             left_s -= once_s
             if sight.output or sight.end or left_s <= 0:
                 return sight
 
-    async def _look(self, wait_s: float) -> Sight:
-        script = look_script(self._host.folder, self.name, self._seen, wait_s, MOST_SENT_BYTES)
+    async def _poll(self, wait_s: float) -> OutputSnapshot:
+        script = poll_script(self._host.folder, self.name, self._seen, wait_s, MAX_SENT_BYTES)
         done = await self._host.call(script)
         head, _, content = done.output.partition(b"\n")
         match head.decode("ascii", "replace").split():
             case [size, code] if size.isdigit():
-                self._learn(code)
+                self._record_exit(code)
             case _:
-                raise WorkspaceTrouble(
+                raise WorkspaceError(
                     f"{self._host.name} does not know {self.name} any more.", hint="Start it again."
                 )
         new = int(size) - self._seen
         self._seen = int(size)
-        return Sight(self._words.join(_without_middle(content, new)), self._end)
+        return OutputSnapshot(self._words.join(_elide_middle(content, new)), self._end)
 
-    def _learn(self, code: str) -> None:
+    def _record_exit(self, code: str) -> None:
         if self._end is None and code != "none":
-            self._end = CommandEnd("", int(code) if code.isdigit() else KILLED)
+            self._end = CommandResult("", int(code) if code.isdigit() else KILLED)
 
     async def write(self, text: str) -> None:
-        """Give it input; a final U+0004 ends the input. Raises WorkspaceTrouble where it takes none any more."""
+        """Give it input; a final U+0004 ends the input. Raises WorkspaceError where it takes none any more."""
         ends = text.endswith(END_OF_INPUT) and not self._in_terminal
         data = text.removesuffix(END_OF_INPUT if ends else "").encode("utf-8", "replace")
-        pieces = [data[at : at + PIECE_BYTES] for at in range(0, len(data) or 1, PIECE_BYTES)]
+        pieces = [data[at : at + CHUNK_BYTES] for at in range(0, len(data) or 1, CHUNK_BYTES)]
         for number, piece in enumerate(pieces, 1):
             is_last = number == len(pieces)
             script = write_script(self._host.folder, self.name, piece, ends=ends and is_last)
-            done = await self._host.call(script, patience_s=WRITE_S)
+            done = await self._host.call(script, max_wait_s=WRITE_TIMEOUT_S)
             if self.has_ended or done.output or done.code:
-                raise WorkspaceTrouble(f"{self.name} takes no input any more.", hint="Read how it ended.")
+                raise WorkspaceError(f"{self.name} takes no input any more.", hint="Read how it ended.")
 
     async def kill(self) -> None:
-        """End it with all it started; nothing of it is left on return. Raises WorkspaceTrouble."""
+        """End it with all it started; nothing of it is left on return. Raises WorkspaceError."""
         is_ended = False
-        with move_on_after(STRIKE_S, shield=True):
-            done = await self._host.call(strike_script(self._mark, self._leader))
+        with move_on_after(KILL_TIMEOUT_S, shield=True):
+            done = await self._host.call(kill_script(self._mark, self._leader))
             is_ended = b"struck" in done.output
         if not is_ended:
-            raise WorkspaceTrouble(f"{self.name} could not be ended.", hint="Look at the processes there.")
-        self._end = self._end or CommandEnd("", KILLED)
+            raise WorkspaceError(f"{self.name} could not be ended.", hint="Look at the processes there.")
+        self._end = self._end or CommandResult("", KILLED)
 
 
-def _without_middle(content: bytes, size_bytes: int) -> str:
+def _elide_middle(content: bytes, size_bytes: int) -> str:
     """Give output as text; where only its two ends were sent, a line between them says so."""
     output = BoundedOutput(KEPT_BYTES)
     if size_bytes <= len(content):
         output.take(content)
         return output.text()
     half = len(content) // 2
-    head, tail = to_a_break(content[:half]), from_a_break(content[half:])
+    head, tail = trim_to_break(content[:half]), trim_from_break(content[half:])
     left_out = size_bytes - len(head) - len(tail)
     gap = f"\n[… {left_out:,} of {size_bytes:,} bytes left out here …]\n"
     return head.decode("utf-8", "replace") + gap + tail.decode("utf-8", "replace")

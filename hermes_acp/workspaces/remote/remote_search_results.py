@@ -10,18 +10,18 @@ from typing import Final
 
 from msgspec import structs
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import FileQuery, Match, SearchQuery
-from hermes_acp.core.word_breaks import within_breaks
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.port_types import FileQuery, SearchMatch, SearchQuery
+from hermes_acp.core.word_breaks import slice_at_breaks
 from hermes_acp.workspaces import ripgrep
 from hermes_acp.workspaces.globs import Glob
 
-LONGEST_TEXT: Final = 2000
-GREP_LINE: Final = re.compile(rb"(?P<path>[^\0]*)\0(?P<line>\d+)(?P<kind>[:-])(?P<text>.*)")
+MAX_TEXT_CHARS: Final = 2000
+GREP_MATCH: Final = re.compile(rb"(?P<path>[^\0]*)\0(?P<line>\d+)(?P<kind>[:-])(?P<text>.*)")
 
 
-def read_search(output: bytes, query: SearchQuery, place: str, *, by_ripgrep: bool) -> list[Match]:
-    """Give at most `query.limit` matches with their context, by path and line. Raises WorkspaceTrouble."""
+def read_search(output: bytes, query: SearchQuery, place: str, *, by_ripgrep: bool) -> list[SearchMatch]:
+    """Give at most `query.limit` matches with their context, by path and line. Raises WorkspaceError."""
     if by_ripgrep:
         found, complaint = ripgrep.read_matches(output, query)
         _, wanted = ripgrep.search_options(query)
@@ -29,7 +29,7 @@ def read_search(output: bytes, query: SearchQuery, place: str, *, by_ripgrep: bo
         found, complaint = _read_grep(output, query)
         wanted = Glob(query.glob) if query.glob else None
     if complaint and not found:
-        raise WorkspaceTrouble(
+        raise WorkspaceError(
             f"The search failed: {complaint}", hint="Correct the pattern, the glob or the type."
         )
     placed = [structs.replace(each, path=_absolute(each.path, place)) for each in found]
@@ -37,10 +37,10 @@ def read_search(output: bytes, query: SearchQuery, place: str, *, by_ripgrep: bo
     return list(_limited(sorted(meant, key=lambda match: (match.path, match.line)), query.limit))
 
 
-def read_found(output: bytes, query: FileQuery, place: str) -> list[str]:
+def read_file_list(output: bytes, query: FileQuery, place: str) -> list[str]:
     """Give at most `query.limit` paths of files that are meant, in the order in which they come."""
     glob = Glob(query.glob)
-    left_out = [Glob(name) for name in query.leaves_out]
+    left_out = [Glob(name) for name in query.excluded]
     meant: list[str] = []
     for name in output.split(b"\0"):
         path = _absolute(os.fsdecode(name), place) if name else place
@@ -50,7 +50,7 @@ def read_found(output: bytes, query: FileQuery, place: str) -> list[str]:
     return meant[: query.limit]
 
 
-def _limited(matches: Iterable[Match], limit: int) -> Iterable[Match]:
+def _limited(matches: Iterable[SearchMatch], limit: int) -> Iterable[SearchMatch]:
     found = 0
     for match in matches:
         found += not match.is_context
@@ -68,23 +68,23 @@ def _shown(path: str, place: str) -> str:
     return os.path.relpath(path, place) if path != place else os.path.basename(path)
 
 
-def _read_grep(output: bytes, query: SearchQuery) -> tuple[list[Match], str]:
+def _read_grep(output: bytes, query: SearchQuery) -> tuple[list[SearchMatch], str]:
     """Read the lines of `grep -Z`: PATH NUL LINE : TEXT, or PATH NUL COUNT, or PATH NUL."""
-    matches: list[Match] = []
+    matches: list[SearchMatch] = []
     complaints: list[str] = []
     for line in output.split(b"\0" if query.shape == "files" else b"\n"):
         if query.shape == "files" and line:
-            matches.append(Match(os.fsdecode(line), 0, ""))
+            matches.append(SearchMatch(os.fsdecode(line), 0, ""))
         elif query.shape == "counts":
             path, _, count = line.partition(b"\0")
             if count.isdigit() and int(count):
-                matches.append(Match(path.decode("utf-8", "replace"), 0, "", count=int(count)))
-        elif match := GREP_LINE.fullmatch(line):
+                matches.append(SearchMatch(path.decode("utf-8", "replace"), 0, "", count=int(count)))
+        elif match := GREP_MATCH.fullmatch(line):
             text = match["text"].rstrip(b"\r").decode("utf-8", "replace")
-            if len(text) > LONGEST_TEXT:
-                text = f"{text[: within_breaks(text, 0, LONGEST_TEXT)[1]]}\N{HORIZONTAL ELLIPSIS}"
+            if len(text) > MAX_TEXT_CHARS:
+                text = f"{text[: slice_at_breaks(text, 0, MAX_TEXT_CHARS)[1]]}\N{HORIZONTAL ELLIPSIS}"
             path, is_context = match["path"].decode("utf-8", "replace"), match["kind"] == b"-"
-            matches.append(Match(path, int(match["line"]), text, is_context=is_context))
+            matches.append(SearchMatch(path, int(match["line"]), text, is_context=is_context))
         elif line and line != b"--":
             complaints.append(line.decode("utf-8", "replace"))
     return matches, "\n".join(complaints)

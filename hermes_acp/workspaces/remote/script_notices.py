@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
-EDGE: Final = b"\036"
-LONGEST: Final = 8192
+RECORD_SEPARATOR: Final = b"\036"
+MAX_CHARS: Final = 8192
 
 
 class Notice(Struct, frozen=True):
@@ -24,7 +24,7 @@ class NoticeReader:
     """Takes a stream apart into output and notices that carry one token, wherever its pieces are cut."""
 
     def __init__(self, token: str) -> None:
-        self._start = EDGE + token.encode() + b" "
+        self._start = RECORD_SEPARATOR + token.encode() + b" "
         self._held = b""
 
     def feed(self, chunk: bytes) -> tuple[bytes, list[Notice]]:
@@ -33,14 +33,14 @@ class NoticeReader:
         output = bytearray()
         notices: list[Notice] = []
         while (start := data.find(self._start)) >= 0:
-            end = data.find(EDGE, start + len(self._start), start + LONGEST)
+            end = data.find(RECORD_SEPARATOR, start + len(self._start), start + MAX_CHARS)
             if end < 0:
                 break
             output += data[:start]
             word, _, value = data[start + len(self._start) : end].decode("utf-8", "replace").partition(" ")
             notices.append(Notice(word, value))
             data = data[end + 1 :]
-        kept = start if start >= 0 and len(data) - start < LONGEST else len(data) - self._cut_start(data)
+        kept = start if start >= 0 and len(data) - start < MAX_CHARS else len(data) - self._cut_start(data)
         output += data[:kept]
         self._held = data[kept:]
         return bytes(output), notices

@@ -17,12 +17,18 @@ from anyio import CancelScope, Lock, move_on_after
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.workspaces.remote.hosts import CALL_S, Channel, Outcome, put_through, run_through
-from hermes_acp.workspaces.remote.program_channels import ProgramChannel, open_program
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.workspaces.remote.program_channel import ProgramChannel, open_program
+from hermes_acp.workspaces.remote.remote_host import (
+    CALL_TIMEOUT_S,
+    Channel,
+    Outcome,
+    put_through,
+    run_through,
+)
 
-LEAVE_S: Final = 20.0
-LONGEST_SCRIPT: Final = 90_000
+DISCONNECT_TIMEOUT_S: Final = 20.0
+MAX_SCRIPT_CHARS: Final = 90_000
 OPTIONS: Final = (
     "-T", "-a", "-x",
     "-oBatchMode=yes",
@@ -34,7 +40,7 @@ OPTIONS: Final = (
     "-oServerAliveCountMax=3",
     "-oLogLevel=ERROR",
 )  # fmt: skip
-WAIT: Final = """
+WAIT_SCRIPT: Final = """
 trap '' HUP INT TERM
 base64 </dev/null >/dev/null 2>&1 && echo ready base64 || echo ready plain
 cat >/dev/null
@@ -68,13 +74,15 @@ class SshHost:
     is_sandbox = False
     remembers = True
 
-    def __init__(self, program: str, address: Address, environment: Mapping[str, str], at_loss: str) -> None:
-        """Connect to nothing yet; `at_loss` is the script that ends what commands left when the line is gone."""
+    def __init__(
+        self, program: str, address: Address, environment: Mapping[str, str], on_disconnect: str
+    ) -> None:
+        """Connect to nothing yet; `on_disconnect` is the script that ends what commands left when the line is gone."""
         self.name = address.host
         self._program = program
         self._address = address
         self._environment = environment
-        self._at_loss = at_loss
+        self._on_disconnect = on_disconnect
         self._connecting = Lock()
         self._line: ProgramChannel | None = None
         self._sockets = ""
@@ -87,15 +95,15 @@ class SshHost:
         return f"/tmp/{self._called}"
 
     async def open(self, script: str) -> Channel:
-        """Start a script there, over a new connection where there is none. Raises WorkspaceTrouble."""
+        """Start a script there, over a new connection where there is none. Raises WorkspaceError."""
         async with self._connecting:
             if self._line is None or self._line.has_ended:
                 await self._connect()
         return await self._session("no", script)
 
-    async def call(self, script: str, patience_s: float = CALL_S) -> Outcome:
-        """Run a script to its end. Raises WorkspaceTrouble."""
-        return await run_through(self, script, patience_s)
+    async def call(self, script: str, max_wait_s: float = CALL_TIMEOUT_S) -> Outcome:
+        """Run a script to its end. Raises WorkspaceError."""
+        return await run_through(self, script, max_wait_s)
 
     async def put(self, path: str, content: bytes) -> None:
         """Write a file of our own."""
@@ -108,12 +116,12 @@ class SshHost:
     async def close(self) -> None:
         """Close the connection, once what is left there is ended."""
         async with self._connecting:
-            await self._leave()
+            await self._disconnect()
 
     async def _connect(self) -> None:
-        await self._leave()
+        await self._disconnect()
         self._sockets = await run_sync(self._make_folder)
-        script = f"{WAIT}\n{self._at_loss}\nrm -rf -- {self.folder}"
+        script = f"{WAIT_SCRIPT}\n{self._on_disconnect}\nrm -rf -- {self.folder}"
         line = await self._session("yes", script)
         said = b""
         try:
@@ -128,18 +136,18 @@ class SshHost:
                 await line.close()
                 await run_sync(self._remove_folder)
         if b"ready" not in said:
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"{self.name} cannot be reached by ssh: {line.complaint() or 'it did not answer'}.",
                 hint=f"Check that `ssh -o BatchMode=yes {self.name} true` works without a question.",
                 retryable=True,
             )
 
-    async def _leave(self) -> None:
+    async def _disconnect(self) -> None:
         line, self._line = self._line, None
         if line is not None:
             with CancelScope(shield=True):
                 await line.end_input()
-                with move_on_after(LEAVE_S):
+                with move_on_after(DISCONNECT_TIMEOUT_S):
                     await line.wait()
                 await line.close()
         await run_sync(self._remove_folder)
@@ -159,7 +167,7 @@ class SshHost:
         """Give the line for the user's own shell there, whichever that is; those agree on plain letters alone."""
         from shlex import quote
 
-        if not self._has_base64 or len(script) > LONGEST_SCRIPT:
+        if not self._has_base64 or len(script) > MAX_SCRIPT_CHARS:
             return f"exec /bin/sh -c {quote(script)}"
         letters = base64.b64encode(script.encode()).decode("ascii")
         return f"exec /bin/sh -c 'eval \"$(printf %s {letters} | base64 -d)\"'"

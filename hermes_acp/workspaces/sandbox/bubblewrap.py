@@ -11,15 +11,15 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from hermes_acp.workspaces.confine import is_within
-from hermes_acp.workspaces.sandbox.anchors import Anchors
+from hermes_acp.workspaces.path_confinement import is_within
 from hermes_acp.workspaces.sandbox.git_use import CommandMode
-from hermes_acp.workspaces.sandbox.places import Places
+from hermes_acp.workspaces.sandbox.path_handles import PathHandles
+from hermes_acp.workspaces.sandbox.sandbox_mounts import SandboxMounts
 
 EMPTY_FILE = "/dev/null"
 
 
-class Room(Struct, frozen=True):
+class SandboxResources(Struct, frozen=True):
     """What one workspace's sandboxes have of their own: folders for temporary files, for the home, an empty one.
 
     `filter` is of system calls; `grounds` are the resolved paths of folders that may be written as they are shown.
@@ -34,54 +34,69 @@ class Room(Struct, frozen=True):
     grounds: Mapping[str, str] = MappingProxyType({})
 
 
-def bubblewrap_words(
-    program: str, places: Places, room: Room, cwd: str, home: str, anchors: Anchors, mode: CommandMode
+def bubblewrap_args(
+    program: str,
+    mounts: SandboxMounts,
+    resources: SandboxResources,
+    cwd: str,
+    home: str,
+    path_handles: PathHandles,
+    mode: CommandMode,
 ) -> tuple[str, ...]:
-    """Give bubblewrap with its options, to be followed by a command; it is to be passed all that `anchors` holds."""
-    words = [program, "--unshare-all", "--cap-drop", "ALL", "--seccomp", str(anchors.keep(room.filter))]
-    words += ["--share-net"] if room.network else []
+    """Give bubblewrap with its options, to be followed by a command; it is to be passed all that `path_handles`
+    holds.
+    """
+    words = [
+        program,
+        "--unshare-all",
+        "--cap-drop",
+        "ALL",
+        "--seccomp",
+        str(path_handles.keep(resources.filter)),
+    ]
+    words += ["--share-net"] if resources.network else []
     words += [] if mode.in_terminal else ["--new-session"]
     words += ["--as-pid-1"] if mode.opens_git else []
-    for path in places.system:
+    for path in mounts.system:
         link = os.path.islink(path)
         words += ["--symlink", os.readlink(path), path] if link else ["--ro-bind", path, path]
     # To root, privileges or not, /proc/sys is its own, and one file there names a program that the kernel runs.
     words += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--dir", "/run"]
-    words += [*_held("--bind", room.temporary, "/tmp", anchors), "--symlink", "/tmp", "/var/tmp"]
-    if room.network:
+    words += [*_held("--bind", resources.temporary, "/tmp", path_handles), "--symlink", "/tmp", "/var/tmp"]
+    if resources.network:
         words += _name_service()
-    if _has_own_home(home, places.writable):
-        words += _held("--bind", room.home, home, anchors)
-    shown = [path for path in places.read_only if _is_shown(path, places)]
-    for path in sorted(each for each in places.read_only if each not in shown):
+    if _has_own_home(home, mounts.writable):
+        words += _held("--bind", resources.home, home, path_handles)
+    shown = [path for path in mounts.read_only if _is_shown(path, mounts)]
+    for path in sorted(each for each in mounts.read_only if each not in shown):
         words += ["--ro-bind", os.path.realpath(path), path]
-    opened = "--ro-bind" if places.is_read_only else "--bind"
-    for path in sorted((*places.writable, *places.pinned)):
-        words += _held(opened, room.grounds.get(path, path), path, anchors)
-    for path in (*sorted(shown), *sorted(places.kept)):
-        words += _held("--ro-bind", path, path, anchors)
-    for each in places.stand_ins:
-        source = each.path if each.content is not None else room.empty
-        words += _held("--ro-bind", source, each.path, anchors)
-    for path in sorted(places.hidden):
-        if any(is_within(path, shown) for shown in (*places.system, *places.read_only, *places.writable)):
+    opened = "--ro-bind" if mounts.is_read_only else "--bind"
+    for path in sorted((*mounts.writable, *mounts.pinned)):
+        words += _held(opened, resources.grounds.get(path, path), path, path_handles)
+    for path in (*sorted(shown), *sorted(mounts.kept)):
+        words += _held("--ro-bind", path, path, path_handles)
+    for each in mounts.placeholders:
+        source = each.path if each.content is not None else resources.empty
+        words += _held("--ro-bind", source, each.path, path_handles)
+    for path in sorted(mounts.hidden):
+        if any(is_within(path, shown) for shown in (*mounts.system, *mounts.read_only, *mounts.writable)):
             words += ["--tmpfs", path] if os.path.isdir(path) else ["--ro-bind", EMPTY_FILE, path]
-    for outside, inside in room.sockets:
-        words += _held("--ro-bind", outside, inside, anchors)
+    for outside, inside in resources.sockets:
+        words += _held("--ro-bind", outside, inside, path_handles)
     return (*words, "--chdir", cwd, "--")
 
 
-def _held(option: str, source: str, path: str, anchors: Anchors) -> list[str]:
+def _held(option: str, source: str, path: str, path_handles: PathHandles) -> list[str]:
     """Show what is at `source`, also if a link is put there meanwhile; nothing where one leads there now."""
-    if not anchors.are_taken:
+    if not path_handles.are_taken:
         return [option, source, path] if os.path.realpath(source) == source else []
-    held = anchors.hold(source)
+    held = path_handles.hold(source)
     return [] if held is None else [f"{option}-fd", str(held), path]
 
 
-def _is_shown(path: str, places: Places) -> bool:
+def _is_shown(path: str, mounts: SandboxMounts) -> bool:
     """Tell whether a path lies in a folder that is writable."""
-    return any(is_within(path, folder) for folder in places.writable)
+    return any(is_within(path, folder) for folder in mounts.writable)
 
 
 def _has_own_home(home: str, writable: Sequence[str]) -> bool:

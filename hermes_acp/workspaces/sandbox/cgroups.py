@@ -12,12 +12,12 @@ from threading import Event
 from typing import Final
 
 MOUNTS: Final = "/proc/self/mountinfo"
-MINE: Final = "/proc/self/cgroup"
-LOOKS: Final = 50
-LOOK_S: Final = 0.01
+OWN_CGROUP: Final = "/proc/self/cgroup"
+MAX_POLLS: Final = 50
+POLL_INTERVAL_S: Final = 0.01
 
 
-class ControlGroup:
+class Cgroup:
     """The folders of one group: one in version 2, one for each controller in version 1."""
 
     def __init__(self, folders: tuple[str, ...]) -> None:
@@ -37,11 +37,11 @@ class ControlGroup:
                 for pid in _members(folder):
                     with suppress(ProcessLookupError, PermissionError):
                         os.kill(pid, signal.SIGKILL)
-        for _ in range(LOOKS):
+        for _ in range(MAX_POLLS):
             left = [folder for folder in self.folders if _is_left(folder)]
             if not left:
                 return
-            self._pause.wait(LOOK_S)
+            self._pause.wait(POLL_INTERVAL_S)
 
 
 def _is_left(folder: str) -> bool:
@@ -55,7 +55,7 @@ def _is_left(folder: str) -> bool:
     return False
 
 
-def make_group(name: str, max_processes: int, memory_bytes: int) -> ControlGroup | None:
+def create_cgroup(name: str, max_processes: int, memory_bytes: int) -> Cgroup | None:
     """Make a group with these bounds; None where that is not ours to do."""
     limits = {
         "pids": (("pids.max", max_processes),),
@@ -83,13 +83,13 @@ def make_group(name: str, max_processes: int, memory_bytes: int) -> ControlGroup
         else:
             with suppress(OSError):
                 os.rmdir(folder)
-    return ControlGroup(tuple(made)) if made else None
+    return Cgroup(tuple(made)) if made else None
 
 
 def _parents() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Give the folders in which groups could be made, each with what can be bound there."""
     mine: dict[str, str] = {}
-    with suppress(OSError), open(MINE, encoding="utf-8") as file:
+    with suppress(OSError), open(OWN_CGROUP, encoding="utf-8") as file:
         for line in file:
             _, controllers, path = line.rstrip("\n").split(":", 2)
             mine |= dict.fromkeys(controllers.split(","), path)

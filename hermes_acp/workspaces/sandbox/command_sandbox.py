@@ -16,31 +16,36 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import Command
-from hermes_acp.workspaces.confine import is_within
-from hermes_acp.workspaces.limit_tags import tag_of
-from hermes_acp.workspaces.processes import Caretaker
-from hermes_acp.workspaces.sandbox.anchors import Anchors, close_all, open_in_place
-from hermes_acp.workspaces.sandbox.bounds import USUAL_VARIABLES, Bounds, Guarded, is_any_of
-from hermes_acp.workspaces.sandbox.bubblewrap import Room, bubblewrap_words
-from hermes_acp.workspaces.sandbox.cgroups import ControlGroup, make_group
-from hermes_acp.workspaces.sandbox.detection import Finder, Found, find_way
-from hermes_acp.workspaces.sandbox.explanation import explain_failure
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.port_types import Command
+from hermes_acp.workspaces.command_environment import temporary_folder
+from hermes_acp.workspaces.path_confinement import is_within
+from hermes_acp.workspaces.process_spawn import SandboxEntry, ShellCommand
+from hermes_acp.workspaces.process_tree import ProcessRegistry
+from hermes_acp.workspaces.rlimit_tags import tag_of
+from hermes_acp.workspaces.sandbox.bubblewrap import SandboxResources, bubblewrap_args
+from hermes_acp.workspaces.sandbox.cgroups import Cgroup, create_cgroup
+from hermes_acp.workspaces.sandbox.egress_proxy import Proxy
 from hermes_acp.workspaces.sandbox.git_use import KEEPING, USUAL_MODE, CommandMode, git_variables, kept_of_git
 from hermes_acp.workspaces.sandbox.landlock import landlock_rights
-from hermes_acp.workspaces.sandbox.limits import SHELL, limit_of_all, limits_of_each
-from hermes_acp.workspaces.sandbox.lookout import absent, look_for
-from hermes_acp.workspaces.sandbox.newcomers import Newcomers
-from hermes_acp.workspaces.sandbox.places import Places, StandIn, survey
-from hermes_acp.workspaces.sandbox.proxy import Proxy
-from hermes_acp.workspaces.sandbox.renunciation import give_up
-from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, filter_program
-from hermes_acp.workspaces.sandbox.stand_ins import StandIns
-from hermes_acp.workspaces.sandbox.tracked import Tracked
-from hermes_acp.workspaces.sandbox.tree_index import Tree, TreeIndex
-from hermes_acp.workspaces.starts import SandboxGate, Shell
-from hermes_acp.workspaces.surroundings import temporary_folder
+from hermes_acp.workspaces.sandbox.landlock_apply import give_up
+from hermes_acp.workspaces.sandbox.path_handles import PathHandles, close_all, open_in_place
+from hermes_acp.workspaces.sandbox.path_scan import find_denied, missing_denied
+from hermes_acp.workspaces.sandbox.placeholders import Placeholders
+from hermes_acp.workspaces.sandbox.process_limits import SHELL, process_count_limit, process_ulimits
+from hermes_acp.workspaces.sandbox.quarantine import Quarantine
+from hermes_acp.workspaces.sandbox.sandbox_detection import DetectedSandbox, SandboxDetector, detect_sandbox
+from hermes_acp.workspaces.sandbox.sandbox_failure_hints import explain_failure
+from hermes_acp.workspaces.sandbox.sandbox_mounts import Placeholder, SandboxMounts, plan_sandbox_mounts
+from hermes_acp.workspaces.sandbox.sandbox_policy import (
+    DEFAULT_VARIABLES,
+    GuardedNames,
+    SandboxPolicy,
+    is_any_of,
+)
+from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, build_filter
+from hermes_acp.workspaces.sandbox.tracked_files import TrackedFiles
+from hermes_acp.workspaces.sandbox.tree_index import TreeIndex, WorkspaceTree
 
 # Waits until it is in its group, gets ready, and becomes what follows.
 OUTER: Final = 'read -r end <&2; exec 2>&1; eval "$1"; shift; exec "$@"'
@@ -48,12 +53,12 @@ RELAY: Final = os.path.join(os.path.dirname(__file__), "relay_exec.py")
 SOCKET_INSIDE: Final = "/run/hermes-acp-proxy"
 
 
-class Confined(Struct, frozen=True):
+class SandboxedCommand(Struct, frozen=True):
     """A command line within its sandbox, and what it holds until it has ended."""
 
-    shell: Shell
-    held: tuple[StandIn, ...] = ()
-    anchors: Anchors | None = None
+    shell: ShellCommand
+    held: tuple[Placeholder, ...] = ()
+    path_handles: PathHandles | None = None
     is_confined: bool = False
     mode: CommandMode = USUAL_MODE
 
@@ -65,10 +70,10 @@ class Sandbox:
         self,
         roots: Sequence[str],
         environment: Callable[[], Mapping[str, str]],
-        bounds: Callable[[], Bounds],
+        bounds: Callable[[], SandboxPolicy],
         is_public: Callable[[str], bool],
         *,
-        find: Finder = find_way,
+        find: SandboxDetector = detect_sandbox,
         hidden: Sequence[str] = (),
         outputs: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
@@ -84,10 +89,10 @@ class Sandbox:
         self._lasting: dict[str, int] = {}
         self._grounds: dict[str, str] = {}
         self._filters: dict[bool, bytes] = {}
-        self._group: ControlGroup | None = None
+        self._group: Cgroup | None = None
         self._proxy: Proxy | None = None
-        self._stand_ins = StandIns()
-        self._tracked = Tracked()
+        self._placeholders = Placeholders()
+        self._tracked = TrackedFiles()
         self._setting_up = Lock()
 
     @cached_property
@@ -95,79 +100,81 @@ class Sandbox:
         return self._environment_now()
 
     @cached_property
-    def bounds(self) -> Bounds:
+    def bounds(self) -> SandboxPolicy:
         """What commands keep within, as it was when first asked for."""
         return self._bounds_now()
 
     @cached_property
-    def _newcomers(self) -> Newcomers:
-        return Newcomers(self._roots, self._index)
+    def _quarantine(self) -> Quarantine:
+        return Quarantine(self._roots, self._index)
 
     @cached_property
     def _index(self) -> TreeIndex:
         return TreeIndex(self._roots, self.bounds.guarded)
 
     @cached_property
-    def found(self) -> Found:
+    def found(self) -> DetectedSandbox:
         """The way of confining there is for this workspace."""
         if "/" in self._roots:
-            return Found(
+            return DetectedSandbox(
                 "none", remark="The whole machine is the workspace: there is nothing to keep out of."
             )
         return self._find(self._environment, self._roots)
 
     def takes(self, command: Command) -> bool:
-        """Tell whether a command is to be confined. Raises WorkspaceTrouble where it must be and cannot be."""
-        if not self._is_meant(command):
+        """Tell whether a command is to be confined. Raises WorkspaceError where it must be and cannot be."""
+        if not self._should_confine(command):
             return False
-        if not self.could_take(command):
+        if not self.could_confine(command):
             why = (
                 self.found.remark
                 if self.bounds.when != "off"
                 else "The sandbox is turned off in the settings."
             )
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"Not run, as it could not be confined. {why}",
                 hint="It can run with `unsandboxed: true`, which the user is asked about.",
             )
         return True
 
-    def could_take(self, command: Command) -> bool:
+    def could_confine(self, command: Command) -> bool:
         """Tell whether a command would be confined here."""
-        return self._is_meant(command) and self.bounds.when != "off" and self.found.way != "none"
+        return self._should_confine(command) and self.bounds.when != "off" and self.found.way != "none"
 
-    def _is_meant(self, command: Command) -> bool:
+    def _should_confine(self, command: Command) -> bool:
         is_usual = command.confinement == "usual" and self.bounds.when == "on"
         return is_usual or command.must_be_confined
 
-    def confine(self, shell: Shell, care: Caretaker, mode: CommandMode = USUAL_MODE) -> Confined:
+    def confine(
+        self, shell: ShellCommand, registry: ProcessRegistry, mode: CommandMode = USUAL_MODE
+    ) -> SandboxedCommand:
         """Give a command line within the sandbox; once it has ended, `settle` and `release` follow.
 
         One that is read-only changes nothing in the workspace and has no network, whatever is configured.
         """
         with self._setting_up:  # first commands may come at once
-            self._set_up(care)
-        with self._stand_ins.staying():
+            self._set_up(registry)
+        with self._placeholders.kept_in_place():
             if mode.is_read_only:
-                return self._within(shell, care, mode)
-            self._newcomers.begin(self._standing)
+                return self._within(shell, registry, mode)
+            self._quarantine.begin(self._current_placeholders)
             try:
-                return self._within(shell, care, mode)
-            except (OSError, WorkspaceTrouble):
-                self._newcomers.end(self._standing, is_over=True)
+                return self._within(shell, registry, mode)
+            except (OSError, WorkspaceError):
+                self._quarantine.end(self._current_placeholders, is_over=True)
                 raise
 
-    def confine_search(self, shell: Shell, care: Caretaker) -> Confined:
+    def confine_search(self, shell: ShellCommand, registry: ProcessRegistry) -> SandboxedCommand:
         """Give a search as the agent's own: all that lies in the folders is seen, but no link leads out of them."""
         with self._setting_up:
-            self._set_up(care)
-        bounds = structs.replace(self.bounds, guarded=Guarded())
+            self._set_up(registry)
+        bounds = structs.replace(self.bounds, guarded=GuardedNames())
         hidden = (*self._hidden, self._folder)
-        places = survey(self._roots, bounds, self._environment, hidden, (), Tree())
-        places = structs.replace(places, read_only=(*places.read_only, shell.argv[0]))
-        return self._enclosed(places, shell, care, CommandMode(is_read_only=True))
+        mounts = plan_sandbox_mounts(self._roots, bounds, self._environment, hidden, (), WorkspaceTree())
+        mounts = structs.replace(mounts, read_only=(*mounts.read_only, shell.argv[0]))
+        return self._in_bubblewrap(mounts, shell, registry, CommandMode(is_read_only=True))
 
-    def _within(self, shell: Shell, care: Caretaker, mode: CommandMode) -> Confined:
+    def _within(self, shell: ShellCommand, registry: ProcessRegistry, mode: CommandMode) -> SandboxedCommand:
         if mode.is_read_only or self.found.way == "landlock":  # Landlock cannot keep a part of .git
             mode = structs.replace(mode, opens_git=False)
         hidden = (*self._hidden, self._folder)
@@ -177,99 +184,105 @@ class Sandbox:
         tree = structs.replace(tree, secrets=tuple(secrets))
         if self.found.way == "landlock":  # where one name is kept, nothing new could be made beside it
             tree = structs.replace(tree, guarded=())
-        places = survey(
+        mounts = plan_sandbox_mounts(
             self._roots,
             self.bounds,
             self._environment,
             hidden,
-            self._stand_ins.held(),
-            structs.replace(tree, repositories=self._newcomers.repositories),
+            self._placeholders.held(),
+            structs.replace(tree, repositories=self._quarantine.repositories),
             opens_git=mode.opens_git,
         )
-        return self._enclosed(self._closed(places), shell, care, mode)
+        return self._in_bubblewrap(self._closed(mounts), shell, registry, mode)
 
-    def _enclosed(self, places: Places, shell: Shell, care: Caretaker, mode: CommandMode) -> Confined:
+    def _in_bubblewrap(
+        self, mounts: SandboxMounts, shell: ShellCommand, registry: ProcessRegistry, mode: CommandMode
+    ) -> SandboxedCommand:
         if mode.is_read_only:
-            places = places.read_only_view()
-        room = self._room(is_read_only=mode.is_read_only)
+            mounts = mounts.read_only_view()
+        resources = self._resources(is_read_only=mode.is_read_only)
         environment = git_variables(self._variables())
-        counted = limit_of_all(self.bounds.max_processes, has_namespace=self.found.way == "bubblewrap")
+        counted = process_count_limit(self.bounds.max_processes, has_namespace=self.found.way == "bubblewrap")
         if self.found.way == "landlock":
             environment |= {"TMPDIR": f"{self._folder}/tmp", "HOME": f"{self._folder}/home"}
-            rights = landlock_rights(self._with_outputs(places), room)
-            bounded = partial(give_up, rights, room.filter, network=room.network)
+            rights = landlock_rights(self._with_outputs(mounts), resources)
+            bounded = partial(give_up, rights, resources.filter, network=resources.network)
             return self._confined(shell, counted, environment, mode, give_up=bounded)
-        held = self._stand_ins.hold(places.stand_ins)
+        held = self._placeholders.hold(mounts.placeholders)
         for each in held:
             if each.content is None:
-                care.note_stand_in(each.path)
-        self._settle_grounds(places.writable)
-        places = structs.replace(self._with_outputs(places), stand_ins=held)
-        anchors = Anchors(self._lasting, are_taken=self.found.takes_descriptors)
+                registry.note_placeholder(each.path)
+        self._resolve_writable(mounts.writable)
+        mounts = structs.replace(self._with_outputs(mounts), placeholders=held)
+        path_handles = PathHandles(self._lasting, are_taken=self.found.accepts_descriptors)
         home = environment.get("HOME", "")
         try:
-            words = bubblewrap_words(self.found.program, places, room, shell.cwd, home, anchors, mode)
+            words = bubblewrap_args(
+                self.found.program, mounts, resources, shell.cwd, home, path_handles, mode
+            )
         except OSError:
-            anchors.let_go()
-            self._stand_ins.release(held)
+            path_handles.let_go()
+            self._placeholders.release(held)
             raise
-        relay = (os.path.realpath(sys.executable), "-I", "-S", RELAY, SOCKET_INSIDE) if room.sockets else ()
+        relay = (
+            (os.path.realpath(sys.executable), "-I", "-S", RELAY, SOCKET_INSIDE) if resources.sockets else ()
+        )
         words = (*words, *counted, *relay, *(KEEPING if mode.opens_git else ()))
-        confined = self._confined(shell, words, environment, mode, anchors=anchors)
+        confined = self._confined(shell, words, environment, mode, path_handles=path_handles)
         return structs.replace(confined, held=held)
 
-    def _settle_grounds(self, writable: Sequence[str]) -> None:
+    def _resolve_writable(self, writable: Sequence[str]) -> None:
         """Resolve once what is written in; what lies in another such folder could be changed by a command."""
         for path in writable:
             if not any(is_within(path, each) and path != each for each in writable):
                 self._grounds.setdefault(path, os.path.realpath(path))
 
-    def _closed(self, places: Places) -> Places:
-        """Shut what rules keep commands out of. Raises WorkspaceTrouble."""
-        closures = self.bounds.closed()
-        sight = look_for(places.writable, closures)
-        standing = {each.path for each in self._stand_ins.held()}
-        missing = set(absent(places.writable, closures)) | {
-            each.named for each in closures if each.named in standing
+    def _closed(self, mounts: SandboxMounts) -> SandboxMounts:
+        """Shut what rules keep commands out of. Raises WorkspaceError."""
+        denied_paths = self.bounds.closed()
+        sight = find_denied(mounts.writable, denied_paths)
+        standing = {each.path for each in self._placeholders.held()}
+        missing = set(missing_denied(mounts.writable, denied_paths)) | {
+            each.named for each in denied_paths if each.named in standing
         }
         return structs.replace(
-            places,
-            hidden=(*places.hidden, *(path for path in sight.hidden if path not in missing)),
-            kept=(*places.kept, *(path for path in sight.kept if path not in missing)),
-            pinned=(*places.pinned, *sight.pinned),
-            stand_ins=tuple(dict.fromkeys((*places.stand_ins, *map(StandIn, sorted(missing))))),
+            mounts,
+            hidden=(*mounts.hidden, *(path for path in sight.hidden if path not in missing)),
+            kept=(*mounts.kept, *(path for path in sight.kept if path not in missing)),
+            pinned=(*mounts.pinned, *sight.pinned),
+            placeholders=tuple(dict.fromkeys((*mounts.placeholders, *map(Placeholder, sorted(missing))))),
         )
 
     def _confined(
         self,
-        shell: Shell,
+        shell: ShellCommand,
         words: Sequence[str],
         environment: Mapping[str, str],
         mode: CommandMode,
         *,
-        anchors: Anchors | None = None,
+        path_handles: PathHandles | None = None,
         give_up: Callable[[], None] | None = None,
-    ) -> Confined:
+    ) -> SandboxedCommand:
         def receive(pid: int) -> None:
             if self._group:
                 self._group.take(pid)
-            if anchors:
-                anchors.let_go()
+            if path_handles:
+                path_handles.let_go()
 
-        bounds = self.bounds.for_reading() if mode.is_read_only else self.bounds
-        outer = (SHELL, "-c", OUTER, "sh", limits_of_each(bounds, tag_of(shell.mark)))
-        gate = SandboxGate(outer, receive, give_up, anchors.all if anchors else ())
+        bounds = self.bounds.for_read_only() if mode.is_read_only else self.bounds
+        outer = (SHELL, "-c", OUTER, "sh", process_ulimits(bounds, tag_of(shell.mark)))
+        gate = SandboxEntry(outer, receive, give_up, path_handles.all if path_handles else ())
         argv = (*words, *shell.argv)
         within = structs.replace(shell, argv=argv, environment=environment, gate=gate)
-        return Confined(within, anchors=anchors, is_confined=True, mode=mode)
+        return SandboxedCommand(within, path_handles=path_handles, is_confined=True, mode=mode)
 
-    def release(self, confined: Confined) -> None:
+    def release(self, confined: SandboxedCommand) -> None:
         """Clear away what a command held that has ended with all it started, or was never started."""
-        self._stand_ins.release(confined.held)
-        if confined.anchors:
-            confined.anchors.let_go()
+        self._placeholders.release(confined.held)
+        if confined.path_handles:
+            confined.path_handles.let_go()
 
-    def settle(self, confined: Confined, *, is_over: bool) -> str:
+    def settle(self, confined: SandboxedCommand, *, is_over: bool) -> str:
         """Set aside what a command made that may not be there, when it ended, with all it started if it `is_over`.
 
         Gives lines that tell of it. What was not confined was approved, and so is what there is then.
@@ -277,24 +290,24 @@ class Sandbox:
         if confined.mode.is_read_only:
             return ""
         if confined.is_confined:
-            return self._newcomers.end(self._standing, is_over=is_over)
-        self._newcomers.admit(self._standing)
+            return self._quarantine.end(self._current_placeholders, is_over=is_over)
+        self._quarantine.admit(self._current_placeholders)
         return ""
 
     @property
-    def was_used(self) -> bool:
+    def has_confined(self) -> bool:
         """Whether anything was ever confined: until then there is nothing to settle."""
         return bool(self._folder)
 
-    def stand_by(self) -> None:
+    def quarantine_pending(self) -> None:
         """Set aside what confined commands made until now: what a command makes that is approved may be there."""
-        if self.was_used:
-            self._newcomers.look(self._standing)
+        if self.has_confined:
+            self._quarantine.look(self._current_placeholders)
 
-    def _standing(self) -> frozenset[str]:
-        return frozenset(each.path for each in self._stand_ins.held())
+    def _current_placeholders(self) -> frozenset[str]:
+        return frozenset(each.path for each in self._placeholders.held())
 
-    def explain(self, confined: Confined, output: str, exit_code: int | None) -> str:
+    def explain(self, confined: SandboxedCommand, output: str, exit_code: int | None) -> str:
         """Give a line about the sandbox where it may be why a command failed."""
         if not exit_code:
             return ""
@@ -315,7 +328,7 @@ class Sandbox:
 
     def close(self) -> None:
         """Clear away what the sandbox has of its own; nothing runs in it any more."""
-        self._stand_ins.clear()
+        self._placeholders.clear()
         if self._folder:
             self._index.close()
         if self._proxy is not None:
@@ -327,41 +340,41 @@ class Sandbox:
             shutil.rmtree(self._folder, ignore_errors=True)
         self._proxy, self._group, self._folder, self._lasting = None, None, "", {}
 
-    def _room(self, *, is_read_only: bool) -> Room:
+    def _resources(self, *, is_read_only: bool) -> SandboxResources:
         sockets = ((self._proxy.path, SOCKET_INSIDE),) if self._proxy and not is_read_only else ()
         folder = self._folder
         has_network = self.bounds.has_network and not is_read_only
         own = (f"{folder}/tmp", f"{folder}/home", f"{folder}/empty")
         is_bare = self.found.way == "landlock"
-        calls = self._filters.get(is_read_only) or filter_program(
-            self._families(is_read_only=is_read_only),
+        calls = self._filters.get(is_read_only) or build_filter(
+            self._socket_families(is_read_only=is_read_only),
             shares_ipc=is_bare,
             keeps_metadata=is_bare and is_read_only,
         )
         self._filters[is_read_only] = calls
-        return Room(*own, has_network, sockets, calls, self._grounds)
+        return SandboxResources(*own, has_network, sockets, calls, self._grounds)
 
-    def _set_up(self, care: Caretaker) -> None:
+    def _set_up(self, registry: ProcessRegistry) -> None:
         if self._folder:
             return
         temporary = temporary_folder(self._environment)
         folder = os.path.realpath(tempfile.mkdtemp(prefix="hermes-acp-sandbox-", dir=temporary))
-        care.note_folder(folder)
+        registry.register_folder(folder)
         for name in ("tmp", "home", "empty"):
             os.mkdir(f"{folder}/{name}", 0o700)
-        self._group = make_group(
+        self._group = create_cgroup(
             f"hermes-acp-{token_hex(6)}", self.bounds.max_processes, self.bounds.memory()
         )
         for made in self._group.folders if self._group else ():
-            care.note_stand_in(made)
+            registry.note_placeholder(made)
         if self.bounds.hosts and not self.bounds.has_network and self.found.way == "bubblewrap":
             self._proxy = Proxy(f"{folder}/proxy", self.bounds.hosts, self._is_public)
-        if self.found.takes_descriptors:
+        if self.found.accepts_descriptors:
             opened = {path: open_in_place(path) for path in map(f"{folder}/".__add__, os.listdir(folder))}
             self._lasting = {path: held for path, held in opened.items() if held is not None}
         self._folder = folder
 
-    def _families(self, *, is_read_only: bool) -> tuple[int, ...]:
+    def _socket_families(self, *, is_read_only: bool) -> tuple[int, ...]:
         """Give the kinds of sockets there may be: with the machine's network come the local ones without a path.
 
         No mount keeps a command from a local socket in the workspace, so one that only reads makes no such sockets.
@@ -373,9 +386,9 @@ class Sandbox:
         return (LOCAL, *INTERNET, NETLINK) if self.found.way == "bubblewrap" else ()
 
     def _variables(self) -> dict[str, str]:
-        wanted = (*USUAL_VARIABLES, *self.bounds.variables)
+        wanted = (*DEFAULT_VARIABLES, *self.bounds.variables)
         return {name: value for name, value in self._environment.items() if is_any_of(name, wanted)}
 
-    def _with_outputs(self, places: Places) -> Places:
+    def _with_outputs(self, mounts: SandboxMounts) -> SandboxMounts:
         own = tuple(path for path in (sys.base_prefix, sys.prefix, os.path.dirname(RELAY)) if self._proxy)
-        return structs.replace(places, read_only=(*places.read_only, *self._outputs(), *own))
+        return structs.replace(mounts, read_only=(*mounts.read_only, *self._outputs(), *own))

@@ -18,16 +18,16 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-LONGEST_HEAD: Final = 32 * 1024
-HEAD_S: Final = 30.0
-CONNECT_S: Final = 20.0
-IDLE_S: Final = 600.0
+MAX_HEAD_BYTES: Final = 32 * 1024
+HEAD_TIMEOUT_S: Final = 30.0
+CONNECT_TIMEOUT_S: Final = 20.0
+IDLE_TIMEOUT_S: Final = 600.0
 CHUNK_BYTES: Final = 64 * 1024
-USUAL_PORTS: Final = (80, 443)
-MOST_AT_ONCE: Final = 64
+DEFAULT_PORTS: Final = (80, 443)
+MAX_CONCURRENT: Final = 64
 
 
-class Refused(Exception):
+class ProxyRefused(Exception):
     """A request that is not let through; the status line says why."""
 
 
@@ -45,7 +45,7 @@ def is_allowed(host: str, port: int, allowed: Sequence[str]) -> bool:
     name = host.casefold().rstrip(".")
     for entry in allowed:
         pattern, _, number = entry.casefold().partition(":")
-        is_port = port == int(number) if number else port in USUAL_PORTS
+        is_port = port == int(number) if number else port in DEFAULT_PORTS
         is_name = name.endswith(pattern[1:]) if pattern.startswith("*.") else name == pattern
         if is_port and is_name:
             return True
@@ -59,7 +59,7 @@ class Proxy:
         self.path = path
         self._allowed = tuple(allowed)
         self._is_public = is_public
-        self._room = threading.BoundedSemaphore(MOST_AT_ONCE)
+        self._room = threading.BoundedSemaphore(MAX_CONCURRENT)
         proxy = self
 
         class Visit(socketserver.BaseRequestHandler):
@@ -89,11 +89,11 @@ class Proxy:
     def serve(self, client: socket.socket) -> None:
         """Answer one visitor."""
         with self._room, suppress(OSError):
-            client.settimeout(HEAD_S)
+            client.settimeout(HEAD_TIMEOUT_S)
             try:
                 request, rest = _read_request(client)
                 server = self._reach(request)
-            except Refused as refusal:
+            except ProxyRefused as refusal:
                 client.sendall(
                     f"HTTP/1.1 {refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".encode()
                 )
@@ -106,37 +106,37 @@ class Proxy:
 
     def _reach(self, request: ProxyRequest) -> socket.socket:
         if not is_allowed(request.host, request.port, self._allowed):
-            raise Refused("403 Not an allowed host of this sandbox")
+            raise ProxyRefused("403 Not an allowed host of this sandbox")
         try:
             found = socket.getaddrinfo(request.host, request.port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as error:
-            raise Refused("502 No such host") from error
+            raise ProxyRefused("502 No such host") from error
         for family, kind, protocol, _, address in found:
             if not self._is_public(str(address[0])):
-                raise Refused("403 That host leads to a private network")
+                raise ProxyRefused("403 That host leads to a private network")
             server = socket.socket(family, kind, protocol)
-            server.settimeout(CONNECT_S)
+            server.settimeout(CONNECT_TIMEOUT_S)
             try:
                 server.connect(address)
             except OSError:
                 server.close()
                 continue
             return server
-        raise Refused("502 That host does not answer")
+        raise ProxyRefused("502 That host does not answer")
 
 
 def _read_request(client: socket.socket) -> tuple[ProxyRequest, bytes]:
     head = b""
     while b"\r\n\r\n" not in head:
         piece = client.recv(4096)
-        if not piece or len(head) > LONGEST_HEAD:
-            raise Refused("400 Bad request")
+        if not piece or len(head) > MAX_HEAD_BYTES:
+            raise ProxyRefused("400 Bad request")
         head += piece
     head, _, rest = head.partition(b"\r\n\r\n")
     lines = head.decode("latin-1").split("\r\n")
     words = lines[0].split(" ")
     if len(words) != 3:
-        raise Refused("400 Bad request")
+        raise ProxyRefused("400 Bad request")
     method, target, _ = words
     try:
         if method.upper() == "CONNECT":
@@ -144,7 +144,7 @@ def _read_request(client: socket.socket) -> tuple[ProxyRequest, bytes]:
             return ProxyRequest(place.hostname or "", place.port or 443, b"", is_tunnel=True), rest
         place = urlsplit(target)
         if place.scheme != "http" or not place.hostname:
-            raise Refused("400 Only http addresses and CONNECT")
+            raise ProxyRefused("400 Only http addresses and CONNECT")
         path = (place.path or "/") + (f"?{place.query}" if place.query else "")
         named = place.netloc.rpartition("@")[2]
         dropped = ("proxy-", "connection:", "keep-alive:", "host:")
@@ -154,14 +154,14 @@ def _read_request(client: socket.socket) -> tuple[ProxyRequest, bytes]:
         )
         return ProxyRequest(place.hostname, place.port or 80, first.encode("latin-1"), is_tunnel=False), rest
     except ValueError as error:
-        raise Refused("400 Bad address") from error
+        raise ProxyRefused("400 Bad address") from error
 
 
 def _pass_on(client: socket.socket, server: socket.socket) -> None:
     """Pass on what either says until both are done, or silent for too long."""
     others = {client: server, server: client}
     while others:
-        ready, _, _ = select.select(list(others), [], [], IDLE_S)
+        ready, _, _ = select.select(list(others), [], [], IDLE_TIMEOUT_S)
         if not ready:
             return
         for speaker in ready:

@@ -13,16 +13,16 @@ from typing import Final
 
 MAX_NESTED: Final = 500
 MAX_LOGS: Final = 5_000
-DATA: Final = re.compile(
+DATA_ENTRIES: Final = re.compile(
     r"objects|refs|logs|lfs|reftable|info|modules|worktrees"
     r"|(?:index|sharedindex\.\w+|HEAD|[A-Z]+_HEAD|packed-refs|shallow|description"
     r"|AUTO_MERGE|MERGE_(?:MSG|MODE|RR|AUTOSTASH)|[A-Z]+_EDITMSG|SQUASH_MSG|EDIT_DESCRIPTION|ADD_EDIT\.patch"
     r"|BISECT_[A-Z_]+|NOTES_MERGE_[A-Z]+|gc\.(?:pid|log))(?:\.lock)?"
     r"|packed-refs\.new|index\.[\w.]+|next-index-\w+(?:\.lock)?|shallow_\w+|addp-hunk-edit\.diff"
 )
-INFO_DATA: Final = re.compile(r"refs(?:_\w+)?|(?:exclude|sparse-checkout|grafts|shallow)(?:\.lock)?")
-OBJECTS_DATA: Final = re.compile(r"packs(?:_\w+)?|commit-graphs?(?:\.lock)?|tmp_\w+")
-LEFTOVERS: Final = re.compile(r"shallow|(?:HEAD|[A-Z]+_HEAD|packed-refs|shallow)\.lock")
+INFO_ENTRIES: Final = re.compile(r"refs(?:_\w+)?|(?:exclude|sparse-checkout|grafts|shallow)(?:\.lock)?")
+OBJECTS_ENTRIES: Final = re.compile(r"packs(?:_\w+)?|commit-graphs?(?:\.lock)?|tmp_\w+")
+STALE_NAMES: Final = re.compile(r"shallow|(?:HEAD|[A-Z]+_HEAD|packed-refs|shallow)\.lock")
 """What git works with for a moment, and what stops it later or cuts its history off: not so `index.lock`, which
 somebody who writes a message of a commit may hold for long."""
 POINTERS: Final = frozenset({"commondir", "gitdir", "locked"})
@@ -59,35 +59,39 @@ def modules(repository: str) -> Iterator[str]:
             waiting += (f"{folder}/{name}" for name, is_link in names if not is_link)
 
 
-def strays(directory: str) -> list[str]:
+def unexpected_entries(directory: str) -> list[str]:
     """Return the paths in a git directory that are no plain data: settings, hooks, instructions, pointers and links."""
     found: list[str] = []
     for name, is_link in entries(directory):
         path = f"{directory}/{name}"
-        if is_link or not DATA.fullmatch(name):
+        if is_link or not DATA_ENTRIES.fullmatch(name):
             found.append(path)
         elif name == "info":
             found += (
-                f"{path}/{each}" for each, is_bad in entries(path) if is_bad or not INFO_DATA.fullmatch(each)
+                f"{path}/{each}"
+                for each, is_bad in entries(path)
+                if is_bad or not INFO_ENTRIES.fullmatch(each)
             )
         elif name == "objects":
-            found += _strays_of_objects(f"{path}/info")
+            found += _unexpected_objects(f"{path}/info")
     return found + _links(f"{directory}/logs")
 
 
-def _strays_of_objects(info: str) -> list[str]:
+def _unexpected_objects(info: str) -> list[str]:
     """Return what makes git look for objects elsewhere."""
     if os.path.islink(info):
         return [info]
-    return [f"{info}/{name}" for name, is_bad in entries(info) if is_bad or not OBJECTS_DATA.fullmatch(name)]
+    return [
+        f"{info}/{name}" for name, is_bad in entries(info) if is_bad or not OBJECTS_ENTRIES.fullmatch(name)
+    ]
 
 
-def leftovers(directory: str) -> list[str]:
+def stale_entries(directory: str) -> list[str]:
     """Return the paths in a git directory that nobody needs once no command is at work."""
     return [
         f"{directory}/{name}"
         for name, is_link in entries(directory)
-        if not is_link and LEFTOVERS.fullmatch(name)
+        if not is_link and STALE_NAMES.fullmatch(name)
     ]
 
 

@@ -11,8 +11,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.workspaces.sandbox.limits import SHELL
-from hermes_acp.workspaces.surroundings import with_git_settings
+from hermes_acp.workspaces.command_environment import with_git_settings
+from hermes_acp.workspaces.sandbox.process_limits import SHELL
 
 WRITERS: Final = ("git", "gh", "jj", "pre-commit")
 """The programs that write to git directories as their task. A command line that names none leaves them read-only."""

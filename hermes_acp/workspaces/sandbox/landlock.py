@@ -8,10 +8,10 @@ read, and everything else beneath the root is open.
 import os
 from collections.abc import Mapping, Sequence
 
-from hermes_acp.workspaces.confine import is_within
-from hermes_acp.workspaces.sandbox.bubblewrap import Room
-from hermes_acp.workspaces.sandbox.places import Places
-from hermes_acp.workspaces.sandbox.renunciation import Right
+from hermes_acp.workspaces.path_confinement import is_within
+from hermes_acp.workspaces.sandbox.bubblewrap import SandboxResources
+from hermes_acp.workspaces.sandbox.landlock_apply import Right
+from hermes_acp.workspaces.sandbox.sandbox_mounts import SandboxMounts
 
 DEVICES = (
     "/dev/null",
@@ -26,55 +26,55 @@ DEVICES = (
 ALSO_READ = ("/proc", "/run/systemd/resolve")
 
 
-def landlock_rights(places: Places, room: Room) -> Mapping[Right, Sequence[str]]:
+def landlock_rights(mounts: SandboxMounts, resources: SandboxResources) -> Mapping[Right, Sequence[str]]:
     """Give the resolved paths of each right; what a link in a writable folder leads to is open to nobody."""
-    refused = (*places.hidden, *places.kept, *places.pinned)
+    refused = (*mounts.hidden, *mounts.kept, *mounts.pinned)
     read: list[str] = []
-    write = [room.temporary, room.home]
-    for folder in () if places.is_read_only else places.writable:
+    write = [resources.temporary, resources.home]
+    for folder in () if mounts.is_read_only else mounts.writable:
         only_read: list[str] = []
         whole = [folder]
         if any(is_within(path, folder) for path in refused):
             whole.clear()
-            _split(folder, places, only_read, whole)
-        place = _settled(folder, places)
+            _split(folder, mounts, only_read, whole)
+        place = _settled(folder, mounts)
         read += (place + path[len(folder) :] for path in only_read)
         write += (place + path[len(folder) :] for path in whole)
-    also = places.writable if places.is_read_only else ()
-    for folder in (*places.system, *places.read_only, *ALSO_READ, *also):
-        _read(folder, places, read)
-    shown = (_settled(path, places) for path in (*places.writable, *places.read_only, *places.system))
+    also = mounts.writable if mounts.is_read_only else ()
+    for folder in (*mounts.system, *mounts.read_only, *ALSO_READ, *also):
+        _read(folder, mounts, read)
+    shown = (_settled(path, mounts) for path in (*mounts.writable, *mounts.read_only, *mounts.system))
     listed = [path for path in shown if path not in read]
     return {"list": listed, "read": read, "use": [os.path.realpath(path) for path in DEVICES], "write": write}
 
 
-def _settled(path: str, places: Places) -> str:
+def _settled(path: str, mounts: SandboxMounts) -> str:
     """Resolve a path that no command can change; one in a writable folder stays as it is written."""
-    is_open = any(is_within(path, folder) and path != folder for folder in places.writable)
+    is_open = any(is_within(path, folder) and path != folder for folder in mounts.writable)
     return path if is_open else os.path.realpath(path)
 
 
-def _split(folder: str, places: Places, read: list[str], write: list[str]) -> None:
+def _split(folder: str, mounts: SandboxMounts, read: list[str], write: list[str]) -> None:
     """Open what lies in a folder, one by one, but for what is refused."""
     for name in sorted(os.listdir(folder)):
         path = f"{folder}/{name}"
-        if path in places.hidden or os.path.islink(path):
+        if path in mounts.hidden or os.path.islink(path):
             continue
-        if path in places.kept or name == ".git":
-            _read(path, places, read)
-        elif any(is_within(each, path) and each != path for each in (*places.kept, *places.hidden)):
-            _split(path, places, read, write)
+        if path in mounts.kept or name == ".git":
+            _read(path, mounts, read)
+        elif any(is_within(each, path) and each != path for each in (*mounts.kept, *mounts.hidden)):
+            _split(path, mounts, read, write)
         else:
             write.append(path)
 
 
-def _read(path: str, places: Places, read: list[str]) -> None:
+def _read(path: str, mounts: SandboxMounts, read: list[str]) -> None:
     """Let a path be read, or what is in it, one by one, but for what is hidden."""
-    path = _settled(path, places)
-    if path in places.hidden:
+    path = _settled(path, mounts)
+    if path in mounts.hidden:
         return
-    if not any(is_within(each, path) for each in places.hidden):
+    if not any(is_within(each, path) for each in mounts.hidden):
         read.append(path)
         return
     for name in sorted(os.listdir(path)):
-        _read(f"{path}/{name}", places, read)
+        _read(f"{path}/{name}", mounts, read)

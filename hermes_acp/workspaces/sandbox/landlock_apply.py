@@ -24,12 +24,12 @@ Right = Literal["list", "read", "use", "write"]
 """To names alone, to contents, to a device, to everything."""
 
 
-def abi(libc: ctypes.CDLL) -> int:
+def landlock_abi(libc: ctypes.CDLL) -> int:
     """Give the version of Landlock this kernel has, 0 for none."""
     return max(0, libc.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1)))
 
 
-def handled_rights(version: int) -> int:
+def all_rights(version: int) -> int:
     """Give all rights to files and folders that a version knows."""
     rights = (1 << 13) - 1
     rights |= REFER if version >= 2 else 0
@@ -43,7 +43,7 @@ def give_up(rules: Mapping[Right, Sequence[str]], program: bytes, *, network: bo
     There is no way back. Raises OSError with not everything given up: then nothing may be started.
     """
     libc = ctypes.CDLL(None, use_errno=True)
-    version = abi(libc)
+    version = landlock_abi(libc)
     if version < 1:
         raise OSError(errno.ENOSYS, "it could not be confined: this kernel has no Landlock")
     restrict(libc, version, rules, network=network)
@@ -53,7 +53,7 @@ def give_up(rules: Mapping[Right, Sequence[str]], program: bytes, *, network: bo
 
 def restrict(libc: ctypes.CDLL, version: int, rules: Mapping[Right, Sequence[str]], *, network: bool) -> None:
     """Take all rights away but those named; raises OSError."""
-    rights = handled_rights(version)
+    rights = all_rights(version)
     refused = 0 if network or version < 4 else 3
     scope = 3 if version >= 6 else 0
     size = 8 if version < 4 else 16 if version < 6 else 24

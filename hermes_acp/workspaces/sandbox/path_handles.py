@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Final
 
-HOLDING: int = getattr(os, "O_PATH", os.O_RDONLY) | os.O_NOFOLLOW | os.O_CLOEXEC
+OPEN_PATH_FLAGS: int = getattr(os, "O_PATH", os.O_RDONLY) | os.O_NOFOLLOW | os.O_CLOEXEC
 
-ENOUGH: Final = 8192
+MIN_FREE_DESCRIPTORS: Final = 8192
 
 
-class Anchors:
+class PathHandles:
     """The descriptors of one start; what is `lasting`, by its path, is not looked for anew."""
 
     def __init__(self, lasting: Mapping[str, int], *, are_taken: bool = True) -> None:
@@ -80,12 +80,12 @@ def close_all(descriptors: Iterable[int]) -> None:
 
 def _open(path: str) -> int:
     try:
-        return os.open(path, HOLDING)
+        return os.open(path, OPEN_PATH_FLAGS)
     except OSError as error:
         if error.errno != errno.EMFILE:
             raise
     # A repository has as many as four for each of its submodules; what a desktop gives is soft, and little.
     now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = ENOUGH if most == resource.RLIM_INFINITY else min(most, ENOUGH)
+    wanted = MIN_FREE_DESCRIPTORS if most == resource.RLIM_INFINITY else min(most, MIN_FREE_DESCRIPTORS)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(now, wanted), most))
-    return os.open(path, HOLDING)
+    return os.open(path, OPEN_PATH_FLAGS)

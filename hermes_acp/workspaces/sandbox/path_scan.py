@@ -12,22 +12,24 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from hermes_acp.core.closures import Closure
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.workspaces.confine import is_within
-from hermes_acp.workspaces.sandbox.places import is_real
+from hermes_acp.core.denied_paths import DeniedPath
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.workspaces.path_confinement import is_within
+from hermes_acp.workspaces.sandbox.sandbox_mounts import is_real
 
-MOST_ENTRIES: Final = 100_000
-MOST_SHUT: Final = 500
-LATER: Final = frozenset({"node_modules", ".venv", "venv", "site-packages", "target", "__pycache__"})
+MAX_ENTRIES: Final = 100_000
+MAX_DENIED_PATHS: Final = 500
+LOW_PRIORITY_FOLDERS: Final = frozenset(
+    {"node_modules", ".venv", "venv", "site-packages", "target", "__pycache__"}
+)
 """Folders of what others wrote, of which there is much: they are looked into last."""
 
-Judged = Literal["open", "passed", "kept", "hidden"]
-Judge = Callable[[str, bool], Judged]
+PathAccess = Literal["open", "passed", "kept", "hidden"]
+PathClassifier = Callable[[str, bool], PathAccess]
 """Tells of a path, and whether it is a folder, what becomes of it; a `passed` one is not looked into."""
 
 
-class Sight(Struct, frozen=True):
+class PathScan(Struct, frozen=True):
     """What was found: paths that are not seen, are only read, or keep their names; `left` was not looked into."""
 
     hidden: tuple[str, ...] = ()
@@ -35,12 +37,12 @@ class Sight(Struct, frozen=True):
     pinned: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
 
-    def narrowed(self) -> "Sight":
+    def hiding_unvisited(self) -> "PathScan":
         """Hide what was not looked into, and where that is too much the folders around it; nothing shut is left out."""
-        return Sight(_gathered((*self.hidden, *self.left)), _gathered(self.kept), self.pinned)
+        return PathScan(_gathered((*self.hidden, *self.left)), _gathered(self.kept), self.pinned)
 
 
-def look(folders: Sequence[str], judge: Judge, most: int = MOST_ENTRIES) -> Sight:
+def scan_folders(folders: Sequence[str], judge: PathClassifier, most: int = MAX_ENTRIES) -> PathScan:
     """Go through folders, over no link, until `most` entries were seen."""
     hidden: list[str] = []
     kept: list[str] = []
@@ -58,54 +60,54 @@ def look(folders: Sequence[str], judge: Judge, most: int = MOST_ENTRIES) -> Sigh
                 elif judged == "kept":
                     kept.append(entry.path)
                 if is_folder and judged in ("open", "kept"):
-                    (later if entry.name in LATER else near).append(entry.path)
-    return Sight(tuple(hidden), tuple(kept), (), (*near, *later))
+                    (later if entry.name in LOW_PRIORITY_FOLDERS else near).append(entry.path)
+    return PathScan(tuple(hidden), tuple(kept), (), (*near, *later))
 
 
-def look_for(folders: Sequence[str], closures: Sequence[Closure]) -> Sight:
-    """Find all that is shut in some folders. Raises WorkspaceTrouble where that is too much to be sure."""
-    whole = tuple(folder for folder in folders if judged_around(folder, closures) == "hidden")
-    near = [each for each in closures if any(each.may_lie_beneath(folder) for folder in folders)]
+def find_denied(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -> PathScan:
+    """Find all that is shut in some folders. Raises WorkspaceError where that is too much to be sure."""
+    whole = tuple(folder for folder in folders if classify_folder(folder, denied_paths) == "hidden")
+    near = [each for each in denied_paths if any(each.may_match_below(folder) for folder in folders)]
     if not near:
-        return Sight(whole)
+        return PathScan(whole)
     pinned: list[str] = []
 
-    def judge(path: str, is_folder: bool) -> Judged:
-        if is_folder and any(each.leads_through(path) for each in near):
+    def judge(path: str, is_folder: bool) -> PathAccess:
+        if is_folder and any(each.is_above(path) for each in near):
             pinned.append(path)
-        return judged_by(path, near, is_folder=is_folder)
+        return classify_path(path, near, is_folder=is_folder)
 
-    sight = look([folder for folder in folders if folder not in whole], judge)
-    if sight.left or len(sight.hidden) + len(sight.kept) > MOST_SHUT:
-        raise WorkspaceTrouble(
+    sight = scan_folders([folder for folder in folders if folder not in whole], judge)
+    if sight.left or len(sight.hidden) + len(sight.kept) > MAX_DENIED_PATHS:
+        raise WorkspaceError(
             "Not run: there are too many files here to keep a command from those that rules of the policy shut.",
             hint="With `unsandboxed: true` the user is asked. A rule that names a folder is quicker to keep than "
             "one for names anywhere.",
         )
-    return Sight((*whole, *sight.hidden), sight.kept, tuple(pinned))
+    return PathScan((*whole, *sight.hidden), sight.kept, tuple(pinned))
 
 
-def judged_by(path: str, closures: Sequence[Closure], *, is_folder: bool) -> Judged:
+def classify_path(path: str, denied_paths: Sequence[DeniedPath], *, is_folder: bool) -> PathAccess:
     """Tell what rules make of one path in a folder that is open."""
-    fitting = [each.hides for each in closures if each.fits(path)]
+    fitting = [each.hides for each in denied_paths if each.matches(path)]
     if fitting:
         return "hidden" if any(fitting) else "kept"
-    return "open" if is_folder and any(each.may_lie_beneath(path) for each in closures) else "passed"
+    return "open" if is_folder and any(each.may_match_below(path) for each in denied_paths) else "passed"
 
 
-def judged_around(folder: str, closures: Sequence[Closure]) -> Judged:
+def classify_folder(folder: str, denied_paths: Sequence[DeniedPath]) -> PathAccess:
     """Tell what rules make of a folder by its own path and those above it."""
     parts = folder.split("/")
     above = ["/".join(parts[:end]) or "/" for end in range(1, len(parts) + 1)]
-    is_hidden = any(each.hides and each.fits(path) for each in closures for path in above)
+    is_hidden = any(each.hides and each.matches(path) for each in denied_paths for path in above)
     return "hidden" if is_hidden else "open"
 
 
-def absent(folders: Sequence[str], closures: Sequence[Closure]) -> tuple[str, ...]:
+def missing_denied(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -> tuple[str, ...]:
     """Give the paths that rules name, and that could be made as their folders are there, reached over no link."""
     return tuple(
         each.named
-        for each in closures
+        for each in denied_paths
         if each.named
         and any(is_within(each.named, folder) for folder in folders)
         and not is_real(each.named)
@@ -117,7 +119,7 @@ def absent(folders: Sequence[str], closures: Sequence[Closure]) -> tuple[str, ..
 def _gathered(paths: Sequence[str]) -> tuple[str, ...]:
     """Give a few paths that hold all of these: where there are too many, the folders of the deepest."""
     gathered = set(paths)
-    while len(gathered) > MOST_SHUT:
+    while len(gathered) > MAX_DENIED_PATHS:
         deepest = max(path.count("/") for path in gathered)
         gathered = {os.path.dirname(path) if path.count("/") == deepest else path for path in gathered}
     return tuple(sorted(gathered))

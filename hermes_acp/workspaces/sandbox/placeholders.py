@@ -13,28 +13,28 @@ from contextlib import contextmanager, suppress
 from threading import Lock, Timer
 from typing import Final
 
-from hermes_acp.workspaces.sandbox.anchors import open_in_place
-from hermes_acp.workspaces.sandbox.places import StandIn, is_stand_in
+from hermes_acp.workspaces.sandbox.path_handles import open_in_place
+from hermes_acp.workspaces.sandbox.sandbox_mounts import Placeholder, is_placeholder
 
-REST_S: Final = 0.25
+REMOVAL_DELAY_S: Final = 0.25
 MAX_TRIES: Final = 50
 PLACEHOLDER_FOLDER: Final = 0o1755
 PLACEHOLDER_FILE: Final = 0o1644
-LOOKING: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+OPEN_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class StandIns:
+class Placeholders:
     """The stand-ins of one workspace; several threads may come at once. All of it blocks but `release`."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._needed: dict[StandIn, int] = {}
-        self._held: dict[StandIn, int] = {}
+        self._needed: dict[Placeholder, int] = {}
+        self._held: dict[Placeholder, int] = {}
         self._clearing: Timer | None = None
         self._kept_by = 0
 
     @contextmanager
-    def staying(self) -> Generator[None]:
+    def kept_in_place(self) -> Generator[None]:
         """Take nothing away while the block runs: what is seen in it is there until it is held."""
         with self._lock:
             self._kept_by += 1
@@ -46,9 +46,9 @@ class StandIns:
                 if not self._kept_by and not all(self._needed.values()):
                     self._clear_soon()
 
-    def hold(self, wanted: Sequence[StandIn]) -> tuple[StandIn, ...]:
+    def hold(self, wanted: Sequence[Placeholder]) -> tuple[Placeholder, ...]:
         """Make what is absent, and give what is held now; each hold is followed by one release."""
-        held: list[StandIn] = []
+        held: list[Placeholder] = []
         with self._lock:
             for each in wanted:
                 if each not in self._held and (made := _make(each)) is not None:
@@ -58,7 +58,7 @@ class StandIns:
                     held.append(each)
         return tuple(held)
 
-    def release(self, held: Sequence[StandIn]) -> None:
+    def release(self, held: Sequence[Placeholder]) -> None:
         """Take away before long what nobody needs any more: the next command often comes at once."""
         if not held:
             return
@@ -70,7 +70,7 @@ class StandIns:
     def _clear_soon(self) -> None:
         if self._clearing is not None:
             self._clearing.cancel()
-        self._clearing = Timer(REST_S, self.clear)
+        self._clearing = Timer(REMOVAL_DELAY_S, self.clear)
         self._clearing.daemon = True
         self._clearing.start()
 
@@ -86,13 +86,13 @@ class StandIns:
                 self._clearing.cancel()
             self._clearing = None
 
-    def held(self) -> tuple[StandIn, ...]:
+    def held(self) -> tuple[Placeholder, ...]:
         """Give what is held for any."""
         with self._lock:
             return tuple(self._needed)
 
 
-def _make(each: StandIn) -> int | None:
+def _make(each: Placeholder) -> int | None:
     """Make what is absent, or take over what another session made; return a descriptor that keeps it there."""
     for _ in range(MAX_TRIES):
         try:
@@ -107,11 +107,11 @@ def _make(each: StandIn) -> int | None:
     return None
 
 
-def _create(each: StandIn, folder: int) -> int | None:
+def _create(each: Placeholder, folder: int) -> int | None:
     name = os.path.basename(each.path)
     if each.content is None:
         os.mkdir(name, PLACEHOLDER_FOLDER, dir_fd=folder)
-        made = os.open(name, LOOKING | os.O_DIRECTORY, dir_fd=folder)
+        made = os.open(name, OPEN_FLAGS | os.O_DIRECTORY, dir_fd=folder)
     else:
         made = os.open(
             name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PLACEHOLDER_FILE, dir_fd=folder
@@ -120,13 +120,13 @@ def _create(each: StandIn, folder: int) -> int | None:
     return _locked(made, each, folder)
 
 
-def _take_over(each: StandIn, folder: int) -> int | None:
-    if not is_stand_in(each.path):
+def _take_over(each: Placeholder, folder: int) -> int | None:
+    if not is_placeholder(each.path):
         raise FileExistsError(errno.EEXIST, "somebody's own", each.path)
-    return _locked(os.open(os.path.basename(each.path), LOOKING, dir_fd=folder), each, folder)
+    return _locked(os.open(os.path.basename(each.path), OPEN_FLAGS, dir_fd=folder), each, folder)
 
 
-def _locked(held: int, each: StandIn, folder: int) -> int | None:
+def _locked(held: int, each: Placeholder, folder: int) -> int | None:
     """Keep others from taking something away; None where somebody just did."""
     with suppress(OSError):  # some file systems have no such locks
         fcntl.flock(held, fcntl.LOCK_SH)
@@ -140,14 +140,14 @@ def _locked(held: int, each: StandIn, folder: int) -> int | None:
     return None
 
 
-def _take_away(each: StandIn, held: int) -> None:
+def _take_away(each: Placeholder, held: int) -> None:
     """Take something away that is as it was made, unless another session needs it."""
     try:
         with suppress(OSError), _folder_of(each) as folder:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             name = os.path.basename(each.path)
             now = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            if not is_stand_in(each.path) or not os.path.samestat(now, os.fstat(held)):
+            if not is_placeholder(each.path) or not os.path.samestat(now, os.fstat(held)):
                 return
             if each.content is None:
                 os.rmdir(name, dir_fd=folder)
@@ -158,7 +158,7 @@ def _take_away(each: StandIn, held: int) -> None:
 
 
 @contextmanager
-def _folder_of(each: StandIn) -> Generator[int]:
+def _folder_of(each: Placeholder) -> Generator[int]:
     """Hold the folder that something stands in open. Raises OSError where a link leads there."""
     place = os.path.dirname(each.path)
     folder = open_in_place(place)

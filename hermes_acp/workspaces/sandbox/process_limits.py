@@ -9,16 +9,16 @@ import re
 from contextlib import suppress
 from typing import Final
 
-from hermes_acp.workspaces.sandbox.bounds import Bounds
+from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
 
 SHELL: Final = "/bin/sh"
-INNER: Final = '{ ulimit -u $1 || ulimit -p $1; } 2>/dev/null; shift; exec "$@"'
-COUNTS_APART: Final = (5, 14)
+INNER_SHELL: Final = '{ ulimit -u $1 || ulimit -p $1; } 2>/dev/null; shift; exec "$@"'
+PER_NAMESPACE_KERNEL: Final = (5, 14)
 """From this kernel on a user's processes are counted for each namespace of users."""
 BLOCK_BYTES: Final = 512
 
 
-def limits_of_each(bounds: Bounds, tag: int) -> str:
+def process_ulimits(bounds: SandboxPolicy, tag: int) -> str:
     """Give the limits of each of a command's processes; by the `tag` they are known again."""
     words = [
         f"{{ ulimit -w {tag} || ulimit -x {tag}; }} 2>/dev/null",
@@ -30,16 +30,16 @@ def limits_of_each(bounds: Bounds, tag: int) -> str:
     return "; ".join(words)
 
 
-def limit_of_all(most: int, *, has_namespace: bool) -> tuple[str, ...]:
+def process_count_limit(most: int, *, has_namespace: bool) -> tuple[str, ...]:
     """Give what bounds the number of a command's processes from within; root's never are.
 
     Without a namespace of users of their own they are counted with all others of this user.
     """
     if os.getuid() == 0:
         return ()
-    if not has_namespace or _kernel() < COUNTS_APART:
+    if not has_namespace or _kernel() < PER_NAMESPACE_KERNEL:
         most += _tasks_now()
-    return (SHELL, "-c", INNER, "sh", str(most))
+    return (SHELL, "-c", INNER_SHELL, "sh", str(most))
 
 
 def _kernel() -> tuple[int, ...]:

@@ -12,22 +12,27 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Final
 
-from hermes_acp.workspaces.sandbox.git_entries import directories, leftovers, strays
-from hermes_acp.workspaces.sandbox.places import is_real
-from hermes_acp.workspaces.sandbox.repositories import danger_of, danger_of_entry, head_of, is_live
+from hermes_acp.workspaces.sandbox.git_entries import directories, stale_entries, unexpected_entries
+from hermes_acp.workspaces.sandbox.repository_hazards import (
+    hazard_of_entry,
+    hazard_of_repository,
+    head_path,
+    is_usable,
+)
+from hermes_acp.workspaces.sandbox.sandbox_mounts import is_real
 from hermes_acp.workspaces.sandbox.tree_index import TreeIndex
 
 SUFFIX: Final = ".unapproved"
 WANTED: Final = "If this file is wanted, create it with write_file; the user will be asked."
-MOST_NAMES: Final = 100
-MOST_TOLD: Final = 10
-Standing = Callable[[], Set[str]]
+MAX_NAMES: Final = 100
+MAX_REPORTED: Final = 10
+CurrentPlaceholders = Callable[[], Set[str]]
 """Gives what is our own; it is asked after a look, as other commands may make some of it meanwhile."""
 _State = tuple[int, int, int] | None
 FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
-class Newcomers:
+class Quarantine:
     """The guarded names of one workspace; several threads may come at once."""
 
     def __init__(self, roots: Sequence[str], index: TreeIndex) -> None:
@@ -44,103 +49,103 @@ class Newcomers:
         self._at_work = 0
         self._told: list[str] = []
 
-    def begin(self, standing: Standing) -> None:
-        """Take note of what is there before a command, but for what is `standing`. Each is followed by `end`."""
+    def begin(self, placeholders: CurrentPlaceholders) -> None:
+        """Take note of what is there before a command, but for what is `placeholders`. Each is followed by `end`."""
         with self._lock:
             if self._at_work:
-                self._settle(standing)
+                self._quarantine_new(placeholders)
             else:
-                self._take_in(standing)
+                self._approve_all(placeholders)
                 self._leftovers = {
                     path
                     for each in self.repositories
                     for place in directories(each)
-                    for path in leftovers(place)
+                    for path in stale_entries(place)
                 }
             self._at_work += 1
 
-    def end(self, standing: Standing, *, is_over: bool) -> str:
+    def end(self, placeholders: CurrentPlaceholders, *, is_over: bool) -> str:
         """Set aside what appeared, once a command has ended, with all it started if it `is_over`; tell of it."""
         with self._lock:
-            self._settle(standing)
+            self._quarantine_new(placeholders)
             self._at_work -= is_over
             if not self._at_work:
-                self._settle_leftovers()
+                self._quarantine_leftovers()
             told, self._told = self._told, []
-        more = [f"[… and {len(told) - MOST_TOLD} more]"] if len(told) > MOST_TOLD else []
-        return "".join(f"\n{line}" for line in (*told[:MOST_TOLD], *more))
+        more = [f"[… and {len(told) - MAX_REPORTED} more]"] if len(told) > MAX_REPORTED else []
+        return "".join(f"\n{line}" for line in (*told[:MAX_REPORTED], *more))
 
-    def look(self, standing: Standing) -> None:
+    def look(self, placeholders: CurrentPlaceholders) -> None:
         """Set aside what appeared until now; it is told with the next command that ends."""
         with self._lock:
             if self._at_work:
-                self._settle(standing)
+                self._quarantine_new(placeholders)
 
-    def admit(self, standing: Standing) -> None:
+    def admit(self, placeholders: CurrentPlaceholders) -> None:
         """Take all that is there for approved: somebody else's work has just ended."""
         with self._lock:
-            self._take_in(standing)
+            self._approve_all(placeholders)
 
-    def _take_in(self, standing: Standing) -> None:
+    def _approve_all(self, placeholders: CurrentPlaceholders) -> None:
         tree = self._index.look()
-        self._names = {path: _state(path) for path in _not_ours(tree.guarded, standing)}
+        self._names = {path: _state(path) for path in _without_placeholders(tree.guarded, placeholders)}
         self.repositories = tree.repositories
-        live = (_identity(path) for path in self.repositories if is_live(path))
+        live = (_identity(path) for path in self.repositories if is_usable(path))
         self._known = frozenset(each for each in live if each is not None)
         places = (place for each in self.repositories for place in directories(each))
-        self._entries = {path for place in places for path in strays(place) if is_real(path)}
+        self._entries = {path for place in places for path in unexpected_entries(place) if is_real(path)}
 
-    def _settle(self, standing: Standing) -> None:
+    def _quarantine_new(self, placeholders: CurrentPlaceholders) -> None:
         tree = self._index.look()
-        for path in _not_ours(tree.guarded, standing):
+        for path in _without_placeholders(tree.guarded, placeholders):
             if path not in self._names:
-                self._set_aside(path, f"A command created {path} without approval")
+                self._move_aside(path, f"A command created {path} without approval")
             elif self._names[path] != (now := _state(path)):
                 self._told.append(f"[A protected file changed without approval: {path}. Tell the user.]")
                 self._names = {**self._names, path: now}
-        found = [path for path in tree.repositories if is_live(path)]
+        found = [path for path in tree.repositories if is_usable(path)]
         trusted = list(self.repositories)
         for path in sorted(found, key=os.path.isfile):  # files point to folders, which are looked at first
             if _identity(path) in self._known:
                 continue
-            if danger := danger_of(path, trusted):
+            if danger := hazard_of_repository(path, trusted):
                 told = f"A command created {path} without approval, a repository that can start programs ({danger})"
-                self._set_aside(head_of(path), told)
+                self._move_aside(head_path(path), told)
             else:
                 trusted.append(path)
-        ours = standing()
+        ours = placeholders()
         for repository in self.repositories:
-            self._settle_entries(repository, ours)
+            self._quarantine_entries(repository, ours)
 
-    def _settle_entries(self, repository: str, ours: Set[str]) -> None:
+    def _quarantine_entries(self, repository: str, ours: Set[str]) -> None:
         """Set aside what appeared in a repository that was there before, and that git may act on."""
         if not os.path.isdir(repository) or os.path.islink(repository):
             return
         new = [
             path
             for place in directories(repository)
-            for path in strays(place)
+            for path in unexpected_entries(place)
             if path not in self._entries and path not in ours and is_real(path)
         ]
         for path in new:
-            if danger := danger_of_entry(path, repository):
+            if danger := hazard_of_entry(path, repository):
                 self._entries.add(
-                    self._set_aside(
+                    self._move_aside(
                         path, f"A command created {path} in a repository without approval ({danger})"
                     )
                 )
 
-    def _settle_leftovers(self) -> None:
+    def _quarantine_leftovers(self) -> None:
         """Set aside what commands left behind that git would stop at, or take for the end of history."""
         for repository in self.repositories:
             if not os.path.isdir(repository) or os.path.islink(repository):
                 continue
-            for path in [path for place in directories(repository) for path in leftovers(place)]:
+            for path in [path for place in directories(repository) for path in stale_entries(place)]:
                 if path not in self._leftovers:
                     told = f"A command left {path} behind, which blocks git"
-                    self._entries.add(self._set_aside(path, told))
+                    self._entries.add(self._move_aside(path, told))
 
-    def _set_aside(self, path: str, what: str) -> str:
+    def _move_aside(self, path: str, what: str) -> str:
         """Give something another name, without following a link on the way to it; return its path then."""
         root = next(each for each in self._roots if path.startswith(each.rstrip("/") + "/"))
         place, name = os.path.split(path)
@@ -151,8 +156,8 @@ class Newcomers:
         return os.path.join(place, made or name)
 
 
-def _not_ours(paths: Sequence[str], standing: Standing) -> list[str]:
-    ours = standing() if paths else frozenset[str]()
+def _without_placeholders(paths: Sequence[str], placeholders: CurrentPlaceholders) -> list[str]:
+    ours = placeholders() if paths else frozenset[str]()
     return [path for path in paths if path not in ours and is_real(path)]
 
 
@@ -186,7 +191,7 @@ def _rename(root: str, place: str, name: str) -> str:
             opened.append(os.open(step, FOLDER | os.O_NOFOLLOW, dir_fd=opened[-1]))
         folder = opened[-1]
         taken = set(os.listdir(folder))
-        wanted = (f"{name}{SUFFIX}{number or ''}" for number in range(MOST_NAMES))
+        wanted = (f"{name}{SUFFIX}{number or ''}" for number in range(MAX_NAMES))
         new = next((each for each in wanted if each not in taken), "")
         if new:
             os.rename(name, new, src_dir_fd=folder, dst_dir_fd=folder)

@@ -11,14 +11,14 @@ import stat
 from collections.abc import Collection
 from typing import Final
 
-from hermes_acp.workspaces.sandbox.git_entries import POINTERS, directories, entries, strays
+from hermes_acp.workspaces.sandbox.git_entries import POINTERS, directories, entries, unexpected_entries
 
-LONGEST_FILE: Final = 1 << 16
-LONGEST_SETTINGS: Final = 1 << 20
-MOST_MODULES: Final = 100
+MAX_FILE_BYTES: Final = 1 << 16
+MAX_SETTINGS_BYTES: Final = 1 << 20
+MAX_MODULES: Final = 100
 SECTION: Final = re.compile(r"\[\s*([A-Za-z0-9.-]+)(?:\s+\"(?:[^\"\\]|\\.)*\")?\s*\]")
 SETTING: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?")
-HARMLESS: Final = frozenset(
+HARMLESS_SETTINGS: Final = frozenset(
     {
         *(f"core.{name}" for name in (
             "repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode",
@@ -38,18 +38,18 @@ HARMLESS: Final = frozenset(
 STARTS: Final = re.compile(r"ext::|\\$|^!")
 
 
-def head_of(repository: str) -> str:
+def head_path(repository: str) -> str:
     """Give the entry without which git goes by no such repository."""
     is_folder = os.path.isdir(repository) and not os.path.islink(repository)
     return f"{repository}/HEAD" if is_folder else repository
 
 
-def is_live(repository: str) -> bool:
+def is_usable(repository: str) -> bool:
     """Tell whether git would go by it as it is."""
-    return os.path.lexists(head_of(repository))
+    return os.path.lexists(head_path(repository))
 
 
-def danger_of(repository: str, known: Collection[str]) -> str:
+def hazard_of_repository(repository: str, known: Collection[str]) -> str:
     """Say what of a new repository could start programs, empty where nothing can; `known` ones are as they were.
 
     What is not plainly harmless counts as dangerous: nobody has seen it.
@@ -61,53 +61,53 @@ def danger_of(repository: str, known: Collection[str]) -> str:
     if stat.S_ISLNK(about.st_mode):
         return "it is a link"
     if not stat.S_ISDIR(about.st_mode):
-        return _danger_of_pointer(repository, known)
+        return _hazard_of_pointer(repository, known)
     if os.path.lexists(f"{repository}/commondir"):
         return "it takes its settings from elsewhere"
     for number, place in enumerate(directories(repository)):
-        if number > MOST_MODULES:
+        if number > MAX_MODULES:
             return "it holds more submodules than are looked through"
-        if danger := _danger_in(place, repository):
+        if danger := _hazard_in(place, repository):
             return danger
     return ""
 
 
-def _danger_of_pointer(file: str, known: Collection[str]) -> str:
+def _hazard_of_pointer(file: str, known: Collection[str]) -> str:
     """Judge a `.git` file, which names the repository: one of a linked work tree, or of a submodule."""
-    text = read_plainly(file)
+    text = read_small_text(file)
     if text is None or not text.startswith("gitdir:"):
         return "" if text == "" else "nobody knows where it leads"
     folder = os.path.realpath(os.path.join(os.path.dirname(file), text.removeprefix("gitdir:").strip()))
     for each in known:
         place = folder.removeprefix(f"{os.path.realpath(each)}/")
         if place.startswith("modules/"):
-            return _danger_in(folder, each)
+            return _hazard_in(folder, each)
         if place.startswith("worktrees/"):
             common = os.path.realpath(
-                os.path.join(folder, (read_plainly(f"{folder}/commondir") or "").strip())
+                os.path.join(folder, (read_small_text(f"{folder}/commondir") or "").strip())
             )
             if common == os.path.realpath(each) and not os.path.lexists(f"{folder}/config.worktree"):
                 return ""
     return f"it leads to {folder}"
 
 
-def _danger_in(directory: str, repository: str) -> str:
-    for path in strays(directory):
-        if danger := danger_of_entry(path, repository):
+def _hazard_in(directory: str, repository: str) -> str:
+    for path in unexpected_entries(directory):
+        if danger := hazard_of_entry(path, repository):
             return danger
     return ""
 
 
-def danger_of_entry(path: str, repository: str) -> str:
+def hazard_of_entry(path: str, repository: str) -> str:
     """Say what is wrong with an entry of a git directory that is no plain data; empty where it is as git makes it."""
     name = os.path.basename(path)
     if os.path.islink(path):
         return f"its {name} is a link"
     if name in ("config", "config.worktree"):
-        text = read_plainly(path)
+        text = read_small_text(path)
         if text is None:
             return f"its {name} cannot be looked through"
-        named = _stray_setting(text)
+        named = _unsafe_setting(text)
         return f"its {name} sets {named}" if named else ""
     if name in ("hooks", "branches"):
         live = [
@@ -115,13 +115,13 @@ def danger_of_entry(path: str, repository: str) -> str:
         ]
         return f"it has the hook {live[0]}" if live and name == "hooks" else f"it has {path}" if live else ""
     if name in POINTERS and os.path.dirname(os.path.dirname(path)) == f"{repository}/worktrees":
-        leads = os.path.join(os.path.dirname(path), (read_plainly(path) or "").strip())
+        leads = os.path.join(os.path.dirname(path), (read_small_text(path) or "").strip())
         is_fine = name != "commondir" or os.path.realpath(leads) == os.path.realpath(repository)
         return "" if is_fine else f"its {name} leads to {leads}"
     return f"git may act on its {name}"
 
 
-def _stray_setting(text: str) -> str:
+def _unsafe_setting(text: str) -> str:
     """Name the first setting that is not known to be harmless."""
     section = ""
     for line in (each.strip() for each in text.split("\n")):
@@ -132,12 +132,12 @@ def _stray_setting(text: str) -> str:
             continue
         setting = SETTING.fullmatch(line)
         name = f"{section}.{setting[1].casefold()}" if setting else line[:40]
-        if not setting or name not in HARMLESS or STARTS.search(setting[2] or ""):
+        if not setting or name not in HARMLESS_SETTINGS or STARTS.search(setting[2] or ""):
             return name
     return ""
 
 
-def read_plainly(path: str, most_bytes: int = LONGEST_FILE) -> str | None:
+def read_small_text(path: str, most_bytes: int = MAX_FILE_BYTES) -> str | None:
     """Give a small regular file's text; empty where there is none, None where it is anything else."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -15,13 +15,13 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from hermes_acp.workspaces import ripgrep
-from hermes_acp.workspaces.sandbox.renunciation import abi
-from hermes_acp.workspaces.sandbox.seccomp import has_filters
+from hermes_acp.workspaces.sandbox.landlock_apply import landlock_abi
+from hermes_acp.workspaces.sandbox.seccomp import supports_filters
 
-Way = Literal["bubblewrap", "landlock", "none"]
-TRIAL: Final = ("--unshare-all", "--as-pid-1", "--proc", "/proc", "--dev", "/dev", "--", "/bin/true")
-TRIAL_S = 10.0
-HOW_TO_MEND: Final[Mapping[Way, str]] = MappingProxyType(
+SandboxMechanism = Literal["bubblewrap", "landlock", "none"]
+PROBE_SCRIPT: Final = ("--unshare-all", "--as-pid-1", "--proc", "/proc", "--dev", "/dev", "--", "/bin/true")
+PROBE_TIMEOUT_S = 10.0
+HOW_TO_FIX: Final[Mapping[SandboxMechanism, str]] = MappingProxyType(
     {
         "bubblewrap": "",
         "landlock": "Installed bubblewrap (the package bubblewrap) gives commands more room, safely.",
@@ -30,58 +30,60 @@ HOW_TO_MEND: Final[Mapping[Way, str]] = MappingProxyType(
 )
 
 
-class Found(Struct, frozen=True):
+class DetectedSandbox(Struct, frozen=True):
     """A way to confine commands, its program if it is one, and what is to be said of it.
 
-    A program that `takes_descriptors` is told by them what to mount, and mounts nothing else.
+    A program that `accepts_descriptors` is told by them what to mount, and mounts nothing else.
     """
 
-    way: Way
+    way: SandboxMechanism
     program: str = ""
     remark: str = ""
-    takes_descriptors: bool = False
+    accepts_descriptors: bool = False
 
 
-Finder = Callable[[Mapping[str, str], Sequence[str]], Found]
+SandboxDetector = Callable[[Mapping[str, str], Sequence[str]], DetectedSandbox]
 
 
-def find_way(environment: Mapping[str, str], roots: Sequence[str]) -> Found:
+def detect_sandbox(environment: Mapping[str, str], roots: Sequence[str]) -> DetectedSandbox:
     """Give the best way there is; programs in `roots` are not taken for it."""
     if not sys.platform.startswith("linux"):
-        return Found("none", remark=f"There is no sandbox for commands on {sys.platform}.")
-    if not has_filters():
-        return Found("none", remark="There is no sandbox for commands on this architecture.")
+        return DetectedSandbox("none", remark=f"There is no sandbox for commands on {sys.platform}.")
+    if not supports_filters():
+        return DetectedSandbox("none", remark="There is no sandbox for commands on this architecture.")
     program = ripgrep.find_program("bwrap", environment, roots)
     trouble = "bubblewrap is not installed"
     if program:
-        if not _try_out(program, takes_descriptors=True):
-            return Found("bubblewrap", program, takes_descriptors=True)
-        trouble = _try_out(program, takes_descriptors=False)
+        if not _probe(program, accepts_descriptors=True):
+            return DetectedSandbox("bubblewrap", program, accepts_descriptors=True)
+        trouble = _probe(program, accepts_descriptors=False)
         if not trouble:
-            return Found("bubblewrap", program)
+            return DetectedSandbox("bubblewrap", program)
     if landlock_version() > 0:
-        return Found("landlock", remark=f"Landlock confines commands, more strictly than need be: {trouble}.")
-    return Found(
+        return DetectedSandbox(
+            "landlock", remark=f"Landlock confines commands, more strictly than need be: {trouble}."
+        )
+    return DetectedSandbox(
         "none", remark=f"There is no sandbox for commands: {trouble}, and the kernel has no Landlock."
     )
 
 
-def find_landlock(environment: Mapping[str, str], roots: Sequence[str]) -> Found:
+def detect_landlock(environment: Mapping[str, str], roots: Sequence[str]) -> DetectedSandbox:
     """Give Landlock alone, whatever else there is."""
-    return Found("landlock" if has_filters() and landlock_version() > 0 else "none")
+    return DetectedSandbox("landlock" if supports_filters() and landlock_version() > 0 else "none")
 
 
 @cache
-def _try_out(program: str, *, takes_descriptors: bool) -> str:
+def _probe(program: str, *, accepts_descriptors: bool) -> str:
     """Give why bubblewrap does not work here, or not this way; empty where it does."""
     whole = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    shown = ("--ro-bind-fd", str(whole), "/") if takes_descriptors else ("--ro-bind", "/", "/")
+    shown = ("--ro-bind-fd", str(whole), "/") if accepts_descriptors else ("--ro-bind", "/", "/")
     try:
         done = subprocess.run(
-            (program, *shown, *TRIAL),
+            (program, *shown, *PROBE_SCRIPT),
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=TRIAL_S,
+            timeout=PROBE_TIMEOUT_S,
             env={},
             check=False,
             pass_fds=(whole,),
@@ -98,4 +100,4 @@ def _try_out(program: str, *, takes_descriptors: bool) -> str:
 
 def landlock_version() -> int:
     """Give the version of Landlock this kernel has, 0 for none."""
-    return abi(ctypes.CDLL(None, use_errno=True)) if os.name == "posix" else 0
+    return landlock_abi(ctypes.CDLL(None, use_errno=True)) if os.name == "posix" else 0

@@ -13,11 +13,11 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from hermes_acp.workspaces.confine import is_within
-from hermes_acp.workspaces.sandbox.bounds import Bounds
-from hermes_acp.workspaces.sandbox.git_entries import directories, strays
-from hermes_acp.workspaces.sandbox.repositories import LONGEST_SETTINGS, read_plainly
-from hermes_acp.workspaces.sandbox.tree_index import Tree, TreeIndex
+from hermes_acp.workspaces.path_confinement import is_within
+from hermes_acp.workspaces.sandbox.git_entries import directories, unexpected_entries
+from hermes_acp.workspaces.sandbox.repository_hazards import MAX_SETTINGS_BYTES, read_small_text
+from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
+from hermes_acp.workspaces.sandbox.tree_index import TreeIndex, WorkspaceTree
 
 SYSTEM: Final = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/snap",
@@ -38,7 +38,7 @@ TOOLCHAINS: Final = (
     ".opam", ".pyenv", ".rbenv", ".rustup", ".sdkman", ".volta", "anaconda3", "go", "miniconda3", "miniforge3",
 )  # fmt: skip
 # Where the home is itself a root: what starts programs when its user comes back.
-STARTERS: Final = (
+LAUNCHER_FOLDERS: Final = (
     ".config",
     ".local",
     "bin",
@@ -51,20 +51,20 @@ STARTERS: Final = (
 TOOLCHAIN_SECRETS: Final = (".cargo/credentials", ".cargo/credentials.toml", ".config/git/credentials")
 # Empty folders stand for these while a command runs where they are absent, so that it cannot make them its own.
 PINNED: Final = (".vscode", ".idea", ".claude", ".cursor", ".codex", ".mcp.json", ".envrc")
-MOST_NESTED: Final = 500
+MAX_NESTED: Final = 500
 MAX_KEPT_BELOW: Final = 64
 """How many guarded names below the top are mounted read-only: each costs every command some time."""
-STANDS_HERE: Final = b".\n"
+PLACEHOLDER_CONTENT: Final = b".\n"
 
 
-class StandIn(Struct, frozen=True):
+class Placeholder(Struct, frozen=True):
     """Something absent that must not be made: an empty folder in its place, or a file with `content`."""
 
     path: str
     content: bytes | None = None
 
 
-def is_stand_in(path: str) -> bool:
+def is_placeholder(path: str) -> bool:
     """Return whether a placeholder of this session or another one is at a path: it is empty, or says "here".
 
     It has the sticky bit from its first moment on, so no session ever sees one that is not marked yet.
@@ -90,14 +90,14 @@ def _stands_in(path: str, about: os.stat_result) -> bool:
         return False
     if stat.S_ISDIR(about.st_mode):
         return not _names(path)
-    content = read_plainly(path, len(STANDS_HERE))
-    return content is not None and STANDS_HERE.decode().startswith(content)
+    content = read_small_text(path, len(PLACEHOLDER_CONTENT))
+    return content is not None and PLACEHOLDER_CONTENT.decode().startswith(content)
 
 
-class Places(Struct, frozen=True):
+class SandboxMounts(Struct, frozen=True):
     """What a sandbox shows: `read_only` and `writable` folders and files, `kept` ones that lie in writable ones.
 
-    `pinned` are folders that keep their place, `hidden` are paths that hold nothing inside, `stand_ins` have to be
+    `pinned` are folders that keep their place, `hidden` are paths that hold nothing inside, `placeholders` have to be
     there before and are kept as well. Where `is_read_only`, what would be writable is read-only too.
     """
 
@@ -107,37 +107,37 @@ class Places(Struct, frozen=True):
     pinned: tuple[str, ...]
     kept: tuple[str, ...]
     hidden: tuple[str, ...]
-    stand_ins: tuple[StandIn, ...]
+    placeholders: tuple[Placeholder, ...]
     is_read_only: bool = False
 
-    def read_only_view(self) -> "Places":
+    def read_only_view(self) -> "SandboxMounts":
         """Return the same places with nothing to write to, so that nothing in them needs a guard of its own."""
-        return structs.replace(self, pinned=(), kept=(), stand_ins=(), is_read_only=True)
+        return structs.replace(self, pinned=(), kept=(), placeholders=(), is_read_only=True)
 
 
-def survey(
+def plan_sandbox_mounts(
     roots: Sequence[str],
-    bounds: Bounds,
+    bounds: SandboxPolicy,
     environment: Mapping[str, str],
     hidden: Sequence[str],
-    held: Sequence[StandIn] = (),
-    tree: Tree | None = None,
+    held: Sequence[Placeholder] = (),
+    tree: WorkspaceTree | None = None,
     *,
     opens_git: bool = False,
-) -> Places:
+) -> SandboxMounts:
     """Look at the machine as it is now; `hidden` are further paths that hold nothing inside.
 
     The roots are looked through where no `tree` says what is in them. What is `held` by another sandbox is absent in
     truth, and is to be held for this one as well. Unless it `opens_git`, git directories are read-only as folders.
     """
     standing = {each.path for each in held}
-    tree = tree or looked_through(roots, bounds)
+    tree = tree or scan_roots(roots, bounds)
     home, path_variable = environment.get("HOME", ""), environment.get("PATH", "")
     toolchains = _toolchains(home)
     programs = [path for path in path_variable.split(":") if _is_foreign(path, roots)]
     kept: list[str] = [path for path in toolchains if _is_in(path, roots)]
     if home in roots:
-        kept += (path for name in STARTERS if os.path.lexists(path := os.path.join(home, name)))
+        kept += (path for name in LAUNCHER_FOLDERS if os.path.lexists(path := os.path.join(home, name)))
     pinned: list[str] = []
     at_top = [(f"{root}/{name}", name) for root in roots for name in _names(root)]
     secrets = [path for path, name in at_top if path not in standing and bounds.guarded.hides(name)]
@@ -146,19 +146,19 @@ def survey(
     kept += _guarded(at_top, standing | set(secrets), bounds)
     deep = [path for path in tree.guarded if os.path.dirname(path) not in roots and path not in secrets]
     kept += deep[:MAX_KEPT_BELOW]
-    stand_ins = [StandIn(path) for path in _absent(roots, standing)]
+    placeholders = [Placeholder(path) for path in _absent(roots, standing)]
     for repository in tree.repositories:
         if _is_still_there(repository):
             pinned += _folders_above(repository, roots)
             if opens_git or any(is_within(root, repository) for root in roots):
-                _guard_repository(repository, pinned, kept, stand_ins, standing)
+                _guard_repository(repository, pinned, kept, placeholders, standing)
             else:
                 kept.append(repository)
     foreign = (*SYSTEM_SECRETS, *(os.path.join(home, name) for name in TOOLCHAIN_SECRETS))
     hidden = [path for path in (*foreign, *hidden) if _shows_something(path)]
     writable = _once([*roots, *(path for path in bounds.writable if os.path.isdir(path))])
     pinned += (above for path in hidden for above in _folders_above(path, writable))
-    return Places(
+    return SandboxMounts(
         system=tuple(path for path in SYSTEM if os.path.islink(path) or _names(path)),
         read_only=_outermost(
             [
@@ -172,11 +172,11 @@ def survey(
         pinned=_once([path for path in pinned if path not in writable]),
         kept=_once([path for path in kept if not os.path.islink(path)]),
         hidden=_once([*hidden, *secrets]),
-        stand_ins=tuple(stand_ins),
+        placeholders=tuple(placeholders),
     )
 
 
-def _guarded(at_top: Sequence[tuple[str, str]], left_out: Set[str], bounds: Bounds) -> list[str]:
+def _guarded(at_top: Sequence[tuple[str, str]], left_out: Set[str], bounds: SandboxPolicy) -> list[str]:
     """Return the real entries with guarded names; git directories are looked at apart."""
     guarded = [path for path, name in at_top if name != ".git" and bounds.guarded.holds(name)]
     return [path for path in guarded if path not in left_out and is_real(path)]
@@ -230,7 +230,7 @@ def _absent(roots: Sequence[str], standing: Set[str]) -> list[str]:
     return [path for path in pinned if path in standing or not is_real(path)]
 
 
-def looked_through(roots: Sequence[str], bounds: Bounds) -> Tree:
+def scan_roots(roots: Sequence[str], bounds: SandboxPolicy) -> WorkspaceTree:
     """Look through roots once."""
     index = TreeIndex(roots, bounds.guarded)
     try:
@@ -240,7 +240,7 @@ def looked_through(roots: Sequence[str], bounds: Bounds) -> Tree:
 
 
 def _guard_repository(
-    repository: str, pinned: list[str], kept: list[str], stand_ins: list[StandIn], standing: Set[str]
+    repository: str, pinned: list[str], kept: list[str], placeholders: list[Placeholder], standing: Set[str]
 ) -> None:
     """Keep of a repository all but its data: settings, hooks, unfinished rebases, and where git looks for them."""
     if os.path.islink(repository) or not os.path.isdir(repository):
@@ -251,42 +251,42 @@ def _guard_repository(
     _pin_inner(f"{repository}/worktrees", pinned)
     reads_own = _reads_own_settings(repository)
     for place in directories(repository):
-        present = [path for path in strays(place) if path not in standing and is_real(path)]
+        present = [path for path in unexpected_entries(place) if path not in standing and is_real(path)]
         if any(os.path.islink(path) for path in present):
             kept.append(place)  # nothing can be mounted over a link, so nothing around it changes
             continue
         kept += present
         is_tree = place.startswith(f"{repository}/worktrees/")
         own = [f"{place}/config.worktree"] if reads_own or _reads_own_settings(place) else []
-        stand_ins += (StandIn(path, b"") for path in own if path not in present)
+        placeholders += (Placeholder(path, b"") for path in own if path not in present)
         if is_tree:
             continue
         if f"{place}/hooks" not in present:
-            stand_ins.append(StandIn(f"{place}/hooks"))
+            placeholders.append(Placeholder(f"{place}/hooks"))
         if f"{place}/commondir" not in present and os.path.isdir(f"{place}/objects"):
             # Git reads hooks and settings from where this file says: it says here, as without it.
-            stand_ins.append(StandIn(f"{place}/commondir", STANDS_HERE))
+            placeholders.append(Placeholder(f"{place}/commondir", PLACEHOLDER_CONTENT))
 
 
 def _pin_inner(folder: str, pinned: list[str]) -> None:
     """Let what is in a folder of a repository keep its place."""
-    inner = [f"{folder}/{name}" for name in _names(folder)[:MOST_NESTED]]
+    inner = [f"{folder}/{name}" for name in _names(folder)[:MAX_NESTED]]
     if inner:
         pinned += (folder, *inner)
 
 
 def _reads_own_settings(repository: str) -> bool:
     """Tell whether git takes settings from a file for each work tree, too (git-worktree(1))."""
-    return "worktreeconfig" in (read_plainly(f"{repository}/config", LONGEST_SETTINGS) or "").casefold()
+    return "worktreeconfig" in (read_small_text(f"{repository}/config", MAX_SETTINGS_BYTES) or "").casefold()
 
 
 def _work_tree_of(root: str) -> str:
     """Give the repository behind a linked work tree, if it knows of that work tree itself (gitrepository-layout(5))."""
-    pointed = (read_plainly(f"{root}/.git") or "").removeprefix("gitdir:").strip()
+    pointed = (read_small_text(f"{root}/.git") or "").removeprefix("gitdir:").strip()
     if not pointed or "\0" in pointed:
         return ""
     folder = os.path.realpath(os.path.join(root, pointed))
-    back = (read_plainly(f"{folder}/gitdir") or "").strip()
+    back = (read_small_text(f"{folder}/gitdir") or "").strip()
     whole = os.path.dirname(os.path.dirname(folder))
     is_known = bool(back) and os.path.realpath(os.path.dirname(back)) == root
     return whole if is_known and os.path.basename(whole) == ".git" else ""

@@ -9,13 +9,13 @@ from typing import Final, Literal
 
 from msgspec import Struct, structs
 
-from hermes_acp.core.closures import Closure
+from hermes_acp.core.denied_paths import DeniedPath
 
-READING_CPU_S: Final = 600
-READING_FILE_BYTES: Final = 1 << 30
+READ_ONLY_CPU_S: Final = 600
+READ_ONLY_FILE_BYTES: Final = 1 << 30
 
-When = Literal["auto", "on", "off"]
-USUAL_VARIABLES = (
+SandboxSwitch = Literal["auto", "on", "off"]
+DEFAULT_VARIABLES = (
     "CARGO_HOME", "CC", "CFLAGS", "CI", "COLUMNS", "CONDA_*", "CXX", "CXXFLAGS", "DJANGO_SETTINGS_MODULE",
     "FORCE_COLOR", "GIT_CONFIG_*", "GIT_OPTIONAL_LOCKS", "GIT_PAGER", "GIT_TERMINAL_PROMPT", "GOBIN", "GOFLAGS",
     "GOPATH", "GOROOT", "HOME", "JAVA_HOME", "LANG", "LANGUAGE", "LC_*", "LDFLAGS", "LESSSECURE", "LINES", "LOGNAME",
@@ -35,7 +35,7 @@ def _is_possible(names: bytes) -> bool:
     return True
 
 
-class Guarded(Struct, frozen=True):
+class GuardedNames(Struct, frozen=True):
     """What nothing in a sandbox changes, and what it does not see, by name; those here are all in lower case.
 
     `protects` and `is_secret` tell of further names, or of the last few names of a path; `may_be_secret` tells quickly
@@ -58,7 +58,7 @@ class Guarded(Struct, frozen=True):
         return name.casefold() in self.secret_folders
 
 
-class Bounds(Struct, frozen=True):
+class SandboxPolicy(Struct, frozen=True):
     """How commands are confined.
 
     `when`: `auto` for those that nobody approved, `on` for all, `off` for none. The network is there with
@@ -67,25 +67,25 @@ class Bounds(Struct, frozen=True):
     gives what rules keep commands out of at that moment.
     """
 
-    when: When = "auto"
+    when: SandboxSwitch = "auto"
     has_network: bool = False
     hosts: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
     writable: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
-    guarded: Guarded = Guarded()
+    guarded: GuardedNames = GuardedNames()
     max_processes: int = 512
     memory_bytes: int | None = None
     file_bytes: int | None = None
     cpu_s: int | None = None
-    closed: Callable[[], tuple[Closure, ...]] = tuple
+    closed: Callable[[], tuple[DeniedPath, ...]] = tuple
 
-    def for_reading(self) -> "Bounds":
+    def for_read_only(self) -> "SandboxPolicy":
         """Return the bounds of a command that only reads: bounded CPU time and files, whatever else is configured."""
         return structs.replace(
             self,
-            cpu_s=min(self.cpu_s or READING_CPU_S, READING_CPU_S),
-            file_bytes=min(self.file_bytes or READING_FILE_BYTES, READING_FILE_BYTES),
+            cpu_s=min(self.cpu_s or READ_ONLY_CPU_S, READ_ONLY_CPU_S),
+            file_bytes=min(self.file_bytes or READ_ONLY_FILE_BYTES, READ_ONLY_FILE_BYTES),
         )
 
     def memory(self) -> int:

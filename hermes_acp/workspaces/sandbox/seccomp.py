@@ -107,14 +107,12 @@ _ARCHITECTURES: Final = MappingProxyType(
 )
 
 
-def has_filters() -> bool:
+def supports_filters() -> bool:
     """Tell whether filters can be written for this machine."""
     return machine() in _ARCHITECTURES and sys.byteorder == "little"
 
 
-def filter_program(
-    sockets: Sequence[int], *, shares_ipc: bool = False, keeps_metadata: bool = False
-) -> bytes:
+def build_filter(sockets: Sequence[int], *, shares_ipc: bool = False, keeps_metadata: bool = False) -> bytes:
     """Return the filter under which only these families of sockets are made, no namespace is, and nothing is traced.
 
     No file is made setuid or setgid. Where a command `shares_ipc` with the machine, it has no System V IPC and no
@@ -150,7 +148,7 @@ def filter_program(
     return b"".join(program)
 
 
-def no_programs() -> bytes:
+def exec_filter() -> bytes:
     """Give the filter under which no process and no program is begun, to be loaded over the other one; threads are."""
     place = _ARCHITECTURES[machine()]
     program = [_word(_LOAD, _NUMBER_AT)]

@@ -22,7 +22,7 @@ EXTENDED: Final = 0x4000
 _Seen = tuple[int, int, int, int]
 
 
-class Tracked:
+class TrackedFiles:
     """What is known of files in some repositories; threads take turns outside."""
 
     def __init__(self) -> None:

@@ -15,8 +15,8 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from hermes_acp.workspaces.sandbox.bounds import Guarded
-from hermes_acp.workspaces.sandbox.repositories import read_plainly
+from hermes_acp.workspaces.sandbox.repository_hazards import read_small_text
+from hermes_acp.workspaces.sandbox.sandbox_policy import GuardedNames
 from hermes_acp.workspaces.sandbox.tree_watcher import Changes, Watcher
 
 MAX_FOLDERS: Final = 20_000
@@ -32,19 +32,19 @@ CERTIFICATES: Final = (".pem", ".key")
 MAX_CERTIFICATE_BYTES: Final = 1 << 20
 MAX_PLACE: Final = 4
 """How many names in a row tell of a place."""
-OF_A_BARE_ONE: Final = frozenset({"HEAD", "objects", "refs"})
+BARE_REPOSITORY_NAMES: Final = frozenset({"HEAD", "objects", "refs"})
 
 Kind = Literal["secret", "socket", "guarded"]
 
 
-class Note(Struct, frozen=True):
+class TreeEntry(Struct, frozen=True):
     """Something of note: its path, and why."""
 
     path: str
     kind: Kind
 
 
-class Tree(Struct, frozen=True):
+class WorkspaceTree(Struct, frozen=True):
     """What is of note at one moment; `repositories` are `.git`, or folders that are bare. All are nearest first."""
 
     repositories: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class _Folder(Struct):
     inner: tuple[str, ...] = ()
     repository: str = ""
     entries: int = 0
-    notes: tuple[Note, ...] = ()
+    notes: tuple[TreeEntry, ...] = ()
 
 
 class _Package(Struct, frozen=True):
@@ -81,7 +81,7 @@ class TreeIndex:
     def __init__(
         self,
         roots: Sequence[str],
-        guarded: Guarded,
+        guarded: GuardedNames,
         *,
         max_folders: int = MAX_FOLDERS,
         new_watcher: Callable[[], Watcher] = Watcher,
@@ -97,9 +97,9 @@ class TreeIndex:
         self._entries = 0
         self._kinds: dict[str, tuple[bool, bool]] = {}
         self._unjudged: list[_Package] = []
-        self._tree = Tree()
+        self._tree = WorkspaceTree()
 
-    def look(self) -> Tree:
+    def look(self) -> WorkspaceTree:
         """Bring all of it up to date, and return it."""
         with self._lock:
             changes = self._watcher.changes() if self._watcher else Changes(is_lost=True)
@@ -125,7 +125,7 @@ class TreeIndex:
         self._look(self._roots)
         self._gather()
 
-    def tree(self) -> Tree:
+    def tree(self) -> WorkspaceTree:
         """Return what there was at the last look."""
         with self._lock:
             return self._tree
@@ -174,7 +174,7 @@ class TreeIndex:
         if self._watcher is not None and not self._watcher.is_watched(folder.path):
             self._watcher.watch(folder.path)
         inner: list[str] = []
-        notes: list[Note] = []
+        notes: list[TreeEntry] = []
         names: set[str] = set()
         files: list[str] = []
         place = _dotted_end(folder.relative)
@@ -188,10 +188,10 @@ class TreeIndex:
                     if is_folder and entry.name != ".git":
                         inner.append(entry.name)
                     elif not is_folder and not entry.is_file(follow_symlinks=False) and _is_socket(entry):
-                        notes.append(Note(entry.path, "socket"))
+                        notes.append(TreeEntry(entry.path, "socket"))
                     if folder.is_plain:
                         if is_folder and self._guarded.hides(entry.name):
-                            notes.append(Note(entry.path, "secret"))
+                            notes.append(TreeEntry(entry.path, "secret"))
                         elif entry.is_file(follow_symlinks=False):
                             files.append(entry.name)
                     elif entry.name != ".git":
@@ -199,7 +199,7 @@ class TreeIndex:
         except OSError:
             return False
         # Git takes a folder with a HEAD and a commondir for a repository, wherever its objects are.
-        is_bare = names >= OF_A_BARE_ONE or {"HEAD", "commondir"} <= names
+        is_bare = names >= BARE_REPOSITORY_NAMES or {"HEAD", "commondir"} <= names
         folder.repository = f"{folder.path}/.git" if ".git" in names else folder.path if is_bare else ""
         folder.entries = len(names)
         folder.inner = tuple(sorted(inner))
@@ -209,15 +209,15 @@ class TreeIndex:
         folder.notes = tuple(sorted(notes, key=lambda each: each.path))
         return True
 
-    def _judge(self, folder: _Folder, place: str, entry: "os.DirEntry[str]") -> Iterator[Note]:
+    def _judge(self, folder: _Folder, place: str, entry: "os.DirEntry[str]") -> Iterator[TreeEntry]:
         is_protected, is_secret = self._is(entry.name)
         if place and not (is_protected and is_secret):
             is_protected = is_protected or self._guarded.protects(f"{place}/{entry.name}")
             is_secret = is_secret or self._guarded.is_secret(f"{place}/{entry.name}")
         if is_secret and not entry.is_symlink():
-            yield Note(entry.path, "secret")
+            yield TreeEntry(entry.path, "secret")
         if is_protected and not folder.is_guarded:
-            yield Note(entry.path, "guarded")
+            yield TreeEntry(entry.path, "guarded")
 
     def _judge_packages(self, packages: Sequence[_Package]) -> None:
         """Find what was moved here to be seen, asking of many names at once: there are hardly ever any."""
@@ -236,7 +236,7 @@ class TreeIndex:
             if not self._guarded.is_secret(path):
                 continue
             if not name.casefold().endswith(CERTIFICATES) or _holds_private_key(found):
-                folder.notes += (Note(found, "secret"),)
+                folder.notes += (TreeEntry(found, "secret"),)
 
     def _is(self, name: str) -> tuple[bool, bool]:
         """Tell whether a name is guarded, and whether it is one of secrets."""
@@ -284,7 +284,7 @@ class TreeIndex:
             self._folders.values(), key=lambda each: (each.is_plain, each.path.count("/"), each.path)
         )
         notes = [note for each in folders if each.notes for note in each.notes]
-        self._tree = Tree(
+        self._tree = WorkspaceTree(
             tuple(each.repository for each in folders if each.repository),
             tuple(each.path for each in notes if each.kind == "secret"),
             tuple(each.path for each in notes if each.kind == "socket"),
@@ -300,7 +300,7 @@ def _dotted_end(relative: str) -> str:
 
 def _holds_private_key(path: str) -> bool:
     """Tell whether a file holds a private key, or cannot be looked through."""
-    text = read_plainly(path, MAX_CERTIFICATE_BYTES)
+    text = read_small_text(path, MAX_CERTIFICATE_BYTES)
     return text is None or "PRIVATE KEY" in text
 
 

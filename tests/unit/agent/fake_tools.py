@@ -6,18 +6,18 @@ from typing import Any
 
 import anyio
 
-from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Question, Result
-from hermes_acp.core.terms import ToolKind
-from hermes_acp.core.traits import Traits
+from hermes_acp.core.tool_metadata import ToolMetadata
 
-PLAIN = Traits()
+PLAIN = ToolMetadata()
 Does = Callable[[Progress, dict[str, Any]], Awaitable[Result]]
 
 
-class Toy:
+class FakeTool:
     """A tool whose action is a function of the test's; it counts how often that ran."""
 
     kind: ToolKind = "other"
@@ -26,13 +26,13 @@ class Toy:
         self,
         name: str,
         does: Does,
-        traits: Traits = PLAIN,
+        tool_metadata: ToolMetadata = PLAIN,
         *,
         deadline_s: float | None = None,
         required: tuple[str, ...] = (),
     ) -> None:
         self.name = name
-        self.traits = traits
+        self.tool_metadata = tool_metadata
         self.arguments: dict[str, object] = {"type": "object", "required": list(required)}
         self.ran: list[dict[str, Any]] = []
         self._does = does
@@ -43,7 +43,7 @@ class Toy:
 
     async def propose(self, arguments: dict[str, Any], workspace: Workspace) -> Proposal:
         if arguments.get("impossible"):
-            raise WorkspaceTrouble("That cannot be.")
+            raise WorkspaceError("That cannot be.")
 
         async def act(progress: Progress) -> Result:
             self.ran.append(arguments)

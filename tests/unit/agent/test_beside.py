@@ -4,14 +4,14 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from hermes_acp.agent.beside import beside, together
-from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.agent.background_tasks import background_tasks, joined_task
+from hermes_acp.core.errors import StorageError
 
 pytestmark = pytest.mark.anyio
 
 
 async def fail() -> None:
-    raise StorageTrouble("The disk is full.")
+    raise StorageError("The disk is full.")
 
 
 async def test_all_works_end_with_the_block() -> None:
@@ -31,7 +31,7 @@ async def test_all_works_end_with_the_block() -> None:
         finally:
             ended += 1
 
-    async with beside(first, second):
+    async with background_tasks(first, second):
         for each in begun:
             await each.wait()
     assert ended == 2
@@ -44,20 +44,24 @@ async def test_together_waits_for_the_work() -> None:
         await anyio.lowlevel.checkpoint()
         done.set()
 
-    async with together(work):
+    async with joined_task(work):
         assert not done.is_set()
     assert done.is_set()
 
 
-@pytest.mark.parametrize("way", [beside, together])
+@pytest.mark.parametrize("way", [background_tasks, joined_task])
 async def test_an_error_of_the_work_ends_the_block_and_comes_out_as_itself(way: object) -> None:
-    with pytest.raises(StorageTrouble, match="disk is full"):
-        async with beside(fail) if way is beside else together(fail):
+    with pytest.raises(StorageError, match="disk is full"):
+        async with background_tasks(fail) if way is background_tasks else joined_task(fail):
             await anyio.sleep_forever()
 
 
-@pytest.mark.parametrize("way", [beside, together])
+@pytest.mark.parametrize("way", [background_tasks, joined_task])
 async def test_an_error_of_the_block_ends_the_work_and_comes_out_as_itself(way: object) -> None:
-    with pytest.raises(StorageTrouble, match="disk is full"):
-        async with beside(anyio.sleep_forever) if way is beside else together(anyio.sleep_forever):
+    with pytest.raises(StorageError, match="disk is full"):
+        async with (
+            background_tasks(anyio.sleep_forever)
+            if way is background_tasks
+            else joined_task(anyio.sleep_forever)
+        ):
             await fail()

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.agent.call_order import Footprint, footprint_of
-from hermes_acp.agent.capabilities import effects_beyond
+from hermes_acp.agent.call_scheduling import Footprint, footprint_of
 from hermes_acp.agent.tool_calls import run_tool_calls
+from hermes_acp.agent.tool_capabilities import undeclared_effects
+from hermes_acp.core.event_types import Capability
 from hermes_acp.core.events import (
     CallEnded,
     CallProposed,
@@ -19,9 +20,9 @@ from hermes_acp.core.events import (
     PermissionAsked,
     StepEnded,
 )
-from hermes_acp.core.exchanges import Answer, Lasting
-from hermes_acp.core.history_laws import breaches
+from hermes_acp.core.history_invariants import invariant_violations
 from hermes_acp.core.messages import ToolCall
+from hermes_acp.core.port_types import PermissionAnswer, PermissionScope
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import (
     Calls,
@@ -37,18 +38,17 @@ from hermes_acp.core.proposals import (
     Runs,
     Writes,
 )
-from hermes_acp.core.terms import Capability
-from hermes_acp.core.traits import Traits
+from hermes_acp.core.tool_metadata import ToolMetadata
 from tests.conversations.scripted_provider import ScriptedProvider, call
-from tests.unit.agent.toys import Does, Toy, succeed
-from tests.unit.agent.turns import AlwaysYes, MemoryJournal, MemoryLog, open_turn
+from tests.unit.agent.fake_tools import Does, FakeTool, succeed
+from tests.unit.agent.turns import AllowingGate, MemoryJournal, MemoryLog, open_turn
 
 pytestmark = pytest.mark.anyio
 ALL: frozenset[Capability] = frozenset({"files", "network", "processes", "memory", "delegation"})
 READ, WRITE, RUN = Reads("/project/a"), Writes("/project/a"), Runs("make", "/project")
 
 
-class Actor(Toy):
+class Actor(FakeTool):
     """A toy with effects of the test's choice."""
 
     def __init__(
@@ -60,7 +60,7 @@ class Actor(Toy):
         has: frozenset[Capability] = ALL,
     ) -> None:
         is_cheap = all(isinstance(effect, Reads) for effect in effects)
-        super().__init__(name, does, Traits(has, is_cheap, is_repeatable))
+        super().__init__(name, does, ToolMetadata(has, is_cheap, is_repeatable))
         self.effects = effects
         self.proposed_after: list[int] = []
 
@@ -85,12 +85,12 @@ class Meeting:
         return Result("met")
 
 
-async def run(journal: MemoryJournal, toys: Sequence[Toy], *calls: ToolCall) -> list[str]:
+async def run(journal: MemoryJournal, toys: Sequence[FakeTool], *calls: ToolCall) -> list[str]:
     turn = open_turn(ScriptedProvider(), journal, tools={toy.name: toy for toy in toys})
     turn.emit(StepEnded("msg_1", calls))
     with anyio.fail_after(60):
         outcomes = await run_tool_calls(turn, calls, truncated=False)
-    assert breaches(turn.record.messages) == []
+    assert invariant_violations(turn.record.messages) == []
     return [outcome.text for outcome in outcomes]
 
 
@@ -207,10 +207,10 @@ async def test_outcomes_stand_in_the_order_of_their_calls_however_they_end() -> 
 async def test_questions_are_asked_one_at_a_time_and_in_order_while_others_go_on() -> None:
     looked = anyio.Event()
 
-    class Slow(AlwaysYes):
-        async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer:
+    class Slow(AllowingGate):
+        async def ask(self, call: CallProposed, *, permission_scope: PermissionScope) -> PermissionAnswer:
             await looked.wait()
-            return await super().ask(call, lasting=lasting)
+            return await super().ask(call, permission_scope=permission_scope)
 
     async def look(progress: Progress, arguments: dict[str, Any]) -> Result:
         looked.set()
@@ -269,25 +269,25 @@ async def test_a_call_beyond_its_tools_capabilities_never_runs(effect: Effect, n
     (outcome,) = await run_tool_calls(turn, (call("sly", "c1"),), truncated=False)
     assert (outcome.status, toy.ran) == ("failed", [])
     assert "fault of the program" in outcome.text
-    assert isinstance(turn.gate, AlwaysYes)
+    assert isinstance(turn.gate, AllowingGate)
     assert turn.gate.asked == []
-    assert isinstance(turn.kit.log, MemoryLog)
-    assert turn.kit.log.lines == [
+    assert isinstance(turn.deps.log, MemoryLog)
+    assert turn.deps.log.lines == [
         ("call_beyond_capabilities", {"tool": "sly", "effect": type(effect).__name__})
     ]
-    assert effects_beyond((effect,), frozenset({needed})) == ()
+    assert undeclared_effects((effect,), frozenset({needed})) == ()
 
 
 def test_a_tool_that_remembers_is_used_in_order_and_others_beside_it() -> None:
     page = Reaches("example.org", "https://example.org")
     browser = Actor("browser", succeed, is_repeatable=False, has=frozenset({"network"}))
     fetcher = Actor("fetch", succeed, has=frozenset({"network"}))
-    assert footprint_of(browser, (page,)).hinders(footprint_of(browser, ()))
-    assert not footprint_of(browser, (page,)).hinders(footprint_of(fetcher, (page,)))
-    assert not footprint_of(fetcher, (page,)).hinders(footprint_of(fetcher, (page,)))
+    assert footprint_of(browser, (page,)).conflicts_with(footprint_of(browser, ()))
+    assert not footprint_of(browser, (page,)).conflicts_with(footprint_of(fetcher, (page,)))
+    assert not footprint_of(fetcher, (page,)).conflicts_with(footprint_of(fetcher, (page,)))
     delegate = Actor("delegate", succeed, is_repeatable=False, has=frozenset({"delegation"}))
-    assert footprint_of(delegate, ()).hinders(footprint_of(fetcher, (READ,)))
-    assert not footprint_of(delegate, ()).hinders(footprint_of(fetcher, ()))
+    assert footprint_of(delegate, ()).conflicts_with(footprint_of(fetcher, (READ,)))
+    assert not footprint_of(delegate, ()).conflicts_with(footprint_of(fetcher, ()))
 
 
 PATHS = st.lists(st.sampled_from(["/", "/a", "/a/b", "/ab", "/c"]), max_size=2).map(tuple)
@@ -296,6 +296,6 @@ FOOTPRINTS = st.builds(Footprint, PATHS, PATHS, st.booleans(), st.sampled_from([
 
 @given(FOOTPRINTS, FOOTPRINTS)
 def test_who_hinders_is_hindered(one: Footprint, other: Footprint) -> None:
-    assert one.hinders(other) is other.hinders(one)
+    assert one.conflicts_with(other) is other.conflicts_with(one)
     if not one.changes_anything and not other.changes_anything and not one.place:
-        assert not one.hinders(other)
+        assert not one.conflicts_with(other)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_acp.agent.completing import Gap, complete, shaped
+from hermes_acp.agent.code_completion import CompletionGap, complete_code, trim_completion
 from tests.conversations.scripted_provider import ScriptedProvider, step
 from tests.unit.agent.turns import MemoryJournal, MemoryLog, open_turn
 
@@ -19,17 +19,17 @@ from tests.unit.agent.turns import MemoryJournal, MemoryLog, open_turn
     ],
 )
 def test_only_what_is_missing_is_left(answer: str, before: str, behind: str, expected: str) -> None:
-    assert shaped(answer, before, behind) == expected
+    assert trim_completion(answer, before, behind) == expected
 
 
 @pytest.mark.anyio
 async def test_what_it_cost_is_written_down_though_no_session_has_it() -> None:
     provider = ScriptedProvider()
     provider.plays(step("w * h"))
-    kit = open_turn(provider, MemoryJournal()).kit
-    gap = Gap("/project/a.py", "    return ", "\n")
-    assert await complete(kit, gap, "/project", max_tokens=64) == "w * h"
-    assert isinstance(kit.expenses, MemoryLog)
+    deps = open_turn(provider, MemoryJournal()).deps
+    gap = CompletionGap("/project/a.py", "    return ", "\n")
+    assert await complete_code(deps, gap, "/project", max_tokens=64) == "w * h"
+    assert isinstance(deps.expenses, MemoryLog)
     facts = {"provider": "scripted", "model": "scripted-1", "cost_usd": 0.00002}
     counts = {"input_tokens": 10, "output_tokens": 5, "cached_tokens": 0}
-    assert kit.expenses.lines == [("completion", facts | counts)]
+    assert deps.expenses.lines == [("completion", facts | counts)]

@@ -3,38 +3,38 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.agent.cuts import BIG_CHARACTERS, Room, find_cut
-from hermes_acp.agent.weights import weigh
-from hermes_acp.core.history_laws import breaches, place_of_last_exchange, place_of_last_prompt
+from hermes_acp.agent.compaction_cuts import LARGE_OUTCOME_CHARACTERS, HistoryBudget, find_cut
+from hermes_acp.agent.token_estimates import estimate_tokens
+from hermes_acp.core.compacted_history import apply_compaction, shifted_position
+from hermes_acp.core.history_invariants import invariant_violations, last_exchange_index, last_prompt_index
 from hermes_acp.core.messages import AssistantMessage, Message, TextPart, ToolCall, ToolMessage, UserMessage
-from hermes_acp.core.shortening import compacted, moved
 from tests.unit.core.histories import histories
 
 ROOMS = st.builds(
-    Room,
+    HistoryBudget,
     kept=st.integers(0, 2_000),
-    most_fresh=st.integers(0, 3_000),
-    enough=st.none() | st.integers(0, 2_000),
-    worth=st.integers(0, 300),
+    max_fresh=st.integers(0, 3_000),
+    target=st.none() | st.integers(0, 2_000),
+    min_saved=st.integers(0, 300),
 )
 SUMMARY = "What was before."
 
 
-def shortened(messages: list[Message], room: Room) -> list[Message] | None:
+def shortened(messages: list[Message], room: HistoryBudget) -> list[Message] | None:
     """Give the history after the compaction that the room asks for; None where there is none."""
     cut = find_cut(messages, room)
-    return compacted(messages, cut.made("c", SUMMARY if cut.replaced else "")) if cut else None
+    return apply_compaction(messages, cut.made("c", SUMMARY if cut.replaced else "")) if cut else None
 
 
 @given(histories(), ROOMS)
-def test_every_law_holds_afterwards(messages: list[Message], room: Room) -> None:
-    assert breaches(shortened(messages, room) or messages) == []
+def test_every_law_holds_afterwards(messages: list[Message], room: HistoryBudget) -> None:
+    assert invariant_violations(shortened(messages, room) or messages) == []
 
 
 @given(histories(), ROOMS)
-def test_the_users_last_words_stay_as_they_are(messages: list[Message], room: Room) -> None:
+def test_the_users_last_words_stay_as_they_are(messages: list[Message], room: HistoryBudget) -> None:
     after = shortened(messages, room) or messages
-    before_place, place = place_of_last_prompt(messages), place_of_last_prompt(after)
+    before_place, place = last_prompt_index(messages), last_prompt_index(after)
     assert (before_place is None) == (place is None)
     if before_place is not None and place is not None:
         assert after[place] is messages[before_place]
@@ -42,7 +42,7 @@ def test_the_users_last_words_stay_as_they_are(messages: list[Message], room: Ro
 
 @given(histories(), ROOMS)
 def test_answers_stay_whole_with_their_thoughts_and_signatures_or_go(
-    messages: list[Message], room: Room
+    messages: list[Message], room: HistoryBudget
 ) -> None:
     known = {id(message) for message in messages}
     after = shortened(messages, room) or messages
@@ -50,9 +50,9 @@ def test_answers_stay_whole_with_their_thoughts_and_signatures_or_go(
 
 
 @given(histories(), ROOMS)
-def test_what_is_not_answered_yet_stays(messages: list[Message], room: Room) -> None:
+def test_what_is_not_answered_yet_stays(messages: list[Message], room: HistoryBudget) -> None:
     after = shortened(messages, room) or messages
-    fresh, before = after[place_of_last_exchange(after) :], messages[place_of_last_exchange(messages) :]
+    fresh, before = after[last_exchange_index(after) :], messages[last_exchange_index(messages) :]
     assert [type(message) for message in fresh[-len(before) :] if before] == [
         type(message) for message in before
     ]
@@ -61,25 +61,27 @@ def test_what_is_not_answered_yet_stays(messages: list[Message], room: Room) -> 
 
 
 @given(histories(), ROOMS)
-def test_what_is_short_is_left_alone(messages: list[Message], room: Room) -> None:
+def test_what_is_short_is_left_alone(messages: list[Message], room: HistoryBudget) -> None:
     once = shortened(messages, room)
     if once is not None and (cut := find_cut(once, room)):
         # Only outcomes were cut: that is the cheap first half of it, and the summary may follow.
-        assert weigh(compacted(once, cut.made("c", ""))) <= weigh(once)
+        assert estimate_tokens(apply_compaction(once, cut.made("c", ""))) <= estimate_tokens(once)
         twice = shortened(once, room)
         assert twice is not None
         assert shortened(twice, room) is None
 
 
 @given(histories(), ROOMS, st.data())
-def test_places_move_with_what_stands_there(messages: list[Message], room: Room, data: st.DataObject) -> None:
+def test_places_move_with_what_stands_there(
+    messages: list[Message], room: HistoryBudget, data: st.DataObject
+) -> None:
     if cut := find_cut(messages, room):
         event = cut.made("c", SUMMARY if cut.replaced else "")
-        after = compacted(messages, event)
+        after = apply_compaction(messages, event)
         place = data.draw(st.integers(0, len(messages) - 1))
         if place >= cut.replaced and not isinstance(messages[place], ToolMessage):
-            assert after[moved(place, event)] is messages[place]
-        assert moved(len(messages), event) == len(after)
+            assert after[shifted_position(place, event)] is messages[place]
+        assert shifted_position(len(messages), event) == len(after)
 
 
 def say(text: str) -> UserMessage:
@@ -93,12 +95,12 @@ def step(name: str, *outcomes: str) -> list[Message]:
     return [AssistantMessage("", (), calls), *results]
 
 
-BIG = "o" * (4 * BIG_CHARACTERS)
+BIG = "o" * (4 * LARGE_OUTCOME_CHARACTERS)
 
 
 def test_old_outputs_are_cut_where_that_is_enough() -> None:
     messages = [say("go"), *step("a", BIG, "small"), *step("b", BIG)]
-    after = shortened(messages, Room(kept=100, most_fresh=10_000, enough=3_000))
+    after = shortened(messages, HistoryBudget(kept=100, max_fresh=10_000, target=3_000))
     assert after is not None
     texts = [message.text for message in after if isinstance(message, ToolMessage)]
     assert len(texts[0]) < 600
@@ -107,16 +109,16 @@ def test_old_outputs_are_cut_where_that_is_enough() -> None:
 
 def test_a_fresh_output_that_leaves_no_room_is_cut_too() -> None:
     messages = [say("go"), *step("a", BIG, "small")]
-    assert shortened(messages, Room(kept=100, most_fresh=10_000)) is None
-    after = shortened(messages, Room(kept=100, most_fresh=1_000))
+    assert shortened(messages, HistoryBudget(kept=100, max_fresh=10_000)) is None
+    after = shortened(messages, HistoryBudget(kept=100, max_fresh=1_000))
     assert after is not None
-    assert weigh(after) <= 1_100
+    assert estimate_tokens(after) <= 1_100
     assert after[-1] == messages[-1]
 
 
 def test_a_summary_alone_is_not_summed_up_again() -> None:
     messages = [say("go"), *step("a", "out"), AssistantMessage("x" * 400), say("y" * 4_000)]
-    room = Room(kept=50, most_fresh=100, worth=1)
+    room = HistoryBudget(kept=50, max_fresh=100, min_saved=1)
     once = shortened(messages, room)
     assert once is not None
     assert [type(message) for message in once] == [UserMessage, UserMessage]

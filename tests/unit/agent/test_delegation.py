@@ -5,15 +5,15 @@ from collections.abc import Callable
 
 import pytest
 
-from hermes_acp.agent.children import ANSWER_CHARACTERS
-from hermes_acp.agent.delegation import CrewBounds, Delegation, share_of, tools_below
-from hermes_acp.agent.flight import fly
-from hermes_acp.agent.progress import TAIL_CHARACTERS
-from hermes_acp.agent.stages.refund import refund_cheap_step
-from hermes_acp.agent.turn import Limits, Outcome, Spent, Step, Turn
-from hermes_acp.assembly.stages import turn_stages
-from hermes_acp.core.drawers import Drawer
-from hermes_acp.core.errors import BadRequest, ModelDown, StorageTrouble
+from hermes_acp.agent.call_progress import TAIL_CHARACTERS
+from hermes_acp.agent.child_agents import MAX_ANSWER_CHARACTERS
+from hermes_acp.agent.delegation import ChildLimits, Delegation, child_limits, child_tools
+from hermes_acp.agent.stages.step_refund import refund_cheap_step
+from hermes_acp.agent.turn import CallOutcome, Turn, TurnLimits, TurnStep, TurnUsage
+from hermes_acp.agent.turn_runner import run_to_ending
+from hermes_acp.app.turn_stages import turn_stages
+from hermes_acp.core.errors import BadRequest, ModelUnavailable, StorageError
+from hermes_acp.core.event_types import Grant
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -22,20 +22,20 @@ from hermes_acp.core.events import (
     SessionOpened,
     TurnEnded,
 )
-from hermes_acp.core.exchanges import Errand
 from hermes_acp.core.messages import AssistantMessage, ModelReply, ModelRequest, TextPart, Usage, UserMessage
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.core.port_types import DelegatedTask
 from hermes_acp.core.record import Record
-from hermes_acp.core.terms import Grant
-from hermes_acp.core.traits import Traits
+from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.tools.toolbox import Toolbox
 from tests.conversations.scripted_provider import ScriptedProvider, call, step
 from tests.conversations.scripted_provider import Step as Played
-from tests.unit.agent.toys import Toy, succeed
+from tests.unit.agent.fake_tools import FakeTool, succeed
 from tests.unit.agent.turns import MemoryJournal, open_turn
-from tests.unit.tools.calls import MemoryWorkspace, Obedient, Report
+from tests.unit.tools.tool_calling import MemoryWorkspace, RecordingDelegates, Report
 
 pytestmark = pytest.mark.anyio
-LEAF = Drawer[object]("hermes_acp.tools.builtin", "TOOL")
+LEAF = PluginFolder[object]("hermes_acp.tools.builtin", "TOOL")
 
 
 class ClosedJournal(MemoryJournal):
@@ -58,7 +58,7 @@ class MemoryRecords:
 
     async def begin(self, parent: Record) -> tuple[ClosedJournal, Record]:
         if len(self.journals) >= self._full_at:
-            raise StorageTrouble("The disk is full.")
+            raise StorageError("The disk is full.")
         journal, record = ClosedJournal(), Record()
         self.journals.append(journal)
         child_id = f"{parent.session_id}.child_{len(self.journals)}"
@@ -71,14 +71,15 @@ def turn_with(
     answer: Callable[[ModelRequest], Played],
     records: MemoryRecords,
     *,
-    bounds: CrewBounds | None = None,
-    limits: Limits | None = None,
+    bounds: ChildLimits | None = None,
+    limits: TurnLimits | None = None,
 ) -> tuple[Turn, MemoryJournal]:
     provider, journal = ScriptedProvider(), MemoryJournal()
     provider.answer = answer
-    delegation = Delegation(records, lambda: bounds or CrewBounds())
+    delegation = Delegation(records, lambda: bounds or ChildLimits())
     tools = {
-        name: Toy(name, succeed, Traits(is_cheap=name == "look")) for name in ("ask_user", "look", "act")
+        name: FakeTool(name, succeed, ToolMetadata(is_cheap=name == "look"))
+        for name in ("ask_user", "look", "act")
     }
     leaf = LEAF.open("delegate")
     turn = open_turn(
@@ -126,7 +127,7 @@ def breaks(request: ModelRequest) -> Played:
 
 
 def is_gone(request: ModelRequest) -> Played:
-    return step("Half a word", ModelDown("Gone."))
+    return step("Half a word", ModelUnavailable("Gone."))
 
 
 def never_ends(request: ModelRequest) -> Played:
@@ -140,7 +141,7 @@ def ends_of(journal: MemoryJournal) -> list[CallEnded]:
 async def test_every_child_answers_and_its_record_is_closed() -> None:
     records = MemoryRecords()
     turn, journal = turn_with(parent_of("one", "two", one=says("First."), two=says("Second.")), records)
-    assert (await fly(turn)).reason == "done"
+    assert (await run_to_ending(turn)).reason == "done"
     (end,) = ends_of(journal)
     assert (end.status, end.text) == ("completed", "## 1. T one\nFirst.\n\n## 2. T two\nSecond.")
     assert [kept.is_closed for kept in records.journals] == [True, True]
@@ -156,8 +157,8 @@ async def test_every_child_answers_and_its_record_is_closed() -> None:
 async def test_what_goes_wrong_with_a_child_is_told_and_ends_nothing_else() -> None:
     records = MemoryRecords()
     answer = parent_of("a", "b", "c", "d", a=breaks, b=is_gone, c=never_ends, d=says("Fine."))
-    turn, journal = turn_with(answer, records, bounds=CrewBounds(max_parallel=4, max_steps=2))
-    assert (await fly(turn)).reason == "done"
+    turn, journal = turn_with(answer, records, bounds=ChildLimits(max_parallel=4, max_steps=2))
+    assert (await run_to_ending(turn)).reason == "done"
     (end,) = ends_of(journal)
     a, b, c, d = end.text.split("\n\n")
     assert a == "## 1. T a\n" + (
@@ -181,14 +182,14 @@ async def test_what_goes_wrong_with_a_child_is_told_and_ends_nothing_else() -> N
 
 async def test_a_child_without_a_record_is_told_and_where_none_did_it_the_call_failed() -> None:
     turn, journal = turn_with(parent_of("a", a=says("Never.")), MemoryRecords(full_at=0))
-    assert (await fly(turn)).reason == "done"
+    assert (await run_to_ending(turn)).reason == "done"
     (end,) = ends_of(journal)
     assert (end.status, end.text) == ("failed", "## 1. T a\nThe disk is full.")
 
 
 async def test_an_answer_too_long_for_the_parent_is_cut() -> None:
-    turn, journal = turn_with(parent_of("a", a=says("x" * (ANSWER_CHARACTERS + 5))), MemoryRecords())
-    await fly(turn)
+    turn, journal = turn_with(parent_of("a", a=says("x" * (MAX_ANSWER_CHARACTERS + 5))), MemoryRecords())
+    await run_to_ending(turn)
     assert "[… 5 more characters of this answer are in the session ses_1.child_1]" in ends_of(journal)[0].text
 
 
@@ -204,7 +205,7 @@ async def test_a_grandchild_is_the_last_and_no_child_asks_the_user() -> None:
 
     records = MemoryRecords()
     turn, journal = turn_with(answer, records)
-    assert (await fly(turn)).reason == "done"
+    assert (await run_to_ending(turn)).reason == "done"
     assert offered == {
         "go": ["act", "ask_user", "delegate", "look"],
         "deep": ["act", "delegate", "look"],
@@ -225,10 +226,10 @@ async def test_a_grandchild_is_the_last_and_no_child_asks_the_user() -> None:
 
 async def test_the_tools_of_children_can_be_narrowed_and_not_widened() -> None:
     turn, _ = turn_with(says("."), MemoryRecords())
-    assert tools_below(turn, ["look"]).names == ("look",)
+    assert child_tools(turn, ["look"]).names == ("look",)
     for strange in ("ask_user", "no_such_tool"):
         with pytest.raises(BadRequest, match=strange):
-            tools_below(turn, [strange])
+            child_tools(turn, [strange])
 
 
 async def test_too_many_tasks_and_two_calls_in_a_step_are_refused() -> None:
@@ -244,8 +245,8 @@ async def test_too_many_tasks_and_two_calls_in_a_step_are_refused() -> None:
         return step(*beats)
 
     records = MemoryRecords()
-    turn, journal = turn_with(answer, records, bounds=CrewBounds(max_children=2))
-    await fly(turn)
+    turn, journal = turn_with(answer, records, bounds=ChildLimits(max_children=2))
+    await run_to_ending(turn)
     first, second = sorted(ends_of(journal), key=lambda end: end.text)
     assert first.text.startswith("3 tasks are more than one call may hold, which is 2.")
     assert second.text.startswith("Not run: one step may hold 1 calls of delegate")
@@ -253,12 +254,12 @@ async def test_too_many_tasks_and_two_calls_in_a_step_are_refused() -> None:
 
 
 def test_what_a_child_uses_counts_for_all_above() -> None:
-    top = Spent(0.0)
-    child = Spent(0.0, top)
-    grandchild = Spent(0.0, child)
+    top = TurnUsage(0.0)
+    child = TurnUsage(0.0, top)
+    grandchild = TurnUsage(0.0, child)
     grandchild.add(Usage(10, 5), 0.5)
     child.add(Usage(1, 1), None)
-    grandchild.give_back()
+    grandchild.count_refund()
     assert [(each.steps, each.refunds, each.cost_usd) for each in (top, child, grandchild)] == [
         (2, 1, 0.5),
         (2, 1, 0.5),
@@ -268,27 +269,27 @@ def test_what_a_child_uses_counts_for_all_above() -> None:
 
 
 async def test_children_and_parent_share_what_is_left() -> None:
-    limits = Limits(max_steps=41, max_tokens=1000, max_cost_usd=1.0, timeout_s=100.0, max_refunds=9)
+    limits = TurnLimits(max_steps=41, max_tokens=1000, max_cost_usd=1.0, timeout_s=100.0, max_refunds=9)
     turn, _ = turn_with(says("."), MemoryRecords(), limits=limits)
     turn.spent.add(Usage(150, 50), 0.2)
-    share = share_of(turn, 3, 40)
+    share = child_limits(turn, 3, 40)
     assert (share.max_steps, share.max_tokens, share.max_refunds) == (10, 200, 2)
     assert share.max_cost_usd == pytest.approx(0.2)
     assert share.timeout_s == pytest.approx(90.0)
-    assert share_of(turn, 1, 5).max_steps == 5
+    assert child_limits(turn, 1, 5).max_steps == 5
     with pytest.raises(BadRequest, match="too little"):
-        share_of(turn, 40, 40)
-    assert share_of(
-        open_turn(ScriptedProvider(), MemoryJournal(), limits=Limits(max_steps=None)), 3, 40
-    ) == Limits(max_steps=40, max_refunds=5)
+        child_limits(turn, 40, 40)
+    assert child_limits(
+        open_turn(ScriptedProvider(), MemoryJournal(), limits=TurnLimits(max_steps=None)), 3, 40
+    ) == TurnLimits(max_steps=40, max_refunds=5)
 
 
 async def test_a_childs_refund_is_its_parents_too() -> None:
     turn, _ = turn_with(says("."), MemoryRecords())
     turn.spent.add(Usage(), None)
-    looked = Step(
+    looked = TurnStep(
         ModelReply(AssistantMessage(), "tool_calls", Usage()),
-        (Outcome("look", "look {}", "completed", "", is_understood=True, is_cheap=True),),
+        (CallOutcome("look", "look {}", "completed", "", is_understood=True, is_cheap=True),),
     )
     await refund_cheap_step(turn, looked)
     assert turn.spent.refunds == 1
@@ -297,7 +298,7 @@ async def test_a_childs_refund_is_its_parents_too() -> None:
 async def test_grants_and_mode_of_those_above_hold_below() -> None:
     turn, _ = turn_with(says("."), MemoryRecords())
     below = open_turn(ScriptedProvider(), MemoryJournal())
-    below.superior = turn
+    below.delegator = turn
     grant = Grant("write", "/project/a", allowed=True)
     turn.emit(PermissionAnswered("c1", "allow_always", (grant,)))
     assert (below.grants, below.depth, below.mode) == ((grant,), 1, "ask")
@@ -309,19 +310,21 @@ async def test_the_board_of_many_children_is_bounded() -> None:
     many = [f"w{number}" for number in range(8)]
     children = {name: says(f"{name} " * 2000) for name in many}
     turn, journal = turn_with(parent_of(*many, **children), MemoryRecords())
-    await fly(turn)
+    await run_to_ending(turn)
     boards = [event.text for event in journal.events if isinstance(event, CallProgressed)]
     assert all(len(board) <= TAIL_CHARACTERS for board in boards)
 
 
 def test_a_box_can_be_narrowed() -> None:
-    box = Toolbox({name: Toy(name, succeed) for name in ("b", "a")}).extended({"c": Toy("c", succeed)})
+    box = Toolbox({name: FakeTool(name, succeed) for name in ("b", "a")}).extended(
+        {"c": FakeTool("c", succeed)}
+    )
     assert box.names == ("a", "b", "c")
     assert box.only(["c", "a"]).names == ("a", "c")
 
 
 async def test_the_tool_hands_tasks_over_as_they_were_given() -> None:
-    somebody = Obedient()
+    somebody = RecordingDelegates()
     leaf = LEAF.open("delegate")
     tool = vars(type(leaf))["bind"](leaf, somebody)
     tasks = [
@@ -333,4 +336,6 @@ async def test_the_tool_hands_tasks_over_as_they_were_given() -> None:
     assert (proposal.title, proposal.effects, proposal.deadline_s) == ("Delegate: A b; C", (), math.inf)
     result = await proposal.perform(Report())
     assert result.text == "## 1. A b\nA b: done.\n\n## 2. C\nC: done."
-    assert somebody.given == [([Errand("A b", "do", "with care"), Errand("C", "see")], ["look"])]
+    assert somebody.given == [
+        ([DelegatedTask("A b", "do", "with care"), DelegatedTask("C", "see")], ["look"])
+    ]

@@ -4,13 +4,13 @@ from typing import get_args
 
 import pytest
 
-from hermes_acp.agent.endings import SENTENCES, name_ending
-from hermes_acp.agent.stages.last_notice import TOLD
+from hermes_acp.agent.stages.ending_notice import TOLD
+from hermes_acp.agent.turn_endings import SENTENCES, make_ending
+from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import TurnEnded
-from hermes_acp.core.terms import ExitReason
-from hermes_acp.faces.acp.endings import STOP_REASONS, failure_code
-from hermes_acp.faces.acp.v2.updates import Narration
-from hermes_acp.faces.cli.headless import EXIT_CODES
+from hermes_acp.frontends.acp.stop_reasons import STOP_REASONS, failure_code
+from hermes_acp.frontends.acp.v2.updates import UpdateStream
+from hermes_acp.frontends.cli.headless_session import EXIT_CODES
 from hermes_protocol import v2
 
 REASONS: tuple[ExitReason, ...] = get_args(ExitReason)
@@ -30,10 +30,10 @@ def test_a_failure_has_no_stop_reason_and_everything_else_has_one() -> None:
 
 def test_every_reason_but_done_has_a_sentence_and_failures_a_code() -> None:
     for reason in REASONS:
-        ending = name_ending(reason)
+        ending = make_ending(reason)
         assert ending.sentence.endswith(".") is (reason != "done")
         assert bool(ending.error_code) is (reason not in ("done", "cancelled"))
-        assert name_ending(reason, "Closer.", "code") == type(ending)(reason, "Closer.", "code")
+        assert make_ending(reason, "Closer.", "code") == type(ending)(reason, "Closer.", "code")
 
 
 def test_what_reaches_an_editor_as_a_bare_stop_reason_is_told_in_words() -> None:
@@ -43,9 +43,9 @@ def test_what_reaches_an_editor_as_a_bare_stop_reason_is_told_in_words() -> None
 
 @pytest.mark.parametrize("reason", sorted(FAILURES))
 def test_the_draft_tells_a_failure_as_an_error_with_its_sentence(reason: ExitReason) -> None:
-    ending = name_ending(reason)
+    ending = make_ending(reason)
     event = TurnEnded("turn_1", ending.reason, ending.sentence, ending.error_code)
-    (update,) = Narration("/project").tell(event)
+    (update,) = UpdateStream("/project").tell(event)
     assert isinstance(update, v2.SessionUpdateIdleStateUpdate)
     assert isinstance(update.error, v2.Error)
     assert (update.stop_reason, update.error.message) == ("error", ending.sentence)

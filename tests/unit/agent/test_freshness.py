@@ -3,13 +3,13 @@
 import pytest
 
 from hermes_acp.agent.tool_calls import run_tool_calls
-from hermes_acp.agent.turn import Outcome, Turn
+from hermes_acp.agent.turn import CallOutcome, Turn
 from hermes_acp.core.events import StepEnded, UserSaid
 from hermes_acp.core.messages import ResourcePart, ToolCall
 from hermes_acp.core.record import Record
 from tests.conversations.scripted_provider import ScriptedProvider, call
-from tests.unit.agent.turns import AlwaysYes, MemoryJournal, open_turn
-from tests.unit.tools.calls import MemoryWorkspace
+from tests.unit.agent.turns import AllowingGate, MemoryJournal, open_turn
+from tests.unit.tools.tool_calling import MemoryWorkspace
 
 pytestmark = pytest.mark.anyio
 READ = call("read_file", "r", path="a")
@@ -26,7 +26,7 @@ class Desk:
         self.turn: Turn = open_turn(ScriptedProvider(), self.journal, self.workspace)
         self._count = 0
 
-    async def make(self, *calls: ToolCall) -> list[Outcome]:
+    async def make(self, *calls: ToolCall) -> list[CallOutcome]:
         named: list[ToolCall] = []
         for each in calls:
             self._count += 1
@@ -36,7 +36,7 @@ class Desk:
 
     @property
     def asked(self) -> int:
-        assert isinstance(self.turn.gate, AlwaysYes)
+        assert isinstance(self.turn.gate, AllowingGate)
         return len(self.turn.gate.asked)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 import anyio
 import pytest
 
-from hermes_acp.agent.inner_calls import InnerCalls
 from hermes_acp.agent.loop import run_turn
-from hermes_acp.core.errors import Bug
+from hermes_acp.agent.nested_calls import NestedCalls
+from hermes_acp.core.errors import InternalError
 from hermes_acp.core.events import (
     CallEnded,
     CallProposed,
@@ -22,12 +22,12 @@ from hermes_acp.core.messages import AssistantMessage, ToolCall, ToolMessage
 from hermes_acp.core.proposals import Progress, Result
 from hermes_acp.core.record import IN_DOUBT, NOT_STARTED, Record
 from tests.conversations.scripted_provider import ScriptedProvider, call, step
-from tests.unit.agent.toys import Toy, crash, fail, hang, succeed
+from tests.unit.agent.fake_tools import FakeTool, crash, fail, hang, succeed
 from tests.unit.agent.turns import MemoryJournal, open_turn
-from tests.unit.tools.calls import Report
+from tests.unit.tools.tool_calling import Report
 
 pytestmark = pytest.mark.anyio
-INNER = InnerCalls()
+INNER = NestedCalls()
 
 
 async def calls_others(progress: Progress, arguments: Mapping[str, object]) -> Result:
@@ -45,10 +45,10 @@ async def run(*names: str) -> tuple[MemoryJournal, Record, list[CallProposed], l
     provider, journal = ScriptedProvider(), MemoryJournal()
     provider.plays(step(call("outer", "c1", calls=" ".join(names))), step("Done."))
     tools = {
-        "outer": Toy("outer", calls_others),
-        "good": Toy("good", succeed),
-        "bad": Toy("bad", fail),
-        "ugly": Toy("ugly", crash),
+        "outer": FakeTool("outer", calls_others),
+        "good": FakeTool("good", succeed),
+        "bad": FakeTool("bad", fail),
+        "ugly": FakeTool("ugly", crash),
     }
     turn = open_turn(provider, journal, tools=tools)
     assert (await run_turn(turn)).reason == "done"
@@ -74,14 +74,14 @@ async def test_each_has_its_card_and_outcome_within_the_outer_one() -> None:
     assert [is_error for _, is_error in told[2:]] == [True, True, True]
     outcomes = [message for message in record.messages if isinstance(message, ToolMessage)]
     assert [message.call_id for message in outcomes] == ["c1"]
-    assert not any(isinstance(end, CallEnded) for end in record.loose_ends())
+    assert not any(isinstance(end, CallEnded) for end in record.closing_events())
 
 
 async def test_the_model_itself_alone_asks_hands_over_and_runs_scripts() -> None:
     provider, journal = ScriptedProvider(), MemoryJournal()
     provider.plays(step(call("outer", "c1")), step("Done."))
     names = ("ask_user", "delegate", "execute_code", "good")
-    tools = {name: Toy(name, succeed) for name in names} | {"outer": Toy("outer", lists)}
+    tools = {name: FakeTool(name, succeed) for name in names} | {"outer": FakeTool("outer", lists)}
     await run_turn(open_turn(provider, journal, tools=tools))
     (end,) = [event for event in journal.events if isinstance(event, CallEnded)]
     assert end.text == "good outer"
@@ -91,7 +91,7 @@ async def test_a_stopped_turn_closes_the_inner_call_and_the_outer_one() -> None:
     provider, journal = ScriptedProvider(), MemoryJournal()
     provider.plays(step(call("outer", "c1", calls="slow")))
     turn = open_turn(
-        provider, journal, tools={"outer": Toy("outer", calls_others), "slow": Toy("slow", hang)}
+        provider, journal, tools={"outer": FakeTool("outer", calls_others), "slow": FakeTool("slow", hang)}
     )
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
@@ -107,7 +107,7 @@ async def test_a_stopped_turn_closes_the_inner_call_and_the_outer_one() -> None:
 
 
 async def test_only_a_call_of_a_turn_can_make_others() -> None:
-    with pytest.raises(Bug):
+    with pytest.raises(InternalError):
         await INNER.call("good", "{}", Report())
 
 
@@ -124,7 +124,7 @@ def test_what_a_killed_process_left_open_within_a_call_is_closed(is_started: boo
     ]
     for event in events + ([CallStarted("c2")] if is_started else []):
         record.apply(event)
-    ends = record.loose_ends()
+    ends = record.closing_events()
     inner = next(end for end in ends if isinstance(end, CallEnded) and end.call_id == "c2")
     assert (inner.within, inner.text) == ("c1", IN_DOUBT if is_started else NOT_STARTED)
     for end in ends:

@@ -8,14 +8,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import Struct, structs
 
-from hermes_acp.agent.endings import name_ending
-from hermes_acp.agent.flight import fly, land
-from hermes_acp.agent.inbox import Letter
-from hermes_acp.agent.turn import Ending, Limits, Shares, Turn
-from hermes_acp.assembly.stages import turn_stages
-from hermes_acp.core.errors import BadReply, ContextFull, ModelDown, RateLimited
+from hermes_acp.agent.turn import CompactionShares, Ending, Turn, TurnLimits
+from hermes_acp.agent.turn_endings import make_ending
+from hermes_acp.agent.turn_inbox import InboxMessage
+from hermes_acp.agent.turn_runner import finalize, run_to_ending
+from hermes_acp.app.turn_stages import turn_stages
+from hermes_acp.core.errors import BadReply, ContextWindowExceeded, ModelUnavailable, RateLimited
+from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import AnyEvent, CallEnded, CallProposed, Event, StepEnded
-from hermes_acp.core.history_laws import breaches
+from hermes_acp.core.history_invariants import invariant_violations
 from hermes_acp.core.messages import (
     FinishReason,
     TextPart,
@@ -24,11 +25,10 @@ from hermes_acp.core.messages import (
 )
 from hermes_acp.core.proposals import Progress, Result
 from hermes_acp.core.record import Record
-from hermes_acp.core.terms import ExitReason
-from hermes_acp.core.traits import Traits
+from hermes_acp.core.tool_metadata import ToolMetadata
 from tests.conversations.scripted_provider import ScriptedProvider, Step
-from tests.unit.agent.toys import Toy, crash, fail, hang, succeed
-from tests.unit.agent.turns import HeldClock, MemoryJournal, open_turn, routing_among
+from tests.unit.agent.fake_tools import FakeTool, crash, fail, hang, succeed
+from tests.unit.agent.turns import ManualClock, MemoryJournal, open_turn, routing_among
 
 REASONS: Final = frozenset(get_args(ExitReason)) - {"denied", "storage_trouble"}
 
@@ -57,17 +57,17 @@ async def tell(progress: Progress, arguments: dict[str, Any]) -> Result:
     return Result("Seen. " * 200)
 
 
-def toolbox() -> dict[str, Toy]:
+def toolbox() -> dict[str, FakeTool]:
     toys = [
-        Toy("look", succeed, Traits(is_cheap=True)),
-        Toy("act", succeed),
-        Toy("tell", tell),
-        Toy("fail", fail),
-        Toy("crash", crash),
-        Toy("delegate", succeed, Traits(most_per_step=1)),
-        Toy("hang", hang, deadline_s=0.0),
-        Toy("resist", resist, deadline_s=0.0),
-        Toy("ignore", ignore, deadline_s=0.0),
+        FakeTool("look", succeed, ToolMetadata(is_cheap=True)),
+        FakeTool("act", succeed),
+        FakeTool("tell", tell),
+        FakeTool("fail", fail),
+        FakeTool("crash", crash),
+        FakeTool("delegate", succeed, ToolMetadata(max_per_step=1)),
+        FakeTool("hang", hang, deadline_s=0.0),
+        FakeTool("resist", resist, deadline_s=0.0),
+        FakeTool("ignore", ignore, deadline_s=0.0),
     ]
     return {toy.name: toy for toy in toys}
 
@@ -79,11 +79,11 @@ ARGUMENTS = st.sampled_from(
 CALLS = st.builds(ToolCall, st.sampled_from(["", "c1", "c2"]), NAMES, ARGUMENTS)
 TROUBLES = st.sampled_from(
     [
-        ModelDown("Gone.", retryable=True),
-        ModelDown("Gone for good."),
+        ModelUnavailable("Gone.", retryable=True),
+        ModelUnavailable("Gone for good."),
         RateLimited("Slower.", retry_after_s=0.0),
         BadReply("Garbled.", retryable=True),
-        ContextFull("Full."),
+        ContextWindowExceeded("Full."),
     ]
 )
 WORDS: st.SearchStrategy[str] = st.sampled_from(["Words. ", " ", ""])
@@ -103,7 +103,7 @@ def steps(draw: st.DrawFn) -> Step:
 
 
 LIMITS = st.builds(
-    Limits,
+    TurnLimits,
     max_steps=st.sampled_from([None, 1, 2, 5]),
     max_tokens=st.sampled_from([None, 1, 40]),
     max_cost_usd=st.sampled_from([None, 1e-5]),
@@ -116,10 +116,10 @@ class Play(Struct):
     """What happens in one turn; `stopped_at` is the number of the event behind which the user stops it."""
 
     steps: list[Step]
-    limits: Limits
+    limits: TurnLimits
     stopped_at: int | None
     has_letter: bool
-    shares: Shares
+    shares: CompactionShares
 
 
 def repeat(step: Step) -> list[Step]:
@@ -132,7 +132,9 @@ PLAYS = st.builds(
     LIMITS,
     st.none() | st.integers(0, 40),
     st.booleans(),
-    st.sampled_from([Shares(), Shares(at=0.1, keep=0.0), Shares(at=None, keep=0.0)]),
+    st.sampled_from(
+        [CompactionShares(), CompactionShares(at=0.1, keep=0.0), CompactionShares(at=None, keep=0.0)]
+    ),
 )
 
 
@@ -146,10 +148,10 @@ def busy(calls: list[ToolCall]) -> Step:
 LONG_PLAYS = st.builds(
     Play,
     st.lists(st.lists(GOOD_CALLS, min_size=1, max_size=3).map(busy), min_size=4, max_size=10),
-    st.just(Limits()),
+    st.just(TurnLimits()),
     st.none() | st.integers(10, 60),
     st.booleans(),
-    st.sampled_from([Shares(at=0.1, keep=0.0), Shares(at=0.1, keep=0.05)]),
+    st.sampled_from([CompactionShares(at=0.1, keep=0.0), CompactionShares(at=0.1, keep=0.05)]),
 )
 """Turns that outgrow their window again and again."""
 
@@ -183,7 +185,7 @@ async def perform(play: Play) -> tuple[Turn, MemoryJournal, Ending]:
     provider.plays(*play.steps, *[Step(("Done.",))] * 4)
     scope = anyio.CancelScope()
     journal = StoppingJournal(scope, play.stopped_at)
-    routing = routing_among({"scripted": provider}, HeldClock(), window_tokens=100)
+    routing = routing_among({"scripted": provider}, ManualClock(), window_tokens=100)
     turn = open_turn(
         provider,
         journal,
@@ -192,14 +194,14 @@ async def perform(play: Play) -> tuple[Turn, MemoryJournal, Ending]:
         tools=toolbox(),
         routing=routing,
     )
-    turn.kit = structs.replace(turn.kit, shares=play.shares)
+    turn.deps = structs.replace(turn.deps, shares=play.shares)
     turn.ledger.admit(SlowReader())
     if play.has_letter:
-        turn.inbox.put(Letter((TextPart("And this."),)))
-    ending = name_ending("cancelled")
+        turn.inbox.put(InboxMessage((TextPart("And this."),)))
+    ending = make_ending("cancelled")
     with anyio.fail_after(60), scope:
-        ending = await fly(turn)
-    return turn, journal, await land(turn, ending)
+        ending = await run_to_ending(turn)
+    return turn, journal, await finalize(turn, ending)
 
 
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -243,5 +245,5 @@ def check_calls(events: list[Event]) -> None:
 def check_history(record: Record) -> None:
     """Outcomes stand right behind their step, and two answers never stand side by side."""
     assert record.open_calls() == ()
-    assert breaches(record.messages) == []
+    assert invariant_violations(record.messages) == []
     assert isinstance(record.messages[0], UserMessage)

@@ -7,17 +7,17 @@ import anyio.lowlevel
 import pytest
 from msgspec import structs
 
-from hermes_acp.agent.checkpoints import Safekeeping, keep_before
-from hermes_acp.agent.permission import TOO_HARD, judge
+from hermes_acp.agent.call_permission import TOO_HARD, judge
 from hermes_acp.agent.tool_calls import run_tool_calls
+from hermes_acp.agent.turn_checkpoints import TurnCheckpoints, checkpoint_before
+from hermes_acp.core.event_types import Grant, Mode
 from hermes_acp.core.events import StepEnded
 from hermes_acp.core.proposals import Effect, Progress, Proposal, Result, Runs
-from hermes_acp.core.terms import Grant, Mode
-from hermes_acp.policy.information_flow import NO_FLOW, Flow
-from hermes_acp.policy.rules import Policy
+from hermes_acp.policy.information_flow import NO_FLOW, FlowState
+from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.policy.verdicts import Verdict
 from tests.conversations.scripted_provider import ScriptedProvider, call
-from tests.unit.agent.toys import Toy, succeed
+from tests.unit.agent.fake_tools import FakeTool, succeed
 from tests.unit.agent.turns import MemoryJournal, open_turn
 
 pytestmark = pytest.mark.anyio
@@ -39,15 +39,15 @@ class BrokenPolicy(Policy):
         tool: str = "",
         place: str = "",
         folder: str = "",
-        flow: Flow = NO_FLOW,
+        flow: FlowState = NO_FLOW,
     ) -> Verdict:
         raise RuntimeError("a fault in the policy")
 
 
 async def test_a_policy_that_crashes_lets_nothing_run() -> None:
-    toy = Toy("touch", succeed)
+    toy = FakeTool("touch", succeed)
     turn = open_turn(ScriptedProvider(), MemoryJournal(), tools={"touch": toy})
-    turn.kit = structs.replace(turn.kit, policy=BrokenPolicy("/h/.hermes"))
+    turn.deps = structs.replace(turn.deps, policy=BrokenPolicy("/h/.hermes"))
     asked = call("touch", "c1")
     turn.emit(StepEnded("msg_1", (asked,)))
     (outcome,) = await run_tool_calls(turn, (asked,), truncated=False)
@@ -55,7 +55,7 @@ async def test_a_policy_that_crashes_lets_nothing_run() -> None:
 
 
 async def test_a_huge_command_is_judged_beside_the_loop_and_asked_about() -> None:
-    toy = Toy("touch", succeed)
+    toy = FakeTool("touch", succeed)
     turn = open_turn(ScriptedProvider(), MemoryJournal(), tools={"touch": toy})
     proposal = Proposal("huge", "execute", nothing, (Runs("true; " * 200_000 + "x", "/"),))
     beats = 0
@@ -78,7 +78,7 @@ async def test_a_huge_command_is_judged_beside_the_loop_and_asked_about() -> Non
 
 async def test_what_a_huge_command_changes_is_looked_at_beside_the_loop() -> None:
     turn = open_turn(ScriptedProvider(), MemoryJournal())
-    turn.safekeeping = Safekeeping(lambda: None)
+    turn.turn_checkpoints = TurnCheckpoints(lambda: None)
     beats = 0
 
     async def beat() -> None:
@@ -89,6 +89,6 @@ async def test_what_a_huge_command_changes_is_looked_at_beside_the_loop() -> Non
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(beat)
-        await keep_before(turn, (Runs("true; " * 500 + "x", "/"),))
+        await checkpoint_before(turn, (Runs("true; " * 500 + "x", "/"),))
         tasks.cancel_scope.cancel()
     assert beats > 1

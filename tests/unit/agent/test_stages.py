@@ -2,19 +2,20 @@
 
 import pytest
 
-from hermes_acp.agent.answers import NUDGE, judge_answer
-from hermes_acp.agent.endings import name_ending
-from hermes_acp.agent.flight import fly, land
-from hermes_acp.agent.grace import LAST_WORDS
-from hermes_acp.agent.inbox import Letter
-from hermes_acp.agent.stages.budget import keep_within_budget, used_up
-from hermes_acp.agent.stages.last_notice import tell_ending
-from hermes_acp.agent.stages.loops import notice_loops
-from hermes_acp.agent.stages.refund import refund_cheap_step
-from hermes_acp.agent.stages.strikes import count_strikes
-from hermes_acp.agent.stages.title import name_session, title_of
-from hermes_acp.agent.turn import Ending, Limits, Outcome, Spent, Stages, Step, Turn
-from hermes_acp.core.errors import BadConfig, ModelDown, StorageTrouble, WorkspaceTrouble
+from hermes_acp.agent.final_answer import FINAL_ANSWER_PROMPT
+from hermes_acp.agent.final_reply import NUDGE, ending_for_reply
+from hermes_acp.agent.stages.ending_notice import show_ending
+from hermes_acp.agent.stages.first_title import name_session, title_of
+from hermes_acp.agent.stages.invalid_steps import count_invalid_steps
+from hermes_acp.agent.stages.loop_detection import detect_loops
+from hermes_acp.agent.stages.step_refund import refund_cheap_step
+from hermes_acp.agent.stages.turn_budget import keep_within_budget, used_up
+from hermes_acp.agent.turn import CallOutcome, Ending, Turn, TurnLimits, TurnStages, TurnStep, TurnUsage
+from hermes_acp.agent.turn_endings import make_ending
+from hermes_acp.agent.turn_inbox import InboxMessage
+from hermes_acp.agent.turn_runner import finalize, run_to_ending
+from hermes_acp.core.errors import ConfigError, ModelUnavailable, StorageError, WorkspaceError
+from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import CallEnded, NoteAdded, Noticed, StepFailed, TitleChanged
 from hermes_acp.core.messages import (
     AssistantMessage,
@@ -24,22 +25,21 @@ from hermes_acp.core.messages import (
     ToolMessage,
     Usage,
 )
-from hermes_acp.core.terms import ExitReason
-from hermes_acp.core.traits import Traits
+from hermes_acp.core.tool_metadata import ToolMetadata
 from tests.conversations.scripted_provider import ScriptedProvider, call, step
 from tests.conversations.scripted_provider import Step as Played
-from tests.unit.agent.toys import Toy, succeed
+from tests.unit.agent.fake_tools import FakeTool, succeed
 from tests.unit.agent.turns import MemoryJournal, open_turn
 
 pytestmark = pytest.mark.anyio
 
 
 def played(
-    *steps: Played, limits: Limits | None = None, stages: Stages | None = None
+    *steps: Played, limits: TurnLimits | None = None, stages: TurnStages | None = None
 ) -> tuple[Turn, MemoryJournal]:
     provider, journal = ScriptedProvider(), MemoryJournal()
     provider.plays(*steps)
-    toys = {name: Toy(name, succeed, Traits(is_cheap=name == "look")) for name in ("look", "act")}
+    toys = {name: FakeTool(name, succeed, ToolMetadata(is_cheap=name == "look")) for name in ("look", "act")}
     return open_turn(provider, journal, limits=limits, stages=stages, tools=toys), journal
 
 
@@ -51,28 +51,28 @@ def replied(text: str = "", finish: FinishReason = "stop") -> ModelReply:
     return ModelReply(AssistantMessage(text), finish, Usage())
 
 
-def came_of(*outcomes: Outcome) -> Step:
-    return Step(replied(finish="tool_calls"), outcomes)
+def came_of(*outcomes: CallOutcome) -> TurnStep:
+    return TurnStep(replied(finish="tool_calls"), outcomes)
 
 
 def outcome(
     name: str = "look", text: str = "seen", *, understood: bool = True, cheap: bool = True
-) -> Outcome:
+) -> CallOutcome:
     status = "completed" if understood else "failed"
-    return Outcome(name, f"{name} {{}}", status, text, is_understood=understood, is_cheap=cheap)
+    return CallOutcome(name, f"{name} {{}}", status, text, is_understood=understood, is_cheap=cheap)
 
 
-def spent_of(steps: int = 0, *, cost_usd: float | None = None, tokens: int = 0) -> Spent:
-    spent = Spent(100.0)
+def spent_of(steps: int = 0, *, cost_usd: float | None = None, tokens: int = 0) -> TurnUsage:
+    spent = TurnUsage(100.0)
     spent.steps, spent.cost_usd, spent.usage = steps, cost_usd, Usage(tokens, 1)
     return spent
 
 
-USED_UP: dict[ExitReason, tuple[Limits, Spent]] = {
-    "out_of_steps": (Limits(max_steps=3), spent_of(3)),
-    "out_of_tokens": (Limits(max_tokens=1001), spent_of(tokens=1000)),
-    "out_of_money": (Limits(max_cost_usd=0.5), spent_of(cost_usd=0.5)),
-    "out_of_time": (Limits(timeout_s=10.0), spent_of()),
+USED_UP: dict[ExitReason, tuple[TurnLimits, TurnUsage]] = {
+    "out_of_steps": (TurnLimits(max_steps=3), spent_of(3)),
+    "out_of_tokens": (TurnLimits(max_tokens=1001), spent_of(tokens=1000)),
+    "out_of_money": (TurnLimits(max_cost_usd=0.5), spent_of(cost_usd=0.5)),
+    "out_of_time": (TurnLimits(timeout_s=10.0), spent_of()),
 }
 
 
@@ -86,39 +86,39 @@ def test_each_limit_ends_the_turn_by_its_own_name(reason: ExitReason) -> None:
 
 
 def test_what_is_not_limited_has_no_end() -> None:
-    unlimited = Limits(max_steps=None)
+    unlimited = TurnLimits(max_steps=None)
     assert used_up(unlimited, spent_of(10**6, cost_usd=1e6, tokens=10**9), 1e9) is None
-    assert used_up(Limits(max_steps=3), spent_of(2), 100.0) is None
-    assert used_up(Limits(max_cost_usd=0.1), spent_of(2), 100.0) is None
+    assert used_up(TurnLimits(max_steps=3), spent_of(2), 100.0) is None
+    assert used_up(TurnLimits(max_cost_usd=0.1), spent_of(2), 100.0) is None
 
 
 def test_a_refunded_step_does_not_count() -> None:
     spent = spent_of(3)
     spent.refunds = 1
-    assert used_up(Limits(max_steps=3), spent, 100.0) is None
+    assert used_up(TurnLimits(max_steps=3), spent, 100.0) is None
 
 
 def test_the_last_of_the_time_is_kept_for_a_last_answer() -> None:
-    assert [Limits(timeout_s=each).working_s for each in (10.0, 300.0, 3600.0)] == [9.0, 270.0, 3570.0]
-    assert used_up(Limits(timeout_s=10.0), spent_of(), 108.9) is None
+    assert [TurnLimits(timeout_s=each).working_s for each in (10.0, 300.0, 3600.0)] == [9.0, 270.0, 3570.0]
+    assert used_up(TurnLimits(timeout_s=10.0), spent_of(), 108.9) is None
 
 
 async def test_the_model_has_one_last_call_without_tools() -> None:
-    turn, journal = played(step("All I know."), limits=Limits(max_steps=1))
+    turn, journal = played(step("All I know."), limits=TurnLimits(max_steps=1))
     turn.spent.steps = 1
     ending = await keep_within_budget(turn)
     assert ending
     assert ending.reason == "out_of_steps"
-    assert notes(journal) == [LAST_WORDS]
+    assert notes(journal) == [FINAL_ANSWER_PROMPT]
     assert turn.record.messages[-1] == AssistantMessage("All I know.")
-    assert turn.kit.toolbox.schemas
+    assert turn.deps.toolbox.schemas
 
 
 async def test_the_last_call_offers_no_tool_and_runs_none() -> None:
     provider, journal = ScriptedProvider(), MemoryJournal()
     provider.plays(step("Still", call("act", "c1")))
-    toy = Toy("act", succeed)
-    turn = open_turn(provider, journal, limits=Limits(max_steps=1), tools={"act": toy})
+    toy = FakeTool("act", succeed)
+    turn = open_turn(provider, journal, limits=TurnLimits(max_steps=1), tools={"act": toy})
     turn.spent.steps = 1
     assert await keep_within_budget(turn)
     assert [request.tools for request in provider.requests] == [()]
@@ -129,7 +129,7 @@ async def test_the_last_call_offers_no_tool_and_runs_none() -> None:
 
 
 async def test_a_last_call_that_fails_leaves_the_ending_as_it_is() -> None:
-    turn, journal = played(step(ModelDown("Gone.")), limits=Limits(max_steps=1))
+    turn, journal = played(step(ModelUnavailable("Gone.")), limits=TurnLimits(max_steps=1))
     turn.spent.steps = 1
     ending = await keep_within_budget(turn)
     assert ending
@@ -138,7 +138,7 @@ async def test_a_last_call_that_fails_leaves_the_ending_as_it_is() -> None:
 
 
 async def test_a_step_of_cheap_calls_is_refunded_up_to_a_limit() -> None:
-    turn, _ = played(limits=Limits(max_refunds=2))
+    turn, _ = played(limits=TurnLimits(max_refunds=2))
     for _ in range(4):
         await refund_cheap_step(turn, came_of(outcome(), outcome()))
     assert turn.spent.refunds == 2
@@ -149,7 +149,7 @@ async def test_a_step_of_cheap_calls_is_refunded_up_to_a_limit() -> None:
     [came_of(), came_of(outcome(), outcome(cheap=False)), came_of(outcome(understood=False))],
     ids=["an answer", "a dear call among cheap ones", "a call that was not understood"],
 )
-async def test_other_steps_are_not_refunded(taken: Step) -> None:
+async def test_other_steps_are_not_refunded(taken: TurnStep) -> None:
     turn, _ = played()
     await refund_cheap_step(turn, taken)
     assert turn.spent.refunds == 0
@@ -158,9 +158,9 @@ async def test_other_steps_are_not_refunded(taken: Step) -> None:
 async def test_three_steps_without_an_understood_call_end_the_turn() -> None:
     turn, _ = played()
     bad, good = came_of(outcome(understood=False), outcome(understood=False)), came_of(outcome())
-    ends = [await count_strikes(turn, taken) for taken in (bad, bad, good, bad, bad)]
+    ends = [await count_invalid_steps(turn, taken) for taken in (bad, bad, good, bad, bad)]
     assert ends == [None] * 5
-    ending = await count_strikes(turn, bad)
+    ending = await count_invalid_steps(turn, bad)
     assert ending
     assert ending.reason == ending.error_code == "bad_calls"
     assert "seen" in ending.sentence
@@ -169,26 +169,26 @@ async def test_three_steps_without_an_understood_call_end_the_turn() -> None:
 async def test_a_long_mistake_is_told_in_whole_words() -> None:
     turn, _ = played()
     bad = came_of(outcome(text="There are: " + "apply_patch, " * 30, understood=False))
-    ending = [await count_strikes(turn, bad) for _ in range(3)][-1]
+    ending = [await count_invalid_steps(turn, bad) for _ in range(3)][-1]
     assert ending
     assert ending.sentence.endswith(" apply_patch, …")
 
 
 async def test_empty_answers_are_nudged_and_then_end_the_turn() -> None:
     turn, journal = played()
-    assert [judge_answer(turn, replied(" \n")) for _ in range(2)] == [None, None]
+    assert [ending_for_reply(turn, replied(" \n")) for _ in range(2)] == [None, None]
     assert notes(journal) == [NUDGE, NUDGE]
-    ending = judge_answer(turn, replied())
+    ending = ending_for_reply(turn, replied())
     assert ending
     assert ending.reason == "empty"
 
 
 async def test_empty_answers_and_senseless_calls_are_counted_together_and_words_begin_afresh() -> None:
     turn, _ = played()
-    assert judge_answer(turn, replied()) is None
-    assert await count_strikes(turn, came_of(outcome(understood=False))) is None
-    await count_strikes(turn, Step(replied("Words.")))
-    assert turn.strikes == 0
+    assert ending_for_reply(turn, replied()) is None
+    assert await count_invalid_steps(turn, came_of(outcome(understood=False))) is None
+    await count_invalid_steps(turn, TurnStep(replied("Words.")))
+    assert turn.invalid_steps == 0
 
 
 @pytest.mark.parametrize(
@@ -202,20 +202,20 @@ async def test_empty_answers_and_senseless_calls_are_counted_together_and_words_
 )
 async def test_an_answer_is_an_ending(reply: ModelReply, reason: ExitReason) -> None:
     turn, _ = played()
-    assert judge_answer(turn, reply) == name_ending(reason)
+    assert ending_for_reply(turn, reply) == make_ending(reason)
 
 
 async def test_an_answer_is_no_ending_while_a_message_waits() -> None:
     turn, journal = played()
-    turn.inbox.put(Letter((TextPart("wait"),)))
-    assert judge_answer(turn, replied("Yes.")) is None
-    assert judge_answer(turn, replied("")) is None
-    assert (turn.strikes, notes(journal)) == (0, [])
+    turn.inbox.put(InboxMessage((TextPart("wait"),)))
+    assert ending_for_reply(turn, replied("Yes.")) is None
+    assert ending_for_reply(turn, replied("")) is None
+    assert (turn.invalid_steps, notes(journal)) == (0, [])
 
 
 async def test_repetitions_are_warned_of_and_then_end_the_turn() -> None:
     turn, journal = played()
-    ends = [await notice_loops(turn, came_of(outcome())) for _ in range(5)]
+    ends = [await detect_loops(turn, came_of(outcome())) for _ in range(5)]
     assert ends[:4] == [None] * 4
     assert ends[4]
     assert ends[4].reason == "looping"
@@ -227,21 +227,21 @@ async def test_repetitions_are_warned_of_and_then_end_the_turn() -> None:
 async def test_a_result_that_changes_is_no_repetition() -> None:
     turn, journal = played()
     for number in range(9):
-        assert await notice_loops(turn, came_of(outcome(text=f"{number}"))) is None
+        assert await detect_loops(turn, came_of(outcome(text=f"{number}"))) is None
     assert notes(journal) == []
 
 
 async def test_crashes_are_repetitions_whatever_their_words() -> None:
     turn, _ = played()
-    crashed = [Outcome("act", "act {}", "failed", f"crash {n}", is_understood=True) for n in range(5)]
-    ends = [await notice_loops(turn, came_of(each)) for each in crashed]
+    crashed = [CallOutcome("act", "act {}", "failed", f"crash {n}", is_understood=True) for n in range(5)]
+    ends = [await detect_loops(turn, came_of(each)) for each in crashed]
     assert [bool(ending) for ending in ends] == [False] * 4 + [True]
 
 
 async def test_what_was_not_carried_out_twice_is_not_counted_twice() -> None:
     turn, journal = played()
-    repeat = Outcome("look", "look {}", "completed", "Not run", is_understood=True, is_repeat=True)
-    await notice_loops(turn, came_of(outcome(), *[repeat] * 9))
+    repeat = CallOutcome("look", "look {}", "completed", "Not run", is_understood=True, is_repeat=True)
+    await detect_loops(turn, came_of(outcome(), *[repeat] * 9))
     assert notes(journal) == []
 
 
@@ -263,7 +263,7 @@ def test_a_title_is_one_short_line() -> None:
 )
 async def test_a_bare_stop_reason_is_told_in_words(reason: ExitReason, told: int) -> None:
     turn, journal = played()
-    await tell_ending(turn, name_ending(reason))
+    await show_ending(turn, make_ending(reason))
     assert [event.level for event in journal.events if isinstance(event, Noticed)] == ["warning"] * told
 
 
@@ -277,13 +277,13 @@ async def test_stages_run_in_order_and_each_may_end_the_turn() -> None:
 
         return run
 
-    stages = Stages((stage("first"),), (stage("before"),), (stage("after"),))
+    stages = TurnStages((stage("first"),), (stage("before"),), (stage("after"),))
     turn, _ = played(step(call("look", "c1")), step("Done."), stages=stages)
-    assert (await fly(turn)).reason == "done"
+    assert (await run_to_ending(turn)).reason == "done"
     assert ran == ["first", "before", "after", "before", "after"]
     ran.clear()
-    turn, journal = played(stages=Stages((stage("first", name_ending("denied")), stage("second"))))
-    assert (await fly(turn)).reason == "denied"
+    turn, journal = played(stages=TurnStages((stage("first", make_ending("denied")), stage("second"))))
+    assert (await run_to_ending(turn)).reason == "denied"
     assert ran == ["first"]
     assert not any(isinstance(event, CallEnded) for event in journal.events)
 
@@ -291,36 +291,36 @@ async def test_stages_run_in_order_and_each_may_end_the_turn() -> None:
 @pytest.mark.parametrize(
     ("trouble", "reason", "code"),
     [
-        (ModelDown("Gone."), "model_trouble", "model_down"),
-        (StorageTrouble("Full."), "storage_trouble", "storage_trouble"),
-        (BadConfig("Odd."), "gave_up", "bad_config"),
+        (ModelUnavailable("Gone."), "model_trouble", "model_down"),
+        (StorageError("Full."), "storage_trouble", "storage_trouble"),
+        (ConfigError("Odd."), "gave_up", "bad_config"),
     ],
 )
 async def test_trouble_is_an_ending_by_name(trouble: Exception, reason: ExitReason, code: str) -> None:
     async def fail(turn: Turn) -> Ending | None:
         raise trouble
 
-    turn, _ = played(stages=Stages(before_step=(fail,)))
-    ending = await fly(turn)
+    turn, _ = played(stages=TurnStages(before_step=(fail,)))
+    ending = await run_to_ending(turn)
     assert (ending.reason, ending.error_code) == (reason, code)
 
 
 async def test_a_turn_past_its_time_is_ended_wherever_it_is() -> None:
-    turn, _ = played(step("Late."), limits=Limits(timeout_s=0.0))
-    assert (await fly(turn)).reason == "out_of_time"
+    turn, _ = played(step("Late."), limits=TurnLimits(timeout_s=0.0))
+    assert (await run_to_ending(turn)).reason == "out_of_time"
 
 
 async def test_what_comes_after_a_turn_comes_whole_and_a_failure_there_is_told() -> None:
     ran: list[str] = []
 
     async def stumble(turn: Turn, ending: Ending) -> None:
-        raise WorkspaceTrouble("The memory could not be kept.")
+        raise WorkspaceError("The memory could not be kept.")
 
     async def note(turn: Turn, ending: Ending) -> None:
         ran.append(ending.reason)
 
-    turn, journal = played(stages=Stages(postflight=(stumble, note)))
-    assert await land(turn, name_ending("cancelled")) == name_ending("cancelled")
+    turn, journal = played(stages=TurnStages(postflight=(stumble, note)))
+    assert await finalize(turn, make_ending("cancelled")) == make_ending("cancelled")
     assert ran == ["cancelled"]
     assert [event.text for event in journal.events if isinstance(event, Noticed)] == [
         "The memory could not be kept."
@@ -329,17 +329,17 @@ async def test_what_comes_after_a_turn_comes_whole_and_a_failure_there_is_told()
 
 async def test_nothing_comes_after_a_record_that_cannot_be_written() -> None:
     async def write(turn: Turn, ending: Ending) -> None:
-        raise StorageTrouble("Full.")
+        raise StorageError("Full.")
 
-    turn, _ = played(stages=Stages(postflight=(write, write)))
-    assert (await land(turn, name_ending("done"))).reason == "storage_trouble"
-    full = name_ending("storage_trouble")
-    assert await land(turn, full) == full
+    turn, _ = played(stages=TurnStages(postflight=(write, write)))
+    assert (await finalize(turn, make_ending("done"))).reason == "storage_trouble"
+    full = make_ending("storage_trouble")
+    assert await finalize(turn, full) == full
 
 
 def test_a_call_has_the_time_it_wants_within_the_users_bound_and_the_turns() -> None:
-    assert Limits().call_s(None, 0.0) == 600.0
-    assert Limits().call_s(1200.0, 0.0) == 1200.0
-    assert Limits(tool_timeout_s=5.0).call_s(1200.0, 0.0) == 5.0
-    assert Limits(timeout_s=10.0).call_s(1200.0, 4.0) == 5.0
-    assert Limits(timeout_s=10.0).call_s(None, 9.5) == 0.0
+    assert TurnLimits().call_s(None, 0.0) == 600.0
+    assert TurnLimits().call_s(1200.0, 0.0) == 1200.0
+    assert TurnLimits(tool_timeout_s=5.0).call_s(1200.0, 0.0) == 5.0
+    assert TurnLimits(timeout_s=10.0).call_s(1200.0, 4.0) == 5.0
+    assert TurnLimits(timeout_s=10.0).call_s(None, 9.5) == 0.0

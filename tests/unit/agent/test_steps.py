@@ -7,15 +7,15 @@ from msgspec import structs
 
 from hermes_acp.agent.compaction import compact
 from hermes_acp.agent.loop import run_turn
-from hermes_acp.agent.step import FRAME_S, Words, take_step
+from hermes_acp.agent.model_step import FRAME_S, StreamedText, run_step
 from hermes_acp.agent.turn import Turn
 from hermes_acp.core.errors import (
-    BadConfig,
     BadReply,
-    ModelDown,
-    ModelTrouble,
+    ConfigError,
+    ModelError,
+    ModelUnavailable,
     RateLimited,
-    StorageTrouble,
+    StorageError,
 )
 from hermes_acp.core.events import (
     CallEnded,
@@ -31,12 +31,12 @@ from hermes_acp.core.events import (
     UsageChanged,
     UserSaid,
 )
+from hermes_acp.core.file_versions import file_version
 from hermes_acp.core.messages import AssistantMessage, TextPart, Usage
-from hermes_acp.core.versions import version_of
-from hermes_acp.models.routing import Patience
+from hermes_acp.models.routing import RetryPolicy
 from tests.conversations.scripted_provider import Pause, ScriptedProvider, Step, call, step
-from tests.unit.agent.turns import HeldClock, MemoryJournal, MemoryLog, Watcher, open_turn, routing_among
-from tests.unit.tools.calls import MemoryWorkspace
+from tests.unit.agent.turns import ManualClock, MemoryJournal, MemoryLog, Watcher, open_turn, routing_among
+from tests.unit.tools.tool_calling import MemoryWorkspace
 
 pytestmark = pytest.mark.anyio
 
@@ -54,8 +54,8 @@ def said(journal: MemoryJournal) -> list[str]:
 async def test_the_first_words_are_shown_at_once_and_later_ones_once_a_frame() -> None:
     turn, journal, _ = played()
     clock = turn.clock
-    assert isinstance(clock, HeldClock)
-    words = Words(turn, "msg")
+    assert isinstance(clock, ManualClock)
+    words = StreamedText(turn, "msg")
     words.add(TextSaid, "a")
     assert said(journal) == ["a"]
     words.add(TextSaid, "b")
@@ -71,7 +71,7 @@ async def test_the_first_words_are_shown_at_once_and_later_ones_once_a_frame() -
 
 async def test_thoughts_and_words_keep_their_order() -> None:
     turn, journal, _ = played()
-    words = Words(turn, "msg")
+    words = StreamedText(turn, "msg")
     for event, text in ((ThoughtSaid, "1"), (ThoughtSaid, "2"), (TextSaid, "3"), (ThoughtSaid, "4")):
         words.add(event, text)
     words.flush()
@@ -83,7 +83,7 @@ async def test_thoughts_and_words_keep_their_order() -> None:
 
 async def test_five_thousand_words_at_once_make_few_events_and_lose_none() -> None:
     turn, journal, _ = played(step(*(f"{number} " for number in range(5000))))
-    await take_step(turn)
+    await run_step(turn)
     assert "".join(said(journal)) == "".join(f"{number} " for number in range(5000))
     assert len(said(journal)) < 10
 
@@ -95,7 +95,7 @@ async def test_words_are_shown_while_the_model_is_silent() -> None:
     turn.ledger.admit(watcher)
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(take_step, turn)
+            tasks.start_soon(run_step, turn)
             await pause.reached.wait()
             while said(journal) != ["one ", "two "]:
                 await anyio.lowlevel.checkpoint()
@@ -106,11 +106,11 @@ async def test_words_are_shown_while_the_model_is_silent() -> None:
 
 async def test_a_failure_worth_it_is_tried_again_and_told() -> None:
     turn, journal, provider = played(
-        step("Half", ModelDown("The line broke.", retryable=True)),
+        step("Half", ModelUnavailable("The line broke.", retryable=True)),
         step(RateLimited("Slower.", retry_after_s=0.0)),
         step("Whole."),
     )
-    reply = await take_step(turn)
+    reply = await run_step(turn)
     assert reply.message.text == "Whole."
     assert [event.retried for event in journal.events if isinstance(event, StepFailed)] == [True, True]
     notices = [event.text for event in journal.events if isinstance(event, Noticed)]
@@ -121,22 +121,22 @@ async def test_a_failure_worth_it_is_tried_again_and_told() -> None:
 
 
 async def test_the_last_failure_is_given_on() -> None:
-    turn, journal, provider = played(*(step(ModelDown(f"No {n}.", retryable=True)) for n in range(4)))
-    with pytest.raises(ModelDown, match=r"No 2\."):
-        await take_step(turn)
+    turn, journal, provider = played(*(step(ModelUnavailable(f"No {n}.", retryable=True)) for n in range(4)))
+    with pytest.raises(ModelUnavailable, match=r"No 2\."):
+        await run_step(turn)
     assert [event.retried for event in journal.events if isinstance(event, StepFailed)] == [True, True, False]
     assert len(provider.steps) == 1
 
 
 async def test_a_step_goes_on_elsewhere_and_every_decision_is_told_and_logged() -> None:
     first, second = ScriptedProvider(), ScriptedProvider()
-    first.plays(step("Half", ModelDown("Gone.")), step("Unasked."))
+    first.plays(step("Half", ModelUnavailable("Gone.")), step("Unasked."))
     second.plays(step("Whole."), step("Again."))
     journal = MemoryJournal()
-    routing = routing_among({"near": first, "far": second}, HeldClock(), keys=("KEY",))
+    routing = routing_among({"near": first, "far": second}, ManualClock(), keys=("KEY",))
     turn = open_turn(first, journal, routing=routing)
-    assert (await take_step(turn)).message.text == "Whole."
-    assert (await take_step(turn)).message.text == "Again."
+    assert (await run_step(turn)).message.text == "Whole."
+    assert (await run_step(turn)).message.text == "Again."
     assert [event.text for event in journal.events if isinstance(event, Noticed)] == [
         "Gone. Going on with far-1 (far)."
     ]
@@ -144,8 +144,8 @@ async def test_a_step_goes_on_elsewhere_and_every_decision_is_told_and_logged() 
     assert [(event.provider, event.model) for event in ended] == [("far", "far-1")] * 2
     assert (first.keys, second.keys) == (["KEY"], ["KEY", "KEY"])
     assert turn.record.used_at == {"far": Usage(20, 10)}
-    assert isinstance(turn.kit.log, MemoryLog)
-    ((what, facts),) = turn.kit.log.lines
+    assert isinstance(turn.deps.log, MemoryLog)
+    ((what, facts),) = turn.deps.log.lines
     assert what == "model_call_failed"
     assert facts == {
         "session": "ses_1",
@@ -164,9 +164,9 @@ async def test_an_answer_that_a_model_declines_is_asked_of_the_next_one_and_not_
     second.plays(step("Whole."), step("No.", finish="refusal"))
     journal = MemoryJournal()
     turn = open_turn(
-        first, journal, routing=routing_among({"near": first, "far": second}, HeldClock(), keys=("KEY",))
+        first, journal, routing=routing_among({"near": first, "far": second}, ManualClock(), keys=("KEY",))
     )
-    assert (await take_step(turn)).message.text == "Whole."
+    assert (await run_step(turn)).message.text == "Whole."
     assert [event.text for event in journal.events if isinstance(event, Noticed)] == [
         "near-1 declined to answer this. Going on with far-1 (far)."
     ]
@@ -174,14 +174,14 @@ async def test_an_answer_that_a_model_declines_is_asked_of_the_next_one_and_not_
     assert turn.record.messages[1:] == [AssistantMessage("Whole.")]
     assert turn.spent.steps == 1
     assert turn.spent.usage == Usage(20, 10)  # what was declined is paid for all the same
-    assert (await take_step(turn)).finish == "refusal"
+    assert (await run_step(turn)).finish == "refusal"
     assert len(first.requests) == 1
 
 
 async def test_the_effort_that_is_sent_is_one_the_model_has() -> None:
     turn, _, provider = played(step("Yes."))
-    turn.kit = structs.replace(turn.kit, effort="xhigh")
-    await take_step(turn)
+    turn.deps = structs.replace(turn.deps, effort="xhigh")
+    await run_step(turn)
     assert provider.requests[0].effort == "high"
 
 
@@ -189,27 +189,27 @@ async def test_a_way_that_cannot_be_opened_is_a_model_that_does_not_answer() -> 
     turn, _, _ = played()
 
     async def connect(key: str) -> ScriptedProvider:
-        raise BadConfig("The address is none.", hint="Mend it.")
+        raise ConfigError("The address is none.", hint="Mend it.")
 
-    routes = tuple(structs.replace(route, connect=connect) for route in turn.kit.routing.routes)
-    turn.kit = structs.replace(turn.kit, routing=structs.replace(turn.kit.routing, routes=routes))
-    with pytest.raises(ModelTrouble, match="The address is none"):
-        await take_step(turn)
+    routes = tuple(structs.replace(route, connect=connect) for route in turn.deps.routing.routes)
+    turn.deps = structs.replace(turn.deps, routing=structs.replace(turn.deps.routing, routes=routes))
+    with pytest.raises(ModelError, match="The address is none"):
+        await run_step(turn)
 
 
 async def test_a_model_without_a_word_for_long_is_told_of_once() -> None:
     pause = Pause()
     journal, provider = MemoryJournal(), ScriptedProvider()
     provider.plays(step(pause, "Late."))
-    patience = Patience(quiet_s=0.001)
+    retry_policy = RetryPolicy(quiet_s=0.001)
     turn = open_turn(
-        provider, journal, routing=routing_among({"near": provider}, HeldClock(), patience=patience)
+        provider, journal, routing=routing_among({"near": provider}, ManualClock(), retry_policy=retry_policy)
     )
     watcher = Watcher(journal)
     turn.ledger.admit(watcher)
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(take_step, turn)
+            tasks.start_soon(run_step, turn)
             while not any(isinstance(event, Noticed) for event in journal.events):
                 await anyio.lowlevel.checkpoint()
             pause.go.set()
@@ -232,15 +232,15 @@ async def test_an_answer_without_an_end_is_a_bad_reply() -> None:
     silent.answer = lambda request: step()
     bare = open_turn(silent, MemoryJournal())
     with pytest.raises(BadReply, match="without an end"):
-        await take_step(bare)
-    assert len(silent.requests) == turn.course.attempts
+        await run_step(bare)
+    assert len(silent.requests) == turn.fallback_plan.attempts
     assert provider.requests == []
 
 
 async def test_use_and_cost_are_counted() -> None:
     turn, journal, _ = played(step("One."), step("Two."))
-    await take_step(turn)
-    await take_step(turn)
+    await run_step(turn)
+    await run_step(turn)
     changes = [event for event in journal.events if isinstance(event, UsageChanged)]
     assert [change.used_tokens for change in changes] == [15, 15]
     assert changes[1].cost_usd == pytest.approx(2 * (10 * 1.0 + 5 * 2.0) / 1e6)
@@ -252,7 +252,7 @@ async def test_an_approved_call_goes_through_every_gate_in_order() -> None:
     provider, journal = ScriptedProvider(), MemoryJournal()
     provider.plays(step(call("edit_file", "c1", path="a", old_text="one", new_text="two")), step("Done."))
     turn = open_turn(provider, journal, workspace)
-    turn.record.seen["/project/a"] = version_of("/project/a", b"one\n").digest
+    turn.record.seen["/project/a"] = file_version("/project/a", b"one\n").digest
     assert (await run_turn(turn)).reason == "done"
     mine = [type(event).__name__ for event in journal.events if getattr(event, "call_id", "") == "c1"]
     assert mine == ["CallProposed", "PermissionAsked", "PermissionAnswered", "CallStarted", "CallEnded"]
@@ -265,10 +265,10 @@ async def test_what_cannot_be_recorded_has_no_effect_and_is_not_shown(full_at: t
     provider, journal = ScriptedProvider(), MemoryJournal(full_at)
     provider.plays(step("Now.", call("edit_file", "c1", path="a", old_text="one", new_text="two")))
     turn = open_turn(provider, journal, workspace)
-    turn.record.seen["/project/a"] = version_of("/project/a", b"one\n").digest
+    turn.record.seen["/project/a"] = file_version("/project/a", b"one\n").digest
     watcher = Watcher(journal)
     turn.ledger.admit(watcher)
-    with pytest.raises(StorageTrouble, match="disk is full"):
+    with pytest.raises(StorageError, match="disk is full"):
         await run_turn(turn)
     assert workspace.files["/project/a"] == b"one\n"
     assert not any(isinstance(event, full_at) for event in watcher.shown)
@@ -279,9 +279,9 @@ async def test_an_outcome_that_cannot_be_recorded_ends_the_turn() -> None:
     provider, journal = ScriptedProvider(), MemoryJournal(CallEnded)
     provider.plays(step(call("read_file", "c1", path="a")))
     turn = open_turn(provider, journal, MemoryWorkspace({"a": b"one\n"}))
-    with pytest.raises(StorageTrouble):
+    with pytest.raises(StorageError):
         await run_turn(turn)
-    assert isinstance(turn.record.loose_ends()[0], CallEnded)
+    assert isinstance(turn.record.closing_events()[0], CallEnded)
 
 
 async def test_a_summary_that_a_model_declines_is_asked_of_the_next_one() -> None:
@@ -289,7 +289,7 @@ async def test_a_summary_that_a_model_declines_is_asked_of_the_next_one() -> Non
     first.plays(step(finish="refusal"))
     second.answer = lambda request: step("All of it, in short.")
     turn = open_turn(
-        first, MemoryJournal(), routing=routing_among({"near": first, "far": second}, HeldClock())
+        first, MemoryJournal(), routing=routing_among({"near": first, "far": second}, ManualClock())
     )
     for number in range(6):
         turn.emit(UserSaid(f"u{number}", (TextPart("question " * 2000),)))

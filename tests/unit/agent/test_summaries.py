@@ -4,9 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.agent.summaries import LEAST_PIECE_CHARACTERS, most_words, pieces_of, request_text
+from hermes_acp.agent.summary_prompts import (
+    MIN_CHUNK_CHARACTERS,
+    chunk_messages,
+    max_summary_words,
+    request_text,
+)
+from hermes_acp.core.compacted_history import fenced_summary, is_long, shorten
 from hermes_acp.core.messages import Message, TextPart, ToolMessage, UserMessage
-from hermes_acp.core.shortening import fenced_summary, is_long, shorten
 from tests.unit.core.histories import histories
 
 
@@ -14,8 +19,8 @@ from tests.unit.core.histories import histories
 def test_every_piece_fits_and_all_of_the_users_words_are_in_them(
     messages: list[Message], tokens: int
 ) -> None:
-    pieces = pieces_of(messages, tokens)
-    assert all(len(piece) <= max(LEAST_PIECE_CHARACTERS, 4 * tokens) for piece in pieces)
+    pieces = chunk_messages(messages, tokens)
+    assert all(len(piece) <= max(MIN_CHUNK_CHARACTERS, 4 * tokens) for piece in pieces)
     whole = "".join(pieces)
     for message in messages:
         if isinstance(message, UserMessage):
@@ -24,9 +29,9 @@ def test_every_piece_fits_and_all_of_the_users_words_are_in_them(
 
 def test_the_oldest_outputs_are_written_short_before_anything_is_cut_into_pieces() -> None:
     outcomes: list[Message] = [ToolMessage(f"c{number}", "tool", "o" * 3_900) for number in range(3)]
-    (whole,) = pieces_of(outcomes, 5_000)
+    (whole,) = chunk_messages(outcomes, 5_000)
     assert whole.count("o" * 3_900) == 3
-    (tight,) = pieces_of(outcomes, 2_300)
+    (tight,) = chunk_messages(outcomes, 2_300)
     assert tight.count("o" * 3_900) == 2
     assert tight.index("left out") < tight.index("o" * 3_900)
 
@@ -49,4 +54,4 @@ def test_a_text_is_cut_once(text: str, characters: int) -> None:
 
 @pytest.mark.parametrize(("window", "words"), [(1_000, 150), (15_000, 500), (1_000_000, 1_200)])
 def test_a_summary_may_be_as_long_as_the_window_allows(window: int, words: int) -> None:
-    assert most_words(window) == words
+    assert max_summary_words(window) == words

@@ -3,15 +3,15 @@
 import pytest
 
 from hermes_acp.agent.loop import run_turn
-from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.events import AnyEvent, CallEnded, CallStarted
-from hermes_acp.core.exchanges import Command, CommandEnd
+from hermes_acp.core.file_versions import file_version
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.core.port_types import Command, CommandResult
 from hermes_acp.core.ports import Tool
 from hermes_acp.core.proposals import Progress
-from hermes_acp.core.versions import version_of
 from tests.conversations.scripted_provider import ScriptedProvider, call, step
 from tests.unit.agent.turns import MemoryJournal, open_turn
-from tests.unit.tools.calls import MemoryWorkspace
+from tests.unit.tools.tool_calling import MemoryWorkspace
 
 pytestmark = pytest.mark.anyio
 
@@ -45,7 +45,7 @@ class LoggedWorkspace(MemoryWorkspace):
         self._log.append("effect")
         await super().write(path, content)
 
-    async def run(self, command: Command, progress: Progress) -> CommandEnd:
+    async def run(self, command: Command, progress: Progress) -> CommandResult:
         self._log.append("effect")
         return await super().run(command, progress)
 
@@ -55,7 +55,7 @@ async def log_of(name: str, **arguments: object) -> list[str]:
     provider, journal = ScriptedProvider(), LoggedJournal(log)
     provider.plays(step("Now.", call(name, "c1", **arguments)), step("Done."))
     turn = open_turn(provider, journal, LoggedWorkspace(log))
-    turn.record.seen["/project/a"] = version_of("/project/a", b"one\n").digest
+    turn.record.seen["/project/a"] = file_version("/project/a", b"one\n").digest
     await turn.ledger.settle()
     log.clear()
     assert (await run_turn(turn)).reason == "done"
@@ -81,8 +81,8 @@ async def test_looking_waits_for_no_disk() -> None:
 
 
 def test_every_tool_says_whether_it_can_be_made_twice() -> None:
-    drawer: Drawer[Tool] = Drawer("hermes_acp.tools.builtin", "TOOL")
-    repeatable = {name for name in drawer if drawer.open(name).traits.is_repeatable}
+    plugin_folder: PluginFolder[Tool] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
+    repeatable = {name for name in plugin_folder if plugin_folder.open(name).tool_metadata.is_repeatable}
     assert repeatable == {
         "ask_user",
         "diagnostics",

@@ -7,15 +7,15 @@ import pytest
 
 from hermes_acp.agent.deadline import Deadline
 from hermes_acp.agent.tool_calls import run_tool_calls
-from hermes_acp.agent.turn import Limits, Outcome, Turn
+from hermes_acp.agent.turn import CallOutcome, Turn, TurnLimits
 from hermes_acp.core.events import CallEnded, CallProposed, CallStarted, StepEnded
 from hermes_acp.core.messages import UNNAMED, ToolCall, ToolMessage
 from hermes_acp.core.proposals import Question, Reply
-from hermes_acp.core.traits import Traits
+from hermes_acp.core.tool_metadata import ToolMetadata
 from tests.conversations.scripted_provider import ScriptedProvider, call
-from tests.unit.agent.toys import Toy, crash, fail, hang, inquire, succeed
-from tests.unit.agent.turns import AlwaysYes, MemoryJournal, open_turn
-from tests.unit.tools.calls import MemoryWorkspace
+from tests.unit.agent.fake_tools import FakeTool, crash, fail, hang, inquire, succeed
+from tests.unit.agent.turns import AllowingGate, MemoryJournal, open_turn
+from tests.unit.tools.tool_calling import MemoryWorkspace
 
 pytestmark = pytest.mark.anyio
 
@@ -23,13 +23,13 @@ pytestmark = pytest.mark.anyio
 class Bench:
     """A turn with toys, at the moment when the model has made its calls."""
 
-    def __init__(self, *toys: Toy, limits: Limits | None = None) -> None:
+    def __init__(self, *toys: FakeTool, limits: TurnLimits | None = None) -> None:
         self.journal = MemoryJournal()
         self.turn: Turn = open_turn(
             ScriptedProvider(), self.journal, tools={toy.name: toy for toy in toys}, limits=limits
         )
 
-    async def run(self, *calls: ToolCall, truncated: bool = False) -> tuple[Outcome, ...]:
+    async def run(self, *calls: ToolCall, truncated: bool = False) -> tuple[CallOutcome, ...]:
         self.turn.emit(StepEnded("msg_1", calls))
         outcomes = await run_tool_calls(self.turn, calls, truncated=truncated)
         told = [message for message in self.turn.record.messages if isinstance(message, ToolMessage)]
@@ -38,7 +38,7 @@ class Bench:
 
 
 async def test_the_same_call_twice_is_carried_out_once_and_answered_twice() -> None:
-    toy = Toy("look", succeed, Traits(is_cheap=True))
+    toy = FakeTool("look", succeed, ToolMetadata(is_cheap=True))
     first, second, other = await Bench(toy).run(
         call("look", "c1", at="a", to="b"),
         ToolCall("c2", "look", '{"to": "b",  "at": "a"}'),
@@ -51,13 +51,13 @@ async def test_the_same_call_twice_is_carried_out_once_and_answered_twice() -> N
 
 
 async def test_a_repeated_call_shares_the_fate_of_the_first() -> None:
-    outcomes = await Bench(Toy("try", fail)).run(call("try", "c1"), call("try", "c2"))
+    outcomes = await Bench(FakeTool("try", fail)).run(call("try", "c1"), call("try", "c2"))
     assert [outcome.status for outcome in outcomes] == ["failed", "failed"]
     assert [outcome.is_repeat for outcome in outcomes] == [False, True]
 
 
 async def test_a_call_is_no_repetition_once_something_else_may_have_changed() -> None:
-    test, edit = Toy("test", succeed), Toy("edit", succeed)
+    test, edit = FakeTool("test", succeed), FakeTool("edit", succeed)
     calls = (call("test", "c1"), call("edit", "c2"), call("test", "c3"), call("test", "c4"))
     outcomes = await Bench(test, edit).run(*calls)
     assert [outcome.is_repeat for outcome in outcomes] == [False, False, False, True]
@@ -65,7 +65,7 @@ async def test_a_call_is_no_repetition_once_something_else_may_have_changed() ->
 
 
 async def test_a_step_holds_no_more_calls_of_a_tool_than_it_allows() -> None:
-    toy, free = Toy("delegate", succeed, Traits(most_per_step=2)), Toy("free", succeed)
+    toy, free = FakeTool("delegate", succeed, ToolMetadata(max_per_step=2)), FakeTool("free", succeed)
     calls = [call("delegate", f"c{n}", n=n) for n in range(4)]
     outcomes = await Bench(toy, free).run(*calls, call("free", "c9"))
     assert [outcome.status for outcome in outcomes] == [
@@ -84,8 +84,8 @@ async def test_a_step_holds_no_more_calls_of_a_tool_than_it_allows() -> None:
     "name", ["READ_FILE", "ReadFile", "read-file", "functions.read_file", "default_api.read_file"]
 )
 async def test_a_name_spelled_otherwise_is_understood(name: str) -> None:
-    toy = Toy("read_file", succeed)
-    bench = Bench(toy, Toy("read_files", fail))
+    toy = FakeTool("read_file", succeed)
+    bench = Bench(toy, FakeTool("read_files", fail))
     (outcome,) = await bench.run(call(name, "c1"))
     assert (outcome.status, outcome.name) == ("completed", "read_file")
     assert [event.name for event in bench.journal.events if isinstance(event, CallProposed)] == [name]
@@ -93,7 +93,7 @@ async def test_a_name_spelled_otherwise_is_understood(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", UNNAMED])
 async def test_a_call_without_a_name_is_told_that_it_is_none(name: str) -> None:
-    (outcome,) = await Bench(Toy("tool_manage", succeed)).run(call(name, "c1"))
+    (outcome,) = await Bench(FakeTool("tool_manage", succeed)).run(call(name, "c1"))
     assert outcome.text.startswith("The call could not be read: it names no tool.")
     assert "tool_manage" not in outcome.text
     assert not outcome.is_understood
@@ -108,7 +108,7 @@ async def test_a_call_without_a_name_is_told_that_it_is_none(name: str) -> None:
     ],
 )
 async def test_arguments_that_are_not_quite_an_object(arguments: str, told: str) -> None:
-    toy = Toy("look", succeed)
+    toy = FakeTool("look", succeed)
     (outcome,) = await Bench(toy).run(ToolCall("c1", "look", arguments))
     assert (toy.ran, outcome.status) == (([], "failed") if told else ([{"n": 1}], "completed"))
     assert told in outcome.text
@@ -116,7 +116,7 @@ async def test_arguments_that_are_not_quite_an_object(arguments: str, told: str)
 
 @pytest.mark.parametrize("name", ["Ab", "functions.AB", "a", "abc", "functions."])
 async def test_a_name_that_may_be_two_or_none_is_not_guessed(name: str) -> None:
-    toys = Toy("a_b", succeed), Toy("a-b", succeed)
+    toys = FakeTool("a_b", succeed), FakeTool("a-b", succeed)
     (outcome,) = await Bench(*toys).run(call(name, "c1"))
     assert "There is no tool" in outcome.text
     assert not outcome.is_understood
@@ -124,7 +124,7 @@ async def test_a_name_that_may_be_two_or_none_is_not_guessed(name: str) -> None:
 
 
 async def test_faulty_json_that_can_mean_one_thing_is_carried_out_and_shown_as_it_was_meant() -> None:
-    toy = Toy("look", succeed, required=("at",))
+    toy = FakeTool("look", succeed, required=("at",))
     bench = Bench(toy)
     mended, unfitting, cut = await bench.run(
         ToolCall("c1", "look", "{'at': 'a',}"),
@@ -140,7 +140,7 @@ async def test_faulty_json_that_can_mean_one_thing_is_carried_out_and_shown_as_i
 
 
 async def test_the_last_call_of_a_truncated_answer_is_not_run_even_if_it_looks_whole() -> None:
-    toy = Toy("look", succeed)
+    toy = FakeTool("look", succeed)
     first, last = await Bench(toy).run(call("look", "c1", n=1), call("look", "c2", n=2), truncated=True)
     assert toy.ran == [{"n": 1}]
     assert (first.is_understood, last.is_understood) == (True, False)
@@ -148,7 +148,7 @@ async def test_the_last_call_of_a_truncated_answer_is_not_run_even_if_it_looks_w
 
 
 async def test_a_crash_is_an_outcome() -> None:
-    crashed, fine = await Bench(Toy("crash", crash), Toy("fine", succeed)).run(
+    crashed, fine = await Bench(FakeTool("crash", crash), FakeTool("fine", succeed)).run(
         call("crash", "c1"), call("fine", "c2")
     )
     assert "ZeroDivisionError" in crashed.text
@@ -156,9 +156,9 @@ async def test_a_crash_is_an_outcome() -> None:
 
 
 async def test_a_call_past_its_deadline_is_ended_and_told_with_its_output_so_far() -> None:
-    slow, usual = Toy("slow", hang, deadline_s=0.0), Toy("usual", hang)
+    slow, usual = FakeTool("slow", hang, deadline_s=0.0), FakeTool("usual", hang)
     with anyio.fail_after(60):
-        outcomes = await Bench(slow, usual, limits=Limits(tool_timeout_s=0.0)).run(
+        outcomes = await Bench(slow, usual, limits=TurnLimits(tool_timeout_s=0.0)).run(
             call("slow", "c1"), call("usual", "c2")
         )
     for outcome in outcomes:
@@ -167,8 +167,8 @@ async def test_a_call_past_its_deadline_is_ended_and_told_with_its_output_so_far
 
 
 async def test_a_call_that_comes_when_the_time_of_the_turn_is_up_is_not_begun() -> None:
-    toy = Toy("late", succeed)
-    bench = Bench(toy, limits=Limits(timeout_s=20.0))
+    toy = FakeTool("late", succeed)
+    bench = Bench(toy, limits=TurnLimits(timeout_s=20.0))
     bench.turn.spent.started_at_s -= 18.0
     (outcome,) = await bench.run(call("late", "c1"))
     assert (outcome.status, toy.ran) == ("failed", [])
@@ -177,7 +177,7 @@ async def test_a_call_that_comes_when_the_time_of_the_turn_is_up_is_not_begun() 
 
 
 async def test_a_call_that_the_time_of_the_turn_ends_is_told_so() -> None:
-    bench = Bench(Toy("slow", hang), limits=Limits(timeout_s=20.0))
+    bench = Bench(FakeTool("slow", hang), limits=TurnLimits(timeout_s=20.0))
     bench.turn.spent.started_at_s -= 17.999
     with anyio.fail_after(60):
         (outcome,) = await bench.run(call("slow", "c1"))
@@ -185,18 +185,18 @@ async def test_a_call_that_the_time_of_the_turn_ends_is_told_so() -> None:
 
 
 async def test_the_time_that_ended_a_call_is_told_in_few_figures() -> None:
-    bench = Bench(Toy("slow", hang, deadline_s=0.0012345))
+    bench = Bench(FakeTool("slow", hang, deadline_s=0.0012345))
     with anyio.fail_after(60):
         (outcome,) = await bench.run(call("slow", "c1"))
     assert "Stopped after 0.00123 s" in outcome.text
 
 
 async def test_the_time_a_person_is_asked_is_not_the_calls() -> None:
-    class Slow(AlwaysYes):
+    class Slow(AllowingGate):
         async def inquire(self, call_id: str, question: Question) -> Reply | None:
             return Reply("answered", str(anyio.current_effective_deadline()))
 
-    bench = Bench(Toy("ask", inquire, deadline_s=1000.0))
+    bench = Bench(FakeTool("ask", inquire, deadline_s=1000.0))
     bench.turn.gate = Slow()
     (outcome,) = await bench.run(call("ask", "c1"))
     assert outcome.text == "inf"
@@ -221,7 +221,7 @@ async def test_a_deadline_that_is_over_ends_what_waits() -> None:
 
 
 async def test_a_cancel_gives_every_open_call_its_outcome() -> None:
-    bench = Bench(Toy("hang", hang), Toy("fine", succeed))
+    bench = Bench(FakeTool("hang", hang), FakeTool("fine", succeed))
     calls = (call("fine", "c1"), call("hang", "c2"), call("hang", "c3", again=True))
     with anyio.fail_after(60), anyio.CancelScope() as scope:
 

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 
 import pytest
 
-from hermes_acp.agent.stages.outcome_findings import OutcomeWatch
+from hermes_acp.agent.stages.outcome_scan import OutcomeScanner
 from hermes_acp.agent.tool_calls import run_tool_calls
 from hermes_acp.agent.turn import Turn
-from hermes_acp.assembly.outer_tools import InjectionScanner
+from hermes_acp.app.external_tools import InjectionScanner
 from hermes_acp.core.events import NoteAdded, Noticed, StepEnded
-from hermes_acp.knowledge.injection import Finding, ScanReport
+from hermes_acp.knowledge.injection_scanner import Finding, ScanReport
 from hermes_acp.knowledge.scan_failures import Deadline
 from tests.conversations.scripted_provider import ScriptedProvider, call
 from tests.unit.agent.turns import MemoryJournal, open_turn
-from tests.unit.tools.calls import MemoryWorkspace
+from tests.unit.tools.tool_calling import MemoryWorkspace
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +42,7 @@ def broken_engine(text: str, source: str, deadline: Deadline) -> ScanReport:
 async def test_what_a_broken_scanner_did_not_read_is_marked_as_data_once() -> None:
     journal = MemoryJournal()
     turn = await turn_that_read_a_file(journal)
-    watch = OutcomeWatch(InjectionScanner(broken_engine).orders_in)
+    watch = OutcomeScanner(InjectionScanner(broken_engine).orders_in)
     assert await watch.warn(turn) is None
     assert await watch.warn(turn) is None
     (note,), (notice,) = notes_of(journal), notices_of(journal)
@@ -60,7 +60,7 @@ async def test_a_scanner_that_takes_too_long_is_not_waited_for() -> None:
         return ()
 
     try:
-        assert await OutcomeWatch(slow, max_s=0.01).warn(turn) is None
+        assert await OutcomeScanner(slow, max_s=0.01).warn(turn) is None
     finally:
         is_over.set()
     assert len(notes_of(journal)) == len(notices_of(journal)) == 1

@@ -3,25 +3,25 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hermes_acp.agent.inbox import Inbox
 from hermes_acp.agent.ledger import Ledger
-from hermes_acp.agent.turn import Briefing, Kit, Limits, Spent, Stages, Turn
-from hermes_acp.core.drawers import Drawer
-from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.agent.turn import SystemPrompt, Turn, TurnDependencies, TurnLimits, TurnStages, TurnUsage
+from hermes_acp.agent.turn_inbox import Inbox
+from hermes_acp.core.errors import StorageError
 from hermes_acp.core.events import AnyEvent, CallProposed, Event, SessionOpened, TurnStarted, UserSaid
-from hermes_acp.core.exchanges import Answer, Lasting, ModelFacts
 from hermes_acp.core.messages import TextPart
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.core.port_types import ModelInfo, PermissionAnswer, PermissionScope
 from hermes_acp.core.ports import Provider, Workspace
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.core.record import Record
 from hermes_acp.models.routes import Route, Routing
-from hermes_acp.models.routing import Patience, Rests
-from hermes_acp.policy.rules import Policy
+from hermes_acp.models.routing import Cooldowns, RetryPolicy
+from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.telemetry.redaction import Redactor
 from hermes_acp.tools.toolbox import Toolbox
-from tests.conversations.house import CountedIds
+from tests.conversations.app_scene import SequentialIds
 from tests.conversations.scripted_provider import ScriptedProvider
-from tests.unit.tools.calls import MemoryWorkspace
+from tests.unit.tools.tool_calling import MemoryWorkspace
 
 BUILT_IN: Final = (
     "apply_patch",
@@ -39,7 +39,7 @@ BUILT_IN: Final = (
 )
 
 
-class HeldClock:
+class ManualClock:
     """A stopwatch the test moves by hand."""
 
     def __init__(self) -> None:
@@ -59,11 +59,11 @@ class MemoryJournal:
         self.events: list[Event] = []
         self.settled = 0
         self._is_full_at = is_full_at
-        self._trouble: StorageTrouble | None = None
+        self._trouble: StorageError | None = None
 
     def append(self, event: AnyEvent) -> AnyEvent:
         if self._is_full_at and isinstance(event, self._is_full_at):
-            self._trouble = StorageTrouble("The disk is full.")
+            self._trouble = StorageError("The disk is full.")
         if self._trouble:
             raise self._trouble
         self.events.append(event)
@@ -89,13 +89,13 @@ class Watcher:
         return
 
 
-class AlwaysYes:
+class AllowingGate:
     """A gate that allows, and counts how often it was asked."""
 
     def __init__(self) -> None:
         self.asked: list[CallProposed] = []
 
-    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer:
+    async def ask(self, call: CallProposed, *, permission_scope: PermissionScope) -> PermissionAnswer:
         self.asked.append(call)
         return "allow_once"
 
@@ -113,21 +113,21 @@ class MemoryLog:
         self.lines.append((what, facts))
 
 
-async def brief_nothing(record: Record, workspace: Workspace, above: Record) -> Briefing:
-    return Briefing((record.cwd,))
+async def build_empty_prompt(record: Record, workspace: Workspace, above: Record) -> SystemPrompt:
+    return SystemPrompt((record.cwd,))
 
 
-def routing_to(provider: ScriptedProvider, clock: HeldClock) -> Routing:
+def routing_to(provider: ScriptedProvider, clock: ManualClock) -> Routing:
     """Give the routing of a turn that has one model and no other."""
     return routing_among({"scripted": provider}, clock)
 
 
 def routing_among(
     providers: Mapping[str, ScriptedProvider],
-    clock: HeldClock,
+    clock: ManualClock,
     *,
     keys: tuple[str, ...] = ("",),
-    patience: Patience | None = None,
+    retry_policy: RetryPolicy | None = None,
     window_tokens: int = 1000,
 ) -> Routing:
     """Give the routing of a turn with a model at each provider, the first in use; each has all the keys."""
@@ -137,12 +137,12 @@ def routing_among(
             providers[name].keys.append(key)
             return providers[name]
 
-        facts = ModelFacts(window_tokens=window_tokens, input_usd=1.0, output_usd=2.0)
+        facts = ModelInfo(window_tokens=window_tokens, input_usd=1.0, output_usd=2.0)
         return Route(name, model, facts, connect, keys, ("low", "high"))
 
     routes = tuple(route_to(name, f"{name}-1") for name in providers)
-    patience = patience or Patience(attempts=3, first_wait_s=0.0)
-    return Routing(routes, Rests(clock.monotonic), route_to, lambda: 0.0, patience)
+    retry_policy = retry_policy or RetryPolicy(attempts=3, first_wait_s=0.0)
+    return Routing(routes, Cooldowns(clock.monotonic), route_to, lambda: 0.0, retry_policy)
 
 
 def open_turn(
@@ -150,23 +150,23 @@ def open_turn(
     journal: MemoryJournal,
     workspace: Workspace | None = None,
     *,
-    stages: Stages | None = None,
-    limits: Limits | None = None,
+    stages: TurnStages | None = None,
+    limits: TurnLimits | None = None,
     tools: Mapping[str, Any] | None = None,
     routing: Routing | None = None,
 ) -> Turn:
     """Open a turn in which the user has just spoken."""
-    drawer: Drawer[Any] = Drawer("hermes_acp.tools.builtin", "TOOL")
-    clock = HeldClock()
-    kit = Kit(
+    plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
+    clock = ManualClock()
+    deps = TurnDependencies(
         routing=routing or routing_to(provider, clock),
         log=MemoryLog(),
         expenses=MemoryLog(),
-        toolbox=Toolbox({name: drawer.open(name) for name in BUILT_IN} if tools is None else tools),
+        toolbox=Toolbox({name: plugin_folder.open(name) for name in BUILT_IN} if tools is None else tools),
         policy=Policy("/home/me/.hermes"),
-        stages=stages or Stages(),
+        stages=stages or TurnStages(),
         redactor=Redactor(()),
-        brief=brief_nothing,
+        build_prompt=build_empty_prompt,
     )
     ledger = Ledger(journal, Record())
     ledger.emit(SessionOpened("ses_1", "/project", ("/project",), 1.0))
@@ -174,14 +174,14 @@ def open_turn(
     ledger.emit(UserSaid("msg_0", (TextPart("go"),)))
     return Turn(
         "turn_1",
-        kit,
+        deps,
         ledger,
         workspace or MemoryWorkspace(),
-        AlwaysYes(),
+        AllowingGate(),
         Inbox(),
-        limits or Limits(),
-        Spent(clock.monotonic()),
+        limits or TurnLimits(),
+        TurnUsage(clock.monotonic()),
         clock,
-        CountedIds(provider.call_names),
-        kit.routing.course(),
+        SequentialIds(provider.call_names),
+        deps.routing.fallback_plan(),
     )

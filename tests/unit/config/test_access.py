@@ -4,19 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.config.access import Access, ProviderRoute, ProviderWay
 from hermes_acp.config.environment import environment_of
+from hermes_acp.config.provider_access import ProviderAccess, ProviderEndpoint, ProviderStatus
 from hermes_acp.core.errors import BadRequest
 
 BOTH = {"OPENAI_API_KEY": "sk-o", "ANTHROPIC_API_KEY": "sk-a", "HERMES_MODEL": "gpt-6-sol"}
-GATE = ProviderRoute("https://gate.invalid/v1/", (("authorization", "Bearer hunter2"),))
+GATE = ProviderEndpoint("https://gate.invalid/v1/", (("authorization", "Bearer hunter2"),))
 
 
-def access(home: Path, **variables: str) -> Access:
-    return Access(environment_of({"HERMES_HOME": str(home), **variables}), {})
+def access(home: Path, **variables: str) -> ProviderAccess:
+    return ProviderAccess(environment_of({"HERMES_HOME": str(home), **variables}), {})
 
 
-def chosen(access: Access) -> tuple[str, str, str, str] | None:
+def chosen(access: ProviderAccess) -> tuple[str, str, str, str] | None:
     _, choice = access.read()
     return choice and (choice.provider, choice.model, choice.base_url, choice.api_key)
 
@@ -33,7 +33,7 @@ def test_a_route_is_preferred_until_it_is_taken_away(tmp_path: Path) -> None:
     assert chosen(ours) == ("anthropic", "", "https://gate.invalid/v1", "")
     ours.disable("anthropic")
     assert chosen(ours) is None
-    assert ours.ways() == (ProviderWay("openai_compatible"), ProviderWay("anthropic"))
+    assert ours.provider_statuses() == (ProviderStatus("openai_compatible"), ProviderStatus("anthropic"))
 
 
 def test_a_disabled_provider_leaves_the_other_with_a_model_of_its_own(tmp_path: Path) -> None:
@@ -42,9 +42,9 @@ def test_a_disabled_provider_leaves_the_other_with_a_model_of_its_own(tmp_path: 
     ours.disable("openai_compatible")
     assert chosen(ours) == ("anthropic", "", "https://api.anthropic.com", "sk-a")
     assert not ours.may_detect()
-    assert ours.ways() == (
-        ProviderWay("openai_compatible"),
-        ProviderWay("anthropic", "https://api.anthropic.com", "Key in ANTHROPIC_API_KEY", is_used=True),
+    assert ours.provider_statuses() == (
+        ProviderStatus("openai_compatible"),
+        ProviderStatus("anthropic", "https://api.anthropic.com", "Key in ANTHROPIC_API_KEY", is_used=True),
     )
 
 
@@ -57,7 +57,7 @@ def test_a_key_under_another_name_is_not_sent_to_a_client_s_address_either(tmp_p
     section = ours.read()[0].providers["openai_compatible"]
     assert chosen(ours) == ("openai_compatible", "", "https://gate.invalid/v1", "")
     assert (section.connect_timeout_s, section.headers) == (3, dict(GATE.headers))
-    assert ours.ways()[0] == ProviderWay(
+    assert ours.provider_statuses()[0] == ProviderStatus(
         "openai_compatible", "https://gate.invalid/v1", "Set by the editor", True
     )
 
@@ -65,14 +65,14 @@ def test_a_key_under_another_name_is_not_sent_to_a_client_s_address_either(tmp_p
 @pytest.mark.parametrize(
     "route",
     [
-        ProviderRoute("gate.invalid"),
-        ProviderRoute("http://a b"),
-        ProviderRoute("http://ä"),
-        ProviderRoute("http://a", (("", "x"),)),
+        ProviderEndpoint("gate.invalid"),
+        ProviderEndpoint("http://a b"),
+        ProviderEndpoint("http://ä"),
+        ProviderEndpoint("http://a", (("", "x"),)),
     ],
     ids=["no scheme", "a space", "no ASCII", "no name"],
 )
-def test_what_cannot_be_sent_changes_nothing(tmp_path: Path, route: ProviderRoute) -> None:
+def test_what_cannot_be_sent_changes_nothing(tmp_path: Path, route: ProviderEndpoint) -> None:
     ours = access(tmp_path, **BOTH)
     with pytest.raises(BadRequest):
         ours.route("anthropic", route)

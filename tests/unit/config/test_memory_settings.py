@@ -6,7 +6,7 @@ import pytest
 
 from hermes_acp.config.environment import environment_of
 from hermes_acp.config.settings import Settings, load_settings
-from hermes_acp.core.errors import BadConfig
+from hermes_acp.core.errors import ConfigError
 
 
 def loaded(home: Path, content: str) -> Settings:
@@ -36,7 +36,7 @@ def test_a_service_is_named_alone_or_with_its_settings(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_meant_is_refused(tmp_path: Path, content: str, sentence: str) -> None:
-    with pytest.raises(BadConfig, match=sentence):
+    with pytest.raises(ConfigError, match=sentence):
         loaded(tmp_path, content)
 
 

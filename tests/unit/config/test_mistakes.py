@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from hermes_acp.config.mistakes import tell_mistakes
 from hermes_acp.config.settings import Settings
+from hermes_acp.config.settings_errors import describe_settings_errors
 
 TABLE: tuple[tuple[dict[str, Any], str], ...] = (
     ({"modell": "x"}, "`modell` is no setting; did you mean `model`?"),
@@ -26,16 +26,16 @@ TABLE: tuple[tuple[dict[str, Any], str], ...] = (
 def test_each_kind_of_mistake(written: dict[str, Any], told: str) -> None:
     with pytest.raises(ValidationError) as caught:
         Settings.model_validate(written)
-    assert tell_mistakes(caught.value, Settings) == told
+    assert describe_settings_errors(caught.value, Settings) == told
 
 
 def test_what_may_be_a_secret_is_not_shown() -> None:
     with pytest.raises(ValidationError) as caught:
         Settings.model_validate({"mode": "sk-proj-0123456789abcdefghij"})
-    assert "sk-proj" not in tell_mistakes(caught.value, Settings)
+    assert "sk-proj" not in describe_settings_errors(caught.value, Settings)
 
 
 def test_many_mistakes_are_counted() -> None:
     with pytest.raises(ValidationError) as caught:
         Settings.model_validate({f"x{number}": 1 for number in range(9)})
-    assert tell_mistakes(caught.value, Settings).endswith("; and 4 more.")
+    assert describe_settings_errors(caught.value, Settings).endswith("; and 4 more.")

@@ -9,11 +9,11 @@ import pytest
 
 from hermes_acp.config.environment import KEY_VARIABLES, MODEL_VARIABLES, environment_of
 from hermes_acp.config.model_choice import ModelChoice, choose_model
-from hermes_acp.config.presets import presets
+from hermes_acp.config.provider_presets import presets
 from hermes_acp.config.settings import ProviderSettings, Settings, load_settings
-from hermes_acp.core.errors import AuthRequired, BadConfig
+from hermes_acp.core.errors import AuthRequired, ConfigError
+from hermes_acp.models.connection_factory import open_connection
 from hermes_acp.models.providers import PROVIDERS
-from hermes_acp.models.switchboard import open_connection
 
 
 def chosen(settings: dict[str, object] | None = None, /, **variables: str) -> ModelChoice | None:
@@ -78,12 +78,12 @@ def test_a_preset_is_named_in_settings_or_in_the_environment() -> None:
 
 
 def test_a_wrong_name_is_answered_with_all_names(tmp_path: Path) -> None:
-    with pytest.raises(BadConfig, match=r"HERMES_PROVIDER is 'deepseak'\.") as caught:
+    with pytest.raises(ConfigError, match=r"HERMES_PROVIDER is 'deepseak'\.") as caught:
         chosen(HERMES_PROVIDER="deepseak")
     assert "anthropic, openai_compatible" in caught.value.hint
     assert "lmstudio" in caught.value.hint
     (tmp_path / "config.yaml").write_text("provider: deepseak\nproviders:\n  nobody: {}\n", encoding="utf-8")
-    with pytest.raises(BadConfig, match=r"`provider`: .*must be one of: .*deepseek") as caught:
+    with pytest.raises(ConfigError, match=r"`provider`: .*must be one of: .*deepseek") as caught:
         load_settings(environment_of({"HERMES_HOME": str(tmp_path)}))
     assert "`providers.nobody.[key]`" in caught.value.message
 
@@ -130,9 +130,9 @@ def test_a_local_server_wants_no_key() -> None:
 
 def test_amazon_wants_a_region_and_a_key_in_one_piece_or_in_parts() -> None:
     parts = {"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "s"}
-    with pytest.raises(BadConfig, match="needs a region"):
+    with pytest.raises(ConfigError, match="needs a region"):
         chosen({"provider": "bedrock"}, **parts)
-    with pytest.raises(BadConfig, match="needs a region"):
+    with pytest.raises(ConfigError, match="needs a region"):
         chosen({"provider": "bedrock"}, **parts, AWS_REGION="evil.example/")
     choice = chosen({"provider": "bedrock"}, **parts, AWS_DEFAULT_REGION="eu-west-3")
     assert choice is not None
@@ -185,7 +185,7 @@ def test_a_profile_lends_where_no_key_is_set_and_names_the_region(tmp_path: Path
     ):
         choice = chosen({"provider": "bedrock", "providers": {"bedrock": settings}}, **home, **more)
         assert choice is not None
-        assert (choice.api_key, choice.loan["config_file"]) == ("", str(folder / "config"))
+        assert (choice.api_key, choice.credential_source["config_file"]) == ("", str(folder / "config"))
         regions[name] = choice.base_url.removeprefix("https://bedrock-runtime.").partition(".")[0]
     assert regions == {
         "default": "us-east-1",
@@ -195,17 +195,17 @@ def test_a_profile_lends_where_no_key_is_set_and_names_the_region(tmp_path: Path
     }
     choice = chosen({"provider": "bedrock"}, **home, AWS_BEARER_TOKEN_BEDROCK="b", AWS_REGION="us-east-1")
     assert choice is not None
-    assert (choice.api_key, choice.loan) == ("b", {})
+    assert (choice.api_key, choice.credential_source) == ("b", {})
     assert chosen({}, **home, AWS_PROFILE="work") is None
     (folder / "config").write_text("no section\n")
-    with pytest.raises(BadConfig, match="no file of AWS profiles"):
+    with pytest.raises(ConfigError, match="no file of AWS profiles"):
         chosen({"provider": "bedrock"}, **home)
 
 
 def test_vertex_wants_a_project_and_is_where_its_location_is() -> None:
-    with pytest.raises(BadConfig, match="needs a project"):
+    with pytest.raises(ConfigError, match="needs a project"):
         chosen({"provider": "vertex"})
-    with pytest.raises(BadConfig, match="needs a location"):
+    with pytest.raises(ConfigError, match="needs a location"):
         chosen({"provider": "vertex"}, GOOGLE_CLOUD_PROJECT="p", GOOGLE_CLOUD_LOCATION="evil.example/x")
     assert chosen(GOOGLE_CLOUD_PROJECT="p") is None
     for location, host in (
@@ -222,4 +222,4 @@ def test_vertex_wants_a_project_and_is_where_its_location_is() -> None:
     choice = chosen(settings, GOOGLE_VERTEX_BASE_URL="http://gate.example")
     assert choice is not None
     assert choice.base_url == "http://gate.example/v1/projects/q/locations/us-central1/publishers/google"
-    assert choice.loan["credentials_file"] == "~/key.json"
+    assert choice.credential_source["credentials_file"] == "~/key.json"

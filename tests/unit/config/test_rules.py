@@ -6,8 +6,8 @@ import pytest
 
 from hermes_acp.config.environment import environment_of
 from hermes_acp.config.settings import Settings, load_settings
-from hermes_acp.core.errors import BadConfig
-from hermes_acp.core.rules import Rule
+from hermes_acp.core.errors import ConfigError
+from hermes_acp.core.policy_rules import Rule
 
 
 def load(text: str, tmp_path: Path) -> Settings:
@@ -70,18 +70,18 @@ MISTAKES = (
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_told_with_its_line(tmp_path: Path, mistake: str) -> None:
-    with pytest.raises(BadConfig) as caught:
+    with pytest.raises(ConfigError) as caught:
         load(f"model: a\nrules:\n- allow: {{command: make}}\n{mistake}\n", tmp_path)
     assert "line 4: " in caught.value.sentence()
 
 
 def test_rules_that_are_no_list(tmp_path: Path) -> None:
-    with pytest.raises(BadConfig, match="rules"):
+    with pytest.raises(ConfigError, match="rules"):
         load("rules: {deny: curl}\n", tmp_path)
 
 
 def test_bypass_has_to_be_meant(tmp_path: Path) -> None:
-    with pytest.raises(BadConfig, match="allow_bypass"):
+    with pytest.raises(ConfigError, match="allow_bypass"):
         load("mode: bypass\n", tmp_path)
     assert load("mode: bypass\nallow_bypass: true\n", tmp_path).mode == "bypass"
     assert load("questions:\n  timeout_s: 30\n", tmp_path).questions.timeout_s == 30

@@ -7,21 +7,21 @@ from hermes_acp.config.settings import Settings, load_settings
 
 
 def test_checking_nothing_gives_the_same() -> None:
-    assert Settings.unwritten() == Settings.model_validate({})
+    assert Settings.defaults() == Settings.model_validate({})
 
 
 def test_every_default_would_pass_the_check() -> None:
-    usual = Settings.unwritten()
+    usual = Settings.defaults()
     assert Settings.model_validate(usual.model_dump()) == usual
 
 
 def test_without_a_file_the_defaults_hold_and_count_as_unwritten(tmp_path: Path) -> None:
     settings = load_settings(environment_of({"HERMES_HOME": str(tmp_path)}))
-    assert settings == Settings.unwritten()
+    assert settings == Settings.defaults()
     assert settings.model_fields_set == set()
 
 
 def test_what_a_flag_sets_is_checked_without_a_file_too(tmp_path: Path) -> None:
     settings = load_settings(environment_of({"HERMES_HOME": str(tmp_path)}), {"budget.max_steps": 3})
     assert settings.budget.max_steps == 3
-    assert settings.budget.max_refunds == Settings.unwritten().budget.max_refunds
+    assert settings.budget.max_refunds == Settings.defaults().budget.max_refunds

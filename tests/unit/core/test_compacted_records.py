@@ -4,7 +4,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.agent.cuts import Room, find_cut
+from hermes_acp.agent.compaction_cuts import HistoryBudget, find_cut
 from hermes_acp.core.events import (
     CompactionFailed,
     CompactionStarted,
@@ -19,12 +19,12 @@ from hermes_acp.core.events import (
     UsageChanged,
     UserSaid,
 )
-from hermes_acp.core.history_laws import breaches
+from hermes_acp.core.history_invariants import invariant_violations
 from hermes_acp.core.messages import AssistantMessage, TextPart, Usage, UserMessage
 from hermes_acp.core.record import Record
 from tests.unit.core.test_record_laws import closed, record_of, sessions
 
-ROOM = Room(kept=10, most_fresh=1_000)
+ROOM = HistoryBudget(kept=10, max_fresh=1_000)
 
 
 @st.composite
@@ -61,7 +61,11 @@ def compactions(draw: st.DrawFn, record: Record, name: str) -> list[Event]:
 
 @given(compacted_sessions())
 def test_calls_and_outcomes_stay_together(events: list[Event]) -> None:
-    assert [breach for breach in breaches(closed(events).messages) if "answer to nothing" not in breach] == []
+    assert [
+        breach
+        for breach in invariant_violations(closed(events).messages)
+        if "answer to nothing" not in breach
+    ] == []
 
 
 @given(compacted_sessions())
@@ -110,7 +114,7 @@ def test_a_turn_in_which_the_model_said_nothing_still_leaves_no_trace(events: li
 def test_a_killed_process_leaves_the_history_and_an_end(events: list[Event]) -> None:
     record = record_of(events)
     before = list(record.messages)
-    ends = record.loose_ends()
+    ends = record.closing_events()
     assert [end for end in ends if isinstance(end, CompactionFailed)] == (
         [ends[0]] if record.open_compaction else []
     )

@@ -3,7 +3,12 @@
 import pytest
 from hypothesis import given
 
-from hermes_acp.core.history_laws import breaches, may_be_cut, place_of_last_exchange, place_of_last_prompt
+from hermes_acp.core.history_invariants import (
+    can_split_before,
+    invariant_violations,
+    last_exchange_index,
+    last_prompt_index,
+)
 from hermes_acp.core.messages import AssistantMessage, Message, TextPart, ToolCall, ToolMessage, UserMessage
 from tests.unit.core.histories import histories
 
@@ -16,7 +21,7 @@ SAID = AssistantMessage("Done.")
 
 @given(histories())
 def test_a_lawful_history_has_no_breach(messages: list[Message]) -> None:
-    assert breaches(messages) == []
+    assert invariant_violations(messages) == []
 
 
 @pytest.mark.parametrize(
@@ -32,7 +37,7 @@ def test_a_lawful_history_has_no_breach(messages: list[Message]) -> None:
     ],
 )
 def test_every_breach_is_named(messages: list[Message], why: str) -> None:
-    assert why in breaches(messages)
+    assert why in invariant_violations(messages)
 
 
 @pytest.mark.parametrize(
@@ -48,18 +53,18 @@ def test_every_breach_is_named(messages: list[Message], why: str) -> None:
     ],
 )
 def test_what_is_not_answered_yet_is_the_last_exchange(messages: list[Message], place: int) -> None:
-    assert place_of_last_exchange(messages) == place
+    assert last_exchange_index(messages) == place
 
 
 def test_the_last_words_are_the_users_own() -> None:
-    assert place_of_last_prompt([USER, SAID, NOTE]) == 0
-    assert place_of_last_prompt([NOTE]) is None
+    assert last_prompt_index([USER, SAID, NOTE]) == 0
+    assert last_prompt_index([NOTE]) is None
 
 
 @given(histories())
 def test_a_cut_where_one_may_be_parts_no_call_from_its_outcome(messages: list[Message]) -> None:
     for place in range(len(messages) + 1):
-        if may_be_cut(messages, place):
+        if can_split_before(messages, place):
             said = [
                 call.id for m in messages[:place] if isinstance(m, AssistantMessage) for call in m.tool_calls
             ]

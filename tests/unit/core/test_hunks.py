@@ -3,31 +3,31 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.core.hunks import described, hunks_between, with_hunks, without_hunks
+from hermes_acp.core.hunks import apply_hunks, describe_hunk, diff_hunks, revert_hunks
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", "", "}"]), max_size=12).map("\n".join)
 
 
 @given(TEXTS, TEXTS)
 def test_all_hunks_or_none_are_the_two_texts(before: str, after: str) -> None:
-    hunks = hunks_between(before, after)
-    assert with_hunks(before, hunks) == after
-    assert with_hunks(before, ()) == before
-    assert without_hunks(after, hunks) == (before, ())
+    hunks = diff_hunks(before, after)
+    assert apply_hunks(before, hunks) == after
+    assert apply_hunks(before, ()) == before
+    assert revert_hunks(after, hunks) == (before, ())
 
 
 @given(TEXTS, TEXTS, st.sets(st.integers(0, 12)))
 def test_what_is_taken_and_what_is_taken_back_meet(before: str, after: str, chosen: set[int]) -> None:
-    hunks = hunks_between(before, after)
+    hunks = diff_hunks(before, after)
     taken = [hunk for number, hunk in enumerate(hunks) if number in chosen]
     left = [hunk for number, hunk in enumerate(hunks) if number not in chosen]
-    assert with_hunks(before, taken) == without_hunks(after, left)[0]
+    assert apply_hunks(before, taken) == revert_hunks(after, left)[0]
 
 
 def test_a_hunk_is_taken_back_where_others_typed_elsewhere() -> None:
     before, after = "one\ntwo\nthree\nfour", "ONE\ntwo\nthree\nFOUR"
     now = "ONE\ntwo\nnew\nthree\nFOUR\nend"
-    assert without_hunks(after, hunks_between(before, after), now) == (
+    assert revert_hunks(after, diff_hunks(before, after), now) == (
         "one\ntwo\nnew\nthree\nfour\nend",
         (),
     )
@@ -35,7 +35,7 @@ def test_a_hunk_is_taken_back_where_others_typed_elsewhere() -> None:
 
 def test_a_hunk_that_others_touched_is_left_and_named() -> None:
     before, after = "one\ntwo\nthree", "ONE\ntwo\nTHREE"
-    text, lost = without_hunks(after, hunks_between(before, after), "One!\ntwo\nTHREE")
+    text, lost = revert_hunks(after, diff_hunks(before, after), "One!\ntwo\nTHREE")
     assert text == "One!\ntwo\nthree"
     assert [hunk.new_lines for hunk in lost] == [("ONE",)]
 
@@ -43,10 +43,10 @@ def test_a_hunk_that_others_touched_is_left_and_named() -> None:
 def test_too_many_lines_are_one_hunk() -> None:
     before = "\n".join(f"line {number}" for number in range(4000))
     after = "\n".join(f"LINE {number}" for number in range(4000))
-    assert len(hunks_between(before, after)) == 1
+    assert len(diff_hunks(before, after)) == 1
 
 
 def test_a_hunk_in_words_is_bounded() -> None:
-    (hunk,) = hunks_between("head", "head\n" + "\n".join(str(number) for number in range(40)))
-    assert described(hunk).splitlines()[:2] == ["at line 2:", "+0"]
-    assert described(hunk).endswith("… 28 more lines")
+    (hunk,) = diff_hunks("head", "head\n" + "\n".join(str(number) for number in range(40)))
+    assert describe_hunk(hunk).splitlines()[:2] == ["at line 2:", "+0"]
+    assert describe_hunk(hunk).endswith("… 28 more lines")

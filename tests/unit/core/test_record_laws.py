@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hermes_acp.core.event_types import Grant, Mode
 from hermes_acp.core.events import (
     CallEnded,
     CallProposed,
@@ -26,7 +27,6 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.messages import AssistantMessage, TextPart, ToolCall, ToolMessage, UserMessage
 from hermes_acp.core.record import Record
-from hermes_acp.core.terms import Grant, Mode
 
 MODES: tuple[Mode, ...] = ("ask", "accept_edits", "plan")
 OPENED = SessionOpened("ses_1", "/project", ("/project",), 1.0)
@@ -84,7 +84,7 @@ def record_of(events: list[Event]) -> Record:
 
 def closed(events: list[Event]) -> Record:
     record = record_of(events)
-    for end in record.loose_ends():
+    for end in record.closing_events():
         record.apply(end)
     return record
 
@@ -105,14 +105,14 @@ def test_every_call_has_exactly_one_outcome_right_behind_its_step(events: list[E
 @given(sessions())
 def test_closing_closes_all_of_it(events: list[Event]) -> None:
     record = closed(events)
-    assert record.loose_ends() == []
+    assert record.closing_events() == []
     assert record.open_turn == ""
 
 
 @given(sessions())
 def test_what_is_closed_was_shown_first(events: list[Event]) -> None:
     shown = {event.call_id for event in events if isinstance(event, CallProposed)}
-    for end in record_of(events).loose_ends():
+    for end in record_of(events).closing_events():
         if isinstance(end, CallProposed):
             shown.add(end.call_id)
         elif isinstance(end, CallEnded):
@@ -180,7 +180,7 @@ OPEN_CALL: tuple[Event, ...] = (
     ],
 )
 def test_a_lost_call_is_told_by_how_far_it_had_come(behind: tuple[Event, ...], words: str) -> None:
-    ends = record_of([*OPEN_CALL, *behind]).loose_ends()
+    ends = record_of([*OPEN_CALL, *behind]).closing_events()
     (outcome,) = [end for end in ends if isinstance(end, CallEnded)]
     assert words in outcome.text
     assert outcome.status == "failed", "nobody stopped it"
@@ -188,7 +188,7 @@ def test_a_lost_call_is_told_by_how_far_it_had_come(behind: tuple[Event, ...], w
 
 def test_an_outcome_that_is_there_is_kept() -> None:
     events = [*OPEN_CALL, CallStarted("c"), CallEnded("c", "tool", "completed", "Done.")]
-    assert [type(end) for end in record_of(events).loose_ends()] == [TurnEnded]
+    assert [type(end) for end in record_of(events).closing_events()] == [TurnEnded]
 
 
 @given(sessions())
@@ -198,11 +198,11 @@ def test_a_turn_can_be_taken_up_exactly_where_it_was_not_done(events: list[Event
     asked = [event for event in events if isinstance(event, UserSaid)]
     last = [event for event in events if isinstance(event, TurnEnded)][-1:]
     was_done = bool(last) and last[0].reason == "done" and record_of(events).open_turn == ""
-    assert record.can_go_on == (bool(before or asked) and not was_done)
-    if record.can_go_on:
+    assert record.can_resume == (bool(before or asked) and not was_done)
+    if record.can_resume:
         record.apply(TurnStarted("on", goes_on=True))
         assert record.messages[: len(before)] == before
         assert all(isinstance(message, UserMessage) for message in record.messages[len(before) :])
         record.apply(TurnEnded("on", "model_trouble"))
         assert record.messages == before
-        assert record.can_go_on
+        assert record.can_resume

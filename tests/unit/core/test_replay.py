@@ -5,6 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hermes_acp.core.event_types import Diff
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -15,8 +16,7 @@ from hermes_acp.core.events import (
     ThoughtSaid,
     UsageChanged,
 )
-from hermes_acp.core.replay import PAYLOAD_CHARACTERS, replayable
-from hermes_acp.core.terms import Diff
+from hermes_acp.core.session_replay import PAYLOAD_CHARACTERS, replayable
 
 
 def test_how_full_the_window_is_is_shown_once_as_it_now_stands() -> None:

@@ -1,5 +1,7 @@
 """What is open of edits that were made unasked, as events tell it."""
 
+from hermes_acp.core.edit_reviews import Reviews, judgement, span_of
+from hermes_acp.core.event_types import Diff
 from hermes_acp.core.events import (
     CallEnded,
     CallProposed,
@@ -11,8 +13,6 @@ from hermes_acp.core.events import (
     TurnStarted,
 )
 from hermes_acp.core.record import Record
-from hermes_acp.core.reviews import Reviews, judgement, span_of
-from hermes_acp.core.terms import Diff
 
 PATH = "/p/a.txt"
 

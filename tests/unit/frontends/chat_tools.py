@@ -2,21 +2,21 @@
 
 from collections.abc import Callable, Mapping
 
-from hermes_acp.faces.chat.narration import Narrator
-from hermes_acp.faces.chat.paper import Look, Paper
-from hermes_acp.faces.chat.screen import LEFT, Gesture
+from hermes_acp.frontends.chat.narrator import Narrator
+from hermes_acp.frontends.chat.screen import LEFT, Gesture
+from hermes_acp.frontends.chat.text_rendering import TerminalStyle, TextRenderer
 
-PLAIN = Look("none", is_plain=True)
-DRAWN = Look("none", is_plain=False)
+PLAIN = TerminalStyle("none", is_plain=True)
+DRAWN = TerminalStyle("none", is_plain=False)
 CWD = "/project"
 
 
-def paper(look: Look = DRAWN, columns: int = 60) -> Paper:
-    return Paper(look, lambda: columns)
+def renderer(look: TerminalStyle = DRAWN, columns: int = 60) -> TextRenderer:
+    return TextRenderer(look, lambda: columns)
 
 
-def narrator(look: Look = DRAWN, columns: int = 60) -> Narrator:
-    return Narrator(paper(look, columns), CWD, lambda: 0.0)
+def narrator(look: TerminalStyle = DRAWN, columns: int = 60) -> Narrator:
+    return Narrator(renderer(look, columns), CWD, lambda: 0.0)
 
 
 class AnsweredScreen:
@@ -57,7 +57,7 @@ class AnsweredScreen:
     async def edit(self, text: str, name: str) -> str | None:
         return self._rewrite(text) if self._rewrite else None
 
-    def call_away(self) -> None:
+    def cancel_read(self) -> None:
         pass
 
     def _next(self) -> str | Gesture:

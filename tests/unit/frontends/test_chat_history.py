@@ -3,16 +3,16 @@
 import random
 from pathlib import Path
 
-from hermes_acp.faces.chat.history import FolderHistory
+from hermes_acp.frontends.chat.prompt_history import PromptHistory
 from tests.unit.telemetry import secret_samples as samples
 
 TOKEN = dict(samples.tokens(random.Random(71)))["github token"]
 
 
 def test_keys_that_were_typed_are_masked_in_the_history_of_a_folder(tmp_path: Path) -> None:
-    FolderHistory(tmp_path, "/w").store_string(f"use {TOKEN}, please")
+    PromptHistory(tmp_path, "/w").store_string(f"use {TOKEN}, please")
     kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert TOKEN.encode() not in kept
-    assert list(FolderHistory(tmp_path, "/w").load_history_strings()) == [
+    assert list(PromptHistory(tmp_path, "/w").load_history_strings()) == [
         "use [secret: github token], please"
     ]

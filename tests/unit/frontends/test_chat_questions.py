@@ -3,12 +3,12 @@
 import pytest
 from hermes_acp_client.asking import Permission
 
-from hermes_acp.faces.chat.asking import Approval, Judged
-from hermes_acp.faces.chat.folder_files import matching, mentions
-from hermes_acp.faces.chat.forms import Inquirer, is_secret
-from hermes_acp.faces.chat.screen import INTERRUPTED, LEFT, Gesture
+from hermes_acp.frontends.chat.approval_prompt import ApprovalAnswer, ApprovalPrompt
+from hermes_acp.frontends.chat.file_mentions import matching, mentions
+from hermes_acp.frontends.chat.form_prompts import FormPrompter, is_secret
+from hermes_acp.frontends.chat.screen import INTERRUPTED, LEFT, Gesture
 from hermes_protocol import v1
-from tests.unit.faces.chat_tools import CWD, AnsweredScreen, narrator
+from tests.unit.frontends.chat_tools import CWD, AnsweredScreen, narrator
 
 pytestmark = pytest.mark.anyio
 
@@ -27,9 +27,13 @@ def request(after: str = AFTER) -> v1.RequestPermissionRequest:
     return v1.RequestPermissionRequest(session_id="s", tool_call=call, options=OPTIONS)
 
 
-async def judge(*answers: str | Gesture, heeds_edits: bool = True) -> tuple[Judged, AnsweredScreen]:
+async def judge(
+    *answers: str | Gesture, accepts_partial_edits: bool = True
+) -> tuple[ApprovalAnswer, AnsweredScreen]:
     screen = AnsweredScreen(*answers)
-    judged = await Approval(screen, narrator(), request(), CWD, heeds_edits=heeds_edits).put()
+    judged = await ApprovalPrompt(
+        screen, narrator(), request(), CWD, accepts_partial_edits=accepts_partial_edits
+    ).put()
     return judged, screen
 
 
@@ -51,7 +55,7 @@ async def test_an_answer_is_one_of_the_agents_options(
     answers: tuple[str, ...], permission: Permission
 ) -> None:
     judged, screen = await judge(*answers)
-    assert judged == Judged(permission)
+    assert judged == ApprovalAnswer(permission)
     assert "2 - 2" in screen.written
     assert "1 Allow once" in screen.written
 
@@ -74,16 +78,16 @@ async def test_a_hunk_that_is_left_out_is_told() -> None:
 async def test_a_hunk_may_be_written_by_the_person(written: str, text: str) -> None:
     seen: list[str] = []
     screen = AnsweredScreen("h", "e", "y", rewrite=lambda given: seen.append(given) or written)
-    judged = await Approval(screen, narrator(), request(), CWD, heeds_edits=True).put()
+    judged = await ApprovalPrompt(screen, narrator(), request(), CWD, accepts_partial_edits=True).put()
     after = text.replace("18\n", "eighteen\n")
     assert seen == ["two\n"]
-    assert judged == Judged(Permission("a", edits={f"{CWD}/a": after}, rejected={f"{CWD}/a": ()}))
+    assert judged == ApprovalAnswer(Permission("a", edits={f"{CWD}/a": after}, rejected={f"{CWD}/a": ()}))
 
 
 @pytest.mark.parametrize("written", ["2\n", None])
 async def test_a_hunk_written_back_to_what_it_was_is_left_out(written: str | None) -> None:
     screen = AnsweredScreen("h", "e", "y", rewrite=lambda _: written)
-    judged = await Approval(screen, narrator(), request(), CWD, heeds_edits=True).put()
+    judged = await ApprovalPrompt(screen, narrator(), request(), CWD, accepts_partial_edits=True).put()
     assert judged.permission is not None
     assert judged.permission.edits == {f"{CWD}/a": BEFORE.replace("18\n", "eighteen\n")}
     assert judged.permission.rejected[f"{CWD}/a"] == ("at line 2:\n-2\n+two",)
@@ -92,11 +96,11 @@ async def test_a_hunk_written_back_to_what_it_was_is_left_out(written: str | Non
 @pytest.mark.parametrize(("gesture", "stops"), [(INTERRUPTED, True), (LEFT, False)])
 async def test_no_answer_is_no_permission(gesture: Gesture, stops: bool) -> None:
     judged, _ = await judge(gesture)
-    assert judged == Judged(None, stops_turn=stops)
+    assert judged == ApprovalAnswer(None, stops_turn=stops)
 
 
 async def test_an_agent_without_the_extension_is_offered_nothing_of_it() -> None:
-    _, screen = await judge("y", heeds_edits=False)
+    _, screen = await judge("y", accepts_partial_edits=False)
     assert "hunk by hunk" not in screen.written
     assert "say why" not in screen.written
 
@@ -108,7 +112,7 @@ def form(**properties: v1.ElicitationPropertySchema) -> v1.CreateElicitationRequ
 
 async def test_a_form_is_filled_in_until_it_fits() -> None:
     screen = AnsweredScreen("", "blue", "2", "x", "7", "maybe", "yes", "")
-    answer = await Inquirer(screen, narrator()).put(
+    answer = await FormPrompter(screen, narrator()).put(
         form(
             colour=v1.StringPropertySchema(enum=["red", "green"]),
             count=v1.IntegerPropertySchema(),
@@ -120,13 +124,15 @@ async def test_a_form_is_filled_in_until_it_fits() -> None:
 
 
 async def test_a_form_that_is_closed_is_dismissed() -> None:
-    answer = await Inquirer(AnsweredScreen(INTERRUPTED), narrator()).put(form(name=v1.StringPropertySchema()))
+    answer = await FormPrompter(AnsweredScreen(INTERRUPTED), narrator()).put(
+        form(name=v1.StringPropertySchema())
+    )
     assert answer == v1.CreateElicitationResponseCancel()
 
 
 async def test_a_secret_is_read_unseen() -> None:
     screen = AnsweredScreen("hunter2")
-    await Inquirer(screen, narrator()).put(form(key=v1.StringPropertySchema(title="API key")))
+    await FormPrompter(screen, narrator()).put(form(key=v1.StringPropertySchema(title="API key")))
     assert [is_hidden for _, is_hidden in screen.asked] == [True]
     assert "hunter2" not in screen.written
     assert not is_secret("name", v1.StringPropertySchema(title="Your name"))
@@ -144,7 +150,7 @@ async def test_an_address_is_shown_and_opened_by_the_person(
     page = v1.CreateElicitationRequestUrl(
         message="Sign in", elicitation_id="e", url="https://x.test/\x1b[2J", session_id="s"
     )
-    assert await Inquirer(screen, narrator()).put(page) == answer
+    assert await FormPrompter(screen, narrator()).put(page) == answer
     assert "https://x.test/␛[2J" in screen.written
 
 

@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.faces.chat.diffs import drawn, drawn_hunk, hunks_of
-from hermes_acp.faces.chat.flow import Flow, Lines
-from hermes_acp.faces.chat.lettering import harmless, harmless_line, output_text
-from hermes_acp.faces.chat.paper import Look
-from hermes_acp.faces.chat.process import look_of
-from hermes_acp.faces.chat.seen import Seen
-from hermes_acp.faces.chat.standing import Standing
+from hermes_acp.frontends.chat.chat_process import look_of
+from hermes_acp.frontends.chat.diff_rendering import drawn, drawn_hunk, hunks_of
+from hermes_acp.frontends.chat.markdown_stream import LineStream, MarkdownStream
+from hermes_acp.frontends.chat.open_session_status import SessionStatus
+from hermes_acp.frontends.chat.shown_updates import ShownUpdates
+from hermes_acp.frontends.chat.terminal_text import output_text, sanitize, sanitize_line
+from hermes_acp.frontends.chat.text_rendering import TerminalStyle
 from hermes_protocol import v1
-from tests.unit.faces.chat_tools import CWD, PLAIN, narrator, paper
+from tests.unit.frontends.chat_tools import CWD, PLAIN, narrator, renderer
 
 MARKDOWN = "# T\n\nOne\ntwo.\n\n- a\n\n  more\n- b\n\n```py\nx\n\ny\n```\n\nEnd."
 BLOCKS = ["# T", "One\ntwo.", "- a\n\n  more\n- b", "```py\nx\n\ny\n```", "End."]
@@ -29,7 +29,7 @@ def call(status: v1.ToolCallStatus, text: str = "", kind: v1.ToolKind = "execute
 
 @given(st.integers(1, 7))
 def test_blocks_are_the_same_however_they_come(step: int) -> None:
-    flow = Flow()
+    flow = MarkdownStream()
     found = [
         block
         for start in range(0, len(MARKDOWN), step)
@@ -43,39 +43,39 @@ def test_blocks_are_the_same_however_they_come(step: int) -> None:
     st.lists(st.sampled_from(["a", "`", "```", "~~~", "\n", "\n\n", "# ", "- ", "  ", "1. "]), max_size=40)
 )
 def test_no_word_is_lost_or_said_twice(pieces: list[str]) -> None:
-    flow = Flow()
+    flow = MarkdownStream()
     found = [block for piece in pieces for block in flow.feed(piece)] + flow.finish()
     assert "".join("".join(found).split()) == "".join("".join(pieces).split())
 
 
 def test_a_block_that_is_not_over_stays_in_the_tail() -> None:
-    flow = Flow()
+    flow = MarkdownStream()
     assert flow.feed("One\n\n```\nx\n\n") == ["One"]
     assert flow.tail == "```\nx\n\n"
 
 
 def test_plain_lines_are_given_as_they_were_written() -> None:
-    lines = Lines()
+    lines = LineStream()
     assert lines.feed("a\n\nb\nc") == ["a\n\nb"]
     assert lines.finish() == ["c"]
 
 
 @given(st.text())
 def test_nothing_that_is_shown_steers(text: str) -> None:
-    for shown in (harmless(text), harmless_line(text), output_text(text)):
+    for shown in (sanitize(text), sanitize_line(text), output_text(text)):
         assert not any((ord(c) < 32 and c not in "\n\t") or 0x7F <= ord(c) < 0xA0 for c in shown)
         assert not set(shown) & set("\u202e\u2066\u2028")
 
 
 @given(st.text(st.sampled_from("ab \n`*#>-[]()<&;x1\x1b\x07\x9b\u202e")))
 def test_no_markdown_gets_a_code_through(text: str) -> None:
-    written = paper().written(paper().prose(text))
+    written = renderer().written(renderer().prose(text))
     assert "\x1b" not in written
     assert "\x9b" not in written
 
 
 def test_an_entity_does_not_become_what_it_names() -> None:
-    written = paper().written(paper().prose("a &#27;[31m b &#x202e; c [x](javascript:1) &#155;"))
+    written = renderer().written(renderer().prose("a &#27;[31m b &#x202e; c [x](javascript:1) &#155;"))
     assert not set(written) & {"\x1b", "\u202e", "\x9b"}
 
 
@@ -95,43 +95,43 @@ def test_output_is_what_a_person_would_have_seen(raw: str, shown: str) -> None:
 
 
 def test_wide_signs_take_their_two_columns() -> None:
-    lines = paper(columns=20).written(paper(columns=20).prose("日本語 " * 9)).splitlines()
+    lines = renderer(columns=20).written(renderer(columns=20).prose("日本語 " * 9)).splitlines()
     assert all(len(line) <= 11 for line in lines)
     assert "".join(lines).replace(" ", "") == "日本語" * 9
 
 
 def test_words_are_drawn_and_source_is_kept_on_plain_paper() -> None:
-    teller = narrator()
-    assert teller.take(said("**a")) == ""
-    assert teller.live(5, 60) != ""
-    assert teller.take(said("b**\n\nc")) == "ab\n"
-    assert teller.end_turn() == "\nc\n"
+    presenter = narrator()
+    assert presenter.take(said("**a")) == ""
+    assert presenter.live(5, 60) != ""
+    assert presenter.take(said("b**\n\nc")) == "ab\n"
+    assert presenter.end_turn() == "\nc\n"
     plain = narrator(PLAIN)
     assert plain.take(said("**ab**\n\nc")) + plain.end_turn() == "**ab**\n\nc\n"
 
 
 def test_a_thought_is_folded_and_kept() -> None:
-    teller = narrator()
-    teller.take(v1.AgentThoughtChunk(content=v1.TextContent(text="a\nb\nc\nd")))
-    assert "∴ d" in teller.live(5, 60)
-    folded = teller.take(said("x"))
+    presenter = narrator()
+    presenter.take(v1.AgentThoughtChunk(content=v1.TextContent(text="a\nb\nc\nd")))
+    assert "∴ d" in presenter.live(5, 60)
+    folded = presenter.take(said("x"))
     assert folded.splitlines() == ["∴ a", "  b", "  … 2 more lines: /thoughts"]
-    assert teller.last_thought == "a\nb\nc\nd"
+    assert presenter.last_thought == "a\nb\nc\nd"
 
 
 def test_a_card_is_alive_and_then_stays_with_the_end_of_its_output() -> None:
-    teller = narrator()
-    assert teller.take(call("in_progress", "line 1\nline 2")) == ""
-    assert "│ line 2" in teller.live(5, 60)
-    over = teller.take(call("completed", "\n".join(f"line {n}" for n in range(9))))
+    presenter = narrator()
+    assert presenter.take(call("in_progress", "line 1\nline 2")) == ""
+    assert "│ line 2" in presenter.live(5, 60)
+    over = presenter.take(call("completed", "\n".join(f"line {n}" for n in range(9))))
     assert over.splitlines()[:3] == ["✓ Run it  execute", "  │ … 3 more lines above", "  │ line 3"]
-    assert teller.live(5, 60) == ""
+    assert presenter.live(5, 60) == ""
 
 
 def test_a_call_nobody_closed_is_closed_with_the_turn() -> None:
-    teller = narrator()
-    teller.take(call("in_progress"))
-    assert teller.end_turn() == "✗ Run it  execute\n"
+    presenter = narrator()
+    presenter.take(call("in_progress"))
+    assert presenter.end_turn() == "✗ Run it  execute\n"
 
 
 def test_what_only_looks_something_up_is_one_line() -> None:
@@ -164,33 +164,33 @@ def test_a_new_file_and_a_long_one_say_so() -> None:
 @pytest.mark.parametrize(
     ("variables", "is_terminal", "look"),
     [
-        ({"TERM": "xterm-256color"}, True, Look("256", is_plain=False)),
-        ({"TERM": "xterm", "COLORTERM": "truecolor"}, True, Look("truecolor", is_plain=False)),
-        ({"TERM": "xterm-256color", "NO_COLOR": "1"}, True, Look("attributes", is_plain=False)),
+        ({"TERM": "xterm-256color"}, True, TerminalStyle("256", is_plain=False)),
+        ({"TERM": "xterm", "COLORTERM": "truecolor"}, True, TerminalStyle("truecolor", is_plain=False)),
+        ({"TERM": "xterm-256color", "NO_COLOR": "1"}, True, TerminalStyle("attributes", is_plain=False)),
         ({"TERM": "dumb"}, True, PLAIN),
         ({}, True, PLAIN),
         ({"TERM": "xterm-256color"}, False, PLAIN),
     ],
 )
-def test_what_a_terminal_can_show(variables: dict[str, str], is_terminal: bool, look: Look) -> None:
+def test_what_a_terminal_can_show(variables: dict[str, str], is_terminal: bool, look: TerminalStyle) -> None:
     assert look_of(variables, is_terminal=is_terminal) == look
 
 
 def test_the_status_line_says_what_there_is() -> None:
-    standing = Standing()
+    session_status = SessionStatus()
     model = v1.SessionConfigOptionSelect(id="model", name="Model", current_value="big", options=[])
-    standing.take(v1.ConfigOptionUpdate(config_options=[model]))
-    standing.take(v1.UsageUpdate(used=50_000, size=200_000, cost=v1.Cost(amount=0.126, currency="USD")))
-    standing.take(v1.SessionInfoUpdate(title="A \x1b[2J title"))
-    assert standing.line(80) == "big · context 25% of 200k · $0.13 · A ␛[2J title"
-    assert len(standing.line(20)) == 19
+    session_status.take(v1.ConfigOptionUpdate(config_options=[model]))
+    session_status.take(v1.UsageUpdate(used=50_000, size=200_000, cost=v1.Cost(amount=0.126, currency="USD")))
+    session_status.take(v1.SessionInfoUpdate(title="A \x1b[2J title"))
+    assert session_status.line(80) == "big · context 25% of 200k · $0.13 · A ␛[2J title"
+    assert len(session_status.line(20)) == 19
 
 
 def test_what_was_seen_is_not_shown_again() -> None:
-    seen = Seen()
+    seen = ShownUpdates()
     for update in (said("Half"), call("completed")):
         seen.note(update)
-    seen.begin_recall()
+    seen.begin_replay()
     again = [
         seen.fresh(update) for update in (said("Ha"), said("lf of it"), said("new", "n"), call("completed"))
     ]

@@ -6,19 +6,19 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from hermes_acp.faces.chat.launch import Launch
-from hermes_acp.faces.chat.link import Link
-from hermes_acp.faces.chat.news import Mailbox, News, TurnOver, Updated
-from hermes_acp.faces.chat.standing import Standing
-from hermes_acp.faces.chat.teller import Teller
+from hermes_acp.frontends.chat.agent_launch import AgentLauncher
+from hermes_acp.frontends.chat.agent_link import AgentLink
+from hermes_acp.frontends.chat.chat_events import ChatEvent, EventQueue, TurnFinished, UpdateReceived
+from hermes_acp.frontends.chat.event_presenter import EventPresenter
+from hermes_acp.frontends.chat.open_session_status import SessionStatus
 from hermes_protocol import v1
-from tests.unit.faces.chat_tools import CWD, AnsweredScreen, narrator
+from tests.unit.frontends.chat_tools import CWD, AnsweredScreen, narrator
 
 pytestmark = pytest.mark.anyio
 ROWS, COLUMNS = 10, 60
 
 
-class NoLaunch(Launch):
+class NoLaunch(AgentLauncher):
     """Starts nothing."""
 
     def __init__(self) -> None:
@@ -29,23 +29,23 @@ class Stage:
     """A teller at work, and the screen it tells on."""
 
     def __init__(self) -> None:
-        self.mailbox = Mailbox()
-        link = Link(NoLaunch(), CWD, self.mailbox)
-        self.teller = Teller(self.mailbox, narrator(), Standing(), link, is_patient=False)
+        self.events = EventQueue()
+        link = AgentLink(NoLaunch(), CWD, self.events)
+        self.presenter = EventPresenter(self.events, narrator(), SessionStatus(), link, is_patient=False)
         self.screen = AnsweredScreen()
-        self.teller.speak_on(self.screen)
+        self.presenter.speak_on(self.screen)
 
     @property
     def rows(self) -> str:
-        return self.teller.live(ROWS, COLUMNS)
+        return self.presenter.live(ROWS, COLUMNS)
 
-    async def tell(self, *news: News) -> str:
+    async def tell(self, *news: ChatEvent) -> str:
         """Give what these news have added to what stays."""
         before = len(self.screen.written)
         for each in news:
-            self.mailbox.put(each)
+            self.events.put(each)
         with anyio.fail_after(20):
-            await self.mailbox.all_told()
+            await self.events.all_told()
         return self.screen.written[before:]
 
 
@@ -53,10 +53,10 @@ class Stage:
 async def stage() -> AsyncGenerator[Stage]:
     set_up = Stage()
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(set_up.teller.run)
+        tasks.start_soon(set_up.presenter.run)
         yield set_up
         tasks.cancel_scope.cancel()
-    set_up.mailbox.close()
+    set_up.events.close()
 
 
 STEERING = v1.ConfigOptionUpdate(
@@ -64,16 +64,16 @@ STEERING = v1.ConfigOptionUpdate(
         v1.SessionConfigOptionSelect(id="during_turn", name="x", current_value="steer", options=[])
     ]
 )
-WORDS = Updated(v1.AgentMessageChunk(content=v1.TextContent(text="Some words"), message_id="m"))
-CALL = Updated(v1.ToolCall(tool_call_id="c", title="Run it", kind="execute", status="completed"))
+WORDS = UpdateReceived(v1.AgentMessageChunk(content=v1.TextContent(text="Some words"), message_id="m"))
+CALL = UpdateReceived(v1.ToolCall(tool_call_id="c", title="Run it", kind="execute", status="completed"))
 
 
 async def test_what_steers_is_a_row_until_the_turn_goes_on() -> None:
     async with stage() as on:
-        await on.tell(Updated(STEERING))
-        await on.teller.begin("one")
-        assert on.teller.invitation(COLUMNS).startswith("What is sent now steers")
-        await on.teller.begin("rather this")
+        await on.tell(UpdateReceived(STEERING))
+        await on.presenter.begin("one")
+        assert on.presenter.invitation(COLUMNS).startswith("What is sent now steers")
+        await on.presenter.begin("rather this")
         assert "❯ rather this  (steers)" in on.rows
         assert "rather this" not in await on.tell(WORDS)
         assert "❯ rather this  (steers)" in on.rows
@@ -81,18 +81,18 @@ async def test_what_steers_is_a_row_until_the_turn_goes_on() -> None:
         assert told.index("Some words") < told.index("❯ rather this") < told.index("Run it")
         assert "rather this" not in on.rows
         assert "rather this" not in await on.tell(
-            TurnOver("rather this", "end_turn"), TurnOver("one", "end_turn")
+            TurnFinished("rather this", "end_turn"), TurnFinished("one", "end_turn")
         )
 
 
 async def test_what_waits_is_a_row_until_its_turn_comes() -> None:
     async with stage() as on:
-        await on.teller.begin("one")
+        await on.presenter.begin("one")
         for prompt in ("two", "three"):
-            await on.teller.begin(prompt)
-        assert on.teller.invitation(COLUMNS).startswith("What is sent now waits")
+            await on.presenter.begin(prompt)
+        assert on.presenter.invitation(COLUMNS).startswith("What is sent now waits")
         await on.tell(WORDS, CALL)
         assert on.rows.index("❯ two  (waits)") < on.rows.index("❯ three  (waits)")
-        assert "❯ two" in await on.tell(TurnOver("one", "end_turn"))
+        assert "❯ two" in await on.tell(TurnFinished("one", "end_turn"))
         assert "two" not in on.rows
         assert "❯ three  (waits)" in on.rows

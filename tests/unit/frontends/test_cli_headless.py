@@ -5,11 +5,11 @@ from typing import Any
 
 from hermes_acp.core.events import EditDrafted, TextSaid, TurnEnded, UsageChanged
 from hermes_acp.core.messages import Usage
-from hermes_acp.faces.cli.headless import Scribe
+from hermes_acp.frontends.cli.headless_session import RunReporter
 
 
-def scribe(lines: list[str], output_format: str = "stream-json") -> Scribe:
-    return Scribe("ses_1", output_format, lines.append, lambda note: None)
+def reporter(lines: list[str], output_format: str = "stream-json") -> RunReporter:
+    return RunReporter("ses_1", output_format, lines.append, lambda note: None)
 
 
 def read(lines: list[str]) -> list[dict[str, Any]]:
@@ -19,7 +19,7 @@ def read(lines: list[str]) -> list[dict[str, Any]]:
 def test_drafts_of_edits_are_not_in_the_stream() -> None:
     """They are in no record, and editors alone draw them."""
     lines: list[str] = []
-    writer = scribe(lines)
+    writer = reporter(lines)
     writer.show(EditDrafted("call_1", "/project/a.txt", "text"))
     writer.show(TextSaid("msg_1", "Done."))
     assert [each["type"] for each in read(lines)] == ["text_said"]
@@ -27,7 +27,7 @@ def test_drafts_of_edits_are_not_in_the_stream() -> None:
 
 def test_the_result_has_the_cost_of_this_run_and_not_of_those_before() -> None:
     lines: list[str] = []
-    writer = scribe(lines, "json")
+    writer = reporter(lines, "json")
     writer.show(UsageChanged(18, 20_000, 0.75))
     writer.finish(TurnEnded("turn_2", "done", steps=1, usage=Usage(11, 7), cost_usd=0.25), was_refused=False)
     (result,) = read(lines)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hermes_acp.faces.cli.main import run_command
-from hermes_acp.knowledge.history import Cause, history_of
+from hermes_acp.frontends.cli.cli_main import run_command
+from hermes_acp.knowledge.version_history import ChangeCause, open_history
 
 SKILL = "---\nname: {name}\ndescription: Cut a release.\n---\nDo it.\n"
 TOOL = 'TOOL = {"name": "hi", "description": "Say hi."}\n\n\ndef run() -> str:\n    return "hi"\n'
@@ -27,7 +27,7 @@ def test_skills_are_listed_as_json_wherever_the_flag_stands(
     folder.mkdir(parents=True)
     place.mkdir()
     (folder / "SKILL.md").write_text(SKILL.format(name="release"))
-    history_of(home, "skills", folder).keep(Cause("agent", 1.0, "first"))
+    open_history(home, "skills", folder).keep(ChangeCause("agent", 1.0, "first"))
 
     def listed(line: str) -> Any:
         assert run_command([*line.split(), "--cwd", str(place)]) == 0

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from hermes_acp.faces.cli.main import run_command
-from hermes_acp.faces.cli.policy import add_policy
-from hermes_acp.faces.cli.policy_check import Answer, answer_line, check_lines
-from hermes_acp.policy.rules import Policy
+from hermes_acp.frontends.cli.cli_main import run_command
+from hermes_acp.frontends.cli.policy_check import PolicyAnswer, answer_line, check_lines
+from hermes_acp.frontends.cli.policy_command import add_policy
+from hermes_acp.policy.policy_engine import Policy
 from tests.architecture.sources import ROOT
 from tests.unit.test_documents import names
 
@@ -130,7 +130,7 @@ def test_the_document_names_every_command_flag_and_field() -> None:
         flags = set(re.findall(r"--[a-z]+", inner.format_usage()))
         assert flags == {c for cell in cells if cell[0].startswith("| `--") or "--" in cell[0]
                          for c in names(cell[0]) if f"policy {name}" in names(cell[1])}  # fmt: skip
-    assert set(msgspec.structs.asdict(Answer(1, "ask", [], ""))) <= set(first)
+    assert set(msgspec.structs.asdict(PolicyAnswer(1, "ask", [], ""))) <= set(first)
     assert {
         "program",
         "command",

@@ -8,8 +8,8 @@ import pytest
 
 from hermes_acp.core.events import Event, SessionOpened, StepEnded, TextSaid, TitleChanged, UserSaid
 from hermes_acp.core.messages import TextPart
-from hermes_acp.faces.cli.main import run_command
-from hermes_acp.storage.sessions import SessionStore
+from hermes_acp.frontends.cli.cli_main import run_command
+from hermes_acp.storage.session_store import SessionStore
 
 Run = Callable[..., tuple[int, str, str]]
 STEERING = "\x1b]0;owned\x07"

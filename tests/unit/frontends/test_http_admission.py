@@ -5,15 +5,20 @@ import base64
 import pytest
 from starlette.datastructures import Headers
 
-from hermes_acp.core.errors import BadConfig
-from hermes_acp.faces.acp.http.admission import LOCAL_NAMES, Terms, agreed_protocol, host_name
-from hermes_acp.faces.acp.http.settings import check_origin, check_token, read_address
+from hermes_acp.core.errors import ConfigError
+from hermes_acp.frontends.acp.http.request_admission import (
+    LOCAL_NAMES,
+    AdmissionPolicy,
+    agreed_protocol,
+    host_name,
+)
+from hermes_acp.frontends.acp.http.serve_settings import check_origin, check_token, read_address
 
 TOKEN = "0123456789abcdef"
-TERMS = Terms(TOKEN, LOCAL_NAMES | {"agent.example"}, frozenset({"https://app.example"}))
+TERMS = AdmissionPolicy(TOKEN, LOCAL_NAMES | {"agent.example"}, frozenset({"https://app.example"}))
 
 
-def judge(terms: Terms = TERMS, **headers: str) -> int:
+def judge(terms: AdmissionPolicy = TERMS, **headers: str) -> int:
     given = {"host": "127.0.0.1:8722", "authorization": f"Bearer {TOKEN}"} | headers
     refusal = terms.judge(Headers({name.replace("_", "-"): value for name, value in given.items()}))
     return refusal.status if refusal else 0
@@ -34,7 +39,7 @@ def test_hosts_that_are_not(host: str) -> None:
 
 
 def test_a_remote_server_goes_by_any_address_but_not_by_any_name() -> None:
-    remote = Terms(TOKEN, takes_any_address=True)
+    remote = AdmissionPolicy(TOKEN, takes_any_address=True)
     assert judge(remote, host="10.0.0.1:8722") == 0
     assert judge(remote, host="[fe80::1]:8722") == 0
     assert judge(remote, host="evil.example") == 421
@@ -93,7 +98,7 @@ def test_addresses_to_listen_on() -> None:
         "127.0.0.1:65536",
         "a.b:1",
     ):
-        with pytest.raises(BadConfig):
+        with pytest.raises(ConfigError):
             read_address(bad, allow_remote=False)
 
 
@@ -101,10 +106,10 @@ def test_tokens_and_origins_that_cannot_be_meant() -> None:
     assert check_token("") == ""
     assert check_token(TOKEN) == TOKEN
     for bad in ("short", "with a space in it", "ümlaut-0123456789", "control\n0123456789"):
-        with pytest.raises(BadConfig) as info:
+        with pytest.raises(ConfigError) as info:
             check_token(bad)
         assert bad not in info.value.sentence()
     assert check_origin("HTTPS://App.example/") == "https://app.example"
     for bad in ("app.example", "https://", "https://a/b", "null"):
-        with pytest.raises(BadConfig):
+        with pytest.raises(ConfigError):
             check_origin(bad)

@@ -5,23 +5,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.faces.acp.http.outbox import Holdings, MessagesGone, NeverSent, Outbox, Reading
+from hermes_acp.frontends.acp.http.outbox import (
+    BufferAccount,
+    MessagesExpired,
+    NeverSent,
+    Outbox,
+    OutboxReader,
+)
 
 pytestmark = pytest.mark.anyio
 
 
 def outbox_with(*frames: bytes, kept_bytes: int = 1000) -> Outbox:
-    outbox = Outbox(Holdings(1000, kept_bytes))
+    outbox = Outbox(BufferAccount(1000, kept_bytes))
     for frame in frames:
         outbox.put(frame)
     return outbox
 
 
-async def read(reading: Reading) -> list[tuple[int, bytes]]:
+async def read(reader: OutboxReader) -> list[tuple[int, bytes]]:
     with anyio.fail_after(60):
-        batch = await reading.take()
+        batch = await reader.take()
     if batch:
-        reading.confirm(batch)
+        reader.confirm(batch)
     return [(message.number, message.frame) for message in batch]
 
 
@@ -48,7 +54,7 @@ async def test_a_reader_comes_back_behind_what_it_has() -> None:
 async def test_what_is_not_kept_is_said_to_be_gone() -> None:
     outbox = outbox_with(b"a" * 6, b"b" * 6, kept_bytes=10)
     await read(outbox.open(None))
-    with pytest.raises(MessagesGone):
+    with pytest.raises(MessagesExpired):
         outbox.open(0)
     assert await read(outbox.open(1)) == [(2, b"b" * 6)]
 
@@ -86,32 +92,32 @@ async def test_a_new_reading_ends_the_one_before() -> None:
 async def test_the_end_comes_behind_what_is_left() -> None:
     outbox = outbox_with(b"a")
     outbox.finish()
-    reading = outbox.open(None)
-    assert await read(reading) == [(1, b"a")]
-    assert await read(reading) == []
+    reader = outbox.open(None)
+    assert await read(reader) == [(1, b"a")]
+    assert await read(reader) == []
 
 
 async def test_room_is_waited_for_until_the_client_reads() -> None:
-    holdings = Holdings(3, 1000)
-    outbox = Outbox(holdings)
+    account = BufferAccount(3, 1000)
+    outbox = Outbox(account)
     outbox.put(b"abc")
     with anyio.move_on_after(0) as scope:
-        await holdings.wait_for_room()
+        await account.wait_for_room()
     assert scope.cancelled_caught
     await read(outbox.open(None))
     with anyio.fail_after(60):
-        await holdings.wait_for_room()
+        await account.wait_for_room()
 
 
 async def test_settled_waits_for_a_reader_but_not_for_its_absence() -> None:
     outbox = outbox_with(b"a")
     with anyio.fail_after(60):
         await outbox.settled()
-    reading = outbox.open(None)
+    reader = outbox.open(None)
     with anyio.move_on_after(0) as scope:
         await outbox.settled()
     assert scope.cancelled_caught
-    await read(reading)
+    await read(reader)
     with anyio.fail_after(60):
         await outbox.settled()
 
@@ -128,12 +134,12 @@ def test_however_often_the_stream_is_lost_the_reader_has_everything_once(
         outbox.finish()
         got: list[bytes] = []
         for lost in [*losses, 0]:
-            reading = outbox.open(len(got))
-            batch = await reading.take()
+            reader = outbox.open(len(got))
+            batch = await reader.take()
             kept = batch[: max(0, len(batch) - lost)]
             got += [message.frame for message in kept]
             if batch:
-                reading.confirm(batch)
+                reader.confirm(batch)
         assert got == frames
 
     anyio.run(converse)

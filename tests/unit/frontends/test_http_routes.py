@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from hermes_acp.faces.acp.http.routes import GREETING, Routes, StreamRoute
+from hermes_acp.frontends.acp.http.stream_routes import GREETING, Routes, StreamRoute
 from hermes_protocol.envelope import Request, encode_error, encode_notification, encode_request, encode_result
 
 RAW = msgspec.Raw

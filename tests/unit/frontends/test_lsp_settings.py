@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.lsp.places import read_target
-from hermes_acp.faces.lsp.settings import FaceSettings, concerns_us, read_settings
+from hermes_acp.frontends.lsp.code_targets import read_target
+from hermes_acp.frontends.lsp.lsp_settings import LspSettings, concerns_us, read_settings
 
 
 def test_nothing_set_is_everything_as_the_house_has_it() -> None:
-    assert read_settings(None) == read_settings({}) == read_settings({"hermes": None}) == FaceSettings()
-    assert not FaceSettings().inline_completion.enabled
+    assert read_settings(None) == read_settings({}) == read_settings({"hermes": None}) == LspSettings()
+    assert not LspSettings().inline_completion.enabled
 
 
 def test_settings_stand_alone_or_in_a_section_of_their_own() -> None:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from hermes_acp.faces.lsp.documents import Documents, path_of
-from hermes_acp.faces.lsp.hunks import hunks_of
-from hermes_acp.faces.lsp.positions import Positions
+from hermes_acp.frontends.lsp.line_hunks import hunks_of
+from hermes_acp.frontends.lsp.open_documents import OpenDocuments, path_of
+from hermes_acp.frontends.lsp.text_positions import Positions
 
 TEXTS = st.text(alphabet="ab\n\r\x0c\u2028é😀 ", max_size=40)
 URI = "file:///project/a.py"
@@ -97,7 +97,7 @@ def part(first: tuple[int, int], last: tuple[int, int], text: str) -> types.Text
 
 
 def test_a_document_follows_its_changes_in_their_order() -> None:
-    documents, seen = Documents(), list[str]()
+    documents, seen = OpenDocuments(), list[str]()
     documents.watch(seen.append)
     documents.take(types.TextDocumentItem(uri=URI, language_id="python", version=1, text="a\x0cb\nc😀d\n"))
     documents.change(change(part((1, 3), (1, 4), "!"), part((0, 0), (0, 1), "A")))
@@ -112,7 +112,7 @@ def test_a_document_follows_its_changes_in_their_order() -> None:
 
 
 def test_changes_of_an_unknown_document_are_passed_over() -> None:
-    documents = Documents()
+    documents = OpenDocuments()
     documents.change(change(part((0, 0), (0, 0), "x")))
     assert list(documents) == []
 

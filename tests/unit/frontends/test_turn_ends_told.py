@@ -2,13 +2,13 @@
 
 import pytest
 
+from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import TurnEnded
 from hermes_acp.core.record import CUT_OFF
-from hermes_acp.core.terms import ExitReason
-from hermes_acp.faces.acp.v1.updates import View, to_updates
+from hermes_acp.frontends.acp.v1.updates import UpdateView, to_updates
 from hermes_protocol import v1
 
-WANTED = View(is_replay=True, takes_turn_ends=True)
+WANTED = UpdateView(is_replay=True, takes_turn_ends=True)
 
 
 def told(end: TurnEnded) -> object:
@@ -30,6 +30,6 @@ def test_a_turn_whose_process_ended_is_known_by_that() -> None:
     assert said == {"turnId": "t", "reason": "cancelled", "text": "Gone.", "isCutOff": True}
 
 
-@pytest.mark.parametrize("view", [View(), View(is_replay=True), View(takes_turn_ends=True)])
-def test_it_is_told_to_nobody_else(view: View) -> None:
+@pytest.mark.parametrize("view", [UpdateView(), UpdateView(is_replay=True), UpdateView(takes_turn_ends=True)])
+def test_it_is_told_to_nobody_else(view: UpdateView) -> None:
     assert to_updates(TurnEnded("t", "done"), view) == ()

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.knowledge.context_changes import UNKNOWN, changed_lines, with_changed_lines
-from hermes_acp.knowledge.context_news import CHANGED_LINES, shown_files
+from hermes_acp.knowledge.context_diffs import UNKNOWN, changed_lines, with_changed_lines
+from hermes_acp.knowledge.context_updates import CHANGED_LINES, shown_files
 
 LINES = st.sampled_from(
     ["", " ", "a", "b", "- c", "+ d", "@@ -1,1 +1,1 @@", "```", "````", "## AGENTS.md", "x" * 90]

@@ -14,9 +14,9 @@ from hermes_acp.knowledge.cues import (
     pattern_of,
     possible_cues,
 )
-from hermes_acp.knowledge.folding import fold
-from hermes_acp.knowledge.injection import scan
-from hermes_acp.knowledge.tokens import tokenize
+from hermes_acp.knowledge.injection_scanner import scan
+from hermes_acp.knowledge.text_folding import fold
+from hermes_acp.knowledge.text_tokens import tokenize
 
 LOUD = [cue for _, cue in load_cues().loud]
 ALL = [*LOUD, *load_cues().damping]

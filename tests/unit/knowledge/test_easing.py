@@ -3,12 +3,19 @@
 import pytest
 
 from hermes_acp.knowledge.cues import features_of_cues, load_cues
-from hermes_acp.knowledge.easing import DEEDS, GREATEST, NONE, TURNS, UNTURNED, ease_of
-from hermes_acp.knowledge.injection import scan
+from hermes_acp.knowledge.injection_scanner import scan
+from hermes_acp.knowledge.threshold_adjustment import (
+    ADDRESSES,
+    DEEDS,
+    MAX_ADJUSTMENT,
+    NONE,
+    WITHOUT_ADDRESS,
+    threshold_adjustment,
+)
 
 
 def eased(*cues: str) -> float:
-    return ease_of(tuple(features_of_cues(cues))).block
+    return threshold_adjustment(tuple(features_of_cues(cues))).block
 
 
 def test_every_cue_has_a_role_or_damps() -> None:
@@ -16,18 +23,22 @@ def test_every_cue_has_a_role_or_damps() -> None:
 
 
 def test_a_deed_beside_a_turn_lowers_the_bars_most() -> None:
-    assert eased("secret sent out", "another self") == GREATEST.block
+    assert eased("secret sent out", "another self") == MAX_ADJUSTMENT.block
     assert eased("destroyed", "speaker imitated") == DEEDS[3].block
-    assert eased("secret sent out") == eased("secret sent out", "fetched and run") == DEEDS[UNTURNED].block
+    assert (
+        eased("secret sent out")
+        == eased("secret sent out", "fetched and run")
+        == DEEDS[WITHOUT_ADDRESS].block
+    )
 
 
 def test_turns_alone_lower_them_less() -> None:
-    assert ease_of(()) == NONE
-    assert eased("orders undone", "put above") == TURNS[-1].block < GREATEST.block
+    assert threshold_adjustment(()) == NONE
+    assert eased("orders undone", "put above") == ADDRESSES[-1].block < MAX_ADJUSTMENT.block
 
 
 def test_a_loose_turn_does_not_turn_a_deed() -> None:
-    assert eased("secret sent out", "kept from the user") == DEEDS[UNTURNED].block
+    assert eased("secret sent out", "kept from the user") == DEEDS[WITHOUT_ADDRESS].block
 
 
 def test_what_damps_takes_one_away() -> None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.knowledge.folding import fold, fold_pattern
+from hermes_acp.knowledge.text_folding import fold, fold_pattern
 
 
 def test_spaces_case_accents_and_emphasis_fold() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.knowledge.injection import scan
+from hermes_acp.knowledge.injection_scanner import scan
 
 FILES = json.loads(Path(__file__).with_name("golden_findings.json").read_text("utf-8"))
 

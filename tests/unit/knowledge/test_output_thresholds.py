@@ -2,8 +2,8 @@
 
 import pytest
 
-from hermes_acp.assembly.outer_tools import InjectionScanner
-from hermes_acp.knowledge.injection import scan
+from hermes_acp.app.external_tools import InjectionScanner
+from hermes_acp.knowledge.injection_scanner import scan
 
 HARMLESS = {
     "a security policy": (

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.exchanges import MemoryChange, Moment
-from hermes_acp.knowledge.memory import Memory
+from hermes_acp.core.port_types import EventContext, MemoryChange
+from hermes_acp.knowledge.memory_store import MemoryStore
 from hermes_acp.knowledge.pending_notes import MAX_PENDING, PendingNotes, chosen, described
 
-NOW = Moment("ses_1", "turn_1", 1.0)
+NOW = EventContext("ses_1", "turn_1", 1.0)
 
 
 def add(text: str) -> MemoryChange:
@@ -41,7 +41,7 @@ def test_only_so_many_wait(tmp_path: Path) -> None:
 
 
 def test_approval_makes_the_change_once_also_after_a_crash_in_between(tmp_path: Path) -> None:
-    memory = Memory(tmp_path)
+    memory = MemoryStore(tmp_path)
     (note,) = waiting(tmp_path, "Likes tea.").all()
     memory.change_now(note.cwd, note.change, note.moment)
     state = memory.approve(note)
@@ -50,7 +50,7 @@ def test_approval_makes_the_change_once_also_after_a_crash_in_between(tmp_path: 
 
 
 def test_approval_is_for_the_note_as_it_was_when_it_was_proposed(tmp_path: Path) -> None:
-    memory = Memory(tmp_path)
+    memory = MemoryStore(tmp_path)
     memory.change_now("/project", add("Likes tea."), NOW)
     change = MemoryChange("user", "remove", old_text="Likes", meant="Likes tea.")
     memory.pending.add("/project", memory.path_of("user", "/project"), change, NOW)

@@ -7,18 +7,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_acp.knowledge.cue_search import CueSearch, Lack
+from hermes_acp.knowledge.character_map import UNPARTED_SIGNS, CharacterMap
+from hermes_acp.knowledge.cue_search import CueSearch, MissingScore
 from hermes_acp.knowledge.cues import classes_of, features_of_cues, load_cues
-from hermes_acp.knowledge.decoding import LEAST_NUMBERS, NUMBER_SIGNS, NUMBERS
-from hermes_acp.knowledge.easing import GREATEST, GREATEST_ALONE, ease_of, is_deed, is_firm_turn
+from hermes_acp.knowledge.encodings import MIN_NUMBERS_CHARS, NUMBER_SIGNS, NUMBERS
 from hermes_acp.knowledge.features import load_weights
-from hermes_acp.knowledge.folding import fold
-from hermes_acp.knowledge.letter_codes import LEAST_PAIRS, PAIR_SIGNS, PAIRS
-from hermes_acp.knowledge.notations import BASE45, IN_45, LEAST_45, LEAST_PLACES, PLACE_SIGNS, PLACES, SQUARE
-from hermes_acp.knowledge.odd_signs import odd_signs
-from hermes_acp.knowledge.sign_map import UNPARTED_SIGNS, SignMap
-from hermes_acp.knowledge.squeezing import SQUEEZED, find_orders
-from hermes_acp.knowledge.tokens import tokenize
+from hermes_acp.knowledge.letter_ciphers import MIN_PAIRS_CHARS, PAIR_SIGNS, PAIRS
+from hermes_acp.knowledge.non_ascii import non_ascii_characters
+from hermes_acp.knowledge.rare_encodings import (
+    BASE45,
+    IN_45,
+    MIN_BASE45_CHARS,
+    MIN_POSITION_CHARS,
+    PLACE_SIGNS,
+    PLACES,
+    SQUARE,
+)
+from hermes_acp.knowledge.text_folding import fold
+from hermes_acp.knowledge.text_tokens import tokenize
+from hermes_acp.knowledge.threshold_adjustment import (
+    MAX_ADJUSTMENT,
+    MAX_SINGLE_ADJUSTMENT,
+    is_deed,
+    is_firm_address,
+    threshold_adjustment,
+)
+from hermes_acp.knowledge.whitespace_obfuscation import STRIPPED_ORDER, find_stripped_orders
 
 TEXTS = st.text(st.sampled_from("aZ0 7+/.\n?\xa0\u2003\u0663\u200b\x1b\ud800\U0001f3f7"), max_size=60)
 SQUEEZED_PARTS = st.sampled_from(
@@ -36,11 +50,11 @@ SQUEEZED_PARTS = st.sampled_from(
     ]
 )
 SHORTEST = {
-    NUMBERS: ("11 " * 12, NUMBER_SIGNS, LEAST_NUMBERS),
-    PLACES: ("1 " * 16, PLACE_SIGNS, LEAST_PLACES),
-    SQUARE: ("11 " * 16, PLACE_SIGNS, LEAST_PLACES),
-    IN_45: ("A" * 31, BASE45, LEAST_45),
-    PAIRS: ("AA " * 16, PAIR_SIGNS, LEAST_PAIRS),
+    NUMBERS: ("11 " * 12, NUMBER_SIGNS, MIN_NUMBERS_CHARS),
+    PLACES: ("1 " * 16, PLACE_SIGNS, MIN_POSITION_CHARS),
+    SQUARE: ("11 " * 16, PLACE_SIGNS, MIN_POSITION_CHARS),
+    IN_45: ("A" * 31, BASE45, MIN_BASE45_CHARS),
+    PAIRS: ("AA " * 16, PAIR_SIGNS, MIN_PAIRS_CHARS),
 }
 
 
@@ -49,9 +63,9 @@ SHORTEST = {
 def test_runs_are_those_that_a_pattern_finds(text: str) -> None:
     signs = "aZ0+/"
     found = [found.span() for found in re.finditer(r"[aZ0+/]{3,}", text)]
-    assert list(SignMap(text).runs_of(signs, 3)) == found
-    assert SignMap(text).has_run(signs, 3) == bool(found)
-    inside = [span for run in SignMap(text).runs_of(UNPARTED_SIGNS, 2) for span in [run]]
+    assert list(CharacterMap(text).runs_of(signs, 3)) == found
+    assert CharacterMap(text).has_run(signs, 3) == bool(found)
+    inside = [span for run in CharacterMap(text).runs_of(UNPARTED_SIGNS, 2) for span in [run]]
     words = [found.span() for found in re.finditer(r"\S{2,}", text)]
     assert all(any(first <= start and end <= last for first, last in inside) for start, end in words)
 
@@ -59,7 +73,7 @@ def test_runs_are_those_that_a_pattern_finds(text: str) -> None:
 @settings(max_examples=80, deadline=None)
 @given(TEXTS)
 def test_odd_signs_are_all_that_are_not_plain(text: str) -> None:
-    assert odd_signs(text) == "".join(
+    assert non_ascii_characters(text) == "".join(
         sign for sign in text if not (sign.isascii() and (sign.isprintable() or sign == "\n"))
     )
 
@@ -69,23 +83,23 @@ def test_the_shortest_that_a_pattern_finds_is_looked_at(pattern: str) -> None:
     text, signs, least = SHORTEST[pattern]
     text = text.rstrip() if pattern != PAIRS else text
     assert re.search(pattern, text)
-    assert SignMap(text).has_run(signs, least)
+    assert CharacterMap(text).has_run(signs, least)
     assert not any(re.search(pattern, text[cut:]) for cut in range(len(text) - least + 1, len(text)))
 
 
 @settings(max_examples=80, deadline=None)
 @given(st.lists(SQUEEZED_PARTS, max_size=14).map(b"".join))
 def test_squeezed_orders_are_those_that_the_pattern_finds(letters: bytes) -> None:
-    assert list(find_orders(letters)) == [found.span() for found in SQUEEZED.finditer(letters)]
+    assert list(find_stripped_orders(letters)) == [found.span() for found in STRIPPED_ORDER.finditer(letters)]
 
 
 def test_no_ease_is_greater_than_said_without_a_deed_and_a_firm_turn() -> None:
     cues = [cue for _, cue in load_cues().loud]
     for one, two, three in combinations(cues, 3):
         present = {one.id: one, two.id: two, three.id: three}
-        ease = ease_of(tuple(features_of_cues(tuple(present))))
-        is_pair = any(map(is_deed, present.values())) and any(map(is_firm_turn, present.values()))
-        assert ease.warn <= (GREATEST.warn if is_pair else GREATEST_ALONE)
+        ease = threshold_adjustment(tuple(features_of_cues(tuple(present))))
+        is_pair = any(map(is_deed, present.values())) and any(map(is_firm_address, present.values()))
+        assert ease.warn <= (MAX_ADJUSTMENT.warn if is_pair else MAX_SINGLE_ADJUSTMENT)
 
 
 def test_cues_that_can_matter_are_all_found_and_no_others_are_looked_for() -> None:
@@ -98,7 +112,7 @@ def test_cues_that_can_matter_are_all_found_and_no_others_are_looked_for() -> No
         bits |= classes_of(token)
     whole = search.find(text, 700, bits, None)
     assert len(whole) > 2
-    assert search.find(text, 700, bits, Lack(0, 0)) == whole
-    assert search.find(text, 700, bits, Lack(0, 10**9)) == whole
-    assert search.find(text, 700, bits, Lack(10**9, 10**9)) == {}
+    assert search.find(text, 700, bits, MissingScore(0, 0)) == whole
+    assert search.find(text, 700, bits, MissingScore(0, 10**9)) == whole
+    assert search.find(text, 700, bits, MissingScore(10**9, 10**9)) == {}
     assert search.find_again(text, 700, whole) == whole

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_acp.knowledge.skills.document import SkillDocument, read_document
+from hermes_acp.knowledge.skills.skill_document import SkillDocument, read_document
 
 WHOLE = """---
 name: pdf-processing

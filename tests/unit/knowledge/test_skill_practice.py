@@ -5,14 +5,19 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.exchanges import SkillChange
-from hermes_acp.knowledge.history import Cause, History
-from hermes_acp.knowledge.skills.library import SkillLibrary
-from hermes_acp.knowledge.skills.likeness import LetterLikeness, Twins, alike, lexical_likeness
-from hermes_acp.knowledge.skills.overview import line_text, overview, version_text
-from hermes_acp.knowledge.skills.practice import STALE_S, Practice
-from hermes_acp.knowledge.skills.validation import check_skill
-from hermes_acp.knowledge.skills.workshop import Workshop
+from hermes_acp.core.port_types import SkillChange
+from hermes_acp.knowledge.skills.lexical_similarity import (
+    LexicalSimilarity,
+    SimilarSkills,
+    lexical_similarities,
+    similar_pairs,
+)
+from hermes_acp.knowledge.skills.skill_editor import SkillEditor
+from hermes_acp.knowledge.skills.skill_library import SkillLibrary
+from hermes_acp.knowledge.skills.skill_overview import describe_version, line_text, overview
+from hermes_acp.knowledge.skills.skill_usage import STALE_AFTER_S, SkillUsageTracker
+from hermes_acp.knowledge.skills.skill_validation import check_skill
+from hermes_acp.knowledge.version_history import ChangeCause, VersionHistory
 
 pytestmark = pytest.mark.anyio
 HEAD = b"---\nname: ship\ndescription: Deploys the site to the staging server.\n---\n"
@@ -26,22 +31,24 @@ class Bench:
         self.home = place / "home"
         self.project = place / "project"
         (self.project / ".git").mkdir(parents=True)
-        self.practice = Practice(self.home, lambda: self.now_s)
+        self.usage_tracker = SkillUsageTracker(self.home, lambda: self.now_s)
         self.library = SkillLibrary(self.home, place / "user")
-        self.workshop = Workshop(self.home, self.library, self.practice, lambda: self.now_s, LetterLikeness())
+        self.workshop = SkillEditor(
+            self.home, self.library, self.usage_tracker, lambda: self.now_s, LexicalSimilarity()
+        )
         self.folder = self.home / "skills" / "ship"
 
     @property
-    def history(self) -> History:
-        return self.practice.history(self.folder)
+    def history(self) -> VersionHistory:
+        return self.usage_tracker.history(self.folder)
 
     def writes(self, body: str, who: str = "agent") -> None:
-        cause = Cause("agent" if who == "agent" else "user", self.now_s, "why", "session_1")
+        cause = ChangeCause("agent" if who == "agent" else "user", self.now_s, "why", "session_1")
         self.history.change({"SKILL.md": HEAD + body.encode()}, cause)
 
     def uses(self, *, has_failed: bool, session: str = "session_1") -> tuple[str, ...]:
-        self.practice.note(session, "ship", str(self.folder))
-        return self.practice.settle(session, has_failed=has_failed)
+        self.usage_tracker.note(session, "ship", str(self.folder))
+        return self.usage_tracker.settle(session, has_failed=has_failed)
 
     def body(self) -> str:
         return (self.folder / "SKILL.md").read_text().rpartition("---\n")[2]
@@ -72,7 +79,7 @@ def test_two_failures_in_a_row_take_back_what_the_agent_changed_last(bench: Benc
     assert bench.body() == "by hand"
     assert [bench.uses(has_failed=True) for _ in range(4)] == [(), (), (), ()]
     assert bench.body() == "by hand"
-    usage = bench.practice.usage(str(bench.folder))
+    usage = bench.usage_tracker.usage(str(bench.folder))
     assert (usage.uses, usage.failures) == (10, 9)
 
 
@@ -82,7 +89,7 @@ def test_what_only_the_agent_wrote_is_put_away(bench: Bench) -> None:
     (told,) = bench.uses(has_failed=True)
     assert "It was put away" in told
     assert not bench.folder.exists()
-    assert bench.history.restore(1, Cause("user", 1.0, "back")).files
+    assert bench.history.restore(1, ChangeCause("user", 1.0, "back")).files
     assert [bench.uses(has_failed=True) for _ in range(3)] == [(), (), ()]
     assert bench.body() == "first"
 
@@ -109,44 +116,44 @@ def test_an_undo_makes_the_last_use_a_failure_once(bench: Bench) -> None:
     bench.uses(has_failed=True)
     bench.uses(has_failed=False)
     bench.uses(has_failed=False, session="session_2")
-    assert bench.practice.undone("session_1") == ()
-    assert bench.practice.usage(str(bench.folder)).failures == 1
-    bench.practice.undone("session_2")
-    bench.practice.undone("session_2")
-    assert bench.practice.usage(str(bench.folder)).failures == 2
+    assert bench.usage_tracker.undone("session_1") == ()
+    assert bench.usage_tracker.usage(str(bench.folder)).failures == 1
+    bench.usage_tracker.undone("session_2")
+    bench.usage_tracker.undone("session_2")
+    assert bench.usage_tracker.usage(str(bench.folder)).failures == 2
     bench.uses(has_failed=True)
     assert bench.body() == "by hand"
 
 
 def test_a_reported_failure_counts_in_a_turn_that_was_done(bench: Bench) -> None:
     bench.writes("first")
-    bench.practice.report("session_1", "ship", str(bench.folder))
-    bench.practice.settle("session_1", has_failed=False)
-    assert bench.practice.usage(str(bench.folder)).failures == 1
-    bench.practice.note("session_1", "ship", str(bench.folder))
-    bench.practice.forget("session_1")
-    bench.practice.settle("session_1", has_failed=True)
-    assert bench.practice.usage(str(bench.folder)).uses == 1
+    bench.usage_tracker.report("session_1", "ship", str(bench.folder))
+    bench.usage_tracker.settle("session_1", has_failed=False)
+    assert bench.usage_tracker.usage(str(bench.folder)).failures == 1
+    bench.usage_tracker.note("session_1", "ship", str(bench.folder))
+    bench.usage_tracker.forget("session_1")
+    bench.usage_tracker.settle("session_1", has_failed=True)
+    assert bench.usage_tracker.usage(str(bench.folder)).uses == 1
 
 
 def test_what_the_agent_wrote_and_nobody_uses_is_put_away(bench: Bench) -> None:
     bench.writes("first")
-    bench.now_s += STALE_S - 10
+    bench.now_s += STALE_AFTER_S - 10
     bench.uses(has_failed=False)
-    bench.now_s += STALE_S - 10
-    assert bench.practice.put_away_stale() == ()
+    bench.now_s += STALE_AFTER_S - 10
+    assert bench.usage_tracker.archive_stale() == ()
     bench.now_s += 20
-    (told,) = bench.practice.put_away_stale()
+    (told,) = bench.usage_tracker.archive_stale()
     assert "not used for 90 days" in told
     assert not bench.folder.exists()
-    assert bench.practice.put_away_stale() == ()
+    assert bench.usage_tracker.archive_stale() == ()
 
 
 def test_what_a_person_wrote_stays_however_old(bench: Bench) -> None:
     bench.writes("by hand", "user")
     bench.writes("first")
-    bench.now_s += 10 * STALE_S
-    assert bench.practice.put_away_stale() == ()
+    bench.now_s += 10 * STALE_AFTER_S
+    assert bench.usage_tracker.archive_stale() == ()
     assert bench.folder.is_dir()
 
 
@@ -195,9 +202,9 @@ def test_likeness_is_of_meaning_bearing_words() -> None:
         "tax": "tax Use when the user wants the tax return",
         "mail": "mail Use when the user wants to send mail",
     }
-    assert [pair[:2] for pair in alike(texts, least=0.4)] == [("ship", "deploy")]
-    assert lexical_likeness("use the skill", ["use the skill"]) == [0.0]
-    (same,) = lexical_likeness("ship it", ["ship it"])
+    assert [pair[:2] for pair in similar_pairs(texts, least=0.4)] == [("ship", "deploy")]
+    assert lexical_similarities("use the skill", ["use the skill"]) == [0.0]
+    (same,) = lexical_similarities("ship it", ["ship it"])
     assert same == pytest.approx(1.0)
 
 
@@ -213,19 +220,25 @@ def test_a_skill_of_somebody_else_may_have_slips() -> None:
 def test_all_of_it_is_told(bench: Bench) -> None:
     bench.writes("first")
     bench.uses(has_failed=True)
-    found = overview(bench.library.collection(str(bench.project)), bench.practice, lambda _: True, (), {})
+    found = overview(
+        bench.library.collection(str(bench.project)), bench.usage_tracker, lambda _: True, (), {}
+    )
     lines = {line.name: line_text(line) for line in found.lines}
     assert "in use, used once, 1 failed" in lines["ship"]
     assert "version 1 by the agent" in lines["ship"]
-    bench.history.restore(0, Cause("user", 5.0, "obsolete"))
-    found = overview(bench.library.collection(str(bench.project)), bench.practice, lambda _: True, (), {})
+    bench.history.restore(0, ChangeCause("user", 5.0, "obsolete"))
+    found = overview(
+        bench.library.collection(str(bench.project)), bench.usage_tracker, lambda _: True, (), {}
+    )
     assert "put away" in next(line_text(line) for line in found.lines if line.name == "ship")
-    assert "session session_1: why" in version_text(bench.history.versions()[0])
+    assert "session session_1: why" in describe_version(bench.history.versions()[0])
 
 
 def test_of_very_many_twins_the_rest_is_counted(bench: Bench) -> None:
-    twins = [Twins(f"a{number}", f"b{number}", "in meaning") for number in range(50)]
-    found = overview(bench.library.collection(str(bench.project)), bench.practice, lambda _: True, twins, {})
+    similar_skills = [SimilarSkills(f"a{number}", f"b{number}", "in meaning") for number in range(50)]
+    found = overview(
+        bench.library.collection(str(bench.project)), bench.usage_tracker, lambda _: True, similar_skills, {}
+    )
     assert len(found.remarks) == 21
     assert found.remarks[0] == "a0 and b0 are much alike in meaning: could they be one?"
     assert found.remarks[-1] == "30 more pairs are much alike."

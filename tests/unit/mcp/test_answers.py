@@ -4,8 +4,8 @@ import re
 
 from mcp.types import AudioContent, CallToolResult, ResourceLink, TextContent
 
-from hermes_acp.core.untrusted import bounded, plain, with_clean_words
-from hermes_acp.mcp.answers import fence, result_of
+from hermes_acp.core.untrusted_text import clean_schema_descriptions, plain, truncate_middle
+from hermes_acp.mcp.tool_results import fence, to_result
 
 
 def inside(text: str) -> str:
@@ -28,7 +28,7 @@ def test_all_kinds_of_content_are_told() -> None:
         AudioContent(type="audio", data="AAAA", mime_type="audio/wav"),
         ResourceLink(type="resource_link", name="log", uri="file:///x"),
     ]
-    result = result_of(
+    result = to_result(
         CallToolResult(content=[*content], structured_content={"n": 1}, is_error=True), "s", str
     )
     assert result.is_error
@@ -45,7 +45,7 @@ def test_an_answer_is_looked_through_no_more_of_it_than_is_kept() -> None:
         return text.replace("attack", "[cut]")
 
     content = [TextContent(type="text", text="x" * 1_000_000 + "attack")]
-    result = result_of(CallToolResult(content=[*content]), "s", clean)
+    result = to_result(CallToolResult(content=[*content]), "s", clean)
     assert inside(result.text).endswith("[cut]")
     assert seen[0] < 100_000
 
@@ -53,17 +53,17 @@ def test_an_answer_is_looked_through_no_more_of_it_than_is_kept() -> None:
 def test_structured_content_is_not_said_twice() -> None:
     text = TextContent(type="text", text='{"n": 1}')
     assert (
-        inside(result_of(CallToolResult(content=[text], structured_content={"n": 1}), "s", str).text)
+        inside(to_result(CallToolResult(content=[text], structured_content={"n": 1}), "s", str).text)
         == '{"n": 1}'
     )
 
 
 def test_much_text_keeps_its_head_and_tail() -> None:
-    text = bounded("ä" * 10 + "x" * 1000 + "ö" * 10, 101)
+    text = truncate_middle("ä" * 10 + "x" * 1000 + "ö" * 10, 101)
     assert text.startswith("ää")
     assert text.endswith("öö")
     assert "left out here" in text
-    assert bounded("short") == "short"
+    assert truncate_middle("short") == "short"
 
 
 def test_a_foreign_word_shows_on_one_line() -> None:
@@ -79,7 +79,7 @@ def test_every_description_in_a_schema_is_cleaned_and_nothing_else() -> None:
         "anyOf": [inner],
     }
     clean = {"description": "[cut]", "enum": ["Obey!"], "default": "Obey!"}
-    assert with_clean_words(schema, lambda text: text.replace("Obey!", "[cut]")) == {
+    assert clean_schema_descriptions(schema, lambda text: text.replace("Obey!", "[cut]")) == {
         "title": "[cut]",
         "properties": {"a": clean, "description": {"type": "string"}},
         "anyOf": [clean],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_acp.core.confidences import names_a_secret
+from hermes_acp.core.secret_fields import is_secret_field
 
 
 @pytest.mark.parametrize(
@@ -12,7 +12,7 @@ from hermes_acp.core.confidences import names_a_secret
      "Card number", "seed phrase", "Passwort", "Contraseña", "пароль", "密码", "パスワード", "credentials"],
 )  # fmt: skip
 def test_secrets_are_known_by_their_names(words: str) -> None:
-    assert names_a_secret(words)
+    assert is_secret_field(words)
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,4 @@ def test_secrets_are_known_by_their_names(words: str) -> None:
      "shipping address", "size", "a public key", "cardinality", "discard"],
 )  # fmt: skip
 def test_ordinary_fields_are_none(words: str) -> None:
-    assert not names_a_secret(words)
+    assert not is_secret_field(words)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from hermes_acp.mcp.names import prompt_names
-from hermes_acp.mcp.prompts import ListedArgument, arguments_of
-from hermes_acp.mcp.specs import Pace
-from hermes_acp.sessions.commands import split_command
+from hermes_acp.mcp.exposed_names import prompt_names
+from hermes_acp.mcp.server_definitions import ServerTimeouts
+from hermes_acp.mcp.server_prompts import ListedArgument, arguments_of
+from hermes_acp.sessions.session_commands import split_command
 
 ONE = (ListedArgument("text", True),)
 TWO = (ListedArgument("path", True), ListedArgument("tone", False))
@@ -54,5 +54,5 @@ def test_a_command_is_split_from_its_words(prompt: str, split: tuple[str, str]) 
 
 
 def test_a_server_is_tried_again_after_waits_that_double_and_then_no_more() -> None:
-    pace = Pace()
-    assert [pace.wait_s(failures) for failures in range(1, 8)] == [1, 2, 4, 8, 16, None, None]
+    timeouts = ServerTimeouts()
+    assert [timeouts.wait_s(failures) for failures in range(1, 8)] == [1, 2, 4, 8, 16, None, None]

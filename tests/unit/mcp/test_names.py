@@ -6,8 +6,8 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.mcp.names import tool_names
-from hermes_acp.mcp.specs import StdioServer, slugs_of
+from hermes_acp.mcp.exposed_names import tool_names
+from hermes_acp.mcp.server_definitions import StdioServer, slugs_of
 
 
 def slugs(*names: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hermes_acp.core.errors import ModelDown
+from hermes_acp.core.errors import ModelUnavailable
 from hermes_acp.core.messages import (
     AssistantMessage,
     CallFragment,
@@ -25,23 +25,23 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
+from hermes_acp.models.endpoint_client import EndpointClient
+from hermes_acp.models.endpoint_errors import EndpointRefusal
 from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.http import Link
-from hermes_acp.models.providers.anthropic import MessageAssembly, encode_request, find_concession
-from hermes_acp.models.refusals import Refusal
+from hermes_acp.models.providers.anthropic import MessageAssembly, encode_request, find_unsupported
 
 MARK = {"type": "ephemeral"}
 HI = UserMessage((TextPart("hi"),))
 
 
-def encoded(*messages: Message, conceded: frozenset[str] = frozenset(), **more: Any) -> Any:
+def encoded(*messages: Message, omitted: frozenset[str] = frozenset(), **more: Any) -> Any:
     fields: dict[str, Any] = {"model": "m", "system": ()} | more
     request = ModelRequest(messages=messages or (HI,), **fields)
-    return json.loads(encode_request(request, conceded))
+    return json.loads(encode_request(request, omitted))
 
 
 def assembled(*events: dict[str, Any]) -> tuple[MessageAssembly, ModelReply]:
-    assembly = MessageAssembly(ModelRequest("m", (), (HI,)), Link(Endpoint("http://h"), {}))
+    assembly = MessageAssembly(ModelRequest("m", (), (HI,)), EndpointClient(Endpoint("http://h"), {}))
     for event in events:
         assembly.take(json.dumps(event).encode())
     return assembly, assembly.reply()
@@ -138,16 +138,16 @@ def test_only_models_that_think_anyway_are_asked_to_show_it() -> None:
 
 def test_refused_thinking_is_left_out_step_by_step() -> None:
     request = ModelRequest("claude-opus-5-5", (), (HI, AssistantMessage("so", (Thought("hm", "sig"),)), HI))
-    refusal = Refusal(400, message="messages.1.content.0: Invalid `signature` in `thinking` block")
+    refusal = EndpointRefusal(400, message="messages.1.content.0: Invalid `signature` in `thinking` block")
     body, first = encode_request(request), frozenset({"thoughts"})
-    assert find_concession(refusal, body, frozenset()) == "thoughts"
+    assert find_unsupported(refusal, body, frozenset()) == "thoughts"
     body = encode_request(request, first)
     assert b"signature" not in body
-    assert find_concession(refusal, body, first) == "thinking"
+    assert find_unsupported(refusal, body, first) == "thinking"
     both = first | {"thinking"}
     assert b"thinking" not in encode_request(request, both)
-    assert find_concession(refusal, encode_request(request, both), both) is None
-    assert find_concession(Refusal(400, message="no"), encode_request(request), frozenset()) is None
+    assert find_unsupported(refusal, encode_request(request, both), both) is None
+    assert find_unsupported(EndpointRefusal(400, message="no"), encode_request(request), frozenset()) is None
 
 
 def test_blocks_are_put_together() -> None:
@@ -209,7 +209,7 @@ def test_every_stop_reason_has_its_meaning(said: str, meant: str) -> None:
 
 
 def test_overload_in_the_stream_may_be_tried_again() -> None:
-    with pytest.raises(ModelDown, match="Overloaded") as caught:
+    with pytest.raises(ModelUnavailable, match="Overloaded") as caught:
         assembled({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
     assert caught.value.retryable
 

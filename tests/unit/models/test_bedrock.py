@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from hermes_acp.core.errors import BadConfig, BadReply, ContextFull, ModelDown, ModelTrouble, RateLimited
+from hermes_acp.core.errors import (
+    BadReply,
+    ConfigError,
+    ContextWindowExceeded,
+    ModelError,
+    ModelUnavailable,
+    RateLimited,
+)
 from hermes_acp.core.messages import (
     AssistantMessage,
     CallFragment,
@@ -25,24 +32,24 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
-from hermes_acp.models.converse import ConverseAssembly
+from hermes_acp.models.bedrock_converse import ConverseAssembly
+from hermes_acp.models.endpoint_client import EndpointClient
+from hermes_acp.models.endpoint_errors import EndpointRefusal
 from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.http import Link
-from hermes_acp.models.providers.bedrock import PROVIDER, encode_request, find_concession, read_models
-from hermes_acp.models.refusals import Refusal
+from hermes_acp.models.providers.bedrock import PROVIDER, encode_request, find_unsupported, read_models
 
 HI = UserMessage((TextPart("hi"),))
 CLAUDE = "us.anthropic.claude-sonnet-5-5"
 POINT = {"cachePoint": {"type": "default"}}
 
 
-def encoded(*messages: Message, conceded: frozenset[str] = frozenset(), **more: Any) -> Any:
+def encoded(*messages: Message, omitted: frozenset[str] = frozenset(), **more: Any) -> Any:
     fields: dict[str, Any] = {"model": "m", "system": ()} | more
-    return json.loads(encode_request(ModelRequest(messages=messages or (HI,), **fields), conceded))
+    return json.loads(encode_request(ModelRequest(messages=messages or (HI,), **fields), omitted))
 
 
 def begun(*events: dict[str, Any]) -> ConverseAssembly:
-    assembly = ConverseAssembly(ModelRequest("m", (), (HI,)), Link(Endpoint("http://h"), {}))
+    assembly = ConverseAssembly(ModelRequest("m", (), (HI,)), EndpointClient(Endpoint("http://h"), {}))
     for event in events:
         assembly.take(json.dumps(event).encode())
     return assembly
@@ -131,15 +138,18 @@ def test_what_is_refused_is_left_out() -> None:
         CLAUDE, ("a",), (HI, AssistantMessage("so", (Thought("h", "s", "bedrock"),)), HI), effort="low"
     )
     body = encode_request(request)
-    for message, wish in (
+    for message, parameter in (
         ("Invalid `signature` in `thinking` block", "thoughts"),
         ("This model doesn't support the cachePoint field", "cache"),
         ("outputConfig.effort is not supported", "effort"),
     ):
-        assert find_concession(Refusal(400, message=message), body, frozenset()) == wish
+        assert find_unsupported(EndpointRefusal(400, message=message), body, frozenset()) == parameter
     left = encode_request(request, frozenset({"thoughts", "cache", "effort"}))
-    assert find_concession(Refusal(400, message="thinking: no"), left, frozenset({"thoughts"})) == "thinking"
-    assert find_concession(Refusal(400, message="no"), body, frozenset()) is None
+    assert (
+        find_unsupported(EndpointRefusal(400, message="thinking: no"), left, frozenset({"thoughts"}))
+        == "thinking"
+    )
+    assert find_unsupported(EndpointRefusal(400, message="no"), body, frozenset()) is None
 
 
 def test_blocks_are_put_together() -> None:
@@ -206,12 +216,12 @@ def test_a_call_the_vendor_could_not_read_may_be_tried_again() -> None:
     ("kind", "message", "trouble"),
     [
         ("throttlingException", "slow", RateLimited),
-        ("serviceUnavailableException", "no", ModelDown),
-        ("modelStreamErrorException", "no", ModelDown),
-        ("validationException", "Input is too long for requested model.", ContextFull),
+        ("serviceUnavailableException", "no", ModelUnavailable),
+        ("modelStreamErrorException", "no", ModelUnavailable),
+        ("validationException", "Input is too long for requested model.", ContextWindowExceeded),
     ],
 )
-def test_exceptions_in_the_stream_are_errors(kind: str, message: str, trouble: type[ModelTrouble]) -> None:
+def test_exceptions_in_the_stream_are_errors(kind: str, message: str, trouble: type[ModelError]) -> None:
     with pytest.raises(trouble):
         begun({kind: {"message": message}})
 
@@ -236,5 +246,5 @@ def test_a_bearer_key_is_a_header_and_a_pair_of_keys_is_none() -> None:
 
 
 def test_an_address_is_needed() -> None:
-    with pytest.raises(BadConfig, match="base URL"):
+    with pytest.raises(ConfigError, match="base URL"):
         PROVIDER.connect(Endpoint(api_key="x"))

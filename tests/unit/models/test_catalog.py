@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from hermes_acp.config.settings import ModelSettings
-from hermes_acp.core.exchanges import ModelFacts
 from hermes_acp.core.messages import Effort, ModelRequest, Usage
-from hermes_acp.models.catalog import (
+from hermes_acp.core.port_types import ModelInfo
+from hermes_acp.models.model_catalog import (
     MODELS,
     UNKNOWN,
     cost_usd,
     default_model,
     effort_for,
     efforts_of,
-    facts_of,
     level_of,
+    model_info_of,
     thinks_adaptively,
 )
 from hermes_acp.models.providers import PROVIDERS
@@ -33,27 +33,27 @@ from hermes_acp.models.providers import PROVIDERS
     ],
 )
 def test_a_model_is_known_by_all_its_spellings(name: str) -> None:
-    assert facts_of(name, "openai_compatible") == ModelFacts(200_000, 64_000, 1, 5, 0.1, sees=True)
+    assert model_info_of(name, "openai_compatible") == ModelInfo(200_000, 64_000, 1, 5, 0.1, sees=True)
 
 
 def test_the_longer_name_wins() -> None:
-    assert facts_of("gpt-4o-mini-2024-07-18", "openai_compatible").input_usd == 0.15
-    assert facts_of("gpt-4o-2024-08-06", "openai_compatible").input_usd == 2.5
+    assert model_info_of("gpt-4o-mini-2024-07-18", "openai_compatible").input_usd == 0.15
+    assert model_info_of("gpt-4o-2024-08-06", "openai_compatible").input_usd == 2.5
 
 
 def test_an_unlisted_relative_has_a_window_and_no_price() -> None:
-    facts = facts_of("gpt-5.4-nano", "openai_compatible")
+    facts = model_info_of("gpt-5.4-nano", "openai_compatible")
     assert facts.window_tokens > 128_000
     assert facts.input_usd is None
 
 
 def test_an_unknown_model_has_a_modest_window_and_no_price() -> None:
-    assert facts_of("qwen2.5-coder", "openai_compatible") == UNKNOWN
+    assert model_info_of("qwen2.5-coder", "openai_compatible") == UNKNOWN
     assert (UNKNOWN.window_tokens, UNKNOWN.input_usd) == (128_000, None)
 
 
 def test_one_vendors_leaf_knows_not_the_other_vendors_prices() -> None:
-    assert facts_of("gpt-4o", "anthropic") == UNKNOWN
+    assert model_info_of("gpt-4o", "anthropic") == UNKNOWN
 
 
 def test_every_leaf_has_a_default_that_is_priced() -> None:
@@ -61,13 +61,13 @@ def test_every_leaf_has_a_default_that_is_priced() -> None:
     for leaf in set(PROVIDERS) - {"bedrock"}:
         model = default_model(leaf)
         assert model, leaf
-        assert facts_of(model, leaf).input_usd is not None, leaf
+        assert model_info_of(model, leaf).input_usd is not None, leaf
     assert default_model("nobody") is None
     assert default_model("openrouter") is None
 
 
 def test_every_row_is_found_under_its_own_name() -> None:
-    assert [facts_of(row.name, row.provider) for row in MODELS] == [row.facts for row in MODELS]
+    assert [model_info_of(row.name, row.provider) for row in MODELS] == [row.facts for row in MODELS]
 
 
 def test_only_models_that_think_anyway_are_asked_to_show_it() -> None:
@@ -77,14 +77,12 @@ def test_only_models_that_think_anyway_are_asked_to_show_it() -> None:
 
 
 def test_cached_tokens_are_priced_apart() -> None:
-    facts = ModelFacts(1000, input_usd=2, output_usd=10, cached_usd=0.2)
+    facts = ModelInfo(1000, input_usd=2, output_usd=10, cached_usd=0.2)
     assert cost_usd(Usage(1_000_000, 100_000, 500_000), facts) == pytest.approx(1 + 0.1 + 1)
 
 
 def test_cached_tokens_without_a_price_cost_what_others_do() -> None:
-    assert cost_usd(Usage(1_000_000, 0, 500_000), ModelFacts(1, input_usd=2, output_usd=1)) == pytest.approx(
-        2
-    )
+    assert cost_usd(Usage(1_000_000, 0, 500_000), ModelInfo(1, input_usd=2, output_usd=1)) == pytest.approx(2)
 
 
 def test_no_price_no_cost() -> None:
@@ -135,11 +133,11 @@ def test_levels_are_those_of_the_model_and_of_its_endpoint(
 
 def test_what_the_user_knows_better_is_right() -> None:
     own = {"qwen3": ModelSettings(window_tokens=40_000, input_usd=1, efforts=("low",))}
-    assert facts_of("qwen3", "vllm", own) == ModelFacts(40_000, input_usd=1)
+    assert model_info_of("qwen3", "vllm", own) == ModelInfo(40_000, input_usd=1)
     assert efforts_of("qwen3", "vllm", own) == ("low",)
-    assert facts_of("qwen4", "vllm", own) == UNKNOWN
+    assert model_info_of("qwen4", "vllm", own) == UNKNOWN
     dear = {"gpt-4o": ModelSettings(output_usd=99)}
-    assert facts_of("gpt-4o", "openai", dear) == ModelFacts(128_000, 16_384, 2.5, 99, 1.25, sees=True)
+    assert model_info_of("gpt-4o", "openai", dear) == ModelInfo(128_000, 16_384, 2.5, 99, 1.25, sees=True)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +149,7 @@ def test_what_the_user_knows_better_is_right() -> None:
     ],
 )
 def test_amazons_names_are_known_too(name: str) -> None:
-    assert facts_of(name, "bedrock") == ModelFacts(200_000, 64_000, 1, 5, 0.1, sees=True)
+    assert model_info_of(name, "bedrock") == ModelInfo(200_000, 64_000, 1, 5, 0.1, sees=True)
 
 
 def test_a_known_model_is_asked_for_a_level_it_has_and_an_unknown_one_for_what_was_wanted() -> None:

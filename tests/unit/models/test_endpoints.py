@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from hermes_acp.core.errors import BadConfig
+from hermes_acp.core.errors import ConfigError
 from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.providers import PROVIDERS
 
@@ -31,14 +31,14 @@ def test_secrets_are_all_listed() -> None:
     "url", ["host:8080", "ftp://host/v1", "http://", "http://host:notaport", "http://[::1", " "]
 )
 def test_an_address_that_is_none_is_a_wrong_setting(leaf: str, url: str) -> None:
-    with pytest.raises(BadConfig, match="base URL"):
+    with pytest.raises(ConfigError, match="base URL"):
         PROVIDERS.open(leaf).connect(Endpoint(url))
 
 
 @pytest.mark.parametrize("leaf", tuple(PROVIDERS))
 @pytest.mark.parametrize("key", ["sk-abc\ndef", "sk-schlüssel", "a\x00b"])
 def test_a_key_no_header_can_hold_is_a_wrong_setting_and_not_shown(leaf: str, key: str) -> None:
-    with pytest.raises(BadConfig) as caught:
+    with pytest.raises(ConfigError) as caught:
         PROVIDERS.open(leaf).connect(Endpoint("http://host", api_key=key, key_variable="MY_KEY"))
     assert key not in caught.value.message
     assert "MY_KEY" in caught.value.message

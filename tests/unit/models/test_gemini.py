@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hermes_acp.core.errors import BadReply, ModelDown
+from hermes_acp.core.errors import BadReply, ModelUnavailable
 from hermes_acp.core.messages import (
     AssistantMessage,
     ImagePart,
@@ -24,27 +24,27 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
+from hermes_acp.models.endpoint_client import EndpointClient
+from hermes_acp.models.endpoint_errors import EndpointRefusal
 from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.http import Link
 from hermes_acp.models.providers.gemini import (
     PROVIDER,
     ContentAssembly,
     encode_request,
-    find_concession,
+    find_unsupported,
     read_models,
 )
-from hermes_acp.models.refusals import Refusal
 
 HI = UserMessage((TextPart("hi"),))
 
 
-def encoded(*messages: Message, conceded: frozenset[str] = frozenset(), **more: Any) -> Any:
+def encoded(*messages: Message, omitted: frozenset[str] = frozenset(), **more: Any) -> Any:
     fields: dict[str, Any] = {"model": "gemini-3.5-flash", "system": ()} | more
-    return json.loads(encode_request(ModelRequest(messages=messages or (HI,), **fields), conceded))
+    return json.loads(encode_request(ModelRequest(messages=messages or (HI,), **fields), omitted))
 
 
 def begun(*chunks: dict[str, Any]) -> ContentAssembly:
-    assembly = ContentAssembly(ModelRequest("m", (), (HI,)), Link(Endpoint("http://h"), {}))
+    assembly = ContentAssembly(ModelRequest("m", (), (HI,)), EndpointClient(Endpoint("http://h"), {}))
     for chunk in chunks:
         assembly.take(json.dumps(chunk).encode())
     return assembly
@@ -141,12 +141,14 @@ def test_what_is_refused_is_left_out() -> None:
     )
     body = encode_request(request)
     assert (
-        find_concession(Refusal(400, message="Corrupted thought signature."), body, frozenset()) == "thoughts"
+        find_unsupported(EndpointRefusal(400, message="Corrupted thought signature."), body, frozenset())
+        == "thoughts"
     )
     assert (
-        find_concession(Refusal(400, message="Thinking is not supported."), body, frozenset()) == "thinking"
+        find_unsupported(EndpointRefusal(400, message="Thinking is not supported."), body, frozenset())
+        == "thinking"
     )
-    assert find_concession(Refusal(400, message="no"), body, frozenset()) is None
+    assert find_unsupported(EndpointRefusal(400, message="no"), body, frozenset()) is None
     assert b"thinkingConfig" not in encode_request(request, frozenset({"thinking"}))
     assert b'"s"' not in encode_request(request, frozenset({"thoughts"}))
 
@@ -209,7 +211,7 @@ def test_a_call_the_vendor_could_not_read_may_be_tried_again(reason: str) -> Non
 
 
 def test_an_error_in_the_stream_is_an_error() -> None:
-    with pytest.raises(ModelDown, match="overloaded"):
+    with pytest.raises(ModelUnavailable, match="overloaded"):
         begun({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}})
 
 

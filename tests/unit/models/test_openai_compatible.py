@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hermes_acp.config.presets import Quirks, presets
+from hermes_acp.config.provider_presets import Quirks, presets
 from hermes_acp.core.errors import BadReply, ModelRefused
 from hermes_acp.core.messages import (
     AssistantMessage,
@@ -26,21 +26,21 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
+from hermes_acp.models.endpoint_client import EndpointClient
+from hermes_acp.models.endpoint_errors import EndpointRefusal
 from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.http import Link
-from hermes_acp.models.providers.openai_compatible import ChatAssembly, encode_request, find_concession
-from hermes_acp.models.refusals import Refusal
+from hermes_acp.models.providers.openai_compatible import ChatAssembly, encode_request, find_unsupported
 
 HI = UserMessage((TextPart("hi"),))
 TOOL = ToolSchema("read", "Reads.", {"type": "object"})
 
 
-def encoded(request: ModelRequest, host: str = "h", conceded: frozenset[str] = frozenset()) -> Any:
-    return json.loads(encode_request(request, host, conceded))
+def encoded(request: ModelRequest, host: str = "h", omitted: frozenset[str] = frozenset()) -> Any:
+    return json.loads(encode_request(request, host, omitted))
 
 
 def assembled(*chunks: Any, request: ModelRequest | None = None) -> tuple[ChatAssembly, ModelReply]:
-    assembly = ChatAssembly(request or ModelRequest("m", (), (HI,)), Link(Endpoint("http://h"), {}))
+    assembly = ChatAssembly(request or ModelRequest("m", (), (HI,)), EndpointClient(Endpoint("http://h"), {}))
     for chunk in chunks:
         assembly.take(json.dumps(chunk).encode())
     return assembly, assembly.reply()
@@ -147,15 +147,15 @@ def test_reasoning_goes_back_with_its_calls_where_it_came_from() -> None:
 def test_a_refused_option_is_left_out_once() -> None:
     request = ModelRequest("m", (), (HI,), (TOOL,))
     body = encode_request(request, "h", frozenset())
-    refusal = Refusal(400, message="Unknown field: stream_options")
-    assert find_concession(refusal, body, frozenset()) == "stream_options"
-    assert find_concession(refusal, body, frozenset({"stream_options"})) is None
-    assert find_concession(Refusal(500, message="stream_options"), body, frozenset()) is None
+    refusal = EndpointRefusal(400, message="Unknown field: stream_options")
+    assert find_unsupported(refusal, body, frozenset()) == "stream_options"
+    assert find_unsupported(refusal, body, frozenset({"stream_options"})) is None
+    assert find_unsupported(EndpointRefusal(500, message="stream_options"), body, frozenset()) is None
     assert "stream_options" not in encoded(request, "h", frozenset({"stream_options"}))
-    wish = Refusal(
+    wish = EndpointRefusal(
         400, message="Function tools with reasoning_effort are not supported here; set it to 'none'."
     )
-    assert find_concession(wish, body, frozenset()) == "reasoning_effort"
+    assert find_unsupported(wish, body, frozenset()) == "reasoning_effort"
     assert encoded(request, "h", frozenset({"reasoning_effort"}))["reasoning_effort"] == "none"
 
 
@@ -301,10 +301,10 @@ def test_an_effort_that_is_not_known_is_left_out() -> None:
     body = encode_request(request, "h", frozenset())
     assert json.loads(body)["reasoning_effort"] == "high"
     assert (
-        find_concession(Refusal(400, message="Unknown field: reasoning_effort"), body, frozenset())
+        find_unsupported(EndpointRefusal(400, message="Unknown field: reasoning_effort"), body, frozenset())
         == "effort"
     )
-    assert "reasoning_effort" not in encoded(request, conceded=frozenset({"effort"}))
+    assert "reasoning_effort" not in encoded(request, omitted=frozenset({"effort"}))
 
 
 def test_reasoning_goes_back_in_the_field_of_the_endpoint() -> None:

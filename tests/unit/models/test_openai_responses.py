@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hermes_acp.core.errors import BadReply, ModelDown, ModelRefused, RateLimited
+from hermes_acp.core.errors import BadReply, ModelRefused, ModelUnavailable, RateLimited
 from hermes_acp.core.messages import (
     AssistantMessage,
     CallFragment,
@@ -25,21 +25,21 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
+from hermes_acp.models.endpoint_client import EndpointClient
+from hermes_acp.models.endpoint_errors import EndpointRefusal
 from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.http import Link
-from hermes_acp.models.providers.openai_responses import ResponseAssembly, encode_request, find_concession
-from hermes_acp.models.refusals import Refusal
+from hermes_acp.models.providers.openai_responses import ResponseAssembly, encode_request, find_unsupported
 
 HI = UserMessage((TextPart("hi"),))
 
 
-def encoded(*messages: Message, conceded: frozenset[str] = frozenset(), **more: Any) -> Any:
+def encoded(*messages: Message, omitted: frozenset[str] = frozenset(), **more: Any) -> Any:
     fields: dict[str, Any] = {"model": "gpt-6-sol", "system": ()} | more
-    return json.loads(encode_request(ModelRequest(messages=messages or (HI,), **fields), conceded))
+    return json.loads(encode_request(ModelRequest(messages=messages or (HI,), **fields), omitted))
 
 
 def begun(*events: dict[str, Any]) -> ResponseAssembly:
-    assembly = ResponseAssembly(ModelRequest("m", (), (HI,)), Link(Endpoint("http://h"), {}))
+    assembly = ResponseAssembly(ModelRequest("m", (), (HI,)), EndpointClient(Endpoint("http://h"), {}))
     for event in events:
         assembly.take(json.dumps(event).encode())
     return assembly
@@ -116,7 +116,7 @@ def test_reasoning_goes_back_sealed_before_what_it_led_to() -> None:
         {"type": "function_call_output", "call_id": "c1", "output": "ok"},
         {"type": "function_call_output", "call_id": "c2", "output": "no"},
     ]
-    without = encoded(*history, conceded=frozenset({"thoughts", "phase"}))["input"]
+    without = encoded(*history, omitted=frozenset({"thoughts", "phase"}))["input"]
     assert "reasoning" not in [item.get("type") for item in without]
     assert without[1] == {"role": "assistant", "content": "so"}
 
@@ -134,8 +134,10 @@ def test_refused_fields_are_left_out_one_by_one() -> None:
             (HI, AssistantMessage("so", (Thought("", "x", "openai_responses"),)), HI),
             effort="low",
         )
-        conceded = frozenset(before)
-        return find_concession(Refusal(400, message=message), encode_request(request, conceded), conceded)
+        omitted = frozenset(before)
+        return find_unsupported(
+            EndpointRefusal(400, message=message), encode_request(request, omitted), omitted
+        )
 
     assert concede("Your organization must be verified to generate reasoning summaries.") == "summary"
     assert concede("Unsupported value: 'low' for reasoning.effort") == "effort"
@@ -215,7 +217,7 @@ def test_an_incomplete_answer_says_why(reason: str, finish: str) -> None:
     [
         (
             {"type": "response.failed", "response": {"error": {"code": "server_error", "message": "no"}}},
-            ModelDown,
+            ModelUnavailable,
         ),
         ({"type": "response.failed", "response": {"error": {"code": "rate_limit_exceeded"}}}, RateLimited),
         ({"type": "response.failed", "response": {"error": {"code": "invalid_prompt"}}}, ModelRefused),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hermes_acp.core.messages import AssistantMessage, Thought, ToolCall, ToolMessage
-from hermes_acp.models.parts import said_pieces, with_vendor_ids
+from hermes_acp.models.message_parts import ordered_pieces, with_vendor_ids
 
 ONE, TWO = ToolCall("1", "t", "{}"), ToolCall("2", "t", "{}")
 
@@ -13,14 +13,14 @@ def test_thoughts_stand_before_what_they_led_to() -> None:
     last = Thought("c", "s", "v", after_calls=2)
     message = AssistantMessage("so", (first, second, last), (ONE, TWO))
     # What was thought behind the last call led to nothing, and vendors refuse it there.
-    assert list(said_pieces(message, "v")) == [first, "so", ONE, second, TWO]
+    assert list(ordered_pieces(message, "v")) == [first, "so", ONE, second, TWO]
 
 
 def test_thoughts_of_another_vendor_and_blank_words_are_left_out() -> None:
     anybodys = Thought("d")
     message = AssistantMessage(" \n", (Thought("a", "s", "other"), anybodys), (ONE,))
-    assert list(said_pieces(message, "v")) == [anybodys, ONE]
-    assert list(said_pieces(AssistantMessage("so", (anybodys,)), "v")) == [anybodys, "so"]
+    assert list(ordered_pieces(message, "v")) == [anybodys, ONE]
+    assert list(ordered_pieces(AssistantMessage("so", (anybodys,)), "v")) == [anybodys, "so"]
 
 
 def test_a_model_is_shown_its_own_ids_and_ours_where_it_gave_one_twice() -> None:

@@ -8,26 +8,26 @@ from typing import Any
 import pytest
 
 from hermes_acp.core.errors import (
-    ContextFull,
+    ContextWindowExceeded,
     ModelAuthFailed,
-    ModelDown,
     ModelRefused,
-    QuotaUsedUp,
+    ModelUnavailable,
+    QuotaExceeded,
     RateLimited,
 )
+from hermes_acp.models.endpoint_errors import ErrorBody, clean, read_error, read_refusal, to_error
 from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.refusals import ErrorBody, clean, read_error, read_refusal, to_trouble
 
 ENDPOINT = Endpoint("http://h:1", "sk-Zq9wverysecretXk42", "OPENAI_API_KEY")
 
 
 def told(status: int, body: Any) -> Any:
     refusal = read_refusal(status, {}, json.dumps(body).encode(), 0.0)
-    return to_trouble(refusal, place="h:1", model="m", endpoint=ENDPOINT)
+    return to_error(refusal, place="h:1", model="m", endpoint=ENDPOINT)
 
 
 def told_in_stream(**fields: Any) -> Any:
-    return to_trouble(read_error(0, ErrorBody(**fields)), place="h:1", model="m", endpoint=ENDPOINT)
+    return to_error(read_error(0, ErrorBody(**fields)), place="h:1", model="m", endpoint=ENDPOINT)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_reads_the_wish_to_wait(headers: dict[str, str], seconds: float | None) 
     ],
 )
 def test_knows_a_full_window_in_many_words(body: Any) -> None:
-    assert type(told(400, body)) is ContextFull
+    assert type(told(400, body)) is ContextWindowExceeded
 
 
 def test_too_large_an_output_limit_is_no_full_window() -> None:
@@ -77,7 +77,7 @@ def test_too_large_an_output_limit_is_no_full_window() -> None:
 
 def test_without_a_key_says_that_one_is_wanted() -> None:
     refusal = read_refusal(401, {}, b"", 0.0)
-    trouble = to_trouble(refusal, place="h:1", model="m", endpoint=Endpoint(key_variable="X_KEY"))
+    trouble = to_error(refusal, place="h:1", model="m", endpoint=Endpoint(key_variable="X_KEY"))
     assert isinstance(trouble, ModelAuthFailed)
     assert trouble.sentence() == "h:1 wants a key. Set X_KEY to a key that is valid there."
 
@@ -85,16 +85,16 @@ def test_without_a_key_says_that_one_is_wanted() -> None:
 @pytest.mark.parametrize(
     ("fields", "kind"),
     [
-        ({"type": "overloaded_error", "message": "Overloaded"}, ModelDown),
-        ({"type": "api_error"}, ModelDown),
+        ({"type": "overloaded_error", "message": "Overloaded"}, ModelUnavailable),
+        ({"type": "api_error"}, ModelUnavailable),
         ({"type": "rate_limit_error"}, RateLimited),
         ({"type": "authentication_error"}, ModelAuthFailed),
         ({"type": "invalid_request_error", "message": "no"}, ModelRefused),
         ({"code": 429, "message": "slow down"}, RateLimited),
-        ({"code": "502"}, ModelDown),
-        ({"code": "context_length_exceeded"}, ContextFull),
-        ({"code": "insufficient_quota", "type": "insufficient_quota"}, QuotaUsedUp),
-        ({}, ModelDown),
+        ({"code": "502"}, ModelUnavailable),
+        ({"code": "context_length_exceeded"}, ContextWindowExceeded),
+        ({"code": "insufficient_quota", "type": "insufficient_quota"}, QuotaExceeded),
+        ({}, ModelUnavailable),
     ],
 )
 def test_an_error_in_a_stream_means_what_its_status_would(
@@ -108,7 +108,7 @@ def test_an_error_in_a_stream_means_what_its_status_would(
 )
 def test_any_body_makes_a_sentence(body: bytes) -> None:
     refusal = read_refusal(500, {}, body, 0.0)
-    assert "status 500" in to_trouble(refusal, place="h:1", model="m", endpoint=ENDPOINT).message
+    assert "status 500" in to_error(refusal, place="h:1", model="m", endpoint=ENDPOINT).message
 
 
 def test_cleaned_words_are_one_short_line() -> None:
@@ -138,7 +138,7 @@ def test_googles_limits_that_pass_are_told_from_a_quota_that_is_gone() -> None:
     assert isinstance(trouble, RateLimited)
     assert trouble.retry_after_s == 13.5
     gone = {"violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]}
-    assert type(told(429, google(429, "RESOURCE_EXHAUSTED", BILLING, gone, wish))) is QuotaUsedUp
+    assert type(told(429, google(429, "RESOURCE_EXHAUSTED", BILLING, gone, wish))) is QuotaExceeded
     assert type(told(429, google(429, "RESOURCE_EXHAUSTED", BILLING))) is RateLimited
 
 
@@ -152,13 +152,13 @@ def test_googles_refusal_of_a_key_is_one_whatever_its_status() -> None:
 
 def test_an_error_in_a_list_is_read_too() -> None:
     assert "sorry" in told(500, [google(500, "INTERNAL", "sorry")]).message
-    assert type(told(500, [])) is ModelDown
+    assert type(told(500, [])) is ModelUnavailable
 
 
 def test_googles_full_window_and_amazons_are_told_apart_from_other_refusals() -> None:
     words = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."
-    assert type(told(400, google(400, "INVALID_ARGUMENT", words))) is ContextFull
-    assert type(told(400, {"message": "Input is too long for requested model."})) is ContextFull
+    assert type(told(400, google(400, "INVALID_ARGUMENT", words))) is ContextWindowExceeded
+    assert type(told(400, {"message": "Input is too long for requested model."})) is ContextWindowExceeded
     assert type(told(400, {"Message": "Malformed input request"})) is ModelRefused
     assert "Malformed" in told(400, {"Message": "Malformed input request"}).message
 
@@ -167,7 +167,7 @@ def test_amazon_names_the_kind_in_a_header() -> None:
     headers = {"x-amzn-errortype": "ThrottlingException:http://internal.amazon.com/"}
     refusal = read_refusal(429, headers, b'{"message": "Too many tokens per day, please wait."}', 0.0)
     assert refusal.kind == "ThrottlingException"
-    assert type(to_trouble(refusal, place="h", model="m", endpoint=ENDPOINT)) is QuotaUsedUp
+    assert type(to_error(refusal, place="h", model="m", endpoint=ENDPOINT)) is QuotaExceeded
 
 
 @pytest.mark.parametrize("key", ["AKIAIOSFODNN7EXAMPLE", "nvapi-abcdefghijk", "hf_abcdefghijk"])

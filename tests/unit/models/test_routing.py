@@ -10,36 +10,36 @@ from hypothesis import strategies as st
 
 from hermes_acp.core.errors import (
     BadReply,
-    ContextFull,
+    ContextWindowExceeded,
     ModelAuthFailed,
-    ModelDown,
+    ModelError,
     ModelRefused,
-    ModelSilent,
-    ModelTrouble,
-    QuotaUsedUp,
+    ModelTimeout,
+    ModelUnavailable,
+    QuotaExceeded,
     RateLimited,
 )
 from hermes_acp.models.routing import (
-    SILENT_TRIES,
-    Course,
-    Decision,
+    MAX_SILENT_TRIES,
+    Cooldowns,
     FallBack,
-    Leg,
+    FallbackPlan,
+    FallbackRoute,
+    GiveUp,
     NextKey,
-    Patience,
-    Rests,
     Retry,
-    Stop,
-    Way,
+    RetryDecision,
+    RetryPolicy,
+    RouteKey,
 )
 
-DOWN = ModelDown("Answered 500.", retryable=True)
-GONE = ModelDown("No such host.")
+DOWN = ModelUnavailable("Answered 500.", retryable=True)
+GONE = ModelUnavailable("No such host.")
 BAD_KEY = ModelAuthFailed("The key was refused.")
-USED_UP = QuotaUsedUp("Nothing left.")
+USED_UP = QuotaExceeded("Nothing left.")
 REFUSED = ModelRefused("Not this.")
-FULL = ContextFull("The window is full.")
-SILENT = ModelSilent("Nothing came.", retryable=True)
+FULL = ContextWindowExceeded("The window is full.")
+SILENT = ModelTimeout("Nothing came.", retryable=True)
 GARBLED = BadReply("Rubbish.", retryable=True)
 TROUBLES = (DOWN, GONE, BAD_KEY, USED_UP, REFUSED, FULL, SILENT, GARBLED)
 
@@ -57,32 +57,40 @@ class Stopwatch:
 
 
 def course_over(
-    legs: Sequence[Leg], rests: Rests | None = None, *, patience: Patience | None = None, roll: float = 0.0
-) -> Course:
-    rests = rests or Rests(Stopwatch().read)
-    return Course(legs, patience or Patience(jitter=0.0), rests, lambda: roll)
+    legs: Sequence[FallbackRoute],
+    cooldowns: Cooldowns | None = None,
+    *,
+    retry_policy: RetryPolicy | None = None,
+    random_fraction: float = 0.0,
+) -> FallbackPlan:
+    cooldowns = cooldowns or Cooldowns(Stopwatch().read)
+    return FallbackPlan(legs, retry_policy or RetryPolicy(jitter=0.0), cooldowns, lambda: random_fraction)
 
 
-ONE = (Leg("a"),)
-TWO = (Leg("a"), Leg("b"))
-KEYS = (Leg("a", ("K1", "K2")), Leg("b"))
-SIZES = (Leg("a", window_tokens=8), Leg("b", window_tokens=8), Leg("c", window_tokens=64))
+ONE = (FallbackRoute("a"),)
+TWO = (FallbackRoute("a"), FallbackRoute("b"))
+KEYS = (FallbackRoute("a", ("K1", "K2")), FallbackRoute("b"))
+SIZES = (
+    FallbackRoute("a", window_tokens=8),
+    FallbackRoute("b", window_tokens=8),
+    FallbackRoute("c", window_tokens=64),
+)
 
 
-def met(course: Course, *troubles: ModelTrouble) -> list[Decision]:
-    course.begin_step()
-    return [course.turn_from(trouble) for trouble in troubles]
+def met(fallback_plan: FallbackPlan, *troubles: ModelError) -> list[RetryDecision]:
+    fallback_plan.begin_step()
+    return [fallback_plan.record_failure(trouble) for trouble in troubles]
 
 
 def test_a_server_error_is_tried_again_with_doubling_waits_and_then_left() -> None:
-    assert met(course_over(ONE), DOWN, GARBLED, DOWN, DOWN) == [Retry(1.0), Retry(2.0), Retry(4.0), Stop()]
+    assert met(course_over(ONE), DOWN, GARBLED, DOWN, DOWN) == [Retry(1.0), Retry(2.0), Retry(4.0), GiveUp()]
     assert met(course_over(TWO), DOWN, DOWN) == [Retry(1.0), FallBack("b")]
 
 
 def test_a_refused_key_is_never_tried_again() -> None:
-    assert met(course_over(ONE), BAD_KEY) == [Stop()]
+    assert met(course_over(ONE), BAD_KEY) == [GiveUp()]
     assert met(course_over(TWO), BAD_KEY) == [FallBack("b")]
-    assert met(course_over(KEYS), BAD_KEY, USED_UP, BAD_KEY) == [NextKey("K2"), FallBack("b"), Stop()]
+    assert met(course_over(KEYS), BAD_KEY, USED_UP, BAD_KEY) == [NextKey("K2"), FallBack("b"), GiveUp()]
 
 
 def test_a_rate_limit_takes_the_next_key_first_and_then_waits_as_long_as_it_is_told() -> None:
@@ -97,86 +105,88 @@ def test_a_rate_limit_takes_the_next_key_first_and_then_waits_as_long_as_it_is_t
         (TWO, 31.0, FallBack("b")),
         (ONE, 31.0, Retry(31.0)),
         (ONE, 300.0, Retry(300.0)),
-        (ONE, 301.0, Stop()),
+        (ONE, 301.0, GiveUp()),
     ],
 )
 def test_a_long_wait_is_a_reason_to_go_elsewhere(
-    legs: tuple[Leg, ...], wish_s: float, decision: Decision
+    legs: tuple[FallbackRoute, ...], wish_s: float, decision: RetryDecision
 ) -> None:
     assert met(course_over(legs), limited(wish_s)) == [decision]
 
 
 def test_a_full_window_goes_nowhere_until_the_history_is_shorter() -> None:
-    course = course_over(KEYS)
-    assert met(course, FULL) == [Stop()]
-    assert course.way == Way("a", "K1")
+    fallback_plan = course_over(KEYS)
+    assert met(fallback_plan, FULL) == [GiveUp()]
+    assert fallback_plan.route_key == RouteKey("a", "K1")
 
 
 def test_refused_content_goes_to_another_model_and_does_not_come_back_in_this_turn() -> None:
-    course = course_over(TWO)
-    assert met(course, REFUSED) == [FallBack("b")]
-    assert met(course, GONE) == [Stop()]
-    rests = Rests(Stopwatch().read)
-    assert met(course_over(TWO, rests), REFUSED) == [FallBack("b")]
-    assert course_over(TWO, rests).way.route == "a"
+    fallback_plan = course_over(TWO)
+    assert met(fallback_plan, REFUSED) == [FallBack("b")]
+    assert met(fallback_plan, GONE) == [GiveUp()]
+    cooldowns = Cooldowns(Stopwatch().read)
+    assert met(course_over(TWO, cooldowns), REFUSED) == [FallBack("b")]
+    assert course_over(TWO, cooldowns).route_key.route == "a"
 
 
 def test_silence_is_tried_again_once() -> None:
-    assert met(course_over(ONE), *[SILENT] * SILENT_TRIES) == [Retry(1.0), Stop()]
-    assert met(course_over(TWO), *[SILENT] * SILENT_TRIES) == [Retry(1.0), FallBack("b")]
+    assert met(course_over(ONE), *[SILENT] * MAX_SILENT_TRIES) == [Retry(1.0), GiveUp()]
+    assert met(course_over(TWO), *[SILENT] * MAX_SILENT_TRIES) == [Retry(1.0), FallBack("b")]
 
 
 def test_a_turn_stays_where_it_fell_back_to_and_the_next_begins_there_until_the_rest_is_over() -> None:
     watch = Stopwatch()
-    rests = Rests(watch.read)
-    course = course_over(TWO, rests)
-    met(course, GONE)
-    course.arrive()
-    course.begin_step()
-    assert course.way.route == "b"
-    assert course_over(TWO, rests).passed_over == "a"
+    cooldowns = Cooldowns(watch.read)
+    fallback_plan = course_over(TWO, cooldowns)
+    met(fallback_plan, GONE)
+    fallback_plan.record_success()
+    fallback_plan.begin_step()
+    assert fallback_plan.route_key.route == "b"
+    assert course_over(TWO, cooldowns).skipped_route == "a"
     watch.at_s = 61.0
-    assert course_over(TWO, rests).way.route == "a"
-    assert course_over(TWO, rests).passed_over is None
+    assert course_over(TWO, cooldowns).route_key.route == "a"
+    assert course_over(TWO, cooldowns).skipped_route is None
 
 
 def test_a_route_that_comes_back_has_one_try_and_rests_longer_each_time() -> None:
     watch = Stopwatch()
-    rests = Rests(watch.read)
-    met(course_over(TWO, rests), GONE)
+    cooldowns = Cooldowns(watch.read)
+    met(course_over(TWO, cooldowns), GONE)
     for rest_s in (120.0, 240.0, 480.0, 900.0, 900.0):
         watch.at_s += 10_000.0
-        assert met(course_over(TWO, rests), DOWN) == [FallBack("b")]
-        assert rests.left_s("a", ("",)) == rest_s
+        assert met(course_over(TWO, cooldowns), DOWN) == [FallBack("b")]
+        assert cooldowns.remaining_s("a", ("",)) == rest_s
     watch.at_s += 10_000.0
-    course = course_over(TWO, rests)
-    course.begin_step()
-    course.arrive()
-    assert met(course, DOWN) == [Retry(1.0)]
+    fallback_plan = course_over(TWO, cooldowns)
+    fallback_plan.begin_step()
+    fallback_plan.record_success()
+    assert met(fallback_plan, DOWN) == [Retry(1.0)]
 
 
 def test_the_last_way_is_never_closed() -> None:
-    rests = Rests(Stopwatch().read)
-    assert met(course_over(ONE, rests), GONE) == [Stop()]
-    course = course_over(ONE, rests)
-    assert course.way == Way("a", "")
-    assert met(course, DOWN) == [Retry(1.0)]
+    cooldowns = Cooldowns(Stopwatch().read)
+    assert met(course_over(ONE, cooldowns), GONE) == [GiveUp()]
+    fallback_plan = course_over(ONE, cooldowns)
+    assert fallback_plan.route_key == RouteKey("a", "")
+    assert met(fallback_plan, DOWN) == [Retry(1.0)]
 
 
 def test_a_full_window_goes_on_only_where_there_is_a_larger_one() -> None:
-    course = course_over(SIZES)
-    assert course.turn_from(FULL) == FallBack("c")
-    assert course.turn_from(FULL) == Stop()
-    assert course_over(SIZES).way == Way("a"), "a window that was too small for one turn is no failure"
+    fallback_plan = course_over(SIZES)
+    assert fallback_plan.record_failure(FULL) == FallBack("c")
+    assert fallback_plan.record_failure(FULL) == GiveUp()
+    assert course_over(SIZES).route_key == RouteKey("a"), (
+        "a window that was too small for one turn is no failure"
+    )
 
 
 def test_a_limited_key_is_passed_over_by_the_next_turn() -> None:
     watch = Stopwatch()
-    rests = Rests(watch.read)
-    met(course_over(KEYS, rests), limited(50.0))
-    assert course_over(KEYS, rests).way == Way("a", "K2")
+    cooldowns = Cooldowns(watch.read)
+    met(course_over(KEYS, cooldowns), limited(50.0))
+    assert course_over(KEYS, cooldowns).route_key == RouteKey("a", "K2")
     watch.at_s = 51.0
-    assert course_over(KEYS, rests).way == Way("a", "K1")
+    assert course_over(KEYS, cooldowns).route_key == RouteKey("a", "K1")
 
 
 waits = st.floats(0, 1000)
@@ -185,16 +195,16 @@ troubles = st.one_of(st.sampled_from(TROUBLES), st.builds(limited, st.none() | w
 key_names = st.lists(st.sampled_from(("K1", "K2", "K3")), min_size=1, max_size=3, unique=True).map(tuple)
 sizes = st.sampled_from((8, 64))
 legs_of_any_kind = st.lists(st.tuples(key_names, sizes), min_size=1, max_size=4).map(
-    lambda ways: tuple(Leg(f"r{number}", keys, size) for number, (keys, size) in enumerate(ways))
+    lambda ways: tuple(FallbackRoute(f"r{number}", keys, size) for number, (keys, size) in enumerate(ways))
 )
 
 
 @given(st.integers(1, 12), st.none() | waits, rolls, st.floats(0, 1))
 def test_waits_stay_within_their_bounds_and_heed_the_endpoint(
-    tries: int, wish_s: float | None, roll: float, jitter: float
+    tries: int, wish_s: float | None, random_fraction: float, jitter: float
 ) -> None:
-    patience = Patience(first_wait_s=1.0, longest_wait_s=5.0, jitter=jitter)
-    wait_s = patience.wait_s(tries, wish_s, roll)
+    retry_policy = RetryPolicy(first_wait_s=1.0, longest_wait_s=5.0, jitter=jitter)
+    wait_s = retry_policy.wait_s(tries, wish_s, random_fraction)
     if wish_s is not None:
         assert wish_s <= wait_s <= wish_s * (1 + jitter)
     else:
@@ -204,58 +214,66 @@ def test_waits_stay_within_their_bounds_and_heed_the_endpoint(
 
 @given(legs_of_any_kind, st.integers(1, 5), st.lists(st.lists(troubles, max_size=90), max_size=4), rolls)
 def test_the_laws_of_a_course(
-    legs: tuple[Leg, ...], attempts: int, steps: list[list[ModelTrouble]], roll: float
+    legs: tuple[FallbackRoute, ...], attempts: int, steps: list[list[ModelError]], random_fraction: float
 ) -> None:
     """Whatever goes wrong: a step ends, goes nowhere twice, respects refusals and wishes, stops only at the end."""
-    patience = Patience(attempts=attempts)
-    course = course_over(legs, patience=patience, roll=roll)
+    retry_policy = RetryPolicy(attempts=attempts)
+    fallback_plan = course_over(legs, retry_policy=retry_policy, random_fraction=random_fraction)
     refused_in_turn: set[str] = set()
     for step in steps:
-        course.begin_step()
-        been: list[Way] = [course.way]
-        dead: set[Way] = set()
+        fallback_plan.begin_step()
+        been: list[RouteKey] = [fallback_plan.route_key]
+        dead: set[RouteKey] = set()
         calls = 0
         for trouble in step:
-            before, calls = course.way, calls + 1
+            before, calls = fallback_plan.route_key, calls + 1
             assert before not in dead
-            decision = course.turn_from(trouble)
-            if isinstance(trouble, ModelAuthFailed | QuotaUsedUp):
+            decision = fallback_plan.record_failure(trouble)
+            if isinstance(trouble, ModelAuthFailed | QuotaExceeded):
                 dead.add(before)
-            if isinstance(trouble, ModelRefused) and not isinstance(trouble, QuotaUsedUp):
+            if isinstance(trouble, ModelRefused) and not isinstance(trouble, QuotaExceeded):
                 refused_in_turn.add(before.route)
             match decision:
                 case Retry():
-                    assert course.way == before
-                    assert not isinstance(trouble, ModelAuthFailed | ModelRefused | ContextFull)
+                    assert fallback_plan.route_key == before
+                    assert not isinstance(trouble, ModelAuthFailed | ModelRefused | ContextWindowExceeded)
                     if isinstance(trouble, RateLimited) and trouble.retry_after_s is not None:
                         assert decision.wait_s >= trouble.retry_after_s
                 case NextKey():
-                    assert course.way.route == before.route
-                    assert course.way not in been
+                    assert fallback_plan.route_key.route == before.route
+                    assert fallback_plan.route_key not in been
                 case FallBack():
-                    assert course.way.route not in {way.route for way in been}
-                case Stop():
-                    been_to = {way.route for way in been}
-                    assert isinstance(trouble, ContextFull) or been_to | refused_in_turn == {
-                        leg.name for leg in legs
+                    assert fallback_plan.route_key.route not in {route_key.route for route_key in been}
+                case GiveUp():
+                    been_to = {route_key.route for route_key in been}
+                    assert isinstance(trouble, ContextWindowExceeded) or been_to | refused_in_turn == {
+                        fallback_route.name for fallback_route in legs
                     }
                     break
-            been.append(course.way)
-        assert calls <= sum(attempts * len(leg.keys) for leg in legs)
+            been.append(fallback_plan.route_key)
+        assert calls <= sum(attempts * len(fallback_route.keys) for fallback_route in legs)
 
 
 @given(legs_of_any_kind, st.lists(st.tuples(troubles, waits), max_size=20))
 def test_a_course_begins_with_a_rested_way_wherever_there_is_one(
-    legs: tuple[Leg, ...], past: list[tuple[ModelTrouble, float]]
+    legs: tuple[FallbackRoute, ...], past: list[tuple[ModelError, float]]
 ) -> None:
     watch = Stopwatch()
-    rests = Rests(watch.read)
+    cooldowns = Cooldowns(watch.read)
     for trouble, later_s in past:
-        met(course_over(legs, rests), trouble)
+        met(course_over(legs, cooldowns), trouble)
         watch.at_s += later_s
-    rested = [leg.name for leg in legs if not rests.left_s(leg.name, leg.keys)]
-    way = course_over(legs, rests).way
-    assert way.route == rested[0] if rested else way.route in {leg.name for leg in legs}
-    keys = next(leg.keys for leg in legs if leg.name == way.route)
-    free = [key for key in keys if not rests.key_left_s(Way(way.route, key))]
-    assert not free or way.key == free[0]
+    rested = [
+        fallback_route.name
+        for fallback_route in legs
+        if not cooldowns.remaining_s(fallback_route.name, fallback_route.keys)
+    ]
+    route_key = course_over(legs, cooldowns).route_key
+    assert (
+        route_key.route == rested[0]
+        if rested
+        else route_key.route in {fallback_route.name for fallback_route in legs}
+    )
+    keys = next(fallback_route.keys for fallback_route in legs if fallback_route.name == route_key.route)
+    free = [key for key in keys if not cooldowns.key_cooldown_s(RouteKey(route_key.route, key))]
+    assert not free or route_key.key == free[0]

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.silence import LOCAL, PLAIN, REASONING, Bounds, Ear, bounds_of, is_near
+from hermes_acp.models.response_timeouts import (
+    LOCAL,
+    PLAIN,
+    REASONING,
+    IdleTimer,
+    ResponseTimeouts,
+    is_local_network,
+    timeouts_for,
+)
 
 
 @pytest.mark.parametrize(
@@ -13,32 +21,32 @@ from hermes_acp.models.silence import LOCAL, PLAIN, REASONING, Bounds, Ear, boun
     ["localhost", "127.0.0.1", "::1", "192.168.1.7", "10.0.0.2", "gpu", "gpu.local", "host.docker.internal"],
 )
 def test_a_neighbour_is_near(host: str) -> None:
-    assert is_near(host)
+    assert is_local_network(host)
 
 
 @pytest.mark.parametrize("host", ["api.openai.com", "8.8.8.8", "2606:4700::1111", "local.example.com"])
 def test_a_vendor_is_not(host: str) -> None:
-    assert not is_near(host)
+    assert not is_local_network(host)
 
 
 def test_local_and_reasoning_models_are_given_longer() -> None:
     endpoint = Endpoint()
-    assert bounds_of(endpoint, "127.0.0.1", "gpt-4o", "ollama") == LOCAL
-    assert bounds_of(endpoint, "api.openai.com", "gpt-6-sol", "openai") == REASONING
-    assert bounds_of(endpoint, "api.openai.com", "gpt-4o", "openai") == PLAIN
+    assert timeouts_for(endpoint, "127.0.0.1", "gpt-4o", "ollama") == LOCAL
+    assert timeouts_for(endpoint, "api.openai.com", "gpt-6-sol", "openai") == REASONING
+    assert timeouts_for(endpoint, "api.openai.com", "gpt-4o", "openai") == PLAIN
     assert LOCAL.first_s > REASONING.first_s > PLAIN.first_s
     assert LOCAL.between_s > REASONING.between_s > PLAIN.between_s
 
 
 def test_what_the_user_set_goes_before() -> None:
-    both = bounds_of(Endpoint(silence_s=5.0), "h.example", "gpt-4o", "openai")
-    assert both == Bounds(5.0, 5.0)
-    apart = bounds_of(Endpoint(silence_s=5.0, first_word_s=50.0), "h.example", "gpt-4o", "openai")
-    assert apart == Bounds(50.0, 5.0)
+    both = timeouts_for(Endpoint(silence_s=5.0), "h.example", "gpt-4o", "openai")
+    assert both == ResponseTimeouts(5.0, 5.0)
+    apart = timeouts_for(Endpoint(silence_s=5.0, first_word_s=50.0), "h.example", "gpt-4o", "openai")
+    assert apart == ResponseTimeouts(50.0, 5.0)
 
 
 def test_the_first_word_ends_the_longer_patience() -> None:
-    ear = Ear(Bounds(50.0, 5.0))
-    assert ear.limit_s == 50.0
-    ear.has_heard = True
-    assert ear.limit_s == 5.0
+    idle_timer = IdleTimer(ResponseTimeouts(50.0, 5.0))
+    assert idle_timer.limit_s == 50.0
+    idle_timer.has_started = True
+    assert idle_timer.limit_s == 5.0

@@ -23,7 +23,7 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
-from hermes_acp.models.text_calls import MarkedConnection, write_as_text
+from hermes_acp.models.text_tool_calls import TextToolConnection, write_as_text
 
 HI = UserMessage((TextPart("hi"),))
 TOOL = ToolSchema("read", "Reads {files}.", {"type": "object"})
@@ -56,7 +56,7 @@ class Inner:
         return None
 
 
-async def answer(connection: MarkedConnection, request: ModelRequest) -> list[ModelEvent]:
+async def answer(connection: TextToolConnection, request: ModelRequest) -> list[ModelEvent]:
     async with connection.stream(request) as events:
         return [event async for event in events]
 
@@ -64,7 +64,7 @@ async def answer(connection: MarkedConnection, request: ModelRequest) -> list[Mo
 @pytest.mark.anyio
 async def test_words_become_thoughts_words_and_calls() -> None:
     inner = Inner(["<thi", "nk>hm</think>I lo", "ok.\n<tool_call>", '{"name": "read"}', "</tool_call>"])
-    connection = MarkedConnection(inner, takes_calls=True)
+    connection = TextToolConnection(inner, takes_calls=True)
     past = AssistantMessage(tool_calls=(ToolCall("call_1", "read", "{}"),))
     request = ModelRequest("m", ("be brief",), (HI, past, ToolMessage("call_1", "read", "x")), (TOOL,))
     *fragments, reply = await answer(connection, request)
@@ -81,7 +81,7 @@ async def test_words_become_thoughts_words_and_calls() -> None:
 @pytest.mark.anyio
 async def test_a_model_with_calls_of_its_own_is_asked_as_it_is() -> None:
     inner = Inner(["hm</think>so <tool_call>"])
-    connection = MarkedConnection(inner, takes_calls=False, begins_thinking=True)
+    connection = TextToolConnection(inner, takes_calls=False, begins_thinking=True)
     request = ModelRequest("m", (), (HI,), (TOOL,))
     *_, reply = await answer(connection, request)
     assert inner.asked == [request]

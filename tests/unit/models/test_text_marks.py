@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_acp.core.messages import TextFragment, ThoughtFragment
-from hermes_acp.models.text_marks import MarkReader
+from hermes_acp.models.tag_parser import TagParser
 
 Found = tuple[str, str, list[tuple[str, str]]]
 CALL = '<tool_call>\n{"name": "read", "arguments": {"path": "a.py"}}\n</tool_call>'
 
 
 def read(*pieces: str, takes_calls: bool = True, begins_thinking: bool = False) -> Found:
-    reader = MarkReader(takes_calls=takes_calls, begins_thinking=begins_thinking)
+    reader = TagParser(takes_calls=takes_calls, begins_thinking=begins_thinking)
     fragments = [fragment for piece in pieces for fragment in reader.feed(piece)] + reader.close()
     text = "".join(each.text for each in fragments if isinstance(each, TextFragment))
     thought = "".join(each.text for each in fragments if isinstance(each, ThoughtFragment))
@@ -106,7 +106,7 @@ def test_a_thought_may_have_begun_in_the_prompt() -> None:
 
 
 def test_words_do_not_wait_for_what_they_cannot_be_part_of() -> None:
-    reader = MarkReader()
+    reader = TagParser()
     assert reader.feed("Hello <b") == [TextFragment("Hello <b")]
     assert reader.feed(" and <tool_ca") == [TextFragment(" and")]
     assert reader.feed("n") == [TextFragment(" <tool_can")]

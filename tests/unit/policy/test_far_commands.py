@@ -2,16 +2,16 @@
 
 import pytest
 
+from hermes_acp.core.event_types import Mode
 from hermes_acp.core.proposals import Runs
-from hermes_acp.core.terms import Mode
-from hermes_acp.policy.rules import Policy
+from hermes_acp.policy.policy_engine import Policy
 
 FOLDER = "/srv/project"
 
 
 def decision(command: str, mode: Mode = "ask", *, confined: bool = False) -> str:
     policy = Policy("/home/anna/.hermes", "/home/anna", ("/usr/bin", "/bin"))
-    effect = Runs(command, FOLDER, (FOLDER,), confined=confined, is_far=True)
+    effect = Runs(command, FOLDER, (FOLDER,), confined=confined, is_remote=True)
     return policy.judge([effect], mode, (), tool="terminal", place="/here", folder=FOLDER).decision
 
 
@@ -44,4 +44,4 @@ def test_in_a_sandbox_there_they_are_judged_as_before() -> None:
 @pytest.mark.parametrize("command", ["npm test", "python3 tool.py", "make check", "systemctl restart app"])
 def test_what_no_sandbox_would_hold_later_is_never_allowed_for_good(command: str) -> None:
     policy = Policy("/home/anna/.hermes", "/home/anna", ("/usr/bin", "/bin"))
-    assert policy.grants_for([Runs(command, FOLDER, (FOLDER,), is_far=True)], allowed=True) == ()
+    assert policy.grants_for([Runs(command, FOLDER, (FOLDER,), is_remote=True)], allowed=True) == ()

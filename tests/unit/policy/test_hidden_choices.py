@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.proposals import Runs
-from hermes_acp.policy.rules import Policy
+from hermes_acp.policy.policy_engine import Policy
 
 
 def decision(command: str, cwd: Path, search_path: tuple[str, ...] = ("/usr/bin", "/bin")) -> str:

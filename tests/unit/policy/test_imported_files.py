@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from hermes_acp.core.information_flow import Exposure, Source
+from hermes_acp.core.event_types import Grant, Mode
+from hermes_acp.core.flow_labels import Exposure, Source
+from hermes_acp.core.policy_rules import Rule
 from hermes_acp.core.proposals import Deletes, Effect, Runs, Writes
-from hermes_acp.core.rules import Rule
-from hermes_acp.core.terms import Grant, Mode
-from hermes_acp.policy.information_flow import Flow
-from hermes_acp.policy.rules import Policy
+from hermes_acp.policy.information_flow import FlowState
+from hermes_acp.policy.policy_engine import Policy
 
 PROJECT = "/work/project"
 STYLE = f"{PROJECT}/docs/style.md"
@@ -55,7 +55,7 @@ def test_no_standing_answer_and_no_wide_rule_covers_it() -> None:
 
 
 def test_what_was_read_does_not_get_into_it_even_where_nothing_else_is_asked() -> None:
-    flow = Flow(Exposure().including([Source("untrusted", "a.example"), Source("private", "notes")]))
+    flow = FlowState(Exposure().including([Source("untrusted", "a.example"), Source("private", "notes")]))
 
     def decision(path: str) -> str:
         return policy().judge((Writes(path),), "auto", (), place=PROJECT, flow=flow).why

@@ -4,8 +4,10 @@ from typing import Final
 
 import pytest
 
+from hermes_acp.core.event_types import Grant, Mode
 from hermes_acp.core.events import PermissionAnswered
-from hermes_acp.core.information_flow import Exposure, Source, SourcesRead, status_rows
+from hermes_acp.core.flow_labels import Exposure, Source, SourcesRead, status_rows
+from hermes_acp.core.policy_rules import Rule
 from hermes_acp.core.proposals import (
     Calls,
     Deletes,
@@ -19,10 +21,8 @@ from hermes_acp.core.proposals import (
     Writes,
 )
 from hermes_acp.core.record import Record
-from hermes_acp.core.rules import Rule
-from hermes_acp.core.terms import Grant, Mode
-from hermes_acp.policy.information_flow import Flow
-from hermes_acp.policy.rules import Policy
+from hermes_acp.policy.information_flow import FlowState
+from hermes_acp.policy.policy_engine import Policy
 
 PAGE: Final = Source("untrusted", "https://evil.example/page")
 NOTE: Final = Source("private", "notes")
@@ -49,7 +49,7 @@ def decide(
     links: tuple[str, ...] = (),
     rules: tuple[Rule, ...] = (),
 ) -> str:
-    flow = Flow(exposure, informed, links.__contains__)
+    flow = FlowState(exposure, informed, links.__contains__)
     grants = (*STANDING, *informed)
     return Policy("/home", rules=rules).judge([effect], mode, grants, place=PLACE, flow=flow).decision
 
@@ -100,7 +100,7 @@ def test_a_standing_answer_to_push_holds_only_until_both_labels_are_held() -> No
     granted = Policy("/home").grants_for([PUSH], allowed=True, place=PLACE)
     assert granted
     assert Policy("/home").judge([PUSH], "ask", granted, place=PLACE).decision == "allow"
-    asked = Policy("/home").judge([PUSH], "ask", granted, place=PLACE, flow=Flow(BOTH.including([KEYS])))
+    asked = Policy("/home").judge([PUSH], "ask", granted, place=PLACE, flow=FlowState(BOTH.including([KEYS])))
     assert asked.decision == "ask"
     assert "https://evil.example/page" in asked.why
     assert ".env" in asked.why

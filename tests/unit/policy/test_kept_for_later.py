@@ -2,10 +2,10 @@
 
 import pytest
 
+from hermes_acp.core.event_types import Mode
+from hermes_acp.core.policy_rules import Decision, Rule
 from hermes_acp.core.proposals import Remembers
-from hermes_acp.core.rules import Decision, Rule
-from hermes_acp.core.terms import Mode
-from hermes_acp.policy.rules import Policy
+from hermes_acp.policy.policy_engine import Policy
 
 TOOL_FILE = Remembers("/home/me/.hermes/tools/helper.py", is_asked=True)
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from hermes_acp.core.event_types import Grant, Mode
+from hermes_acp.core.policy_rules import Decision
 from hermes_acp.core.proposals import Calls, Deletes, Effect, Presses, Reaches, Reads, Recalls, Runs, Writes
-from hermes_acp.core.rules import Decision
-from hermes_acp.core.terms import Grant, Mode
-from hermes_acp.policy.grants import run_subject, words_for
-from hermes_acp.policy.names import holds_secrets, is_protected
-from hermes_acp.policy.rules import Policy
+from hermes_acp.policy.grants import describe_grants, run_subject
+from hermes_acp.policy.policy_engine import Policy
+from hermes_acp.policy.sensitive_names import holds_secrets, is_protected
 
 POLICY = Policy("/home/me/.hermes")
 PLAIN = "/project/src/a.py"
@@ -190,7 +190,7 @@ def test_a_host_is_remembered_for_itself_alone() -> None:
 
 def test_a_long_path_on_a_button_begins_with_the_name_of_a_folder() -> None:
     path = f"/project/{'deep/' * 30}folder/a.py"
-    words = words_for([Grant("write", path, True)], "/project")
+    words = describe_grants([Grant("write", path, True)], "/project")
     assert words.startswith("changes to …/deep/")
     assert words.endswith("/folder/a.py")
-    assert words_for([Grant("write", "/project/a.py", True)], "/project") == "changes to a.py"
+    assert describe_grants([Grant("write", "/project/a.py", True)], "/project") == "changes to a.py"

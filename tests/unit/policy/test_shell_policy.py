@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
+from hermes_acp.core.event_types import Mode
+from hermes_acp.core.policy_rules import Rule
 from hermes_acp.core.proposals import Runs
-from hermes_acp.core.rules import Rule
-from hermes_acp.core.terms import Mode
-from hermes_acp.policy.rules import Policy
+from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.policy.verdicts import Verdict
 
 HERE = Path(__file__).parent / "commands"

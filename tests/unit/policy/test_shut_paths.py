@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from hermes_acp.core.event_types import Mode
+from hermes_acp.core.policy_rules import Decision, Rule
 from hermes_acp.core.proposals import Reads, Runs
-from hermes_acp.core.rules import Decision, Rule
-from hermes_acp.core.terms import Mode
-from hermes_acp.policy.rules import Policy
-from hermes_acp.policy.shell import exposure
+from hermes_acp.policy.policy_engine import Policy
+from hermes_acp.policy.shell import secret_exposure
 
 RULES = (
     Rule("deny", path="vault/**"),
@@ -79,7 +79,7 @@ def test_no_mode_opens_what_a_rule_shuts(project: Path) -> None:
 
 
 def test_what_cannot_be_looked_through_is_asked_about(project: Path) -> None:
-    for number in range(exposure.MOST_LOOKED_AT + 1):
+    for number in range(secret_exposure.MAX_VISITED + 1):
         (project / "open" / f"{number}.txt").touch()
     assert run(project, "grep -r x open", (Rule("deny", path="**/*.key"),)) == "ask"
     assert run(project, "grep -r x open", (Rule("deny", path="vault/**"),)) == "allow"

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from hermes_acp.core.event_types import Mode
+from hermes_acp.core.policy_rules import AccessKind, Decision, Rule
 from hermes_acp.core.proposals import Calls, Deletes, Effect, Reaches, Reads, Runs, Writes
-from hermes_acp.core.rules import Access, Decision, Rule
-from hermes_acp.core.terms import Mode
-from hermes_acp.policy.rules import Policy
+from hermes_acp.policy.policy_engine import Policy
 
 HOME = "/home/me/.hermes"
 
@@ -20,7 +20,7 @@ def command(decision: Decision, *words: str, tool: str = "") -> Rule:
     return Rule(decision, tool=tool, command=words, source="line 1")
 
 
-def path(decision: Decision, glob: str, access: Access = "any", *, is_users: bool = True) -> Rule:
+def path(decision: Decision, glob: str, access: AccessKind = "any", *, is_users: bool = True) -> Rule:
     return Rule(decision, path=glob, access=access, source="line 1", is_users=is_users)
 
 

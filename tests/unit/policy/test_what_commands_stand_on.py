@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.proposals import Runs, Writes
-from hermes_acp.policy.grants import manner_of, words_for
-from hermes_acp.policy.rules import Policy
+from hermes_acp.policy.grants import confinement_note, describe_grants
+from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.policy.verdicts import Verdict
 
 POLICY = Policy("/home/me/.hermes", "/home/me", ("/usr/bin", "/bin"))
@@ -114,5 +114,8 @@ def test_an_answer_for_good_ends_when_a_file_changes_that_the_command_depends_on
 
 def test_the_button_says_that_it_runs_in_the_sandbox(tmp_path: Path) -> None:
     grants = POLICY.grants_for([Runs("make test", "/project", ("/project",), confined=True)], allowed=True)
-    assert (words_for(grants, "/project"), manner_of(grants)) == ("`make test …`", ", in the sandbox")
-    assert manner_of(POLICY.grants_for([Writes("/project/a.py")], allowed=True)) == ""
+    assert (describe_grants(grants, "/project"), confinement_note(grants)) == (
+        "`make test …`",
+        ", in the sandbox",
+    )
+    assert confinement_note(POLICY.grants_for([Writes("/project/a.py")], allowed=True)) == ""

@@ -3,7 +3,7 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 import pytest
-from ends import Served, error_of, served
+from connection_ends import Served, error_of, served
 
 from hermes_protocol.connection import CANCEL_REQUEST, Connection, Limits
 from hermes_protocol.errors import CANCELLED, INTERNAL_ERROR, INVALID_REQUEST, NOT_FOUND, PARSE_ERROR

@@ -4,7 +4,7 @@ import anyio
 import anyio.lowlevel
 import msgspec
 import pytest
-from ends import Served, error_of, served
+from connection_ends import Served, error_of, served
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Raw

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from anyio.from_thread import start_blocking_portal
-from ends import error_of, served
+from connection_ends import error_of, served
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule

@@ -1,6 +1,6 @@
 """The list of sessions as every earlier hermes-acp left it, written out once and never changed again.
 
-Each format has one session `ses_old`, titled `Kept`, in /project, begun at 1.0 and last changed at 2.0.
+Each format has one session `ses_old`, titled `ScanRecord`, in /project, begun at 1.0 and last changed at 2.0.
 """
 
 import sqlite3

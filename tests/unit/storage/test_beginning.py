@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.core.errors import StorageTrouble
-from hermes_acp.sessions.beginning import Founder
-from hermes_acp.storage.sessions import SessionStore
-from tests.conversations.house import CountedIds
-from tests.unit.agent.turns import HeldClock
+from hermes_acp.core.errors import StorageError
+from hermes_acp.sessions.session_creation import SessionCreator
+from hermes_acp.storage.session_store import SessionStore
+from tests.conversations.app_scene import SequentialIds
+from tests.unit.agent.turns import ManualClock
 
 
 @contextmanager
@@ -27,11 +27,11 @@ def files_of_at_most(size_bytes: int) -> Generator[None]:
 
 def test_a_session_that_cannot_be_written_is_not_begun_and_not_said_to_be_there(tmp_path: Path) -> None:
     store = SessionStore(tmp_path / "home")
-    founder = Founder(store, HeldClock(), CountedIds())
-    with files_of_at_most(10), pytest.raises(StorageTrouble) as raised:
+    founder = SessionCreator(store, ManualClock(), SequentialIds())
+    with files_of_at_most(10), pytest.raises(StorageError) as raised:
         founder.begin(str(tmp_path), ())
     store.close()
-    assert isinstance(raised.value.__cause__, StorageTrouble)
+    assert isinstance(raised.value.__cause__, StorageError)
     assert "Could not begin the session record" in raised.value.message
     assert "can be read and not continued" not in raised.value.sentence()
     assert list((tmp_path / "home" / "sessions").iterdir()) == []

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.events import SessionOpened, TextSaid, TitleChanged, UserSaid
-from hermes_acp.core.exchanges import RecallQuery
 from hermes_acp.core.messages import TextPart
-from hermes_acp.storage.checkup import Finding, examine
-from hermes_acp.storage.sessions import SessionStore
+from hermes_acp.core.port_types import RecallQuery
+from hermes_acp.storage.session_store import SessionStore
+from hermes_acp.storage.storage_checks import CheckResult, run_checks
 from hermes_acp.storage.transcript import Transcript
 
 pytestmark = pytest.mark.anyio
@@ -36,7 +36,7 @@ def told(home: Path, level: str) -> list[str]:
     before = {
         path: path.stat().st_size for path in home.rglob("*") if path.suffix not in (".db-shm", ".db-wal")
     }
-    findings: list[Finding] = list(examine(home))
+    findings: list[CheckResult] = list(run_checks(home))
     after = {path: path.stat().st_size for path in home.rglob("*") if path in before}
     assert after == before
     return [finding.text for finding in findings if finding.level == level]
@@ -58,9 +58,9 @@ async def test_a_sound_home_is_fine(home: Path) -> None:
 
 
 def test_a_home_that_is_not_there_is_fine_and_one_that_is_a_file_is_not(tmp_path: Path) -> None:
-    assert [finding.level for finding in examine(tmp_path / "none")] == ["fine"]
+    assert [finding.level for finding in run_checks(tmp_path / "none")] == ["fine"]
     (tmp_path / "file").write_text("")
-    assert [finding.level for finding in examine(tmp_path / "file")] == ["problem"]
+    assert [finding.level for finding in run_checks(tmp_path / "file")] == ["problem"]
     assert told(tmp_path, "problem") == []
 
 
@@ -75,7 +75,7 @@ async def test_of_many_damaged_records_the_first_are_named_and_the_others_counte
 
 async def test_rights_of_others_are_told_with_the_command_that_takes_them(home: Path) -> None:
     record(home).chmod(0o644)
-    assert f"`chmod -R go= {home}`" in next(each.hint for each in examine(home) if each.level == "note")
+    assert f"`chmod -R go= {home}`" in next(each.hint for each in run_checks(home) if each.level == "note")
 
 
 async def test_rights_of_others_are_named(home: Path) -> None:

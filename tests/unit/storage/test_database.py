@@ -6,8 +6,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.core.errors import StorageTrouble
-from hermes_acp.storage.database import Damaged, Database
+from hermes_acp.core.errors import StorageError
+from hermes_acp.storage.database import Database, DatabaseDamaged
 
 pytestmark = pytest.mark.anyio
 MIGRATIONS = ("CREATE TABLE words (word TEXT PRIMARY KEY) STRICT", "CREATE INDEX by_word ON words (word)")
@@ -64,7 +64,7 @@ async def test_a_newer_file_is_refused_and_left_alone(path: Path) -> None:
     newer.close()
     older = Database(path, MIGRATIONS[:1])
     for _ in range(2):
-        with pytest.raises(StorageTrouble, match="newer hermes-acp"):
+        with pytest.raises(StorageError, match="newer hermes-acp"):
             await older.run(every)
     older.close()
     again = Database(path, MIGRATIONS)
@@ -98,7 +98,7 @@ async def test_work_that_fails_leaves_nothing_behind(path: Path) -> None:
     with pytest.raises(ValueError, match="no further"):
         await database.run(half)
     await database.run(add("one"))
-    with pytest.raises(StorageTrouble, match="cannot be used"):
+    with pytest.raises(StorageError, match="cannot be used"):
         await database.run(add("one"))
     assert await database.run(every) == ["one"]
     database.close()
@@ -106,7 +106,7 @@ async def test_work_that_fails_leaves_nothing_behind(path: Path) -> None:
 
 async def test_a_home_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("")
-    with pytest.raises(StorageTrouble) as caught:
+    with pytest.raises(StorageError) as caught:
         await Database(tmp_path / "home" / "index.db", MIGRATIONS).run(every)
     assert "HERMES_HOME" in caught.value.sentence()
 
@@ -131,7 +131,7 @@ async def test_damage_found_later_is_set_aside_told_once_and_a_fresh_file_is_use
     await fill(database)
     database.close()
     spoil(path)
-    with pytest.raises(Damaged):
+    with pytest.raises(DatabaseDamaged):
         await database.read(every)
     assert await database.read(every) == []
     (news,) = database.news()
@@ -146,7 +146,7 @@ async def test_a_file_that_another_process_replaced_is_opened_anew(path: Path) -
     one.close()
     spoil(path)
     assert await two.read(version) == 2
-    with pytest.raises(Damaged):
+    with pytest.raises(DatabaseDamaged):
         await one.read(every)
     await one.run(add("fresh"))
     assert await two.read(every) == ["fresh"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.storage.files import lock_or_busy, sync_folder, unlock_and_close, write_whole
+from hermes_acp.storage.private_files import lock_or_busy, sync_folder, unlock_and_close, write_whole
 
 
 def test_a_new_file_has_the_mode_the_umask_leaves(tmp_path: Path) -> None:

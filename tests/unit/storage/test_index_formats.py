@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.core.errors import StorageTrouble
-from hermes_acp.storage import search_tables, sessions
+from hermes_acp.core.errors import StorageError
+from hermes_acp.storage import search_tables, session_store
 from hermes_acp.storage.database import Database
-from hermes_acp.storage.sessions import SessionRow, SessionStore
+from hermes_acp.storage.session_store import SessionRow, SessionStore
 from tests.unit.storage.index_formats import LIST_FORMATS, SEARCH_FORMATS, write_format
 
 pytestmark = pytest.mark.anyio
@@ -31,7 +31,7 @@ def schema(path: Path) -> tuple[int, list[tuple[str, str]]]:
 
 def test_every_earlier_format_is_kept_here() -> None:
     """A new migration needs the format before it, as it was, in `index_formats`."""
-    assert sorted(LIST_FORMATS) == list(range(1, len(sessions.MIGRATIONS)))
+    assert sorted(LIST_FORMATS) == list(range(1, len(session_store.MIGRATIONS)))
     assert sorted(SEARCH_FORMATS) == list(range(1, len(search_tables.MIGRATIONS)))
 
 
@@ -56,8 +56,8 @@ async def test_a_migration_that_breaks_off_leaves_the_format_as_it_was(tmp_path:
     path = tmp_path / "index.db"
     write_format(path, LIST_FORMATS, version)
     before = schema(path)
-    database = Database(path, (*sessions.MIGRATIONS, "CREATE TABLE t (a);\nnonsense"))
-    with pytest.raises(StorageTrouble, match="nonsense"):
+    database = Database(path, (*session_store.MIGRATIONS, "CREATE TABLE t (a);\nnonsense"))
+    with pytest.raises(StorageError, match="nonsense"):
         await database.run(lambda connection: None)
     database.close()
     assert schema(path) == before

@@ -5,12 +5,12 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.core.errors import StorageError
 from hermes_acp.core.events import ModeChanged, SessionOpened, TitleChanged, TurnEnded, TurnStarted
 from hermes_acp.core.record import Record
-from hermes_acp.sessions.listing import Listed, Listing
-from hermes_acp.storage.sessions import SessionRow, SessionStore
-from tests.conversations import house
+from hermes_acp.sessions.session_listing import ListingAudience, SessionListing
+from hermes_acp.storage.session_store import SessionRow, SessionStore
+from tests.conversations import app_scene
 
 pytestmark = pytest.mark.anyio
 
@@ -26,7 +26,7 @@ class WatchedStore(SessionStore):
 
     async def put(self, *rows: SessionRow) -> None:
         if self.is_full:
-            raise StorageTrouble("The disk is full.")
+            raise StorageError("The disk is full.")
         await super().put(*rows)
         self.written.append(tuple(row.id for row in rows))
         self.has_written.set()
@@ -44,7 +44,7 @@ async def listed(store: SessionStore) -> list[tuple[str, str]]:
 
 async def test_what_changed_meanwhile_is_written_with_a_newcomer_at_once(tmp_path: Path) -> None:
     store = WatchedStore(tmp_path)
-    listing = Listing(store, house.TestedClock())
+    listing = SessionListing(store, app_scene.SteppingClock())
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(listing.keep)
         for name in ("ses_a", "ses_b", "ses_a"):
@@ -62,7 +62,7 @@ async def test_what_changed_meanwhile_is_written_with_a_newcomer_at_once(tmp_pat
 
 async def test_a_change_without_a_newcomer_is_written_before_long(tmp_path: Path) -> None:
     store = WatchedStore(tmp_path)
-    listing = Listing(store, house.TestedClock())
+    listing = SessionListing(store, app_scene.SteppingClock())
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(listing.keep)
         listing.note(record_of("ses_a"))
@@ -75,10 +75,10 @@ async def test_a_change_without_a_newcomer_is_written_before_long(tmp_path: Path
 
 async def test_changes_outlive_a_failure_to_write_them(tmp_path: Path) -> None:
     store = WatchedStore(tmp_path)
-    listing, record = Listing(store, house.TestedClock()), record_of("ses_a")
+    listing, record = SessionListing(store, app_scene.SteppingClock()), record_of("ses_a")
     listing.note(record)
     store.is_full = True
-    with pytest.raises(StorageTrouble):
+    with pytest.raises(StorageError):
         await listing.settle()
     await listing.try_to_settle()
     record.apply(TitleChanged("Kettle"))
@@ -93,7 +93,7 @@ async def test_changes_outlive_a_failure_to_write_them(tmp_path: Path) -> None:
 
 async def test_a_deleted_session_is_not_written_again(tmp_path: Path) -> None:
     store = WatchedStore(tmp_path)
-    listing = Listing(store, house.TestedClock())
+    listing = SessionListing(store, app_scene.SteppingClock())
     listing.note(record_of("ses_a"))
     await listing.delete("ses_a")
     await listing.settle()
@@ -103,8 +103,8 @@ async def test_a_deleted_session_is_not_written_again(tmp_path: Path) -> None:
 
 async def test_only_what_a_list_shows_makes_it_follow(tmp_path: Path) -> None:
     store = WatchedStore(tmp_path)
-    listing, record = Listing(store, house.TestedClock()), record_of("ses_a")
-    audience = Listed(listing, record)
+    listing, record = SessionListing(store, app_scene.SteppingClock()), record_of("ses_a")
+    audience = ListingAudience(listing, record)
     audience.show(ModeChanged("plan"))
     await listing.settle()
     assert store.written == []
@@ -116,11 +116,11 @@ async def test_only_what_a_list_shows_makes_it_follow(tmp_path: Path) -> None:
 
 async def test_a_turn_counts_from_its_start_whatever_becomes_of_its_end(tmp_path: Path) -> None:
     store = WatchedStore(tmp_path)
-    listing = Listing(store, house.TestedClock())
+    listing = SessionListing(store, app_scene.SteppingClock())
     for name in ("ses_a", "ses_b"):
-        Listed(listing, record_of(name)).show(TurnEnded("turn_1", "done"))
+        ListingAudience(listing, record_of(name)).show(TurnEnded("turn_1", "done"))
         await listing.settle()
-    Listed(listing, record_of("ses_a")).show(TurnStarted("turn_2"))
+    ListingAudience(listing, record_of("ses_a")).show(TurnStarted("turn_2"))
     await listing.settle()  # and then the process is killed
     assert [name for name, _ in await listed(store)] == ["ses_a", "ses_b"]
     store.close()

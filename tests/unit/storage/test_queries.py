@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.storage.queries import CLOSE, MOST_TERMS, OPEN, SEAM, fold, parse, snippet, spaced
+from hermes_acp.storage.search_queries import CLOSE, MAX_TERMS, OPEN, SEAM, fold, parse, snippet, spaced
 
 TEXTS = (
     "The login handler fails",
@@ -91,7 +91,7 @@ def test_a_query_without_a_word_is_refused(typed: str) -> None:
 
 
 def test_an_endless_query_is_cut() -> None:
-    assert len(parse("word " * 1000).groups) == MOST_TERMS
+    assert len(parse("word " * 1000).groups) == MAX_TERMS
 
 
 def shown(text: str, typed: str) -> str:

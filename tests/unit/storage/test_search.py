@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.core.errors import BadRequest, StorageTrouble
+from hermes_acp.core.errors import BadRequest, StorageError
 from hermes_acp.core.events import (
     ArchiveChanged,
     CallEnded,
@@ -21,11 +21,11 @@ from hermes_acp.core.events import (
     TitleChanged,
     UserSaid,
 )
-from hermes_acp.core.exchanges import Find, RecallQuery
 from hermes_acp.core.messages import TextPart
-from hermes_acp.storage import search
-from hermes_acp.storage.search import SearchIndex
-from hermes_acp.storage.sessions import SessionStore
+from hermes_acp.core.port_types import RecallQuery, SearchHit
+from hermes_acp.storage import search_index
+from hermes_acp.storage.search_index import SearchIndex
+from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.storage.transcript import Transcript
 
 pytestmark = pytest.mark.anyio
@@ -64,8 +64,8 @@ def index(tmp_path: Path) -> Iterator[SearchIndex]:
     index.close()
 
 
-async def finds(index: SearchIndex, text: str, cwd: str | None = None, leaves_out: str = "") -> list[Find]:
-    return list((await index.search(RecallQuery(text, cwd, leaves_out))).found)
+async def finds(index: SearchIndex, text: str, cwd: str | None = None, excluded: str = "") -> list[SearchHit]:
+    return list((await index.search(RecallQuery(text, cwd, excluded))).found)
 
 
 async def places(index: SearchIndex, text: str) -> list[tuple[str, int, str]]:
@@ -96,7 +96,7 @@ async def test_everybodys_words_are_found_with_their_place(index: SearchIndex, t
         ("ses_a", 3, "tool"),
     ]
     (find,) = await finds(index, "blue")
-    assert find == Find("ses_a", "Tea", "/project", NOW, 2, "agent", "The kettle is \x02blue\x03.")
+    assert find == SearchHit("ses_a", "Tea", "/project", NOW, 2, "agent", "The kettle is \x02blue\x03.")
     assert await places(index, "tea") == [("ses_a", 0, "title")]
     with pytest.raises(BadRequest):
         await finds(index, "***")
@@ -118,7 +118,7 @@ async def test_words_of_one_session_are_found_behind_those_of_one_passage(
     assert sorted(found[5:]) == [("ses_titled", 0), ("ses_titled", 1)]
     here = [find.session_id for find in await finds(index, "kettle teapot", cwd="/else")]
     assert here == ["ses_else", "ses_else"]
-    without = {find.session_id for find in await finds(index, "kettle teapot", leaves_out="ses_new")}
+    without = {find.session_id for find in await finds(index, "kettle teapot", excluded="ses_new")}
     assert without == {"ses_old", "ses_else", "ses_titled"}
     (whole,) = {find.session_id for find in await finds(index, '"blue" teapot OR mug')}
     assert whole == "ses_new"
@@ -139,7 +139,7 @@ async def test_places_and_sessions_narrow_a_search(index: SearchIndex, tmp_path:
     write(tmp_path, "ses_b", said("two kettles and a kettle"), cwd="/b")
     assert [find.session_id for find in await finds(index, "kettle", cwd="/b")] == ["ses_b"]
     assert await finds(index, "kettle", cwd="/c") == []
-    assert [find.session_id for find in await finds(index, "kettle", leaves_out="ses_b")] == ["ses_a"]
+    assert [find.session_id for find in await finds(index, "kettle", excluded="ses_b")] == ["ses_a"]
 
 
 async def test_the_newer_of_two_like_sessions_comes_first(index: SearchIndex, tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ async def test_one_session_does_not_hide_the_others(index: SearchIndex, tmp_path
     write(tmp_path, "ses_a", *(said("kettle") for _ in range(50)))
     write(tmp_path, "ses_b", said(f"a kettle among {'many ' * 50}"))
     found = [find.session_id for find in await finds(index, "kettle")]
-    assert sorted(found) == ["ses_a"] * search.MOST_OF_ONE_SESSION + ["ses_b"]
+    assert sorted(found) == ["ses_a"] * search_index.MAX_PER_SESSION + ["ses_b"]
 
 
 async def test_a_record_is_followed_from_every_byte_of_it(tmp_path: Path) -> None:
@@ -234,9 +234,9 @@ async def test_a_search_gives_what_was_read_in_time_and_says_what_is_left(
     index: SearchIndex, tmp_path: Path
 ) -> None:
     write(tmp_path, "ses_a", said("kettle"))
-    none = await index.search(RecallQuery("kettle", patience_s=0))
+    none = await index.search(RecallQuery("kettle", max_wait_s=0))
     assert (none.found, none.unread_sessions) == ((), 1)
-    some = await index.search(RecallQuery("kettle", patience_s=60))
+    some = await index.search(RecallQuery("kettle", max_wait_s=60))
     assert (len(some.found), some.unread_sessions) == (1, 0)
 
 
@@ -257,7 +257,7 @@ async def test_a_damaged_index_is_set_aside_told_and_made_anew(index: SearchInde
     content = bytearray(database.read_bytes())
     content[4096:] = b"\xa5" * (len(content) - 4096)
     database.write_bytes(content)
-    assert len(await finds(index, "kettle")) == search.MOST_OF_ONE_SESSION
+    assert len(await finds(index, "kettle")) == search_index.MAX_PER_SESSION
     (news,) = index.news()
     assert "search.db.damaged-1" in news
     assert index.news() == []
@@ -269,9 +269,9 @@ async def test_a_full_disk_costs_the_search_alone_and_heals(index: SearchIndex, 
     await index.catch_up()
     await limit_pages(index, 20)
     add(path, *(said(f"word{number} " * 200) for number in range(200)))
-    with pytest.raises(StorageTrouble, match="full"):
+    with pytest.raises(StorageError, match="full"):
         await finds(index, "word7")
-    with pytest.raises(StorageTrouble, match="full"):
+    with pytest.raises(StorageError, match="full"):
         await index.follow(["ses_a"])
     await limit_pages(index, 1_000_000)
     assert await places(index, "word7") == [("ses_a", 9, "user")]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.events import ArchiveChanged, Event, RootsChanged, SessionOpened, TitleChanged
-from hermes_acp.core.exchanges import RecallQuery
-from hermes_acp.storage.sessions import MIGRATIONS, SessionRow, SessionStore
+from hermes_acp.core.port_types import RecallQuery
+from hermes_acp.storage.session_store import MIGRATIONS, SessionRow, SessionStore
 from hermes_acp.storage.transcript import Transcript
 
 pytestmark = pytest.mark.anyio

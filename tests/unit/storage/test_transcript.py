@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.core.errors import Busy, NotFound, StorageTrouble
+from hermes_acp.core.errors import Busy, SessionNotFound, StorageError
 from hermes_acp.core.events import CallProposed, Event, SessionOpened, TextSaid, TurnStarted
-from hermes_acp.storage.lines import decode_lines, decode_whole
+from hermes_acp.storage.record_lines import decode_lines, decode_whole
 from hermes_acp.storage.transcript import Transcript
 
 EVENTS: tuple[Event, ...] = (
@@ -222,7 +222,7 @@ def test_a_record_is_held_by_one_alone(path: Path) -> None:
 
 
 def test_a_record_that_is_not_there_is_not_found(path: Path) -> None:
-    with pytest.raises(NotFound):
+    with pytest.raises(SessionNotFound):
         Transcript.reopen(path)
 
 
@@ -231,7 +231,7 @@ def test_a_record_without_a_readable_event_is_left_as_it_is(path: Path, content:
     path.parent.mkdir()
     path.write_bytes(content)
     for _ in range(2):
-        with pytest.raises(StorageTrouble, match="no readable event"):
+        with pytest.raises(StorageError, match="no readable event"):
             Transcript.reopen(path)
     assert path.read_bytes() == content
     assert not path.with_suffix(".torn").exists()
@@ -240,7 +240,7 @@ def test_a_record_without_a_readable_event_is_left_as_it_is(path: Path, content:
 def test_a_full_disk_makes_the_record_read_only_and_says_so() -> None:
     transcript = Transcript(Path("/dev/full"), os.open("/dev/full", os.O_RDWR))
     for _ in range(2):
-        with pytest.raises(StorageTrouble) as caught:
+        with pytest.raises(StorageError) as caught:
             transcript.append(EVENTS[0])
         assert "The disk is full" in caught.value.sentence()
         assert caught.value is transcript.trouble
@@ -257,7 +257,7 @@ def test_what_a_newer_version_wrote_is_left_where_it_is(path: Path) -> None:
     assert (events, torn_bytes) == (list(EVENTS), 0)
     assert transcript.trouble is not None
     assert "newer" in transcript.trouble.message
-    with pytest.raises(StorageTrouble, match="newer"):
+    with pytest.raises(StorageError, match="newer"):
         transcript.append(TextSaid("msg_2", "more"))
     transcript.close()
     assert path.read_bytes() == content
@@ -293,7 +293,7 @@ def test_a_record_that_others_changed_beneath_is_not_written_on(path: Path, chan
     else:
         path.write_bytes(path.read_bytes()[:-9] if change == "cut" else path.read_bytes() + b"\n")
     for _ in range(2):
-        with pytest.raises(StorageTrouble, match="removed" if change == "removed" else "changed by another"):
+        with pytest.raises(StorageError, match="removed" if change == "removed" else "changed by another"):
             transcript.append(EVENTS[1])
     transcript.close()
 
@@ -313,5 +313,5 @@ async def test_a_sync_that_was_cancelled_before_it_began_is_still_to_be_done(pat
     for each in crowd:
         threads.release_on_behalf_of(each)
     transcript.close()
-    with pytest.raises(StorageTrouble, match="save the session record"):
+    with pytest.raises(StorageError, match="save the session record"):
         await transcript.settle()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_acp.storage.checkpoints.trees import (
+from hermes_acp.storage.checkpoints.git_trees import (
     PLAIN,
     Difference,
     State,
@@ -12,7 +12,7 @@ from hermes_acp.storage.checkpoints.trees import (
     read_differences,
     read_listing,
 )
-from hermes_acp.storage.checkpoints.undoing import (
+from hermes_acp.storage.checkpoints.undo_plan import (
     CHANGED_SINCE,
     NOT_COMPARED,
     NOT_KEPT,
@@ -65,11 +65,11 @@ def test_several_turns_go_back_one_through_the_other() -> None:
 def test_what_was_not_kept_is_told_apart() -> None:
     known = frozenset({b"f"})
     change = (Difference(b"f", ONE, TWO),)
-    assert plan([FolderChange(change, unknown_before=known)], lambda path: TWO).conflicts == {b"f": NOT_KEPT}
-    assert plan([FolderChange(change, unknown_before=known)], lambda path: TWO, force=True).conflicts == {
+    assert plan([FolderChange(change, not_kept_before=known)], lambda path: TWO).conflicts == {b"f": NOT_KEPT}
+    assert plan([FolderChange(change, not_kept_before=known)], lambda path: TWO, force=True).conflicts == {
         b"f": NOT_KEPT
     }
-    assert plan([FolderChange(change, unknown_after=known)], lambda path: TWO).conflicts == {
+    assert plan([FolderChange(change, not_kept_after=known)], lambda path: TWO).conflicts == {
         b"f": NOT_COMPARED
     }
     assert plan([FolderChange(change, is_torn=True)], lambda path: TWO).conflicts == {b"f": TORN}
@@ -81,7 +81,7 @@ def test_a_folder_gives_way_only_if_it_goes_with_the_turn() -> None:
     present = {b"d": FOLDER, b"d/x": TWO}
     assert plan([FolderChange((file, inside))], present.__getitem__).wanted == {b"d": ONE, b"d/x": None}
     assert plan([FolderChange((file,))], present.__getitem__).conflicts == {b"d": FOLDER.why}
-    assert plan([FolderChange((file,), fresh_folders=frozenset({b"d/e"}))], present.__getitem__).wanted == {
+    assert plan([FolderChange((file,), new_folders=frozenset({b"d/e"}))], present.__getitem__).wanted == {
         b"d": ONE
     }
 

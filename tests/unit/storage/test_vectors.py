@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.core.errors import StorageTrouble
-from hermes_acp.core.meaning import cosine, unit
-from hermes_acp.storage.vectors import Placed, VectorStore
+from hermes_acp.core.embedding_ports import cosine_similarity, unit
+from hermes_acp.core.errors import StorageError
+from hermes_acp.storage.vector_store import PlacedVector, VectorStore
 
 pytestmark = pytest.mark.anyio
 EAST, NORTH, BETWEEN = unit([1, 0]), unit([0, 1]), unit([1, 1])
@@ -18,15 +18,15 @@ def store_in(place: Path, model: str | None = "one") -> VectorStore:
 
 async def filled(place: Path) -> VectorStore:
     store = store_in(place)
-    await store.put("session", "a", "/x", [Placed(1, "d1", EAST), Placed(2, "d2", NORTH)])
-    await store.put("session", "b", "/y", [Placed(1, "d3", BETWEEN)])
-    await store.put("skill", "/s", "", [Placed(0, "d4", EAST)])
+    await store.put("session", "a", "/x", [PlacedVector(1, "d1", EAST), PlacedVector(2, "d2", NORTH)])
+    await store.put("session", "b", "/y", [PlacedVector(1, "d3", BETWEEN)])
+    await store.put("skill", "/s", "", [PlacedVector(0, "d4", EAST)])
     return store
 
 
 def test_a_vector_has_length_one_or_there_is_none() -> None:
-    assert cosine(unit([3, 4]), unit([3, 4])) == pytest.approx(1)
-    assert cosine(EAST, NORTH) == 0
+    assert cosine_similarity(unit([3, 4]), unit([3, 4])) == pytest.approx(1)
+    assert cosine_similarity(EAST, NORTH) == 0
     for nothing in ([], [0, 0], [float("inf"), 1], [float("nan")]):
         with pytest.raises(ValueError, match="direction"):
             unit(nothing)
@@ -50,7 +50,7 @@ async def test_a_source_is_known_when_it_is_settled_and_keeps_only_what_it_still
     await store.settle("a", "whole", [2, 3])
     assert await store.marks("session") == {"a": "whole", "b": ""}
     assert dict((await store.stand("a")).digests) == {2: "d2"}
-    await store.put("session", "a", "/x", [Placed(2, "new", EAST)])
+    await store.put("session", "a", "/x", [PlacedVector(2, "new", EAST)])
     assert [(near.source, near.digest) for near in await store.nearest("session", EAST, 1)] == [("a", "new")]
     await store.aclose()
 
@@ -80,7 +80,7 @@ async def test_vectors_of_another_length_begin_anew(tmp_path: Path) -> None:
     store = await filled(tmp_path)
     longer = unit([1, 2, 3])
     assert await store.nearest("session", longer, 9) == []
-    await store.put("session", "c", "/x", [Placed(1, "d", longer)])
+    await store.put("session", "c", "/x", [PlacedVector(1, "d", longer)])
     assert set(await store.marks("session")) == {"c"}
     assert [near.source for near in await store.nearest("session", longer, 9)] == ["c"]
     await store.aclose()
@@ -90,7 +90,7 @@ async def test_a_damaged_file_is_told_and_begun_anew(tmp_path: Path) -> None:
     store = store_in(tmp_path)
     store.path.parent.mkdir()
     store.path.write_bytes(b"no database " * 400)
-    with pytest.raises(StorageTrouble, match="vector index"):
+    with pytest.raises(StorageError, match="vector index"):
         await store.marks("session")
     assert await store.marks("session") == {}
     assert store.path.stat().st_mode & 0o077 == 0

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from hermes_acp.telemetry.shapes import read_shapes
+from hermes_acp.telemetry.token_patterns import read_token_patterns
 
 LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 DIGITS: Final = "0123456789"
@@ -56,7 +56,7 @@ def _alphabet(part: str) -> str:
 
 def tokens(dice: random.Random) -> Iterator[tuple[str, str]]:
     """Give the kind and one secret for every way every kind of the table begins."""
-    for shape in read_shapes():
+    for shape in read_token_patterns():
         for start in shape.starts:
             yield shape.id, start + filled(dice, shape.rest)
 

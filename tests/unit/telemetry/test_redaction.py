@@ -1,7 +1,7 @@
 """Known secrets stay out of every text."""
 
-from hermes_acp.telemetry.masks import MASK
 from hermes_acp.telemetry.redaction import Redactor, secrets_among
+from hermes_acp.telemetry.secret_masks import MASK
 
 
 def test_known_values_are_removed_wherever_they_stand() -> None:

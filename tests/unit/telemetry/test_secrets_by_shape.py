@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_acp.telemetry.redaction import WINDOW, Redactor, is_secret
-from hermes_acp.telemetry.scanning import LONGEST_TOKEN
-from hermes_acp.telemetry.shapes import read_shapes
+from hermes_acp.telemetry.secret_scan import MAX_TOKEN_CHARACTERS
+from hermes_acp.telemetry.token_patterns import read_token_patterns
 from tests.unit.telemetry import secret_samples as samples
 
 TOKENS = tuple(samples.tokens(random.Random(1)))
@@ -31,7 +31,7 @@ def streamed(redactor: Redactor, text: str, *cuts: int) -> str:
 
 
 def test_the_table_has_many_kinds_each_with_its_source() -> None:
-    shapes = read_shapes()
+    shapes = read_token_patterns()
     assert len({shape.id for shape in shapes}) + len(IN_CONTEXT) >= 90
     assert all(shape.source.startswith("https://") and (shape.starts or shape.mark) for shape in shapes)
     assert all("[" not in shape.id and shape.id == shape.id.lower() for shape in shapes)
@@ -217,12 +217,12 @@ def test_any_split_gives_the_same_as_the_whole(text: str, data: st.DataObject) -
 def test_a_token_without_end_is_held_only_so_long() -> None:
     redactor = Redactor(())
     stream = redactor.stream()
-    text = "ab1" * LONGEST_TOKEN + " " + TOKENS[3][1] + "\n"
+    text = "ab1" * MAX_TOKEN_CHARACTERS + " " + TOKENS[3][1] + "\n"
     longest = given_characters = 0
     for start in range(0, len(text), 1000):
         given_characters += len(stream.feed(text[start : start + 1000]))
         longest = max(longest, start + 1000 - given_characters)
-    assert longest <= LONGEST_TOKEN + 1000
+    assert longest <= MAX_TOKEN_CHARACTERS + 1000
     assert streamed(redactor, text, *range(0, len(text), 1000)) == redactor.clean(text)
     assert TOKENS[3][1] not in redactor.clean(text)
 
@@ -237,7 +237,7 @@ def test_the_tail_never_shows_a_part_of_a_secret() -> None:
         assert len(tail) <= size
     begun = redactor.tail(f"{text}and {secret[:12]}", 200, is_final=False)
     assert begun.endswith("and ")
-    assert WINDOW > LONGEST_TOKEN
+    assert WINDOW > MAX_TOKEN_CHARACTERS
 
 
 def test_variables_are_secret_by_name_or_by_what_they_hold() -> None:

@@ -2,24 +2,24 @@
 
 from collections.abc import Callable, Sequence
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import (
-    BrowserAct,
-    BrowserView,
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.event_types import Diff
+from hermes_acp.core.port_types import (
+    BrowserAction,
+    BrowserSnapshot,
+    EventContext,
+    FileDiagnostic,
     MemoryChange,
     MemoryPreview,
     MemoryState,
-    Moment,
     Page,
     SkillChange,
-    SkillPage,
+    SkillContent,
     SkillPreview,
-    Trouble,
-    WebHit,
+    WebSearchHit,
 )
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Result
-from hermes_acp.core.terms import Diff
 
 
 class Pages:
@@ -32,11 +32,11 @@ class Pages:
 
     def require_public(self, url: str) -> None:
         if "//10." in url:
-            raise WorkspaceTrouble("private")
+            raise WorkspaceError("private")
 
-    async def fetch(self, url: str, may_go_on: Callable[[str, str], bool]) -> Page:
+    async def fetch(self, url: str, may_redirect: Callable[[str, str], bool]) -> Page:
         self.fetched.append(url)
-        self.onward.append(may_go_on("elsewhere.test", "https://elsewhere.test/"))
+        self.onward.append(may_redirect("elsewhere.test", "https://elsewhere.test/"))
         return self.pages.get(url.rpartition("/")[2], Page(url, 200, ""))
 
 
@@ -46,11 +46,11 @@ class Engine:
     name: str = "Finder"
     host: str = "finder.test"
 
-    def __init__(self, *hits: WebHit) -> None:
+    def __init__(self, *hits: WebSearchHit) -> None:
         self.hits = hits
         self.asked: list[tuple[str, int]] = []
 
-    async def search(self, query: str, most: int) -> Sequence[WebHit]:
+    async def search(self, query: str, most: int) -> Sequence[WebSearchHit]:
         self.asked.append((query, most))
         return self.hits[:most]
 
@@ -65,13 +65,13 @@ class Censor:
 class Window:
     """A browser that shows what it was made with."""
 
-    def __init__(self, view: BrowserView | None = None) -> None:
-        self.view = view or BrowserView("https://a.test/", "A", "- heading")
-        self.acts: list[tuple[str, BrowserAct]] = []
+    def __init__(self, view: BrowserSnapshot | None = None) -> None:
+        self.view = view or BrowserSnapshot("https://a.test/", "A", "- heading")
+        self.acts: list[tuple[str, BrowserAction]] = []
 
     async def act(
-        self, session_id: str, act: BrowserAct, may_go_on: Callable[[str, str], bool]
-    ) -> BrowserView:
+        self, session_id: str, act: BrowserAction, may_redirect: Callable[[str, str], bool]
+    ) -> BrowserSnapshot:
         self.acts.append((session_id, act))
         return self.view
 
@@ -79,10 +79,10 @@ class Window:
 class Findings:
     """An editor that knows what is wrong."""
 
-    def __init__(self, *found: Trouble) -> None:
+    def __init__(self, *found: FileDiagnostic) -> None:
         self.found = found
 
-    async def troubles(self, path: str) -> Sequence[Trouble]:
+    async def file_diagnostics(self, path: str) -> Sequence[FileDiagnostic]:
         return self.found
 
 
@@ -92,7 +92,7 @@ class Notebook:
     async def preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
         return MemoryPreview(change, Diff("/home/notes", None, change.text))
 
-    async def change(self, cwd: str, change: MemoryChange, moment: Moment) -> MemoryState:
+    async def change(self, cwd: str, change: MemoryChange, moment: EventContext) -> MemoryState:
         return MemoryState(change.store, (change.text,), len(change.text), 100)
 
 
@@ -108,8 +108,8 @@ class Shelf:
     async def names(self, cwd: str) -> tuple[str, ...]:
         return ("- ship: Ships it.",)
 
-    async def open(self, cwd: str, name: str, file: str = "") -> SkillPage:
-        return SkillPage(name, "/skills/ship", "built in/ship", f"text of {file or name}", ("a.md",))
+    async def open(self, cwd: str, name: str, file: str = "") -> SkillContent:
+        return SkillContent(name, "/skills/ship", "built in/ship", f"text of {file or name}", ("a.md",))
 
 
 class Bench:

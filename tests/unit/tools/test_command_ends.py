@@ -2,8 +2,8 @@
 
 import pytest
 
-from hermes_acp.core.exchanges import Sight
-from hermes_acp.tools.command_ends import tell_sight
+from hermes_acp.core.port_types import OutputSnapshot
+from hermes_acp.tools.command_outcomes import describe_output
 
 
 @pytest.mark.parametrize(
@@ -20,8 +20,8 @@ from hermes_acp.tools.command_ends import tell_sight
     ],
 )
 def test_orders_to_a_terminal_are_left_out(order: str) -> None:
-    assert tell_sight("p1", Sight(f"one {order}two\n", None)).text == "one two\n[p1 is running]"
+    assert describe_output("p1", OutputSnapshot(f"one {order}two\n", None)).text == "one two\n[p1 is running]"
 
 
 def test_colours_stay() -> None:
-    assert "\x1b[1;31mred\x1b[0m" in tell_sight("p1", Sight("\x1b[1;31mred\x1b[0m", None)).text
+    assert "\x1b[1;31mred\x1b[0m" in describe_output("p1", OutputSnapshot("\x1b[1;31mred\x1b[0m", None)).text

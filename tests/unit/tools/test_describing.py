@@ -2,10 +2,10 @@
 
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.tools.toolbox import Toolbox
-from tests.unit.agent.toys import Toy, succeed
+from tests.unit.agent.fake_tools import FakeTool, succeed
 
 
-class Described(Toy):
+class Described(FakeTool):
     """A toy that counts how often it was asked what it is."""
 
     def __init__(self, name: str, about: str = "A toy.") -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.tools.drafts import EditDraft, draft_of
+from hermes_acp.tools.edit_drafts import EditDraft, parse_edit_draft
 
 TEXTS = st.text(
     st.sampled_from('a"\\\n{}:,u00é😀\ud83d'.encode("utf-16", "surrogatepass").decode("utf-16", "replace")),
@@ -18,18 +18,18 @@ TEXTS = st.text(
 def test_a_draft_only_grows_until_it_is_the_whole_text(content: str, is_ascii: bool) -> None:
     arguments = json.dumps({"path": "a.txt", "content": content}, ensure_ascii=is_ascii)
     for length in range(len(arguments)):
-        draft = draft_of("write_file", arguments[:length])
+        draft = parse_edit_draft("write_file", arguments[:length])
         if draft is not None:
             assert content.startswith(draft.new_text)
             assert draft.path == "a.txt"
             assert not draft.is_whole or draft.new_text == content
-    assert draft_of("write_file", arguments) == EditDraft("a.txt", content, None, is_whole=True)
+    assert parse_edit_draft("write_file", arguments) == EditDraft("a.txt", content, None, is_whole=True)
 
 
 def test_a_passage_is_known_before_what_comes_in_its_place() -> None:
     arguments = '{"path": "a.py", "old_text": "one\\ntwo", "new_text": "ON'
-    assert draft_of("edit_file", arguments) == EditDraft("a.py", "ON", "one\ntwo")
-    assert draft_of("edit_file", arguments[:25]) is None
+    assert parse_edit_draft("edit_file", arguments) == EditDraft("a.py", "ON", "one\ntwo")
+    assert parse_edit_draft("edit_file", arguments[:25]) is None
 
 
 @pytest.mark.parametrize(
@@ -44,4 +44,4 @@ def test_a_passage_is_known_before_what_comes_in_its_place() -> None:
     ],
 )
 def test_what_cannot_be_read_is_no_draft(tool: str, arguments: str) -> None:
-    assert draft_of(tool, arguments) is None
+    assert parse_edit_draft(tool, arguments) is None

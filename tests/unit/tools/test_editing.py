@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.terms import Diff
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.event_types import Diff
 from hermes_acp.tools.replacements import Replacement, replace
-from tests.unit.tools.calls import MemoryWorkspace, perform, propose
+from tests.unit.tools.tool_calling import MemoryWorkspace, perform, propose
 
 pytestmark = pytest.mark.anyio
 
@@ -61,7 +61,7 @@ async def test_an_edit_shows_what_it_will_do_and_what_it_did() -> None:
 )
 async def test_an_edit_that_does_not_fit_says_why(old: str, new: str, said: str) -> None:
     workspace = MemoryWorkspace({"a": b"one\ntwo\nthree\ntwo\ndef f():\n    return value\n"})
-    with pytest.raises(WorkspaceTrouble) as caught:
+    with pytest.raises(WorkspaceError) as caught:
         await propose("edit_file", workspace, path="a", old_text=old, new_text=new)
     assert said in caught.value.sentence()
 
@@ -69,7 +69,7 @@ async def test_an_edit_that_does_not_fit_says_why(old: str, new: str, said: str)
 async def test_replace_all_and_characters_the_encoding_lacks() -> None:
     workspace = MemoryWorkspace({"a": b"x x\nx\xe9"})
     arguments = {"path": "a", "old_text": "x", "replace_all": "true"}
-    with pytest.raises(WorkspaceTrouble, match="cp1252"):
+    with pytest.raises(WorkspaceError, match="cp1252"):
         await propose("edit_file", workspace, new_text="\u4e2d", **arguments)
     await perform("edit_file", workspace, new_text="yy", **arguments)
     assert workspace.files["/project/a"] == b"yy yy\nyy\xe9"
@@ -107,7 +107,7 @@ def test_replacing_equals_replacing_without_carriage_returns(
         ends.draw(st.sampled_from(["\n", "\r\n"])) if character == "\n" else character for character in before
     )
     if old not in before:
-        with pytest.raises(WorkspaceTrouble):
+        with pytest.raises(WorkspaceError):
             replace(mixed, Replacement(old, new, every=True), "\r\n")
         return
     result = replace(mixed, Replacement(old, new, every=True), "\r\n").text

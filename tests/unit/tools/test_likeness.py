@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.tools.likeness import LARGEST_TEXT
+from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.tools.replacements import Replacement, replace
+from hermes_acp.tools.text_similarity import MAX_TEXT_CHARS
 
 INDENTED = "class A:\n\tdef f(self):\n\t\treturn 1\n\n\tdef g(self):\n\t\treturn 2\n"
 
@@ -54,7 +54,7 @@ def test_what_differs_in_spaces_or_shapes_is_found(
     ],
 )
 def test_what_may_be_meant_twice_is_refused(text: str, old: str) -> None:
-    with pytest.raises(WorkspaceTrouble, match="more than once"):
+    with pytest.raises(WorkspaceError, match="more than once"):
         replace(text, Replacement(old, "x"), "\n")
 
 
@@ -70,27 +70,27 @@ def test_what_may_be_meant_twice_is_refused(text: str, old: str) -> None:
 def test_what_differs_in_more_is_not_found(text: str, old: str) -> None:
     if old in text:
         pytest.skip("word for word")
-    with pytest.raises(WorkspaceTrouble, match="is not in the file"):
+    with pytest.raises(WorkspaceError, match="is not in the file"):
         replace(text, Replacement(old, "x"), "\n")
 
 
 def test_every_occurrence_is_meant_word_for_word() -> None:
-    with pytest.raises(WorkspaceTrouble):
+    with pytest.raises(WorkspaceError):
         replace("say \u201chi\u201d\n", Replacement('"hi"', "x", every=True), "\n")
 
 
 def test_big_texts_are_searched_word_for_word_alone() -> None:
-    text = "x  \n" * (LARGEST_TEXT // 4 + 1)
-    with pytest.raises(WorkspaceTrouble) as caught:
+    text = "x  \n" * (MAX_TEXT_CHARS // 4 + 1)
+    with pytest.raises(WorkspaceError) as caught:
         replace(text, Replacement("y\nz", "a"), "\n")
     assert "too big" in caught.value.sentence()
 
 
 def test_repetition_costs_no_more_than_length() -> None:
     """A bound so wide that only another order of growth breaks it."""
-    text = "    value = 1\n" * (LARGEST_TEXT // 14)
+    text = "    value = 1\n" * (MAX_TEXT_CHARS // 14)
     begun = time.process_time()
     for old in ("value = 1\n" * 300 + "value = 2\n", "\tvalue = 1\n" * 300 + "other\n", "a" * 1000):
-        with pytest.raises(WorkspaceTrouble):
+        with pytest.raises(WorkspaceError):
             replace(text, Replacement(old, "x"), "\n")
     assert time.process_time() - begun < 30

@@ -1,13 +1,13 @@
 """A tool that needs another is there only where that one is."""
 
 from hermes_acp.core.ports import Tool
-from hermes_acp.core.traits import Traits
+from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.tools.toolbox import Toolbox
-from tests.unit.agent.toys import Toy, succeed
+from tests.unit.agent.fake_tools import FakeTool, succeed
 
 
 def toy(name: str, *needs: str) -> Tool:
-    return Toy(name, succeed, Traits(needs=frozenset(needs)))
+    return FakeTool(name, succeed, ToolMetadata(needs=frozenset(needs)))
 
 
 def test_what_lacks_something_is_left_out_and_what_needs_that_too() -> None:

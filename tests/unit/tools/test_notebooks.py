@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.messages import ImagePart
 from hermes_acp.tools.notebooks import CellEdit, edit_notebook, show_notebook
-from tests.unit.tools.calls import MemoryWorkspace, perform, propose
+from tests.unit.tools.tool_calling import MemoryWorkspace, perform, propose
 
 pytestmark = pytest.mark.anyio
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR\0\0\0\1\0\0\0\1" + bytes(9) + b"\0\0\0\0IEND"
@@ -106,7 +106,7 @@ def test_a_new_cell_has_what_the_format_wants() -> None:
     ],
 )
 def test_what_does_not_fit_says_why(text: str, edit: CellEdit, said: str) -> None:
-    with pytest.raises(WorkspaceTrouble, match=said):
+    with pytest.raises(WorkspaceError, match=said):
         edit_notebook(text, edit)
 
 
@@ -119,9 +119,9 @@ async def test_the_tools_read_and_change_it() -> None:
     assert proposal.title == "Edit cell 1 of n.ipynb"
     await perform("notebook_edit", workspace, path="n.ipynb", cell=1, source="5")
     assert b'"source": "5"' in workspace.files["/project/n.ipynb"]
-    with pytest.raises(WorkspaceTrouble, match="cell is missing"):
+    with pytest.raises(WorkspaceError, match="cell is missing"):
         await propose("notebook_edit", workspace, path="n.ipynb", source="5")
-    with pytest.raises(WorkspaceTrouble, match="no notebook"):
+    with pytest.raises(WorkspaceError, match="no notebook"):
         await propose("notebook_edit", workspace, path="n.txt", cell=0)
 
 
@@ -141,12 +141,12 @@ def test_a_notebook_that_is_none_breaks_nothing(text: str) -> None:
 
 @pytest.mark.parametrize("cell", ["²", "-1", "0x0", "9" * 5000])
 def test_a_cell_that_is_none_is_told(cell: str) -> None:
-    with pytest.raises(WorkspaceTrouble):
+    with pytest.raises(WorkspaceError):
         edit_notebook('{"nbformat":4,"cells":[{"source":""}]}', CellEdit("replace", cell, "x"))
 
 
 def test_a_number_that_would_change_is_left_alone() -> None:
-    with pytest.raises(WorkspaceTrouble, match="cannot be written back"):
+    with pytest.raises(WorkspaceError, match="cannot be written back"):
         edit_notebook('{"nbformat":4,"cells":[{"source":"","a":1e999}]}', CellEdit("insert", "", "x"))
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.core.drawers import Drawer
+from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.core.ports import Tool
-from hermes_acp.tools.own.arguments import mistakes
-from hermes_acp.tools.own.checking import KEYS, LARGEST_BYTES, bindings, check
-from hermes_acp.tools.own.declaration import Checked, Declaration
+from hermes_acp.tools.own.argument_validation import validation_errors
+from hermes_acp.tools.own.tool_checker import KEYS, MAX_BYTES, bindings, check_tool_source
+from hermes_acp.tools.own.tool_declaration import CheckedToolFile, ToolDeclaration
 from tests.architecture.sources import ROOT, tree_of
 
 HEAD = 'TOOL = {"name": "probe", "description": "Probe."}\n'
@@ -23,15 +23,15 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-def declared(source: str) -> Declaration:
-    checked = check(source, "probe")
+def declared(source: str) -> ToolDeclaration:
+    checked = check_tool_source(source, "probe")
     assert checked.faults == ()
     assert checked.declaration is not None
     return checked.declaration
 
 
 def faults(source: str, *taken: str) -> list[str]:
-    return [fault.told("probe.py") for fault in check(source, "probe", taken).faults]
+    return [fault.told("probe.py") for fault in check_tool_source(source, "probe", taken).faults]
 
 
 def with_facts(**facts: Any) -> str:
@@ -112,7 +112,7 @@ def test_stated_parameters_must_go_with_the_function() -> None:
         ("def run(:", "probe.py:1: no valid Python"),
         ("\0", "probe.py: no valid Python"),
         ("x = " + "-" * 50_000 + "1", "probe.py: it is nested too deeply"),
-        ("#" * (LARGEST_BYTES + 1), "probe.py: a tool has at most"),
+        ("#" * (MAX_BYTES + 1), "probe.py: a tool has at most"),
     ],
 )  # fmt: skip
 def test_each_fault_is_told_with_its_line(source: str, fault: str) -> None:
@@ -121,7 +121,7 @@ def test_each_fault_is_told_with_its_line(source: str, fault: str) -> None:
 
 def test_a_name_that_is_taken_and_modules_that_are_declared() -> None:
     assert "belongs to a tool there is already" in faults(GOOD, "probe")[0]
-    as_a_servers = check(GOOD.replace('"probe"', '"mcp__files__read"'), "mcp__files__read").faults
+    as_a_servers = check_tool_source(GOOD.replace('"probe"', '"mcp__files__read"'), "mcp__files__read").faults
     assert "MCP servers" in str(as_a_servers[0]), as_a_servers
     source = with_facts(modules=["yaml"], network=["api.example.com"]) + "import yaml, socket\n"
     tool = declared(source)
@@ -132,8 +132,8 @@ def test_a_name_that_is_taken_and_modules_that_are_declared() -> None:
 @given(st.one_of(st.text(), st.lists(PIECES, max_size=40).map("".join)))
 def test_no_text_is_too_odd_to_be_read(text: str) -> None:
     for source in (text, GOOD + text, GOOD.replace('"."', text), GOOD.replace('"Probe."', text)):
-        checked = check(source, "probe")
-        assert isinstance(checked, Checked)
+        checked = check_tool_source(source, "probe")
+        assert isinstance(checked, CheckedToolFile)
         assert (checked.declaration is None) == bool(checked.faults)
 
 
@@ -151,13 +151,13 @@ def test_no_text_is_too_odd_to_be_read(text: str) -> None:
 )
 def test_arguments_that_do_not_fit_are_named(value: dict[str, Any], told: list[str]) -> None:
     source = HEAD + "def run(n: int, many: list[int] = [], one: Literal['a', 'b'] = 'a'): pass"
-    assert list(mistakes(value, declared(source).parameters)) == told
+    assert list(validation_errors(value, declared(source).parameters)) == told
 
 
 def test_builtin_tools_are_readable_from_their_source_too() -> None:
     """Their schemas need their classes, so they are imported; but each says outright what it is and may do."""
-    drawer: Drawer[Tool] = Drawer("hermes_acp.tools.builtin", "TOOL")
-    for name in drawer:
+    plugin_folder: PluginFolder[Tool] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
+    for name in plugin_folder:
         tree = tree_of(ROOT / "hermes_acp/tools/builtin" / f"{name}.py")
         assert len(bindings(tree, "TOOL")) == 1, name
         stated = {
@@ -171,12 +171,12 @@ def test_builtin_tools_are_readable_from_their_source_too() -> None:
         }
         assert isinstance(stated["name"], ast.Constant)
         assert stated["name"].value == name
-        match stated["traits"]:
-            case ast.Call(func=ast.Name(id="Traits"), args=[], keywords=said):
+        match stated["tool_metadata"]:
+            case ast.Call(func=ast.Name(id="ToolMetadata"), args=[], keywords=said):
                 spelled = {each.arg: ast.unparse(each.value) for each in said}
             case other:
                 raise AssertionError(f"{name} does not spell out its traits: {other}")
-        capabilities = drawer.open(name).traits.capabilities
+        capabilities = plugin_folder.open(name).tool_metadata.capabilities
         written = spelled.get("capabilities", "frozenset()").removeprefix("frozenset(").removesuffix(")")
         assert frozenset(ast.literal_eval(written or "()")) == capabilities, name
 
@@ -184,7 +184,7 @@ def test_builtin_tools_are_readable_from_their_source_too() -> None:
 def test_the_documents_example_is_a_tool_and_its_table_is_whole() -> None:
     document = (ROOT / "docs" / "own-tools.md").read_text(encoding="utf-8")
     example = document.partition("```python\n")[2].partition("```")[0]
-    checked = check(example, "count_lines")
+    checked = check_tool_source(example, "count_lines")
     assert checked.faults == ()
     assert checked.declaration
     assert checked.declaration.parameters["properties"] == {

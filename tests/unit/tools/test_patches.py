@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_acp.core.errors import BadRequest, HermesError, WorkspaceTrouble
+from hermes_acp.core.errors import BadRequest, HermesError, WorkspaceError
+from hermes_acp.core.event_types import Diff
 from hermes_acp.core.proposals import Deletes, Writes
-from hermes_acp.core.terms import Diff
-from hermes_acp.faces.acp.v2.patches import git_patch
-from hermes_acp.tools.hunks import apply_hunks
-from hermes_acp.tools.patches import read_patch
-from tests.unit.tools.calls import MemoryWorkspace, perform, propose
+from hermes_acp.frontends.acp.v2.git_patches import git_patch
+from hermes_acp.tools.hunk_application import apply_hunks
+from hermes_acp.tools.patch_parsing import read_patch
+from tests.unit.tools.tool_calling import MemoryWorkspace, perform, propose
 
 pytestmark = pytest.mark.anyio
 MANY = """*** Begin Patch
@@ -95,7 +95,7 @@ async def test_a_patch_that_does_not_fit_says_why(patch: str, said: str) -> None
 
 async def test_where_one_file_does_not_fit_none_is_proposed() -> None:
     patch = MANY.replace("-x\n", "-not there\n")
-    with pytest.raises(WorkspaceTrouble, match=r"old name: .* Nothing of the patch was applied"):
+    with pytest.raises(WorkspaceError, match=r"old name: .* Nothing of the patch was applied"):
         await propose("apply_patch", MemoryWorkspace(FILES), patch=patch)
 
 
@@ -103,13 +103,13 @@ async def test_where_one_write_fails_those_before_it_are_taken_back() -> None:
     class Full(MemoryWorkspace):
         async def write(self, path: str, content: bytes) -> None:
             if path.endswith("new name"):
-                raise WorkspaceTrouble("The disk is full.")
+                raise WorkspaceError("The disk is full.")
             await super().write(path, content)
 
     workspace = Full(FILES)
     before = dict(workspace.files)
     proposal = await propose("apply_patch", workspace, patch=MANY)
-    with pytest.raises(WorkspaceTrouble, match="The disk is full"):
+    with pytest.raises(WorkspaceError, match="The disk is full"):
         await perform("apply_patch", workspace, patch=MANY)
     assert proposal.diffs
     assert workspace.files == before
@@ -120,7 +120,7 @@ async def test_what_changed_meanwhile_is_left_alone() -> None:
     proposal = await propose("apply_patch", workspace, patch=MANY)
     workspace.files["/project/a.py"] = b"other\n"
     before = dict(workspace.files)
-    from tests.unit.tools.calls import Report
+    from tests.unit.tools.tool_calling import Report
 
     result = await proposal.perform(Report())
     assert result.is_error

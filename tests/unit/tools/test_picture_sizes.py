@@ -5,9 +5,9 @@ import zlib
 
 import pytest
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.tools.picture_sizes import LONGEST_SIDE, size_of, too_large
-from hermes_acp.tools.pictures import picture_of, picture_type
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.tools.image_files import image_type, to_image
+from hermes_acp.tools.image_sizes import MAX_SIDE_PIXELS, size_of, too_large
 
 
 def png(width: int, height: int) -> bytes:
@@ -63,11 +63,11 @@ def test_the_size_is_read_from_each_kind(kind: str) -> None:
     ],
 )  # fmt: skip
 def test_one_that_would_fill_the_memory_is_refused(content: bytes) -> None:
-    with pytest.raises(WorkspaceTrouble, match="pixels; at most 8,000 a side can be shown"):
-        picture_of(content, picture_type(content), "bomb")
+    with pytest.raises(WorkspaceError, match="pixels; at most 8,000 a side can be shown"):
+        to_image(content, image_type(content), "bomb")
 
 
 @pytest.mark.parametrize("kind", CLAIMS)
 def test_one_that_ends_too_early_holds_nobody_up(kind: str) -> None:
     for end in range(len(CLAIMS[kind])):
-        assert max(size_of(CLAIMS[kind][:end])) <= LONGEST_SIDE
+        assert max(size_of(CLAIMS[kind][:end])) <= MAX_SIDE_PIXELS

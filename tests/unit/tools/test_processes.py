@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.exchanges import Command, CommandEnd, Sight
+from hermes_acp.core.port_types import Command, CommandResult, OutputSnapshot
 from hermes_acp.core.ports import LiveProcess
 from hermes_acp.core.proposals import Result, Runs
 from hermes_acp.tools.builtin.execute_code import Arguments as CodeArguments
@@ -16,10 +16,10 @@ from hermes_acp.tools.builtin.process import Arguments as ProcessArguments
 from hermes_acp.tools.builtin.process import Process
 from hermes_acp.tools.builtin.terminal import Arguments as TerminalArguments
 from hermes_acp.tools.builtin.terminal import Terminal
-from hermes_acp.tools.fed_commands import fed
-from hermes_acp.tools.scripts.answering import Answering
-from tests.unit.tools.calls import MemoryWorkspace, Report
-from tests.unit.tools.outer import Toolshed
+from hermes_acp.tools.heredocs import with_heredoc
+from hermes_acp.tools.scripts.script_calls import ScriptCallServer
+from tests.unit.tools.external_fakes import Toolshed
+from tests.unit.tools.tool_calling import MemoryWorkspace, Report
 
 pytestmark = pytest.mark.anyio
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.anyio
 class ToldProcess:
     """A process that puts out what it was made with, one look at a time, and keeps its input."""
 
-    def __init__(self, name: str, line: str, *looks: Sight) -> None:
+    def __init__(self, name: str, line: str, *looks: OutputSnapshot) -> None:
         self.name = name
         self.line = line
         self.is_confined = False
@@ -36,22 +36,22 @@ class ToldProcess:
         self.written = ""
         self.is_killed = False
 
-    async def read(self, wait_s: float) -> Sight:
+    async def read(self, wait_s: float) -> OutputSnapshot:
         self.waits.append(wait_s)
-        return self.looks.pop(0) if self.looks else Sight("")
+        return self.looks.pop(0) if self.looks else OutputSnapshot("")
 
     async def write(self, text: str) -> None:
         self.written += text
 
     async def kill(self) -> None:
         self.is_killed = True
-        self.looks.append(Sight("", CommandEnd("", None, signal="SIGKILL")))
+        self.looks.append(OutputSnapshot("", CommandResult("", None, signal="SIGKILL")))
 
 
 class LiveWorkspace(MemoryWorkspace):
     """A workspace whose commands stay."""
 
-    def __init__(self, *looks: Sight) -> None:
+    def __init__(self, *looks: OutputSnapshot) -> None:
         super().__init__()
         self.processes: dict[str, ToldProcess] = {}
         self.launched: list[tuple[Command, bool]] = []
@@ -75,7 +75,7 @@ async def tell(workspace: MemoryWorkspace, **arguments: object) -> Result:
 
 @pytest.mark.parametrize(("manner", "in_terminal"), [("background", False), ("pty", True)])
 async def test_a_command_is_left_running_under_a_name(manner: str, in_terminal: bool) -> None:
-    workspace = LiveWorkspace(Sight("listening\n"))
+    workspace = LiveWorkspace(OutputSnapshot("listening\n"))
     proposal = await Terminal().propose(
         TerminalArguments.model_validate({"command": "serve", manner: True}), workspace
     )
@@ -100,7 +100,9 @@ async def test_a_command_outside_the_sandbox_says_so() -> None:
 async def test_processes_are_listed_read_and_killed() -> None:
     workspace = LiveWorkspace()
     assert (await tell(workspace, action="list")).text == "No command was left running."
-    process = ToldProcess("p1", "serve\n--all", Sight("one\n"), Sight("", CommandEnd("", 3)))
+    process = ToldProcess(
+        "p1", "serve\n--all", OutputSnapshot("one\n"), OutputSnapshot("", CommandResult("", 3))
+    )
     workspace.processes["p1"] = process
     assert (await tell(workspace, action="list")).text == "p1: serve\\n--all"
     assert (await tell(workspace, action="read", name="p1", wait_s=9)).text == "one\n[p1 is running]"
@@ -114,7 +116,7 @@ async def test_processes_are_listed_read_and_killed() -> None:
 
 async def test_input_is_judged_as_what_the_command_is_fed_with() -> None:
     workspace = LiveWorkspace()
-    workspace.processes["p1"] = ToldProcess("p1", "bash", Sight("done\n"))
+    workspace.processes["p1"] = ToldProcess("p1", "bash", OutputSnapshot("done\n"))
     arguments = ProcessArguments(action="write", name="p1", text="rm -rf x\n")
     proposal = await Process().propose(arguments, workspace)
     effect = Runs("bash <<'INPUT'\nrm -rf x\nINPUT", "/project", ("/project",))
@@ -139,7 +141,7 @@ async def test_a_process_there_is_not_is_answered_with_those_there_are() -> None
 
 
 def test_what_is_fed_cannot_end_itself() -> None:
-    assert fed("bash", "a\nINPUT\nrm x") == "bash <<'INPUT_'\na\nINPUT\nrm x\nINPUT_"
+    assert with_heredoc("bash", "a\nINPUT\nrm x") == "bash <<'INPUT_'\na\nINPUT\nrm x\nINPUT_"
 
 
 def frames(*messages: object, piece: int = 40) -> str:
@@ -151,7 +153,7 @@ def frames(*messages: object, piece: int = 40) -> str:
     return "\n".join(lines) + "\n"
 
 
-async def run_script(*looks: Sight, code: str = "x") -> tuple[Result, Toolshed, ToldProcess]:
+async def run_script(*looks: OutputSnapshot, code: str = "x") -> tuple[Result, Toolshed, ToldProcess]:
     workspace, tools = LiveWorkspace(*looks), Toolshed()
     proposal = await ExecuteCode(tools).propose(CodeArguments(code=code), workspace)
     result = await proposal.perform(Report())
@@ -162,9 +164,9 @@ async def test_the_calls_of_a_script_are_made_and_its_output_told() -> None:
     ready = frames({"ready": True})
     calls = frames({"call": "look", "arguments": {"at": "it" * 100}}, {"call": "fail", "arguments": {}})
     result, tools, process = await run_script(
-        Sight(ready + calls[:30]),
-        Sight(calls[30:]),
-        Sight(frames({"printed": "All seen.\n"}), CommandEnd("", 0)),
+        OutputSnapshot(ready + calls[:30]),
+        OutputSnapshot(calls[30:]),
+        OutputSnapshot(frames({"printed": "All seen.\n"}), CommandResult("", 0)),
         code="print(1)",
     )
     assert (result.text, result.is_error) == ("All seen.\n[exit code: 0]\n[2 tool calls]", False)
@@ -177,7 +179,9 @@ async def test_the_calls_of_a_script_are_made_and_its_output_told() -> None:
 
 
 async def test_a_script_that_never_ran_is_told_with_what_came_instead() -> None:
-    result, _, _ = await run_script(Sight("bash: python3: command not found\n", CommandEnd("", 127)))
+    result, _, _ = await run_script(
+        OutputSnapshot("bash: python3: command not found\n", CommandResult("", 127))
+    )
     assert result.is_error
     assert result.text == "bash: python3: command not found\n[exit code: 127]\n[0 tool calls]"
 
@@ -187,8 +191,8 @@ async def test_a_script_that_never_ran_is_told_with_what_came_instead() -> None:
 )
 async def test_lines_that_are_none_are_noise(line: str) -> None:
     tools = Toolshed()
-    process = ToldProcess("p1", "python3", Sight(f"{line}\n", CommandEnd("", 1)))
-    answering = Answering(process, {}, lambda name, given: tools.call(name, given, Report()), 5)
+    process = ToldProcess("p1", "python3", OutputSnapshot(f"{line}\n", CommandResult("", 1)))
+    answering = ScriptCallServer(process, {}, lambda name, given: tools.call(name, given, Report()), 5)
     await answering.run()
     assert (tools.called, process.written) == ([], "")
     assert answering.noise
@@ -197,9 +201,9 @@ async def test_lines_that_are_none_are_noise(line: str) -> None:
 async def test_a_script_makes_so_many_calls_and_no_more() -> None:
     tools = Toolshed()
     process = ToldProcess(
-        "p1", "python3", Sight(frames({"call": "look", "arguments": {}}) * 4, CommandEnd("", 0))
+        "p1", "python3", OutputSnapshot(frames({"call": "look", "arguments": {}}) * 4, CommandResult("", 0))
     )
-    answering = Answering(process, {}, lambda name, given: tools.call(name, given, Report()), 3)
+    answering = ScriptCallServer(process, {}, lambda name, given: tools.call(name, given, Report()), 3)
     await answering.run()
     assert len(tools.called) == 3
     assert "all that one may make" in json.loads(process.written.split("\n")[3])["text"]
@@ -207,9 +211,9 @@ async def test_a_script_makes_so_many_calls_and_no_more() -> None:
 
 async def test_a_message_that_is_too_large_is_refused_and_not_read() -> None:
     tools = Toolshed()
-    pieces = [Sight(f"+{'x' * 60_000}\n")] * 71
-    process = ToldProcess("p1", "python3", *pieces, Sight("=\n", CommandEnd("", 0)))
-    answering = Answering(process, {}, lambda name, given: tools.call(name, given, Report()), 5)
+    pieces = [OutputSnapshot(f"+{'x' * 60_000}\n")] * 71
+    process = ToldProcess("p1", "python3", *pieces, OutputSnapshot("=\n", CommandResult("", 0)))
+    answering = ScriptCallServer(process, {}, lambda name, given: tools.call(name, given, Report()), 5)
     await answering.run()
     *empty, refusal, _ = process.written.split("\n")
     assert (set(empty), len(empty), tools.called) == ({""}, 71, [])

@@ -4,9 +4,9 @@ from typing import Any
 
 from hermes_acp.core.ports import Tool
 from hermes_acp.core.proposals import Progress
-from hermes_acp.mcp.asking import Inquiry
-from hermes_acp.mcp.tools import ListedTool, ServerTool
-from hermes_acp.tools.rations import ration
+from hermes_acp.mcp.elicitation import ServerRequest
+from hermes_acp.mcp.server_tools import ListedTool, ServerTool
+from hermes_acp.tools.tool_budget import apply_tool_budget
 
 
 class Nobody:
@@ -15,13 +15,13 @@ class Nobody:
     name = "nobody"
     identity = "none"
 
-    def veil(self, text: str) -> str:
+    def redact_tokens(self, text: str) -> str:
         return text
 
     def clean(self, text: str) -> str:
         return text
 
-    async def ask(self, what: str, inquiry: Inquiry[Any], progress: Progress | None = None) -> Any:
+    async def ask(self, what: str, inquiry: ServerRequest[Any], progress: Progress | None = None) -> Any:
         raise AssertionError(what)
 
 
@@ -36,13 +36,13 @@ def tools_of(server: str, count: int, size: int) -> dict[str, Tool]:
 
 def test_all_are_offered_where_they_fit() -> None:
     tools = {**tools_of("a", 3, 100), "mine": tool("mine", 100)}
-    assert dict(ration(tools).tools) == tools
-    assert not ration(tools).told()
+    assert dict(apply_tool_budget(tools).tools) == tools
+    assert not apply_tool_budget(tools).told()
 
 
 def test_the_largest_server_gives_way_and_it_is_told() -> None:
     tools = {**tools_of("huge", 500, 2_000), **tools_of("small", 5, 2_000), "mine": tool("mine", 50_000)}
-    rationed = ration(tools)
+    rationed = apply_tool_budget(tools)
     assert "mine" in rationed.tools
     assert sum(name.startswith("mcp__small__") for name in rationed.tools) == 5
     assert 10 < sum(name.startswith("mcp__huge__") for name in rationed.tools) < 60

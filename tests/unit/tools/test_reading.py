@@ -4,15 +4,15 @@ import base64
 
 import pytest
 
-from hermes_acp.core.errors import FileTooLarge, WorkspaceTrouble
-from hermes_acp.core.exchanges import Match, Piece
+from hermes_acp.core.errors import FileTooLarge, WorkspaceError
 from hermes_acp.core.messages import ImagePart
+from hermes_acp.core.port_types import FileChunk, SearchMatch
 from hermes_acp.tools import line_views
 from hermes_acp.tools.builtin.search import show_matches
-from hermes_acp.tools.line_views import show_part
-from hermes_acp.tools.pictures import LARGEST_PICTURE_BYTES
-from tests.unit.tools.calls import MemoryWorkspace, perform, propose
+from hermes_acp.tools.image_files import MAX_IMAGE_BYTES
+from hermes_acp.tools.line_views import show_large_file
 from tests.unit.tools.test_picture_sizes import extended, gif, jpeg, png, webp
+from tests.unit.tools.tool_calling import MemoryWorkspace, perform, propose
 
 pytestmark = pytest.mark.anyio
 PNG = png(2, 2) + b"\0\0\0\0IEND"
@@ -29,9 +29,9 @@ class Huge(MemoryWorkspace):
     async def read(self, path: str) -> bytes | None:
         raise FileTooLarge("too large")
 
-    async def read_piece(self, path: str, start: int, size_bytes: int) -> Piece | None:
+    async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
         self.pieces += 1
-        return await super().read_piece(path, start, min(size_bytes, 7))
+        return await super().read_range(path, start, min(size_bytes, 7))
 
 
 @pytest.mark.parametrize("content", [PNG, jpeg(2, 2), gif(2, 2), WEBP])
@@ -59,13 +59,13 @@ async def test_a_picture_is_shown_as_one(content: bytes) -> None:
     ],
 )
 async def test_a_picture_that_no_model_takes_is_refused(content: bytes) -> None:
-    with pytest.raises(WorkspaceTrouble, match="damaged"):
+    with pytest.raises(WorkspaceError, match="damaged"):
         await perform("read_file", MemoryWorkspace({"p": content}), path="p")
 
 
 async def test_a_picture_too_large_for_any_model_is_refused() -> None:
-    with pytest.raises(WorkspaceTrouble, match="at most"):
-        await perform("read_file", MemoryWorkspace({"p": PNG + bytes(LARGEST_PICTURE_BYTES)}), path="p")
+    with pytest.raises(WorkspaceError, match="at most"):
+        await perform("read_file", MemoryWorkspace({"p": PNG + bytes(MAX_IMAGE_BYTES)}), path="p")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ async def test_a_code_page_is_recognised_and_kept(encoding: str, text: str) -> N
 
 @pytest.mark.parametrize("content", [bytes(range(256)), b"\xff\xfex", b"a\0b"])
 async def test_bytes_that_are_no_text_are_refused(content: bytes) -> None:
-    with pytest.raises(WorkspaceTrouble, match="not text"):
+    with pytest.raises(WorkspaceError, match="not text"):
         await perform("read_file", MemoryWorkspace({"a": content}), path="a")
 
 
@@ -120,7 +120,7 @@ async def test_what_no_code_page_explains_is_kept_byte_by_byte() -> None:
 )
 async def test_a_part_of_a_huge_file_is_read_without_the_rest(first: int, limit: int, shown: str) -> None:
     workspace = Huge(b"one\r\ntwo and more\n\nfour")
-    text = await show_part(workspace, "/project/big", "big", first, limit)
+    text = await show_large_file(workspace, "/project/big", "big", first, limit)
     assert text.startswith(shown)
     assert "offset=" in text or first + limit > 4
     result = await perform("read_file", workspace, path="big", offset=first, limit=limit)
@@ -129,17 +129,17 @@ async def test_a_part_of_a_huge_file_is_read_without_the_rest(first: int, limit:
 
 async def test_no_more_of_a_huge_file_is_read_than_is_shown() -> None:
     workspace = Huge(b"line\n" * 1000)
-    await show_part(workspace, "/project/big", "big", 1, 3)
+    await show_large_file(workspace, "/project/big", "big", 1, 3)
     assert workspace.pieces <= 4
 
 
 async def test_a_huge_line_and_a_huge_binary() -> None:
-    text = await show_part(Huge(b"x" * 50_000), "/project/big", "big", 1, 10)
-    assert text == f"     1\t{'x' * line_views.LONGEST_LINE} [… 48,000 more characters]"
-    with pytest.raises(WorkspaceTrouble, match="not text"):
-        await show_part(Huge(b"x\0y"), "/project/big", "big", 1, 10)
-    with pytest.raises(WorkspaceTrouble, match="has only 2 lines"):
-        await show_part(Huge(b"a\nb"), "/project/big", "big", 7, 10)
+    text = await show_large_file(Huge(b"x" * 50_000), "/project/big", "big", 1, 10)
+    assert text == f"     1\t{'x' * line_views.MAX_LINE_CHARS} [… 48,000 more characters]"
+    with pytest.raises(WorkspaceError, match="not text"):
+        await show_large_file(Huge(b"x\0y"), "/project/big", "big", 1, 10)
+    with pytest.raises(WorkspaceError, match="has only 2 lines"):
+        await show_large_file(Huge(b"a\nb"), "/project/big", "big", 7, 10)
 
 
 async def test_several_edits_are_made_in_order_or_not_at_all() -> None:
@@ -150,7 +150,7 @@ async def test_several_edits_are_made_in_order_or_not_at_all() -> None:
     await perform("edit_file", workspace, path="a", edits=edits)
     assert workspace.files["/project/a"] == b"1\n2\nthree\n"
     wrong = [{"old_text": "three", "new_text": "3"}, {"old_text": "one", "new_text": "x"}]
-    with pytest.raises(WorkspaceTrouble, match=r"Edit 2 of 2: old_text is not in the file\."):
+    with pytest.raises(WorkspaceError, match=r"Edit 2 of 2: old_text is not in the file\."):
         await propose("edit_file", workspace, path="a", edits=wrong)
     assert workspace.files["/project/a"] == b"1\n2\nthree\n"
 
@@ -177,14 +177,14 @@ async def test_a_big_change_of_a_big_file_is_shown_in_part() -> None:
     assert diff.first_line == 1
 
 
-@pytest.mark.parametrize("before", range(line_views.LONGEST_LINE - 44, line_views.LONGEST_LINE + 2, 5))
+@pytest.mark.parametrize("before", range(line_views.MAX_LINE_CHARS - 44, line_views.MAX_LINE_CHARS + 2, 5))
 async def test_no_half_of_a_key_stays_where_a_long_line_is_cut(before: int) -> None:
     key = "ghp_" + "aB3dE5fG7h" * 4
     line = f"{'w ' * (before // 2)}{key} {'z ' * 4000}"
     workspace = MemoryWorkspace({"a.txt": f"one\n{line}\n".encode()})
     read = (await perform("read_file", workspace, path="a.txt")).text
-    part = await show_part(Huge(f"one\n{line}\n".encode()), "/project/big", "big", 1, 10)
-    found = show_matches([Match("/project/a.txt", 2, line[before - 440 :])], workspace)
+    part = await show_large_file(Huge(f"one\n{line}\n".encode()), "/project/big", "big", 1, 10)
+    found = show_matches([SearchMatch("/project/a.txt", 2, line[before - 440 :])], workspace)
     for shown in (read, part, found):
         assert "ghp_" not in shown or key in shown
         assert "…" in shown

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_acp.tools.repair import repaired, shape_of
+from hermes_acp.tools.json_repair import json_shape, repair_json
 
 CERTAIN = {
     "a comma too many": ('{"path": "a",}', {"path": "a"}),
@@ -56,18 +56,18 @@ CUT_OFF = (
 @pytest.mark.parametrize("name", CERTAIN)
 def test_what_can_mean_one_thing_alone_is_put_right(name: str) -> None:
     text, meant = CERTAIN[name]
-    assert repaired(text) == meant
+    assert repair_json(text) == meant
 
 
 @pytest.mark.parametrize("name", UNCERTAIN)
 def test_what_may_mean_several_things_is_left_alone(name: str) -> None:
-    assert repaired(UNCERTAIN[name]) is None
+    assert repair_json(UNCERTAIN[name]) is None
 
 
 @pytest.mark.parametrize("text", CUT_OFF)
 def test_what_breaks_off_is_told_apart_and_never_completed(text: str) -> None:
-    assert shape_of(text)[0] == "cut_off"
-    assert repaired(text) is None
+    assert json_shape(text)[0] == "cut_off"
+    assert repair_json(text) is None
 
 
 VALUES = st.recursive(
@@ -83,7 +83,7 @@ OBJECTS = st.dictionaries(st.text(max_size=4), VALUES, max_size=3)
 def test_a_repair_never_changes_what_was_said(plain: dict[str, object], spoiled: bool) -> None:
     text = json.dumps(plain, ensure_ascii=False)
     faulty = text[:-1] + ",}" if spoiled and plain else text
-    assert repaired(faulty) in (plain, None)
+    assert repair_json(faulty) in (plain, None)
 
 
 @settings(max_examples=60, deadline=None)
@@ -92,9 +92,9 @@ def test_no_beginning_of_an_object_is_taken_for_the_whole(
     plain: dict[str, object], data: st.DataObject
 ) -> None:
     text = json.dumps(plain)
-    assert repaired(text[: data.draw(st.integers(0, len(text) - 1))]) is None
+    assert repair_json(text[: data.draw(st.integers(0, len(text) - 1))]) is None
 
 
 def test_an_endless_text_is_left_alone() -> None:
-    assert repaired('{"text": "' + "a" * 300_000 + '",}') is None
-    assert repaired("[" * 100_000) is None
+    assert repair_json('{"text": "' + "a" * 300_000 + '",}') is None
+    assert repair_json("[" * 100_000) is None

@@ -2,46 +2,46 @@
 
 import pytest
 
-from hermes_acp.core.errors import Bug
-from hermes_acp.core.exchanges import Find, RecallQuery
+from hermes_acp.core.errors import InternalError
+from hermes_acp.core.port_types import RecallQuery, SearchHit
 from hermes_acp.core.proposals import Recalls
-from hermes_acp.tools.builtin.session_search import PATIENCE_S, TOOL, Arguments
-from tests.unit.tools.calls import MemoryWorkspace, Report, Said
+from hermes_acp.tools.builtin.session_search import SEARCH_TIMEOUT_S, TOOL, Arguments
+from tests.unit.tools.tool_calling import AnsweringRecall, MemoryWorkspace, Report
 
 pytestmark = pytest.mark.anyio
-FIND = Find("ses_1", "Tea\u202e", "/other", 86_400.0, 3, "agent", "the \x02kettle\x03 is blue")
+FIND = SearchHit("ses_1", "Tea\u202e", "/other", 86_400.0, 3, "agent", "the \x02kettle\x03 is blue")
 
 
-async def perform(said: Said, **arguments: object) -> str:
+async def perform(said: AnsweringRecall, **arguments: object) -> str:
     proposal = await TOOL.bind(said).propose(Arguments.model_validate(arguments), MemoryWorkspace())
     assert proposal.effects == ((Recalls(),) if arguments.get("everywhere") else ())
     return (await proposal.perform(Report())).text
 
 
 async def test_it_looks_in_this_folder_leaves_out_the_present_session_and_is_bounded() -> None:
-    said = Said(FIND)
+    said = AnsweringRecall(FIND)
     await perform(said, query="kettle", limit=5)
     await perform(said, query="kettle", everywhere=True)
     await perform(said, query="a kettle", by_meaning=True)
     assert said.asked == [
-        RecallQuery("kettle", "/project", "ses_present", 5, PATIENCE_S),
-        RecallQuery("kettle", None, "ses_present", 8, PATIENCE_S),
-        RecallQuery("a kettle", "/project", "ses_present", 8, PATIENCE_S, by_meaning=True),
+        RecallQuery("kettle", "/project", "ses_present", 5, SEARCH_TIMEOUT_S),
+        RecallQuery("kettle", None, "ses_present", 8, SEARCH_TIMEOUT_S),
+        RecallQuery("a kettle", "/project", "ses_present", 8, SEARCH_TIMEOUT_S, by_meaning=True),
     ]
 
 
 async def test_finds_say_who_when_and_where() -> None:
-    assert await perform(Said(FIND), query="kettle") == (
+    assert await perform(AnsweringRecall(FIND), query="kettle") == (
         'ses_1 #3 (agent, 1970-01-02, "Tea\\u202e")\nthe **kettle** is blue'
     )
-    text = await perform(Said(FIND, unread_sessions=7), query="kettle", everywhere=True, limit=1)
+    text = await perform(AnsweringRecall(FIND, unread_sessions=7), query="kettle", everywhere=True, limit=1)
     assert "in /other" in text
     assert "there may be more" in text
     assert "7 older sessions are not indexed yet" in text
-    assert "everywhere=true" in await perform(Said(), query="kettle")
+    assert "everywhere=true" in await perform(AnsweringRecall(), query="kettle")
 
 
 async def test_an_unbound_tool_is_a_fault_of_ours() -> None:
     proposal = await TOOL.propose(Arguments(query="x"), MemoryWorkspace())
-    with pytest.raises(Bug):
+    with pytest.raises(InternalError):
         await proposal.perform(Report())

@@ -4,18 +4,25 @@ import msgspec
 import pytest
 from pydantic import ValidationError
 
-from hermes_acp.core.drawers import Drawer
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, CommandEnd, Entry, Match
-from hermes_acp.core.terms import PlanEntry
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.event_types import PlanEntry
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.core.port_types import Command, CommandResult, DirectoryEntry, SearchMatch
 from hermes_acp.tools.builtin.list_files import show_entries
+from hermes_acp.tools.safe_display import escape_invisible
 from hermes_acp.tools.text_files import decode
-from hermes_acp.tools.titles import visible
-from hermes_acp.workspaces.output import BoundedOutput
-from tests.unit.tools.calls import MemoryWorkspace, Report, ToolWithArguments, find_tool, perform, propose
+from hermes_acp.workspaces.command_output import BoundedOutput
+from tests.unit.tools.tool_calling import (
+    MemoryWorkspace,
+    Report,
+    ToolWithArguments,
+    find_tool,
+    perform,
+    propose,
+)
 
 pytestmark = pytest.mark.anyio
-TOOLS: Drawer[ToolWithArguments] = Drawer("hermes_acp.tools.builtin", "TOOL")
+TOOLS: PluginFolder[ToolWithArguments] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
 
 
 @pytest.fixture
@@ -36,7 +43,7 @@ async def test_reading_numbers_lines_and_tells_how_to_go_on() -> None:
     assert await read(content, offset=3000) == "  3000\tline 3000"
     assert await read(b"a\x0cb\xe2\x80\xa8c\r\nd") == "     1\ta\x0cb\u2028c\n     2\td"
     assert await read(b"") == "(a is empty)"
-    with pytest.raises(WorkspaceTrouble, match="only 3000 lines"):
+    with pytest.raises(WorkspaceError, match="only 3000 lines"):
         await read(content, offset=3001)
 
 
@@ -74,7 +81,7 @@ async def test_encodings_are_recognised_named_and_restored(content: bytes, text:
     ],
 )
 def test_binary_content_is_named(content: bytes, kind: str) -> None:
-    with pytest.raises(WorkspaceTrouble, match=kind):
+    with pytest.raises(WorkspaceError, match=kind):
         decode(content, "a")
 
 
@@ -90,7 +97,7 @@ def test_binary_content_is_named(content: bytes, kind: str) -> None:
     ],
 )
 def test_nothing_in_a_title_can_hide(raw: str, shown: str) -> None:
-    assert visible(raw) == shown
+    assert escape_invisible(raw) == shown
 
 
 async def test_titles_are_short_and_commands_whole() -> None:
@@ -109,10 +116,15 @@ async def test_titles_are_short_and_commands_whole() -> None:
 
 
 async def test_listing_is_bounded_and_skips_git_alone() -> None:
-    entries = [Entry(".git/", 0), Entry(".gitignore", 5), Entry("a\nb", 2048), Entry("src/", 0)]
+    entries = [
+        DirectoryEntry(".git/", 0),
+        DirectoryEntry(".gitignore", 5),
+        DirectoryEntry("a\nb", 2048),
+        DirectoryEntry("src/", 0),
+    ]
     assert show_entries(entries) == ".gitignore\t5 B\na\\nb\t2.0 KiB\nsrc/"
-    assert show_entries([Entry(".git", 9)]) == "(empty)"
-    many = show_entries([Entry(f"{number}", 1) for number in range(1234)]).split("\n")
+    assert show_entries([DirectoryEntry(".git", 9)]) == "(empty)"
+    many = show_entries([DirectoryEntry(f"{number}", 1) for number in range(1234)]).split("\n")
     assert len(many) == 501
     assert many[-1].startswith("[734 more entries")
 
@@ -120,7 +132,7 @@ async def test_listing_is_bounded_and_skips_git_alone() -> None:
 async def test_search_shows_places_and_says_when_there_is_more() -> None:
     workspace = MemoryWorkspace()
     assert (await perform("search", workspace, pattern="x")).text.startswith("No line matches x.")
-    workspace.matches = [Match("/project/a", number, "y") for number in range(300)]
+    workspace.matches = [SearchMatch("/project/a", number, "y") for number in range(300)]
     lines = (await perform("search", workspace, pattern="x")).text.split("\n")
     assert lines[0] == "a:0: y"
     assert (len(lines), lines[-1].startswith("[only the first 200")) == (201, True)
@@ -128,7 +140,7 @@ async def test_search_shows_places_and_says_when_there_is_more() -> None:
 
 async def test_terminal_passes_the_command_on_unchanged() -> None:
     workspace = MemoryWorkspace()
-    workspace.end = CommandEnd("killed", None)
+    workspace.end = CommandResult("killed", None)
     result = await perform("terminal", workspace, command="a\nb", cwd="/project/sub", timeout_s="7")
     assert workspace.commands == [Command("a\nb", "/project/sub", 7)]
     assert result.text == "killed\n[ended from outside, without an exit code]"

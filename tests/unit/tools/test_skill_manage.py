@@ -4,8 +4,8 @@ import pytest
 
 from hermes_acp.core.proposals import Remembers, Writes
 from hermes_acp.tools.builtin.skill import Arguments, Skill
-from tests.unit.tools.calls import MemoryWorkspace, Report, find_tool
-from tests.unit.tools.outer import Shelf
+from tests.unit.tools.external_fakes import Shelf
+from tests.unit.tools.tool_calling import MemoryWorkspace, Report, find_tool
 
 pytestmark = pytest.mark.anyio
 

@@ -3,8 +3,8 @@
 import pytest
 
 from hermes_acp.tools.builtin.skill import TOOL, Arguments
-from tests.unit.tools.calls import MemoryWorkspace, Report
-from tests.unit.tools.outer import Shelf
+from tests.unit.tools.external_fakes import Shelf
+from tests.unit.tools.tool_calling import MemoryWorkspace, Report
 
 pytestmark = pytest.mark.anyio
 

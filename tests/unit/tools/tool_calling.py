@@ -7,35 +7,45 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
-from hermes_acp.core.drawers import Drawer
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import (
-    Command,
-    CommandEnd,
-    Confinement,
-    Entry,
-    Errand,
-    FileQuery,
-    Find,
-    Finds,
-    Match,
-    Moment,
-    Piece,
-    RecallQuery,
-    SearchQuery,
-)
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.event_types import PlanEntry, ToolKind
 from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.core.port_types import (
+    Command,
+    CommandResult,
+    Confinement,
+    DelegatedTask,
+    DirectoryEntry,
+    EventContext,
+    FileChunk,
+    FileQuery,
+    RecallQuery,
+    SearchHit,
+    SearchMatch,
+    SearchQuery,
+    SearchResults,
+)
 from hermes_acp.core.ports import LiveProcess, Workspace
 from hermes_acp.core.proposals import Effect, Progress, Proposal, Question, Reads, Reply, Result
-from hermes_acp.core.terms import PlanEntry, ToolKind
-from hermes_acp.core.traits import Traits
-from tests.unit.tools.outer import Bench, Censor, Engine, Findings, Notebook, Pages, Shelf, Toolshed, Window
+from hermes_acp.core.tool_metadata import ToolMetadata
+from tests.unit.tools.external_fakes import (
+    Bench,
+    Censor,
+    Engine,
+    Findings,
+    Notebook,
+    Pages,
+    Shelf,
+    Toolshed,
+    Window,
+)
 
 
 class ToolWithArguments(Protocol):
     name: str
     kind: ToolKind
-    traits: Traits
+    tool_metadata: ToolMetadata
     arguments: type[BaseModel]
 
     def schema(self) -> ToolSchema: ...
@@ -49,11 +59,11 @@ class MemoryWorkspace:
     def __init__(self, files: Mapping[str, bytes] | None = None) -> None:
         self.cwd: str = "/project"
         self.roots: tuple[str, ...] = ("/project",)
-        self.is_far: bool = False
+        self.is_remote: bool = False
         self.files = {f"/project/{name}": content for name, content in (files or {}).items()}
         self.written_as: bytes | None = None
-        self.matches: Sequence[Match] = ()
-        self.end = CommandEnd("", 0)
+        self.matches: Sequence[SearchMatch] = ()
+        self.end = CommandResult("", 0)
         self.commands: list[Command] = []
 
     def locate(self, path: str) -> str:
@@ -64,31 +74,34 @@ class MemoryWorkspace:
     async def read(self, path: str) -> bytes | None:
         return self.files.get(path)
 
-    async def read_to_change(self, path: str) -> bytes | None:
+    async def read_for_edit(self, path: str) -> bytes | None:
         return await self.read(path)
 
     async def write(self, path: str, content: bytes) -> None:
         self.files[path] = self.written_as or content
 
-    async def read_piece(self, path: str, start: int, size_bytes: int) -> Piece | None:
+    async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
         content = self.files.get(path)
-        return None if content is None else Piece(content[start : start + size_bytes], len(content))
+        return None if content is None else FileChunk(content[start : start + size_bytes], len(content))
 
     async def remove(self, path: str) -> None:
         if path not in self.files:
-            raise WorkspaceTrouble(f"There is no file {path} to delete.")
+            raise WorkspaceError(f"There is no file {path} to delete.")
         del self.files[path]
 
-    async def entries(self, path: str) -> Sequence[Entry]:
-        return [Entry(name.removeprefix("/project/"), len(content)) for name, content in self.files.items()]
+    async def entries(self, path: str) -> Sequence[DirectoryEntry]:
+        return [
+            DirectoryEntry(name.removeprefix("/project/"), len(content))
+            for name, content in self.files.items()
+        ]
 
     async def find(self, query: FileQuery) -> Sequence[str]:
         return list(self.files)[: query.limit]
 
-    async def search(self, query: SearchQuery) -> Sequence[Match]:
+    async def search(self, query: SearchQuery) -> Sequence[SearchMatch]:
         return self.matches[: query.limit]
 
-    async def run(self, command: Command, progress: Progress) -> CommandEnd:
+    async def run(self, command: Command, progress: Progress) -> CommandResult:
         self.commands.append(command)
         return self.end
 
@@ -108,7 +121,7 @@ class MemoryWorkspace:
 
 class Report:
     session_id = "ses_present"
-    moment = Moment("ses_present", "turn_1", 0.0)
+    event_context = EventContext("ses_present", "turn_1", 0.0)
     confinement: Confinement = "usual"
 
     def __init__(self) -> None:
@@ -133,35 +146,35 @@ class Report:
         return self.reply
 
 
-class Said:
+class AnsweringRecall:
     """A recall that gives what it was made with, and keeps what it was asked."""
 
-    def __init__(self, *found: Find, unread_sessions: int = 0) -> None:
-        self._finds = Finds(found, unread_sessions)
+    def __init__(self, *found: SearchHit, unread_sessions: int = 0) -> None:
+        self._finds = SearchResults(found, unread_sessions)
         self.asked: list[RecallQuery] = []
 
-    async def search(self, asked: RecallQuery) -> Finds:
+    async def search(self, asked: RecallQuery) -> SearchResults:
         self.asked.append(asked)
         return self._finds
 
 
-class Obedient:
+class RecordingDelegates:
     """Delegates that answer every errand with its title, and keep what they were given."""
 
     def __init__(self) -> None:
-        self.given: list[tuple[Sequence[Errand], Sequence[str] | None]] = []
+        self.given: list[tuple[Sequence[DelegatedTask], Sequence[str] | None]] = []
 
-    async def carry_out(
-        self, errands: Sequence[Errand], tools: Sequence[str] | None, progress: Progress
+    async def run_tasks(
+        self, delegated_tasks: Sequence[DelegatedTask], tools: Sequence[str] | None, progress: Progress
     ) -> Sequence[Result]:
-        self.given.append((errands, tools))
-        return [Result(f"{errand.title}: done.") for errand in errands]
+        self.given.append((delegated_tasks, tools))
+        return [Result(f"{delegated_task.title}: done.") for delegated_task in delegated_tasks]
 
 
 PORTS: Mapping[str, object] = MappingProxyType(
     {
-        "recall": Said(),
-        "delegates": Obedient(),
+        "recall": AnsweringRecall(),
+        "delegates": RecordingDelegates(),
         "inner_calls": Toolshed(),
         "web": Pages(),
         "scanner": Censor(),
@@ -179,7 +192,7 @@ PORTS: Mapping[str, object] = MappingProxyType(
 
 
 def find_tool(name: str) -> ToolWithArguments:
-    tools: Drawer[Any] = Drawer("hermes_acp.tools.builtin", "TOOL")
+    tools: PluginFolder[Any] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
     tool = tools.open(name)
     if not hasattr(tool, "bind"):
         return tool

@@ -3,7 +3,7 @@
 import pytest
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.web.addresses import first_private, is_public, read_address
+from hermes_acp.web.web_addresses import first_private, is_public, read_address
 
 PRIVATE = """
 127.0.0.1 127.255.255.254 10.1.2.3 172.16.0.1 172.31.255.255 192.168.1.1 169.254.169.254 169.254.170.2 100.64.0.1
@@ -99,7 +99,7 @@ def test_what_could_be_read_two_ways_is_refused(written: str) -> None:
     ],
 )
 def test_an_address_of_this_network_says_so(url: str, is_here: bool) -> None:
-    assert read_address(url).names_this_machine is is_here
+    assert read_address(url).is_private_address is is_here
 
 
 @pytest.mark.parametrize(

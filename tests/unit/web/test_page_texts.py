@@ -5,9 +5,9 @@ import zlib
 
 import pytest
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.web.decoding import Body
-from hermes_acp.web.pages import encoding_of, markdown_of, read_page, require_text
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.web.body_decoding import DecodedBody
+from hermes_acp.web.page_text import encoding_of, markdown_of, read_page, require_text
 
 
 def in_pieces(content: bytes, size: int = 1000) -> list[bytes]:
@@ -17,7 +17,7 @@ def in_pieces(content: bytes, size: int = 1000) -> list[bytes]:
 CONTENT = b"".join(b"%d hello\n" % number for number in range(2000))
 
 
-def feed_all(body: Body, content: bytes) -> None:
+def feed_all(body: DecodedBody, content: bytes) -> None:
     for piece in in_pieces(content):
         assert body.feed(piece)
 
@@ -35,13 +35,13 @@ def feed_all(body: Body, content: bytes) -> None:
     ids=["none", "identity", "gzip", "x-gzip", "deflate", "bare"],
 )
 def test_bodies_are_unpacked(encoding: str, packed: bytes) -> None:
-    body = Body(encoding, 1_000_000)
+    body = DecodedBody(encoding, 1_000_000)
     feed_all(body, packed)
     assert (bytes(body.content), body.is_cut) == (CONTENT, False)
 
 
 def test_a_long_body_is_cut_at_its_bound() -> None:
-    body = Body("", 5000)
+    body = DecodedBody("", 5000)
     taken = [body.feed(piece) for piece in in_pieces(b"x" * 20_000, 3000)]
     assert taken[:2] == [True, False]
     assert (len(body.content), body.is_cut) == (5000, True)
@@ -49,21 +49,21 @@ def test_a_long_body_is_cut_at_its_bound() -> None:
 
 def test_f09_a_bomb_is_refused_and_never_unpacked_whole() -> None:
     bomb = gzip.compress(bytes(50_000_000))
-    body = Body("gzip", 16 << 20)
-    with pytest.raises(WorkspaceTrouble, match="200 times"):
+    body = DecodedBody("gzip", 16 << 20)
+    with pytest.raises(WorkspaceError, match="200 times"):
         feed_all(body, bomb)
     assert len(body.content) < (17 << 20)
 
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "compress"])
 def test_what_was_not_asked_for_is_refused(encoding: str) -> None:
-    with pytest.raises(WorkspaceTrouble, match="not asked for"):
-        Body(encoding, 1000)
+    with pytest.raises(WorkspaceError, match="not asked for"):
+        DecodedBody(encoding, 1000)
 
 
 def test_a_broken_body_is_told() -> None:
-    with pytest.raises(WorkspaceTrouble, match="cannot be unpacked"):
-        Body("gzip", 1000).feed(b"no gzip at all")
+    with pytest.raises(WorkspaceError, match="cannot be unpacked"):
+        DecodedBody("gzip", 1000).feed(b"no gzip at all")
 
 
 @pytest.mark.parametrize(
@@ -133,10 +133,10 @@ def test_deep_words_are_not_lost() -> None:
 
 @pytest.mark.parametrize("kind", ["application/pdf", "image/png", "video/mp4", "application/zip"])
 def test_what_is_no_text_is_refused_by_its_kind(kind: str) -> None:
-    with pytest.raises(WorkspaceTrouble, match=kind):
+    with pytest.raises(WorkspaceError, match=kind):
         require_text(kind)
 
 
 def test_what_is_no_text_is_refused_by_its_bytes() -> None:
-    with pytest.raises(WorkspaceTrouble, match="no text"):
+    with pytest.raises(WorkspaceError, match="no text"):
         read_page(b"PK\x03\x04\0\0", "text/plain")

@@ -5,27 +5,27 @@ from typing import Any
 
 import pytest
 
-from hermes_acp.core.drawers import Drawer
-from hermes_acp.core.exchanges import WebHit
-from hermes_acp.web.services import Query, Service
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.core.port_types import WebSearchHit
+from hermes_acp.web.search_service import SearchRequest, SearchService
 
-SERVICES: Drawer[Service] = Drawer("hermes_acp.web.search_services", "SERVICE")
+SERVICES: PluginFolder[SearchService] = PluginFolder("hermes_acp.web.search_services", "SERVICE")
 DAY = "2026-01-02"
-HIT = WebHit("Title", "https://a.test/", "Words on it.", "2026-01-02")
-ASKED: Mapping[str, Query] = {
-    "brave": Query(
+HIT = WebSearchHit("Title", "https://a.test/", "Words on it.", "2026-01-02")
+ASKED: Mapping[str, SearchRequest] = {
+    "brave": SearchRequest(
         "/res/v1/web/search",
         {"q": "w", "count": "5", "text_decorations": "false"},
         {"x-subscription-token": "K"},
     ),
-    "exa": Query(
+    "exa": SearchRequest(
         "/search",
         headers={"x-api-key": "K"},
         body={"query": "w", "numResults": 5, "type": "auto", "contents": {"text": {"maxCharacters": 500}}},
     ),
-    "searxng": Query("/search", {"q": "w", "format": "json"}),
-    "serper": Query("/search", headers={"x-api-key": "K"}, body={"q": "w", "num": 5}),
-    "tavily": Query(
+    "searxng": SearchRequest("/search", {"q": "w", "format": "json"}),
+    "serper": SearchRequest("/search", headers={"x-api-key": "K"}, body={"q": "w", "num": 5}),
+    "tavily": SearchRequest(
         "/search",
         headers={"authorization": "Bearer K"},
         body={"query": "w", "max_results": 5, "search_depth": "basic"},

@@ -5,21 +5,21 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from hermes_acp.assembly.policies import policy_of
-from hermes_acp.config.backends import DockerSettings, SshSettings
+from hermes_acp.app.policy_factory import build_policy
+from hermes_acp.config.backend_settings import DockerSettings, SshSettings
 from hermes_acp.config.environment import environment_of
-from hermes_acp.core.errors import BadConfig, BadRequest
-from hermes_acp.core.exchanges import Command
-from hermes_acp.core.rules import Rule
-from hermes_acp.policy.rules import Policy
+from hermes_acp.core.errors import BadRequest, ConfigError
+from hermes_acp.core.policy_rules import Rule
+from hermes_acp.core.port_types import Command
+from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.tools.builtin.terminal import TOOL as TERMINAL
 from hermes_acp.tools.builtin.terminal import Arguments
 from hermes_acp.workspaces.backends.docker import BACKEND
 from hermes_acp.workspaces.backends.local import BACKEND as LOCAL
 from hermes_acp.workspaces.backends.singularity import BACKEND as SINGULARITY
-from hermes_acp.workspaces.containers.engine import Limits, most_cpus, mounts_of, run_options
-from hermes_acp.workspaces.containers.unattended import Precautions
-from hermes_acp.workspaces.sandbox.bounds import Guarded
+from hermes_acp.workspaces.containers.engine_options import Limits, cpu_limit_in, plan_mounts, run_options
+from hermes_acp.workspaces.containers.mounted_commands import MountRestrictions
+from hermes_acp.workspaces.sandbox.sandbox_policy import GuardedNames
 
 WALLS = {
     "--rm",
@@ -41,7 +41,7 @@ LIMITS = Limits("image")
 
 
 def options(root: Path, limits: Limits = LIMITS) -> list[str]:
-    return run_options(limits, mounts_of([str(root)]), (1000, 100), is_root=False)
+    return run_options(limits, plan_mounts([str(root)]), (1000, 100), is_root=False)
 
 
 def test_a_container_has_walls_and_one_folder(tmp_path: Path) -> None:
@@ -67,8 +67,8 @@ def test_what_steers_agents_and_tools_is_fixed_too(tmp_path: Path) -> None:
     for name in ("AGENTS.md", ".envrc", "src.py"):
         (tmp_path / name).touch()
     (tmp_path / ".github").mkdir()
-    guarded = Guarded(frozenset({".github"}), frozenset({"agents.md", ".envrc"}))
-    fixed = mounts_of([str(tmp_path)], "", guarded).fixed
+    guarded = GuardedNames(frozenset({".github"}), frozenset({"agents.md", ".envrc"}))
+    fixed = plan_mounts([str(tmp_path)], "", guarded).fixed
     assert set(fixed) == {str(tmp_path / name) for name in ("AGENTS.md", ".envrc", ".github")}
 
 
@@ -83,9 +83,11 @@ def test_where_rules_shut_files_nothing_runs_unasked_in_a_container(tmp_path: Pa
         (Rule("deny", path="/elsewhere/**"), True),
     ):
         policy = Policy("/home/me/.hermes", "/home/me", (), (rule,))
-        precautions = Precautions(closures=lambda policy=policy: policy.closures(str(place), ("terminal",)))
+        restrictions = MountRestrictions(
+            denied_paths=lambda policy=policy: policy.denied_paths(str(place), ("terminal",))
+        )
         workspace = BACKEND.open(
-            str(place), (str(place),), variables, "", DockerSettings(image="x"), precautions
+            str(place), (str(place),), variables, "", DockerSettings(image="x"), restrictions
         )
         assert workspace.confines(Command("true", str(place), 5, confinement="must")) is is_sandbox
 
@@ -93,7 +95,7 @@ def test_where_rules_shut_files_nothing_runs_unasked_in_a_container(tmp_path: Pa
 def test_a_link_is_no_way_to_mount_something_else(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git/hooks").symlink_to("/etc")
-    assert mounts_of([str(tmp_path)]).fixed == ()
+    assert plan_mounts([str(tmp_path)]).fixed == ()
 
 
 @pytest.mark.parametrize(
@@ -101,15 +103,15 @@ def test_a_link_is_no_way_to_mount_something_else(tmp_path: Path) -> None:
 )
 def test_folders_of_the_system_are_never_given(root: str) -> None:
     with pytest.raises(BadRequest, match="no container gets those"):
-        mounts_of([root])
+        plan_mounts([root])
 
 
 def test_a_folder_within_another_is_mounted_once_and_the_own_one_is_hidden(tmp_path: Path) -> None:
-    mounts = mounts_of([str(tmp_path), str(tmp_path / "sub")], str(tmp_path / "home"))
+    mounts = plan_mounts([str(tmp_path), str(tmp_path / "sub")], str(tmp_path / "home"))
     assert (mounts.roots, mounts.hidden) == ((str(tmp_path),), str(tmp_path / "home"))
-    assert mounts_of([str(tmp_path)], "/elsewhere").hidden == ""
+    assert plan_mounts([str(tmp_path)], "/elsewhere").hidden == ""
     with pytest.raises(BadRequest, match="cannot be given"):
-        mounts_of(["/home/a,readonly=false"]).options()
+        plan_mounts(["/home/a,readonly=false"]).options()
 
 
 def test_podman_without_root_keeps_the_user(tmp_path: Path) -> None:
@@ -120,8 +122,8 @@ def test_podman_without_root_keeps_the_user(tmp_path: Path) -> None:
 
 def test_an_engines_word_on_processors_is_understood() -> None:
     told = "docker: Error response from daemon: range of CPUs is from 0.01 to 1.00, as there are only 1 CPUs available."
-    assert most_cpus(told) == 1.0
-    assert most_cpus("Unable to find image 'x' locally") is None
+    assert cpu_limit_in(told) == 1.0
+    assert cpu_limit_in("Unable to find image 'x' locally") is None
 
 
 @pytest.mark.parametrize(
@@ -154,7 +156,7 @@ def test_nothing_of_a_workspace_is_read_for_its_container(tmp_path: Path) -> Non
     (tmp_path / ".hermes/config.yaml").write_text("docker: {image: evil, network: bridge}")
     (tmp_path / "docker").write_text("#!/bin/sh\necho evil")
     (tmp_path / "docker").chmod(0o755)
-    with pytest.raises(BadConfig, match="not installed"):
+    with pytest.raises(ConfigError, match="not installed"):
         BACKEND.open(str(tmp_path), (str(tmp_path),), {"PATH": str(tmp_path)}, "", DockerSettings(image="x"))
 
 
@@ -168,7 +170,7 @@ async def test_a_mounted_container_is_asked_about_as_this_machine_is(
     place.mkdir()
     (tmp_path / "docker").touch(mode=0o755)
     settings = DockerSettings(image="x", network=network)
-    policy = policy_of(environment_of(variables))
+    policy = build_policy(environment_of(variables))
     verdicts: list[str] = []
     for workspace in (
         LOCAL.open(str(place), (str(place),), variables),
@@ -195,7 +197,7 @@ def test_an_engine_of_another_machine_has_not_these_folders(tmp_path: Path) -> N
     place.mkdir()
     (tmp_path / "docker").touch(mode=0o755)
     variables = {"PATH": str(tmp_path), "DOCKER_HOST": "tcp://10.0.0.1:2375"}
-    with pytest.raises(BadConfig, match="another machine"):
+    with pytest.raises(ConfigError, match="another machine"):
         BACKEND.open(str(place), (str(place),), variables, "", DockerSettings(image="x"))
 
 
@@ -205,5 +207,5 @@ def test_what_is_missing_is_told(tmp_path: Path) -> None:
     for name in ("docker", "apptainer"):
         (tmp_path / name).touch(mode=0o755)
     for backend in (BACKEND, SINGULARITY):
-        with pytest.raises(BadConfig, match="No image is named"):
+        with pytest.raises(ConfigError, match="No image is named"):
             backend.open(str(place), (str(place),), {"PATH": str(tmp_path)})

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
+from hermes_acp.core.errors import OutsideRoots, WorkspaceError
 from hermes_acp.workspaces.backends.local import BACKEND
-from hermes_acp.workspaces.drafted import Draft, Drafted, Drafts
+from hermes_acp.workspaces.draft_workspace import Draft, Drafts, DraftWorkspace
 
 pytestmark = pytest.mark.anyio
 
@@ -30,9 +30,9 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
-def drafted(folder: Path, documents: Open) -> tuple[Drafted, Drafts]:
+def drafted(folder: Path, documents: Open) -> tuple[DraftWorkspace, Drafts]:
     drafts = Drafts(documents)
-    return Drafted(BACKEND.open(str(folder), (str(folder),), {}), drafts), drafts
+    return DraftWorkspace(BACKEND.open(str(folder), (str(folder),), {}), drafts), drafts
 
 
 async def test_a_write_is_a_draft_on_what_was_looked_at(folder: Path) -> None:
@@ -40,11 +40,11 @@ async def test_a_write_is_a_draft_on_what_was_looked_at(folder: Path) -> None:
     workspace, drafts = drafted(folder, documents)
     path = str(folder / "a.py")
     documents.texts[path] = "typed\n"
-    assert await workspace.read_to_change(path) == b"typed\n"
+    assert await workspace.read_for_edit(path) == b"typed\n"
     documents.texts[path] = "typed on\n"
     await workspace.write(path, b"new\n")
     assert await workspace.read(path) == b"new\n"
-    piece = await workspace.read_piece(path, 1, 2)
+    piece = await workspace.read_range(path, 1, 2)
     assert piece
     assert (piece.content, piece.size_bytes) == (b"ew", 4)
     await workspace.write(path, b"newer\n")
@@ -77,9 +77,9 @@ async def test_what_no_editor_can_show_is_refused(folder: Path) -> None:
     (folder / "picture").write_bytes(b"\x89PNG\0")
     (folder / "latin").write_bytes(b"caf\xe9")
     for name, content in (("picture", b"text"), ("latin", b"caf\xe9s"), ("new", b"\0")):
-        with pytest.raises(WorkspaceTrouble, match="no text"):
+        with pytest.raises(WorkspaceError, match="no text"):
             await workspace.write(str(folder / name), content)
-    with pytest.raises(WorkspaceTrouble, match="no file"):
+    with pytest.raises(WorkspaceError, match="no file"):
         await workspace.remove(str(folder / "absent"))
     assert drafts.take() == ()
 
@@ -87,7 +87,7 @@ async def test_what_no_editor_can_show_is_refused(folder: Path) -> None:
 async def test_links_and_folders_outside_stay_out_of_reach(folder: Path) -> None:
     workspace, drafts = drafted(folder, Open())
     (folder / "link.py").symlink_to(folder / "a.py")
-    with pytest.raises(WorkspaceTrouble, match="symbolic link"):
+    with pytest.raises(WorkspaceError, match="symbolic link"):
         await workspace.write(str(folder / "link.py"), b"x")
     with pytest.raises(OutsideRoots):
         await workspace.write("/etc/passwd", b"x")

@@ -4,12 +4,12 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from hermes_acp.core.closures import Closure
-from hermes_acp.core.exchanges import Command
-from hermes_acp.core.rules import Rule
-from hermes_acp.policy.rules import Policy
-from hermes_acp.workspaces.cloud.hired import HiredHost
-from hermes_acp.workspaces.cloud.opening import open_hired
+from hermes_acp.core.denied_paths import DeniedPath
+from hermes_acp.core.policy_rules import Rule
+from hermes_acp.core.port_types import Command
+from hermes_acp.policy.policy_engine import Policy
+from hermes_acp.workspaces.cloud.cloud_host import CloudHost
+from hermes_acp.workspaces.cloud.cloud_workspace import open_cloud_workspace
 
 
 class Hires:
@@ -22,18 +22,18 @@ class Hires:
         self.given_back = 0
         self._is_slow = is_slow
 
-    async def hire(self) -> None:
+    async def provision(self) -> None:
         self.began.set()
         if self._is_slow:
             await anyio.sleep_forever()
 
-    async def execute(self, script: str, patience_s: float) -> str:
+    async def execute(self, script: str, max_wait_s: float) -> str:
         return "Cjc="  # an empty output and the exit code 7
 
     async def upload(self, path: str, content: bytes) -> None:
         raise AssertionError("nothing is uploaded here")
 
-    async def give_back(self) -> None:
+    async def deprovision(self) -> None:
         await anyio.lowlevel.checkpoint()
         self.given_back += 1
 
@@ -41,7 +41,7 @@ class Hires:
 @pytest.mark.anyio
 async def test_a_sandbox_that_was_still_being_hired_is_given_back() -> None:
     service = Hires(is_slow=True)
-    host = HiredHost(service, "/work", has_network=False)
+    host = CloudHost(service, "/work", has_network=False)
     with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             group.start_soon(host.call, "true")
@@ -53,7 +53,7 @@ async def test_a_sandbox_that_was_still_being_hired_is_given_back() -> None:
 @pytest.mark.anyio
 async def test_a_sandbox_is_given_back_once_even_when_the_close_is_cancelled() -> None:
     service = Hires(is_slow=False)
-    host = HiredHost(service, "/work", has_network=False)
+    host = CloudHost(service, "/work", has_network=False)
     assert (await host.call("true")).code == 7
     with anyio.CancelScope() as scope:
         async with anyio.create_task_group() as group:
@@ -77,8 +77,8 @@ async def test_a_sandbox_is_given_back_once_even_when_the_close_is_cancelled() -
 def test_where_rules_shut_paths_there_nothing_runs_unasked(rule: Rule, *, is_sandbox: bool) -> None:
     policy = Policy("/home/me/.hermes", "/home/me", (), (rule,))
 
-    def closures(folder: str) -> tuple[Closure, ...]:
-        return policy.closures("/here/project", ("terminal",), folder)
+    def denied_paths(folder: str) -> tuple[DeniedPath, ...]:
+        return policy.denied_paths("/here/project", ("terminal",), folder)
 
-    workspace = open_hired(Hires(is_slow=False), "/work", closures, has_network=False)
+    workspace = open_cloud_workspace(Hires(is_slow=False), "/work", denied_paths, has_network=False)
     assert workspace.confines(Command("true", "/work", 5, confinement="must")) is is_sandbox

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.workspaces import disk
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.workspaces import disk_files
 
 ACL = "system.posix_acl_access"
 SOMEBODY = 12345
@@ -37,7 +37,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def edit(path: Path) -> None:
-    disk.replace_file(str(path), b"after", [str(path.parent)])
+    disk_files.replace_file(str(path), b"after", [str(path.parent)])
     assert path.read_bytes() == b"after"
 
 
@@ -121,7 +121,7 @@ def test_what_a_new_file_cannot_have_is_kept_by_writing_in_place(shared_file: Pa
 
 def test_where_nothing_can_be_kept_the_edit_is_refused_by_name(shared_file: Path) -> None:
     shared_file.chmod(0o644)
-    with acting_as_nobody(), pytest.raises(WorkspaceTrouble, match="could not be kept"):
-        disk.replace_file(str(shared_file), b"after", [str(shared_file.parent)])
+    with acting_as_nobody(), pytest.raises(WorkspaceError, match="could not be kept"):
+        disk_files.replace_file(str(shared_file), b"after", [str(shared_file.parent)])
     assert shared_file.read_text() == "before"
     assert os.listdir(shared_file.parent) == ["file.txt"]

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.workspaces.remote.notices import Notice, NoticeReader
+from hermes_acp.workspaces.remote.script_notices import Notice, NoticeReader
 
 TOKEN = "0123456789abcdef"
 NOTICE = b"\036" + TOKEN.encode() + b" ended 3\036"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.workspaces.sandbox.repositories import MOST_MODULES, danger_of
+from hermes_acp.workspaces.sandbox.repository_hazards import MAX_MODULES, hazard_of_repository
 
 USUAL = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
 
@@ -27,7 +27,7 @@ def made(place: Path, config: str = USUAL) -> Path:
     ],
 )
 def test_what_git_itself_writes_is_harmless(tmp_path: Path, config: str) -> None:
-    assert danger_of(str(made(tmp_path / ".git", config)), ()) == ""
+    assert hazard_of_repository(str(made(tmp_path / ".git", config)), ()) == ""
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_what_git_itself_writes_is_harmless(tmp_path: Path, config: str) -> None
     ],
 )
 def test_anything_else_is_not(tmp_path: Path, config: str) -> None:
-    assert danger_of(str(made(tmp_path / ".git", config)), ())
+    assert hazard_of_repository(str(made(tmp_path / ".git", config)), ())
 
 
 def test_hooks_links_and_other_places_are_not(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_hooks_links_and_other_places_are_not(tmp_path: Path) -> None:
     module = made(tmp_path / "d/.git")
     made(module / "modules/inner", "[core]\n\tsshCommand = x\n")
     for place in (hook, leading, tmp_path / "c/.git", module):
-        assert danger_of(str(place), ())
+        assert hazard_of_repository(str(place), ())
 
 
 def test_a_file_that_points_is_judged_by_where_it_leads(tmp_path: Path) -> None:
@@ -72,16 +72,16 @@ def test_a_file_that_points_is_judged_by_where_it_leads(tmp_path: Path) -> None:
     (tmp_path / "t").mkdir()
     pointer = tmp_path / "t/.git"
     pointer.write_text(f"gitdir: {tree}\n")
-    assert danger_of(str(pointer), (str(whole),)) == ""
-    assert danger_of(str(pointer), ())
+    assert hazard_of_repository(str(pointer), (str(whole),)) == ""
+    assert hazard_of_repository(str(pointer), ())
     (tree / "commondir").write_text(f"{tmp_path}/evil\n")
-    assert danger_of(str(pointer), (str(whole),))
+    assert hazard_of_repository(str(pointer), (str(whole),))
 
 
 def test_one_with_more_submodules_than_are_looked_through_is_dangerous(tmp_path: Path) -> None:
     place = made(tmp_path / ".git")
-    for number in range(MOST_MODULES + 2):
+    for number in range(MAX_MODULES + 2):
         inner = place / "modules" / f"m{number}"
         inner.mkdir(parents=True)
         (inner / "config").write_text(USUAL)
-    assert danger_of(str(place), ())
+    assert hazard_of_repository(str(place), ())

@@ -8,20 +8,30 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from hermes_acp.policy.names import PROTECTED_FILES, PROTECTED_FOLDERS, SECRET_FOLDERS
-from hermes_acp.workspaces.limit_tags import tag_of, tagged_words
-from hermes_acp.workspaces.sandbox.anchors import Anchors
-from hermes_acp.workspaces.sandbox.bounds import USUAL_VARIABLES, Bounds, Guarded, is_any_of
-from hermes_acp.workspaces.sandbox.bubblewrap import Room, bubblewrap_words
+from hermes_acp.policy.sensitive_names import PROTECTED_FILES, PROTECTED_FOLDERS, SECRET_FOLDERS
+from hermes_acp.workspaces.rlimit_tags import tag_of, tagged_argv
+from hermes_acp.workspaces.sandbox.bubblewrap import SandboxResources, bubblewrap_args
+from hermes_acp.workspaces.sandbox.egress_proxy import is_allowed
 from hermes_acp.workspaces.sandbox.git_use import CommandMode, names_git
-from hermes_acp.workspaces.sandbox.places import PINNED, STANDS_HERE, StandIn, survey
-from hermes_acp.workspaces.sandbox.proxy import is_allowed
-from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, filter_program, has_filters
-from hermes_acp.workspaces.sandbox.stand_ins import StandIns
-from hermes_acp.workspaces.sandbox.tree_index import Tree
+from hermes_acp.workspaces.sandbox.path_handles import PathHandles
+from hermes_acp.workspaces.sandbox.placeholders import Placeholders
+from hermes_acp.workspaces.sandbox.sandbox_mounts import (
+    PINNED,
+    PLACEHOLDER_CONTENT,
+    Placeholder,
+    plan_sandbox_mounts,
+)
+from hermes_acp.workspaces.sandbox.sandbox_policy import (
+    DEFAULT_VARIABLES,
+    GuardedNames,
+    SandboxPolicy,
+    is_any_of,
+)
+from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, build_filter, supports_filters
+from hermes_acp.workspaces.sandbox.tree_index import WorkspaceTree
 
-BOUNDS = Bounds(guarded=Guarded(PROTECTED_FOLDERS, PROTECTED_FILES, SECRET_FOLDERS))
-needs_filters = pytest.mark.skipif(not has_filters(), reason="no filters for this architecture")
+BOUNDS = SandboxPolicy(guarded=GuardedNames(PROTECTED_FOLDERS, PROTECTED_FILES, SECRET_FOLDERS))
+needs_filters = pytest.mark.skipif(not supports_filters(), reason="no filters for this architecture")
 
 
 @pytest.fixture
@@ -35,12 +45,12 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_what_runs_later_is_kept_and_what_is_absent_stood_in_for(root: Path) -> None:
-    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, (), opens_git=True)
+    places = plan_sandbox_mounts((str(root),), BOUNDS, {"PATH": os.defpath}, (), opens_git=True)
     kept = {os.path.relpath(path, root) for path in places.kept}
     assert kept == {".git/hooks", ".git/config", ".vscode", "AGENTS.md"}
     assert [os.path.relpath(path, root) for path in places.pinned] == [".git"]
-    stood_in = {os.path.relpath(each.path, root): each.content for each in places.stand_ins}
-    assert stood_in == {**dict.fromkeys(set(PINNED) - {".vscode"}), ".git/commondir": STANDS_HERE}
+    stood_in = {os.path.relpath(each.path, root): each.content for each in places.placeholders}
+    assert stood_in == {**dict.fromkeys(set(PINNED) - {".vscode"}), ".git/commondir": PLACEHOLDER_CONTENT}
     assert f"{root}/.ssh" in places.hidden
     assert places.writable == (str(root),)
 
@@ -48,12 +58,14 @@ def test_what_runs_later_is_kept_and_what_is_absent_stood_in_for(root: Path) -> 
 def test_a_git_directory_is_kept_whole_unless_the_command_needs_it(root: Path) -> None:
     (root / "lib/.git/objects").mkdir(parents=True)
     (root / "lib/.git/HEAD").write_text("x")
-    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, ())
+    places = plan_sandbox_mounts((str(root),), BOUNDS, {"PATH": os.defpath}, ())
     kept = {os.path.relpath(path, root) for path in places.kept}
     assert kept == {".git", "lib/.git", ".vscode", "AGENTS.md"}
     assert f"{root}/lib" in places.pinned
-    assert not [each for each in places.stand_ins if "/.git/" in each.path]
-    inner = survey((f"{root}/.git/objects",), BOUNDS, {}, (), (), Tree(repositories=(f"{root}/.git",)))
+    assert not [each for each in places.placeholders if "/.git/" in each.path]
+    inner = plan_sandbox_mounts(
+        (f"{root}/.git/objects",), BOUNDS, {}, (), (), WorkspaceTree(repositories=(f"{root}/.git",))
+    )
     assert f"{root}/.git" not in inner.kept
 
 
@@ -76,10 +88,10 @@ def test_a_line_that_names_a_program_of_git_is_told(line: str, names: bool) -> N
 
 
 def test_a_folder_that_stands_in_for_another_sandbox_is_absent(root: Path) -> None:
-    held = StandIn(f"{root}/.envrc")
+    held = Placeholder(f"{root}/.envrc")
     (root / ".envrc").mkdir()
-    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, (), (held,))
-    assert held in places.stand_ins
+    places = plan_sandbox_mounts((str(root),), BOUNDS, {"PATH": os.defpath}, (), (held,))
+    assert held in places.placeholders
     assert held.path not in places.kept
 
 
@@ -87,8 +99,10 @@ def test_nothing_is_mounted_over_what_only_stood_in_when_it_was_seen(root: Path)
     for name in (".envrc", ".env.local"):
         (root / name).mkdir()
         (root / name).chmod(0o1755)
-    seen = Tree(secrets=(f"{root}/.envrc", f"{root}/.env.local", f"{root}/gone/.env", f"{root}/src/main.py"))
-    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, (), (), seen)
+    seen = WorkspaceTree(
+        secrets=(f"{root}/.envrc", f"{root}/.env.local", f"{root}/gone/.env", f"{root}/src/main.py")
+    )
+    places = plan_sandbox_mounts((str(root),), BOUNDS, {"PATH": os.defpath}, (), (), seen)
     assert {path for path in places.hidden if path.startswith(str(root))} == {
         f"{root}/.ssh",
         f"{root}/src/main.py",
@@ -100,11 +114,11 @@ def test_a_linked_work_tree_shows_its_repository_only_if_that_knows_it(tmp_path:
     tree.mkdir()
     inner.mkdir(parents=True)
     (tree / ".git").write_text(f"gitdir: {inner}\n")
-    assert str(tmp_path / "main/.git") not in survey((str(tree),), BOUNDS, {}, ()).read_only
+    assert str(tmp_path / "main/.git") not in plan_sandbox_mounts((str(tree),), BOUNDS, {}, ()).read_only
     (inner / "gitdir").write_text(f"{tree}/.git\n")
-    assert str(tmp_path / "main/.git") in survey((str(tree),), BOUNDS, {}, ()).read_only
+    assert str(tmp_path / "main/.git") in plan_sandbox_mounts((str(tree),), BOUNDS, {}, ()).read_only
     (tree / ".git").write_text("gitdir: /etc\n")
-    assert "/etc" not in survey((str(tree),), BOUNDS, {}, ()).read_only
+    assert "/etc" not in plan_sandbox_mounts((str(tree),), BOUNDS, {}, ()).read_only
 
 
 def test_programs_in_the_workspace_stay_writable_and_toolchains_in_it_do_not(tmp_path: Path) -> None:
@@ -112,18 +126,18 @@ def test_programs_in_the_workspace_stay_writable_and_toolchains_in_it_do_not(tmp
     for name in (".cargo/bin", "project/.venv/bin", ".elsewhere/bin", ".config/autostart"):
         (home / name).mkdir(parents=True)
     path = f"{home}/project/.venv/bin:{home}/.cargo/bin:{home}/.elsewhere/bin:relative"
-    whole = survey((str(home),), BOUNDS, {"PATH": path, "HOME": str(home)}, ())
+    whole = plan_sandbox_mounts((str(home),), BOUNDS, {"PATH": path, "HOME": str(home)}, ())
     assert {f"{home}/.cargo", f"{home}/.config"} <= set(whole.kept)
     assert whole.read_only == ()
-    part = survey((f"{home}/project",), BOUNDS, {"PATH": path, "HOME": str(home)}, ())
+    part = plan_sandbox_mounts((f"{home}/project",), BOUNDS, {"PATH": path, "HOME": str(home)}, ())
     assert set(part.read_only) == {f"{home}/.cargo", f"{home}/.elsewhere/bin"}
 
 
 def test_words_lie_over_each_other_in_order(root: Path) -> None:
-    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, (), opens_git=True)
-    room = Room("/x/tmp", "/x/home", "/x/empty")
-    anchors = Anchors({}, are_taken=False)
-    words = bubblewrap_words("bwrap", places, room, str(root), "/home/me", anchors, CommandMode())
+    places = plan_sandbox_mounts((str(root),), BOUNDS, {"PATH": os.defpath}, (), opens_git=True)
+    room = SandboxResources("/x/tmp", "/x/home", "/x/empty")
+    path_handles = PathHandles({}, are_taken=False)
+    words = bubblewrap_args("bwrap", places, room, str(root), "/home/me", path_handles, CommandMode())
     binds = [
         (option, target) for option, target in zip(words, words[2:], strict=False) if option.endswith("bind")
     ]
@@ -132,28 +146,34 @@ def test_words_lie_over_each_other_in_order(root: Path) -> None:
     assert {"--unshare-all", "--new-session", "--seccomp"} <= set(words)
     assert "--share-net" not in words
     assert ("/", "/") not in set(pairwise(words))
-    in_terminal = bubblewrap_words(
-        "bwrap", places, room, "/", "/home/me", anchors, CommandMode(in_terminal=True)
+    in_terminal = bubblewrap_args(
+        "bwrap", places, room, "/", "/home/me", path_handles, CommandMode(in_terminal=True)
     )
-    anchors.let_go()
+    path_handles.let_go()
     assert "--new-session" not in in_terminal
 
 
 def test_what_is_held_open_is_named_by_a_descriptor_and_a_link_is_not_shown(root: Path) -> None:
     (root / "link").symlink_to("src")
-    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, (), opens_git=True)
+    places = plan_sandbox_mounts((str(root),), BOUNDS, {"PATH": os.defpath}, (), opens_git=True)
     places = structs.replace(places, pinned=(*places.pinned, f"{root}/link", f"{root}/src", f"{root}/gone"))
-    anchors = Anchors({})
-    words = bubblewrap_words(
-        "bwrap", places, Room("/", "/", "/"), str(root), "/", anchors, CommandMode(in_terminal=True)
+    path_handles = PathHandles({})
+    words = bubblewrap_args(
+        "bwrap",
+        places,
+        SandboxResources("/", "/", "/"),
+        str(root),
+        "/",
+        path_handles,
+        CommandMode(in_terminal=True),
     )
     held = {
         target: os.stat(int(number))
         for option, number, target in zip(words, words[1:], words[2:], strict=False)
         if option.endswith("bind-fd")
     }
-    passed = anchors.all
-    anchors.let_go()
+    passed = path_handles.all
+    path_handles.let_go()
     assert len(passed) == len(set(passed)) == len(held) + 1
     for target in (root, root / ".git", root / "src", root / ".git/config"):
         assert os.path.samestat(held[str(target)], target.stat())
@@ -164,8 +184,8 @@ def test_what_is_held_open_is_named_by_a_descriptor_and_a_link_is_not_shown(root
 
 
 def test_stand_ins_of_another_session_are_shared_and_go_with_the_last(tmp_path: Path) -> None:
-    wanted = (StandIn(f"{tmp_path}/.envrc"), StandIn(f"{tmp_path}/commondir", STANDS_HERE))
-    first, second = StandIns(), StandIns()
+    wanted = (Placeholder(f"{tmp_path}/.envrc"), Placeholder(f"{tmp_path}/commondir", PLACEHOLDER_CONTENT))
+    first, second = Placeholders(), Placeholders()
     ours, theirs = first.hold(wanted), second.hold(wanted)
     assert ours == theirs == wanted
     first.release(ours)
@@ -177,31 +197,31 @@ def test_stand_ins_of_another_session_are_shared_and_go_with_the_last(tmp_path: 
 
 
 def test_what_stands_in_stays_while_somebody_looks(tmp_path: Path) -> None:
-    wanted = (StandIn(f"{tmp_path}/.envrc"),)
-    stand_ins = StandIns()
-    held = stand_ins.hold(wanted)
-    with stand_ins.staying():
-        stand_ins.release(held)
-        stand_ins.clear()
+    wanted = (Placeholder(f"{tmp_path}/.envrc"),)
+    placeholders = Placeholders()
+    held = placeholders.hold(wanted)
+    with placeholders.kept_in_place():
+        placeholders.release(held)
+        placeholders.clear()
         assert os.listdir(tmp_path) == [".envrc"]
-        assert stand_ins.hold(stand_ins.held()) == wanted
-    stand_ins.clear()
+        assert placeholders.hold(placeholders.held()) == wanted
+    placeholders.clear()
     assert os.listdir(tmp_path) == [".envrc"]
-    stand_ins.release(wanted)
-    stand_ins.clear()
+    placeholders.release(wanted)
+    placeholders.clear()
     assert os.listdir(tmp_path) == []
 
 
 def test_what_a_session_that_was_killed_left_behind_is_no_real_file(root: Path) -> None:
-    left = (StandIn(f"{root}/.envrc"), StandIn(f"{root}/.git/commondir", STANDS_HERE))
+    left = (Placeholder(f"{root}/.envrc"), Placeholder(f"{root}/.git/commondir", PLACEHOLDER_CONTENT))
     (root / ".envrc").mkdir()
-    (root / ".git/commondir").write_bytes(STANDS_HERE)
+    (root / ".git/commondir").write_bytes(PLACEHOLDER_CONTENT)
     for each in left:
         os.chmod(each.path, 0o1755)
-    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, (), opens_git=True)
-    assert set(left) <= set(places.stand_ins)
+    places = plan_sandbox_mounts((str(root),), BOUNDS, {"PATH": os.defpath}, (), opens_git=True)
+    assert set(left) <= set(places.placeholders)
     assert not {each.path for each in left} & set(places.kept)
-    later = StandIns()
+    later = Placeholders()
     later.release(later.hold(left))
     later.clear()
     assert not (root / ".envrc").exists()
@@ -209,24 +229,27 @@ def test_what_a_session_that_was_killed_left_behind_is_no_real_file(root: Path) 
 
 
 def test_stand_ins_are_counted_and_spare_what_others_made(tmp_path: Path) -> None:
-    folder, file = StandIn(str(tmp_path / ".envrc")), StandIn(str(tmp_path / "commondir"), STANDS_HERE)
-    stand_ins = StandIns()
-    first, second = stand_ins.hold((folder, file)), stand_ins.hold((folder, file))
+    folder, file = (
+        Placeholder(str(tmp_path / ".envrc")),
+        Placeholder(str(tmp_path / "commondir"), PLACEHOLDER_CONTENT),
+    )
+    placeholders = Placeholders()
+    first, second = placeholders.hold((folder, file)), placeholders.hold((folder, file))
     assert first == second == (folder, file)
-    stand_ins.release(first)
-    stand_ins.clear()
+    placeholders.release(first)
+    placeholders.clear()
     assert sorted(os.listdir(tmp_path)) == [".envrc", "commondir"]
     (tmp_path / "commondir").write_text("mine")
-    stand_ins.release(second)
-    stand_ins.clear()
+    placeholders.release(second)
+    placeholders.clear()
     assert os.listdir(tmp_path) == ["commondir"]
-    assert stand_ins.hold((file,)) == ()
+    assert placeholders.hold((file,)) == ()
 
 
 @needs_filters
 def test_a_filter_is_made_of_whole_words_and_jumps_within_itself() -> None:
     for families in ((), (LOCAL, *INTERNET, NETLINK)):
-        program = filter_program(families)
+        program = build_filter(families)
         words = list(struct.iter_unpack("<HBBI", program))
         assert len(program) == 8 * len(words) < 8 * 4096
         assert words[-1] == (0x06, 0, 0, 0x7FFF0000)
@@ -255,7 +278,7 @@ def test_hosts_are_allowed_by_name_and_port(host: str, port: int, *, expected: b
 
 
 def test_variables_are_let_through_by_name() -> None:
-    assert is_any_of("LC_ALL", USUAL_VARIABLES)
+    assert is_any_of("LC_ALL", DEFAULT_VARIABLES)
     for name in (
         "SSH_AUTH_SOCK",
         "DOCKER_HOST",
@@ -264,11 +287,11 @@ def test_variables_are_let_through_by_name() -> None:
         "XDG_RUNTIME_DIR",
         "LC",
     ):
-        assert not is_any_of(name, USUAL_VARIABLES), name
+        assert not is_any_of(name, DEFAULT_VARIABLES), name
 
 
 def test_a_tag_comes_from_a_mark() -> None:
     assert tag_of("0123456789ab-0123456789abcdef") == 0x0123456789ABCDE
     assert tag_of("none") == 0
-    assert tagged_words(0, ("a",)) == ("a",)
-    assert tagged_words(7, ("a", "b"))[-2:] == ("a", "b")
+    assert tagged_argv(0, ("a",)) == ("a",)
+    assert tagged_argv(7, ("a", "b"))[-2:] == ("a", "b")

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import Match, SearchQuery
+from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.core.port_types import SearchMatch, SearchQuery
 from hermes_acp.workspaces import ripgrep
 
 pytestmark = pytest.mark.anyio
 
 
-async def search(folder: Path, pattern: str, program: str = "") -> Sequence[Match]:
+async def search(folder: Path, pattern: str, program: str = "") -> Sequence[SearchMatch]:
     query = SearchQuery(pattern, str(folder))
     timeout_s = 1.0 if program else ripgrep.TIMEOUT_S
     environment = {"PATH": os.environ["PATH"]}
@@ -36,7 +36,7 @@ async def test_a_match_in_a_line_too_long_to_show_is_told_with_its_place(tmp_pat
 
 
 async def test_a_pattern_too_long_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(WorkspaceTrouble, match="100,000 characters"):
+    with pytest.raises(WorkspaceError, match="100,000 characters"):
         await search(tmp_path, "a" * 100_000)
 
 
@@ -54,7 +54,7 @@ async def test_when_the_time_is_over_it_does_not_say_that_nothing_matches(
     tmp_path: Path, endless: Path
 ) -> None:
     (endless.parent / "found").write_text("")
-    with pytest.raises(WorkspaceTrouble, match="stopped after"):
+    with pytest.raises(WorkspaceError, match="stopped after"):
         await search(tmp_path, "needle", str(endless))
 
 

@@ -1,15 +1,15 @@
 """The variables that commands see."""
 
-from hermes_acp.workspaces.surroundings import (
-    GIT_SETTINGS,
-    HIJACKS,
+from hermes_acp.workspaces.command_environment import (
+    GIT_CONFIG_VARIABLES,
+    HIJACK_VARIABLES,
     command_environment,
     terminal_variables,
 )
 
 
 def test_what_loads_code_is_left_out() -> None:
-    given = dict.fromkeys(HIJACKS, "./evil") | {
+    given = dict.fromkeys(HIJACK_VARIABLES, "./evil") | {
         "BASH_FUNC_ls%%": "() { rm x; }",
         "PATH": "/bin",
         "LANG": "C",
@@ -23,10 +23,10 @@ def test_git_is_kept_from_programs_of_a_repository_and_keeps_the_users_settings(
     given = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "Me"}
     for environment, before in ((given, 1), ({}, 0), ({"GIT_CONFIG_COUNT": "many"}, 0)):
         seen = command_environment(environment)
-        assert int(seen["GIT_CONFIG_COUNT"]) == before + len(GIT_SETTINGS)
-        numbers = range(before, before + len(GIT_SETTINGS))
+        assert int(seen["GIT_CONFIG_COUNT"]) == before + len(GIT_CONFIG_VARIABLES)
+        numbers = range(before, before + len(GIT_CONFIG_VARIABLES))
         held = {seen[f"GIT_CONFIG_KEY_{number}"]: seen[f"GIT_CONFIG_VALUE_{number}"] for number in numbers}
-        assert held == dict(GIT_SETTINGS)
+        assert held == dict(GIT_CONFIG_VARIABLES)
     assert command_environment(given)["GIT_CONFIG_VALUE_0"] == "Me"
 
 
@@ -41,4 +41,4 @@ def test_an_editor_gets_what_is_secret_empty_and_keeps_the_rest() -> None:
     over = terminal_variables(given)
     assert (over["OPENAI_API_KEY"], over["LD_PRELOAD"]) == ("", "")
     assert {"PATH", "TERM", "BASH_FUNC_ls%%"}.isdisjoint(over)
-    assert (over["GIT_PAGER"], over["GIT_CONFIG_COUNT"]) == ("cat", str(len(GIT_SETTINGS)))
+    assert (over["GIT_PAGER"], over["GIT_CONFIG_COUNT"]) == ("cat", str(len(GIT_CONFIG_VARIABLES)))

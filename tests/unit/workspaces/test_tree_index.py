@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.policy.names import SECRET_FOLDERS, is_protected, is_sensitive
-from hermes_acp.workspaces.sandbox.bounds import Guarded
+from hermes_acp.policy.sensitive_names import SECRET_FOLDERS, is_protected, is_sensitive
+from hermes_acp.workspaces.sandbox.sandbox_policy import GuardedNames
 from hermes_acp.workspaces.sandbox.tree_index import MAX_FOLDERS, TreeIndex
 from hermes_acp.workspaces.sandbox.tree_watcher import Changes, Watcher
 
-GUARDED = Guarded(secret_folders=SECRET_FOLDERS, protects=is_protected, is_secret=is_sensitive)
+GUARDED = GuardedNames(secret_folders=SECRET_FOLDERS, protects=is_protected, is_secret=is_sensitive)
 
 
 @pytest.fixture(params=["watched", "by time"])

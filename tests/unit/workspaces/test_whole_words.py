@@ -1,10 +1,10 @@
 """Output that is read bit by bit: a word that is cut in two comes again whole."""
 
-from hermes_acp.workspaces.output import LONGEST_WORD, WholeWords
+from hermes_acp.workspaces.command_output import MAX_WORD_CHARS, WordJoiner
 
 
 def test_a_word_that_goes_on_is_given_again() -> None:
-    words = WholeWords()
+    words = WordJoiner()
     assert words.join("key is ghp_abc") == "key is ghp_abc"
     assert words.join("def\nnext") == "ghp_abcdef\nnext"
     assert words.join("") == ""
@@ -12,12 +12,12 @@ def test_a_word_that_goes_on_is_given_again() -> None:
 
 
 def test_a_word_that_ended_is_not() -> None:
-    words = WholeWords()
+    words = WordJoiner()
     for piece in ("> ", "one", " two\n", "three", "\nfour "):
         assert words.join(piece) == piece
 
 
 def test_what_is_kept_of_a_word_is_bounded() -> None:
-    words = WholeWords()
-    words.join("x" * 10 * LONGEST_WORD)
-    assert len(words.join("y")) == LONGEST_WORD + 1
+    words = WordJoiner()
+    words.join("x" * 10 * MAX_WORD_CHARS)
+    assert len(words.join("y")) == MAX_WORD_CHARS + 1

@@ -13,22 +13,22 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from hermes_acp.faces.acp.http.admission import Refusal, Terms
-from hermes_acp.faces.acp.http.bodies import Bodies, BodyRefused, drain
-from hermes_acp.faces.acp.http.event_stream import respond_with_events
-from hermes_acp.faces.acp.http.outbox import MessagesGone, NeverSent, Reading
-from hermes_acp.faces.acp.http.places import place_after
-from hermes_acp.faces.acp.http.posting import (
+from hermes_acp.frontends.acp.http.event_stream import respond_with_events
+from hermes_acp.frontends.acp.http.outbox import MessagesExpired, NeverSent, OutboxReader
+from hermes_acp.frontends.acp.http.post_requests import (
     CONNECTION_ID,
     GONE,
-    LONGEST_ID,
+    MAX_ID_LENGTH,
     SESSION_ID,
-    find_visit,
+    find_remote_client,
     refuse,
     take_message,
 )
-from hermes_acp.faces.acp.http.visits import Visit, Visits
-from hermes_acp.faces.acp.http.websocket import serve_socket
+from hermes_acp.frontends.acp.http.remote_clients import RemoteClient, RemoteClients
+from hermes_acp.frontends.acp.http.request_admission import AdmissionPolicy, AdmissionRefusal
+from hermes_acp.frontends.acp.http.request_bodies import BodyReader, BodyRefused, drain
+from hermes_acp.frontends.acp.http.resume_position import resume_position
+from hermes_acp.frontends.acp.http.websocket import serve_socket
 
 PATH: Final = "/acp"
 METHODS: Final = "GET, POST, DELETE, OPTIONS"
@@ -39,13 +39,16 @@ class Endpoint:
     """The ASGI application."""
 
     def __init__(
-        self, terms: Terms, visits: Visits, note_request: Callable[[tuple[str, int]], None] = lambda _: None
+        self,
+        terms: AdmissionPolicy,
+        clients: RemoteClients,
+        note_request: Callable[[tuple[str, int]], None] = lambda _: None,
     ) -> None:
         """Serve the visits; `note_request` is told from which address and port each whole request came."""
         self._terms = terms
-        self._visits = visits
+        self._clients = clients
         self._note_request = note_request
-        self._bodies = Bodies(visits.patience.bodies_bytes, visits.patience.body_s)
+        self._bodies = BodyReader(clients.server_limits.bodies_bytes, clients.server_limits.body_s)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, one WebSocket, or the server's own start and end."""
@@ -63,9 +66,9 @@ class Endpoint:
     async def _upgrade(self, socket: WebSocket) -> None:
         refusal = self._terms.judge(socket.headers)
         if refusal is None and socket.scope["path"] != PATH:
-            refusal = Refusal(404, f"The endpoint is {PATH}.")
+            refusal = AdmissionRefusal(404, f"The endpoint is {PATH}.")
         if refusal is None:
-            await serve_socket(self._visits, socket)
+            await serve_socket(self._clients, socket)
         else:
             await socket.send_denial_response(refuse(refusal))
 
@@ -94,12 +97,12 @@ class Endpoint:
                 tasks.start_soon(drain, request)
                 await response(request.scope, request.receive, send)
 
-    def _judge(self, request: Request) -> Refusal | None:
+    def _judge(self, request: Request) -> AdmissionRefusal | None:
         if request.method == "OPTIONS":
             return self._terms.judge_place(request.headers)
         refusal = self._terms.judge(request.headers)
         if refusal is None and request.url.path != PATH:
-            return Refusal(404, f"The endpoint is {PATH}.")
+            return AdmissionRefusal(404, f"The endpoint is {PATH}.")
         return refusal
 
     async def _answer(self, request: Request) -> Response:
@@ -114,62 +117,62 @@ class Endpoint:
     async def _post(self, request: Request) -> Response:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
-            raise BodyRefused(Refusal(415, "A message is sent as application/json."))
-        return await take_message(self._visits, request, await self._bodies.read(request))
+            raise BodyRefused(AdmissionRefusal(415, "A message is sent as application/json."))
+        return await take_message(self._clients, request, await self._bodies.read(request))
 
     def _delete(self, request: Request) -> Response:
-        visit = find_visit(self._visits, request)
-        if isinstance(visit, Refusal):
-            return refuse(visit)
-        if visit.is_ending:
+        remote_client = find_remote_client(self._clients, request)
+        if isinstance(remote_client, AdmissionRefusal):
+            return refuse(remote_client)
+        if remote_client.is_ending:
             return refuse(GONE)
-        visit.end_soon()
+        remote_client.end_soon()
         return Response(status_code=202)
 
     async def _stream(self, request: Request, receive: Receive, send: Send) -> None:
         opened = self._open(request)
-        if isinstance(opened, Refusal):
+        if isinstance(opened, AdmissionRefusal):
             await self._respond(request, refuse(opened), send)
             return
-        visit, reading = opened
-        visit.arrive()
+        remote_client, reader = opened
+        remote_client.arrive()
         try:
             await respond_with_events(
-                reading,
+                reader,
                 receive,
                 send,
-                headers={CONNECTION_ID: visit.id, **self._cross_origin(request)},
-                keepalive_s=self._visits.patience.keepalive_s,
-                stall_s=self._visits.patience.stall_s,
+                headers={CONNECTION_ID: remote_client.id, **self._cross_origin(request)},
+                keepalive_s=self._clients.server_limits.keepalive_s,
+                stall_s=self._clients.server_limits.stall_s,
             )
         finally:
-            reading.close()
-            visit.leave()
+            reader.close()
+            remote_client.leave()
 
-    def _open(self, request: Request) -> tuple[Visit, Reading] | Refusal:
+    def _open(self, request: Request) -> tuple[RemoteClient, OutboxReader] | AdmissionRefusal:
         if "text/event-stream" not in request.headers.get("accept", "").lower():
-            return Refusal(406, "A GET is answered with text/event-stream only.")
-        visit = find_visit(self._visits, request)
-        if isinstance(visit, Refusal):
-            return visit
-        if visit.kind != "http":
-            return Refusal(409, "This connection's messages come over its WebSocket.")
+            return AdmissionRefusal(406, "A GET is answered with text/event-stream only.")
+        remote_client = find_remote_client(self._clients, request)
+        if isinstance(remote_client, AdmissionRefusal):
+            return remote_client
+        if remote_client.kind != "http":
+            return AdmissionRefusal(409, "This connection's messages come over its WebSocket.")
         session_id = request.headers.get(SESSION_ID)
-        after = place_after(request.headers)
-        if isinstance(after, Refusal):
+        after = resume_position(request.headers)
+        if isinstance(after, AdmissionRefusal):
             return after
-        if session_id is not None and not 0 < len(session_id) <= LONGEST_ID:
-            return Refusal(400, "The header Acp-Session-Id names no session.")
-        if not visit.transport.has_room_for_stream(session_id):
-            return Refusal(429, "This connection has too many streams.")
+        if session_id is not None and not 0 < len(session_id) <= MAX_ID_LENGTH:
+            return AdmissionRefusal(400, "The header Acp-Session-Id names no session.")
+        if not remote_client.transport.has_room_for_stream(session_id):
+            return AdmissionRefusal(429, "This connection has too many streams.")
         try:
-            return visit, visit.transport.outbox(session_id).open(after)
-        except MessagesGone:
-            return Refusal(
+            return remote_client, remote_client.transport.outbox(session_id).open(after)
+        except MessagesExpired:
+            return AdmissionRefusal(
                 410, "What followed that message is no longer kept; begin anew and load the session."
             )
         except NeverSent:
-            return Refusal(400, "Last-Event-ID names a message that was not sent on this stream.")
+            return AdmissionRefusal(400, "Last-Event-ID names a message that was not sent on this stream.")
 
     def _cross_origin(self, request: Request) -> dict[str, str]:
         """Let a page of an allowed origin read the answer."""

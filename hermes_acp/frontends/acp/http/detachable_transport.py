@@ -11,14 +11,14 @@ import anyio
 import anyio.lowlevel
 from msgspec import Struct
 
-from hermes_acp.faces.acp.http.outbox import Holdings, Outbox
-from hermes_acp.faces.acp.http.routes import Routes, StreamRoute
+from hermes_acp.frontends.acp.http.outbox import BufferAccount, Outbox
+from hermes_acp.frontends.acp.http.stream_routes import Routes, StreamRoute
 from hermes_protocol.errors import PeerGone
 
-MOST_STREAMS: Final = 1024
+MAX_STREAMS: Final = 1024
 
 
-class Room(Struct, frozen=True):
+class BufferLimits(Struct, frozen=True):
     """How much one connection's wire may hold.
 
     Above `unsent_bytes` the connection's writer waits; what it then holds itself has its own high-water mark.
@@ -33,12 +33,12 @@ class Room(Struct, frozen=True):
 class DetachableTransport:
     """Moves whole messages between a connection and whatever streams its client has open just now."""
 
-    def __init__(self, routes: Routes | None, room: Room | None = None) -> None:
+    def __init__(self, routes: Routes | None, room: BufferLimits | None = None) -> None:
         """Prepare; without `routes` everything goes out on one stream."""
-        self._room = room or Room()
+        self._room = room or BufferLimits()
         self._routes = routes
-        self._holdings = Holdings(self._room.unsent_bytes, self._room.kept_bytes)
-        self._outboxes: dict[str | None, Outbox] = {None: Outbox(self._holdings)}
+        self._account = BufferAccount(self._room.unsent_bytes, self._room.kept_bytes)
+        self._outboxes: dict[str | None, Outbox] = {None: Outbox(self._account)}
         self._incoming: deque[bytes] = deque()
         self._incoming_bytes = 0
         self._changed = anyio.Event()
@@ -81,7 +81,7 @@ class DetachableTransport:
             if frame:
                 await self._post(frame)
         await anyio.lowlevel.checkpoint()
-        await self._holdings.wait_for_room()
+        await self._account.wait_for_room()
 
     async def _post(self, frame: bytes) -> None:
         route = self._routes.find(frame) if self._routes else StreamRoute(None)
@@ -95,7 +95,7 @@ class DetachableTransport:
     def outbox(self, session_id: str | None) -> Outbox:
         """Give the stream of a session, or of the connection itself; it exists from the first time it is named."""
         if (outbox := self._outboxes.get(session_id)) is None:
-            outbox = self._outboxes[session_id] = Outbox(self._holdings)
+            outbox = self._outboxes[session_id] = Outbox(self._account)
             if self._is_closed:
                 outbox.finish()
         return outbox
@@ -107,14 +107,14 @@ class DetachableTransport:
 
     def has_room_for_stream(self, session_id: str | None) -> bool:
         """Tell whether a stream may be opened: its session has one, or there are not too many."""
-        return session_id in self._outboxes or len(self._outboxes) < MOST_STREAMS
+        return session_id in self._outboxes or len(self._outboxes) < MAX_STREAMS
 
     async def aclose(self) -> None:
         """Take nothing more in either direction; streams end when they have carried what waits."""
         self._is_closed = True
         for outbox in self._outboxes.values():
             outbox.finish()
-        self._holdings.release()
+        self._account.release()
         self._wake()
         await anyio.lowlevel.checkpoint()
 

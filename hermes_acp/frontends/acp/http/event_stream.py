@@ -10,30 +10,30 @@ from collections.abc import Mapping
 import anyio
 from starlette.types import Receive, Send
 
-from hermes_acp.faces.acp.http.outbox import Numbered, Reading
+from hermes_acp.frontends.acp.http.outbox import NumberedMessage, OutboxReader
 
 COMMENT = b":\n\n"
 
 
-async def send_events(reading: Reading, send: Send, *, keepalive_s: float, stall_s: float) -> None:
+async def send_events(reader: OutboxReader, send: Send, *, keepalive_s: float, stall_s: float) -> None:
     """Write messages until the outbox ends, another stream takes over, or the client takes nothing for `stall_s`."""
     while True:
-        batch: list[Numbered] | None = None
+        batch: list[NumberedMessage] | None = None
         with anyio.move_on_after(keepalive_s):
-            batch = await reading.take()
+            batch = await reader.take()
         if batch == []:
             return
         data = COMMENT if batch is None else b"".join(_event(message) for message in batch)
-        with anyio.move_on_after(stall_s) as patience:
+        with anyio.move_on_after(stall_s) as server_limits:
             await send({"type": "http.response.body", "body": data, "more_body": True})
-        if patience.cancelled_caught:
+        if server_limits.cancelled_caught:
             return
         if batch:
-            reading.confirm(batch)
+            reader.confirm(batch)
 
 
 async def respond_with_events(
-    reading: Reading,
+    reader: OutboxReader,
     receive: Receive,
     send: Send,
     *,
@@ -59,11 +59,11 @@ async def respond_with_events(
             tasks.cancel_scope.cancel()
 
         tasks.start_soon(watch)
-        await send_events(reading, send, keepalive_s=keepalive_s, stall_s=stall_s)
+        await send_events(reader, send, keepalive_s=keepalive_s, stall_s=stall_s)
         tasks.cancel_scope.cancel()
     with anyio.move_on_after(stall_s):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def _event(message: Numbered) -> bytes:
+def _event(message: NumberedMessage) -> bytes:
     return b"id: %d\ndata: %b\n\n" % (message.number, message.frame)

@@ -15,16 +15,16 @@ from hypercorn import asyncio as hypercorn_loop
 from hypercorn.config import Config, Sockets
 from hypercorn.logging import Logger
 
-from hermes_acp.agent.beside import beside
-from hermes_acp.assembly.house import House
+from hermes_acp.agent.background_tasks import background_tasks
+from hermes_acp.app.app import App
 from hermes_acp.config.environment import Environment
-from hermes_acp.core.errors import BadConfig
-from hermes_acp.faces.acp.http.admission import LOCAL_NAMES, Terms, host_name
-from hermes_acp.faces.acp.http.endpoint import PATH, Endpoint
-from hermes_acp.faces.acp.http.listener import Connections, Listener, default_bounds
-from hermes_acp.faces.acp.http.settings import ServeSettings
-from hermes_acp.faces.acp.http.visits import Visits
-from hermes_acp.storage.descriptors import raise_limit
+from hermes_acp.core.errors import ConfigError
+from hermes_acp.frontends.acp.http.acp_endpoint import PATH, Endpoint
+from hermes_acp.frontends.acp.http.listener import Connections, Listener, default_bounds
+from hermes_acp.frontends.acp.http.remote_clients import RemoteClients
+from hermes_acp.frontends.acp.http.request_admission import LOCAL_NAMES, AdmissionPolicy, host_name
+from hermes_acp.frontends.acp.http.serve_settings import ServeSettings
+from hermes_acp.storage.descriptor_limit import raise_limit
 from hermes_acp.world import ShutdownGuard
 from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
 
@@ -35,11 +35,11 @@ IDLE_S: Final = 15.0
 """How long a connection may be silent: between two requests, and until all headers of one are there."""
 ENDING_S: Final = 1.2
 CLOSING_S: Final = 0.3
-STREAMS: Final = 1100
+STREAMS_PER_CONNECTION: Final = 1100
 
 
 def run(environment: Environment, settings: ServeSettings, announce: Callable[[str], None]) -> int:
-    """Serve until a signal; give the exit code. Raises BadConfig for an address that cannot be listened on."""
+    """Serve until a signal; give the exit code. Raises ConfigError for an address that cannot be listened on."""
     listener = listen(settings.host, settings.port)
     port = listener.getsockname()[1]
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
@@ -47,7 +47,7 @@ def run(environment: Environment, settings: ServeSettings, announce: Callable[[s
     announce(f"hermes-acp serves http://{shown}:{port}{PATH}")
     if not settings.token:
         announce(f"Bearer token, shown only now: {token}")
-    terms = Terms(
+    terms = AdmissionPolicy(
         token=token,
         hosts=LOCAL_NAMES | {host_name(settings.host)} | {name.lower() for name in settings.hosts},
         origins=frozenset(settings.origins),
@@ -56,12 +56,12 @@ def run(environment: Environment, settings: ServeSettings, announce: Callable[[s
     guard = ShutdownGuard()
     raise_limit()
     guard.start()
-    guard.take_signals()
+    guard.handle_signals()
     return anyio.run(_serve, environment, terms, listener, guard)
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Bind the socket that connections come in at, with what they inherit from it. Raises BadConfig."""
+    """Bind the socket that connections come in at, with what they inherit from it. Raises ConfigError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -78,7 +78,7 @@ def listen(host: str, port: int) -> socket.socket:
         listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
-        raise BadConfig(
+        raise ConfigError(
             f"{host}:{port} cannot be listened on: {error.strerror or error}.",
             hint="Name another with --listen HOST:PORT.",
         ) from error
@@ -86,36 +86,38 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 async def _serve(
-    environment: Environment, terms: Terms, listener: socket.socket, guard: ShutdownGuard
+    environment: Environment, terms: AdmissionPolicy, listener: socket.socket, guard: ShutdownGuard
 ) -> int:
-    house = House(environment)
+    app = App(environment)
     try:
-        async with beside(house.run):
-            return await _serve_house(house, terms, listener, guard)
+        async with background_tasks(app.run):
+            return await _serve_house(app, terms, listener, guard)
     finally:
         with anyio.CancelScope(shield=True):
-            await house.aclose()
+            await app.aclose()
 
 
-async def _serve_house(house: House, terms: Terms, listener: socket.socket, guard: ShutdownGuard) -> int:
+async def _serve_house(
+    app: App, terms: AdmissionPolicy, listener: socket.socket, guard: ShutdownGuard
+) -> int:
     """Serve whoever comes until a signal ends it; give the exit code."""
     code = 0
     async with anyio.create_task_group() as tasks:
-        visits = Visits(house, tasks)
+        clients = RemoteClients(app, tasks)
         stopping, closed = anyio.Event(), anyio.Event()
 
         async def serve() -> None:
             http: Any = hypercorn_loop  # its types are written for one framework's stubs
             connections = Connections(default_bounds())
-            config = http_config(Listener.taking_over(listener, connections), house)
-            endpoint = Endpoint(terms, visits, connections.note_request)
+            config = http_config(Listener.taking_over(listener, connections), app)
+            endpoint = Endpoint(terms, clients, connections.note_request)
             await http.serve(endpoint, config, shutdown_trigger=stopping.wait, mode="asgi")
             closed.set()
 
         tasks.start_soon(serve)
         code = 128 + await guard.stopped()
         with anyio.move_on_after(ENDING_S):
-            await visits.stop()
+            await clients.stop()
         stopping.set()
         with anyio.move_on_after(CLOSING_S):
             await closed.wait()
@@ -123,7 +125,7 @@ async def _serve_house(house: House, terms: Terms, listener: socket.socket, guar
     return code
 
 
-def http_config(listener: Listener, house: House) -> Config:
+def http_config(listener: Listener, app: App) -> Config:
     """Say what the HTTP server may hold and how long it may wait; it writes no log of its own."""
 
     class Reporter(Logger):
@@ -131,7 +133,7 @@ def http_config(listener: Listener, house: House) -> Config:
 
         async def exception(self, message: str, *args: Any, **kwargs: Any) -> None:
             if (error := sys.exception()) is not None:
-                house.report_bug(error, os.urandom(6).hex())
+                app.report_bug(error, os.urandom(6).hex())
 
     class Listening(Config):
         """Serves at the socket that is there."""
@@ -147,6 +149,6 @@ def http_config(listener: Listener, house: House) -> Config:
     config.graceful_timeout = CLOSING_S / 2
     config.keep_alive_timeout = IDLE_S
     config.keep_alive_max_requests = sys.maxsize
-    config.h2_max_concurrent_streams = STREAMS
+    config.h2_max_concurrent_streams = STREAMS_PER_CONNECTION
     config.websocket_max_message_size = DEFAULT_MAX_FRAME_BYTES
     return config

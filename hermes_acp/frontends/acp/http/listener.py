@@ -12,7 +12,7 @@ from typing import Final, Self
 
 from msgspec import Struct
 
-from hermes_acp.storage.descriptors import soft_limit
+from hermes_acp.storage.descriptor_limit import soft_limit
 
 MAX_SILENT: Final = 128
 MAX_CLOSING: Final = 16
@@ -22,10 +22,10 @@ REFUSAL: Final = (
     b"content-type: text/plain; charset=utf-8\r\ncontent-length: 30\r\n\r\nToo many connections are open."
 )
 END_OF_HEADERS: Final = b"\r\n\r\n"
-Peer = tuple[str, int]
+PeerAddress = tuple[str, int]
 
 
-class Bounds(Struct, frozen=True):
+class ConnectionLimits(Struct, frozen=True):
     """How many connections may be open: in all, from one address, and without having sent a request."""
 
     total: int
@@ -42,13 +42,13 @@ class Bounds(Struct, frozen=True):
 class Connections:
     """The open connections of one server."""
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: ConnectionLimits) -> None:
         self._bounds = bounds
         self.closing = 0
         """How many gave way and are closed in the next round of the event loop."""
         self.lingering = 0
         """How many gave way that are read no more, and closed only at the idle timeout."""
-        self._silent: dict[Peer, _Connection] = {}
+        self._silent: dict[PeerAddress, _Connection] = {}
         self._of_host: Counter[str] = Counter()
 
     def admit(self, connection: "_Connection") -> bool:
@@ -63,7 +63,7 @@ class Connections:
         self._silent[connection.peer] = connection
         return True
 
-    def note_request(self, peer: Peer) -> None:
+    def note_request(self, peer: PeerAddress) -> None:
         """Note that a connection has sent a whole request: it is not silent any more."""
         self._silent.pop(peer, None)
 
@@ -101,7 +101,7 @@ class _Connection(socket.socket):
     is_evicted: bool
     has_ended: bool
     has_headers: bool
-    peer: Peer
+    peer: PeerAddress
     tail: bytes
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
@@ -159,6 +159,6 @@ class Listener(socket.socket):
         return connection, address
 
 
-def default_bounds() -> Bounds:
+def default_bounds() -> ConnectionLimits:
     """Return the bounds that fit this process's limit of descriptors."""
-    return Bounds.of_limit(soft_limit())
+    return ConnectionLimits.of_limit(soft_limit())

@@ -15,7 +15,7 @@ from msgspec import Struct
 BATCH_BYTES: Final = 1 << 16
 
 
-class MessagesGone(Exception):
+class MessagesExpired(Exception):
     """The stream cannot go on from where its reader wants: what follows is no longer kept."""
 
 
@@ -23,14 +23,14 @@ class NeverSent(Exception):
     """The reader names a message that this stream has not carried."""
 
 
-class Numbered(Struct, frozen=True):
+class NumberedMessage(Struct, frozen=True):
     """One message and its place in its stream, counted from 1."""
 
     number: int
     frame: bytes
 
 
-class Holdings:
+class BufferAccount:
     """How much one connection holds for its client, over all its streams."""
 
     def __init__(self, unsent_limit_bytes: int, kept_limit_bytes: int) -> None:
@@ -68,38 +68,38 @@ class Holdings:
 class Outbox:
     """The messages of one stream. It has at most one reading at a time; a new one ends the one before."""
 
-    def __init__(self, holdings: Holdings) -> None:
-        self._holdings = holdings
+    def __init__(self, account: BufferAccount) -> None:
+        self._account = account
         self._kept: deque[bytes] = deque()
         self._kept_bytes = 0
         self._unsent: deque[bytes] = deque()
         self._next = 1
         self._grown = anyio.Event()
-        self._reading: Reading | None = None
+        self._reading: OutboxReader | None = None
         self.is_finished = False
-        holdings.streams += 1
+        account.streams += 1
 
     def put(self, frame: bytes) -> None:
         """Queue a message."""
         self._unsent.append(frame)
-        self._holdings.change(len(frame))
+        self._account.change(len(frame))
         self._wake()
 
     def finish(self) -> None:
         """Let the reader have what is left, then its end."""
         if not self.is_finished:
             self.is_finished = True
-            self._holdings.streams -= 1
+            self._account.streams -= 1
             self._wake()
 
-    def open(self, after: int | None) -> "Reading":
+    def open(self, after: int | None) -> "OutboxReader":
         """Begin to read behind message `after`; None goes on where the last reading stopped.
 
-        Raises MessagesGone, NeverSent.
+        Raises MessagesExpired, NeverSent.
         """
         if after is not None:
             self._rewind(after)
-        self._reading = Reading(self)
+        self._reading = OutboxReader(self)
         self._wake()
         return self._reading
 
@@ -107,42 +107,42 @@ class Outbox:
         if after >= self._next:
             raise NeverSent
         if after < self._next - 1 - len(self._kept):
-            raise MessagesGone
+            raise MessagesExpired
         while self._next - 1 > after:
             frame = self._kept.pop()
             self._kept_bytes -= len(frame)
             self._unsent.appendleft(frame)
             self._next -= 1
-            self._holdings.change(len(frame))
+            self._account.change(len(frame))
 
-    async def next_of(self, reading: "Reading") -> list[Numbered]:
+    async def next_of(self, reader: "OutboxReader") -> list[NumberedMessage]:
         """Wait for messages; an empty list is the end. They count as sent only when `sent` says so."""
-        while reading is self._reading and not self._unsent and not self.is_finished:
+        while reader is self._reading and not self._unsent and not self.is_finished:
             await self._grown.wait()
-        if reading is not self._reading:
+        if reader is not self._reading:
             return []
-        batch: list[Numbered] = []
+        batch: list[NumberedMessage] = []
         room_bytes = BATCH_BYTES
         for place, frame in enumerate(islice(self._unsent, 256)):
             if batch and len(frame) > room_bytes:
                 break
-            batch.append(Numbered(self._next + place, frame))
+            batch.append(NumberedMessage(self._next + place, frame))
             room_bytes -= len(frame)
         return batch
 
-    def sent(self, reading: "Reading", through: int) -> None:
+    def sent(self, reader: "OutboxReader", through: int) -> None:
         """Count messages up to `through` as sent, if the reading still is the one of this stream."""
-        if reading is not self._reading:
+        if reader is not self._reading:
             return
         while self._next <= through:
             frame = self._unsent.popleft()
             self._next += 1
             self._kept.append(frame)
             self._kept_bytes += len(frame)
-            self._holdings.change(-len(frame))
+            self._account.change(-len(frame))
         if not self._unsent:
             self._wake()
-        while self._kept_bytes > self._holdings.kept_bytes_a_stream:
+        while self._kept_bytes > self._account.kept_bytes_a_stream:
             self._kept_bytes -= len(self._kept.popleft())
 
     async def settled(self) -> None:
@@ -150,13 +150,13 @@ class Outbox:
         while self._reading and self._unsent and not self.is_finished:
             await self._grown.wait()
 
-    def is_read_by(self, reading: "Reading") -> bool:
+    def is_read_by(self, reader: "OutboxReader") -> bool:
         """Tell whether no other reading has taken this one's place."""
-        return reading is self._reading
+        return reader is self._reading
 
-    def leave(self, reading: "Reading") -> None:
+    def leave(self, reader: "OutboxReader") -> None:
         """End a reading; what it did not confirm stays."""
-        if reading is self._reading:
+        if reader is self._reading:
             self._reading = None
             self._wake()
 
@@ -165,7 +165,7 @@ class Outbox:
         grown.set()
 
 
-class Reading:
+class OutboxReader:
     """One stream's attachment to an outbox."""
 
     def __init__(self, outbox: Outbox) -> None:
@@ -176,11 +176,11 @@ class Reading:
         """Whether a newer stream reads instead."""
         return not self._outbox.is_read_by(self)
 
-    async def take(self) -> list[Numbered]:
+    async def take(self) -> list[NumberedMessage]:
         """Wait for messages, at least one and about 64 KiB at most; none is the end of the stream."""
         return await self._outbox.next_of(self)
 
-    def confirm(self, messages: list[Numbered]) -> None:
+    def confirm(self, messages: list[NumberedMessage]) -> None:
         """Say that these were written."""
         self._outbox.sent(self, messages[-1].number)
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Final, Literal
 import anyio
 from msgspec import Struct
 
-from hermes_acp.assembly.house import House
+from hermes_acp.app.app import App
 from hermes_acp.core.errors import HermesError
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.hall import Hall
-from hermes_acp.faces.acp.handler import Dispatch
-from hermes_acp.faces.acp.http.claims import Claims, Turnstile
-from hermes_acp.faces.acp.http.routes import Routes
-from hermes_acp.faces.acp.http.transport import DetachableTransport, Room
-from hermes_acp.faces.acp.server import attend
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection_registry import ConnectionRegistry
+from hermes_acp.frontends.acp.connection_server import attend
+from hermes_acp.frontends.acp.dispatcher import Dispatcher
+from hermes_acp.frontends.acp.http.detachable_transport import BufferLimits, DetachableTransport
+from hermes_acp.frontends.acp.http.session_claims import SessionClaims, SessionGuard
+from hermes_acp.frontends.acp.http.stream_routes import Routes
 from hermes_protocol.connection import Connection, Limits
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ Kind = Literal["http", "websocket"]
 FLUSH_S: Final = 0.6
 
 
-class Patience(Struct, frozen=True):
+class ServerLimits(Struct, frozen=True):
     """How long, and for how many, this server waits.
 
     `absence_s` is how long a client may have no stream open before its connection ends; `greeting_s` how long it may
@@ -45,28 +45,34 @@ class Patience(Struct, frozen=True):
     bodies_bytes: int = 256 << 20
 
 
-class TooMany(Exception):
+class TooManyClients(Exception):
     """No further connection is taken: there are too many, or the server is stopping."""
 
 
-class Visit:
+class RemoteClient:
     """One client's connection, from initialize to its end, whatever becomes of its streams in between."""
 
     def __init__(
-        self, kind: Kind, house: House, hall: Hall, claims: Claims, patience: Patience, room: Room
+        self,
+        kind: Kind,
+        app: App,
+        registry: ConnectionRegistry,
+        claims: SessionClaims,
+        server_limits: ServerLimits,
+        room: BufferLimits,
     ) -> None:
         self.id = secrets.token_hex(16)
         self.kind: Kind = kind
         self.routes = Routes()
         self.transport = DetachableTransport(self.routes if kind == "http" else None, room)
-        self.desk = Desk(hall)
+        self.client = ClientConnection(registry)
         self.may_resume = kind == "http"
-        self._house = house
+        self._app = app
         self._claims = claims
-        self._patience = patience
-        handler = Turnstile(Dispatch(self.desk), claims, self)
+        self._server_limits = server_limits
+        handler = SessionGuard(Dispatcher(self.client), claims, self)
         self._connection = Connection(
-            self.transport, handler, on_bug=house.report_bug, limits=Limits(flush_s=FLUSH_S)
+            self.transport, handler, on_bug=app.report_bug, limits=Limits(flush_s=FLUSH_S)
         )
         self.is_ending = False
         self._streams = 0
@@ -81,16 +87,16 @@ class Visit:
     def arrive(self) -> None:
         """Note that the client opened a stream."""
         self._streams += 1
-        self.stir()
+        self.touch()
 
     def leave(self) -> None:
         """Note that a stream of the client's is gone; one that may not come back ends the connection."""
         self._streams -= 1
-        self.stir()
+        self.touch()
         if self.is_away and not self.may_resume:
             self.end_soon()
 
-    def stir(self) -> None:
+    def touch(self) -> None:
         """Note a sign of life."""
         moved, self._moved = self._moved, anyio.Event()
         moved.set()
@@ -111,7 +117,7 @@ class Visit:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._await_greeting)
                 tasks.start_soon(self._watch_absence)
-                await attend(self._connection, self._house, self.desk)
+                await attend(self._connection, self._app, self.client)
                 tasks.cancel_scope.cancel()
         finally:
             with anyio.CancelScope(shield=True):
@@ -122,15 +128,15 @@ class Visit:
     async def _let_go(self, session_id: str) -> None:
         """A record that cannot be closed properly is no reason to end the other clients."""
         try:
-            await self._house.sessions.close(session_id)
+            await self._app.sessions.close(session_id)
         except HermesError as error:
-            self._house.report_bug(error, self.id[:12])
+            self._app.report_bug(error, self.id[:12])
         finally:
             self._claims.let_go(session_id, self)
 
     async def _await_greeting(self) -> None:
-        await anyio.sleep(self._patience.greeting_s)
-        if self.desk.greeted is None:
+        await anyio.sleep(self._server_limits.greeting_s)
+        if self.client.greeted is None:
             self.end_soon()
 
     async def _watch_absence(self) -> None:
@@ -140,50 +146,56 @@ class Visit:
             if not self.is_away:
                 await moved.wait()
                 continue
-            with anyio.move_on_after(self._patience.absence_s) as scope:
+            with anyio.move_on_after(self._server_limits.absence_s) as scope:
                 await moved.wait()
             if scope.cancelled_caught:
                 self.end_soon()
                 return
 
 
-class Visits:
+class RemoteClients:
     """Every connection there is, by its id."""
 
     def __init__(
-        self, house: House, tasks: "TaskGroup", patience: Patience | None = None, room: Room | None = None
+        self,
+        app: App,
+        tasks: "TaskGroup",
+        server_limits: ServerLimits | None = None,
+        room: BufferLimits | None = None,
     ) -> None:
-        self.patience = patience or Patience()
-        self._house = house
+        self.server_limits = server_limits or ServerLimits()
+        self._app = app
         self._tasks = tasks
-        self._room = room or Room()
-        self._claims = Claims()
-        self._hall = Hall()
-        self._visits: dict[str, Visit] = {}
+        self._room = room or BufferLimits()
+        self._claims = SessionClaims()
+        self._registry = ConnectionRegistry()
+        self._clients: dict[str, RemoteClient] = {}
         self.is_stopping = False
 
-    def begin(self, kind: Kind) -> Visit:
-        """Take a new connection. Raises TooMany."""
-        if self.is_stopping or len(self._visits) >= self.patience.connections:
-            raise TooMany
-        visit = Visit(kind, self._house, self._hall, self._claims, self.patience, self._room)
-        self._visits[visit.id] = visit
-        self._tasks.start_soon(self._run, visit)
-        return visit
+    def begin(self, kind: Kind) -> RemoteClient:
+        """Take a new connection. Raises TooManyClients."""
+        if self.is_stopping or len(self._clients) >= self.server_limits.connections:
+            raise TooManyClients
+        remote_client = RemoteClient(
+            kind, self._app, self._registry, self._claims, self.server_limits, self._room
+        )
+        self._clients[remote_client.id] = remote_client
+        self._tasks.start_soon(self._run, remote_client)
+        return remote_client
 
-    def find(self, visit_id: str) -> Visit | None:
+    def find(self, client_id: str) -> RemoteClient | None:
         """Give a connection that has not ended."""
-        return self._visits.get(visit_id)
+        return self._clients.get(client_id)
 
     async def stop(self) -> None:
         """Take nobody new, end everybody, wait until all are gone."""
         self.is_stopping = True
         async with anyio.create_task_group() as tasks:
-            for visit in tuple(self._visits.values()):
-                tasks.start_soon(visit.end)
+            for remote_client in tuple(self._clients.values()):
+                tasks.start_soon(remote_client.end)
 
-    async def _run(self, visit: Visit) -> None:
+    async def _run(self, remote_client: RemoteClient) -> None:
         try:
-            await visit.run()
+            await remote_client.run()
         finally:
-            del self._visits[visit.id]
+            del self._clients[remote_client.id]

@@ -20,14 +20,14 @@ TOKEN_PROTOCOL: Final = "base64url.bearer."
 PROTOCOL: Final = "acp"
 
 
-class Refusal(Struct, frozen=True):
+class AdmissionRefusal(Struct, frozen=True):
     """Why somebody is sent away; `reason` never says what would have been right."""
 
     status: int
     reason: str
 
 
-class Terms(Struct, frozen=True):
+class AdmissionPolicy(Struct, frozen=True):
     """What a request must fulfil before anything of it is read."""
 
     token: str
@@ -35,25 +35,25 @@ class Terms(Struct, frozen=True):
     origins: frozenset[str] = frozenset()
     takes_any_address: bool = False
 
-    def judge(self, headers: Headers) -> Refusal | None:
+    def judge(self, headers: Headers) -> AdmissionRefusal | None:
         """Give what is wrong with a request, None when it may come in."""
         return self.judge_place(headers) or self._judge_token(headers)
 
-    def judge_place(self, headers: Headers) -> Refusal | None:
+    def judge_place(self, headers: Headers) -> AdmissionRefusal | None:
         """Judge the host and the origin alone: a browser's preflight carries no token."""
         if not self._is_ours(headers.get("host", "")):
-            return Refusal(421, "This server does not go by the name in the Host header.")
+            return AdmissionRefusal(421, "This server does not go by the name in the Host header.")
         origin = headers.get("origin")
         if origin is not None and origin not in self.origins:
-            return Refusal(403, "Pages of this origin may not use this server (--allow-origin).")
+            return AdmissionRefusal(403, "Pages of this origin may not use this server (--allow-origin).")
         return None
 
-    def _judge_token(self, headers: Headers) -> Refusal | None:
+    def _judge_token(self, headers: Headers) -> AdmissionRefusal | None:
         offered = _token_of(headers)
         if offered is None:
-            return Refusal(401, "A bearer token is required in the Authorization header.")
+            return AdmissionRefusal(401, "A bearer token is required in the Authorization header.")
         if not hmac.compare_digest(offered, self.token.encode()):
-            return Refusal(401, "The bearer token is not the one of this server.")
+            return AdmissionRefusal(401, "The bearer token is not the one of this server.")
         return None
 
     def _is_ours(self, host: str) -> bool:

@@ -6,19 +6,19 @@ Knows: how long a body may be and may take. Does not know: what it says.
 import anyio
 from starlette.requests import ClientDisconnect, Request
 
-from hermes_acp.faces.acp.http.admission import Refusal
+from hermes_acp.frontends.acp.http.request_admission import AdmissionRefusal
 from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
 
 
 class BodyRefused(Exception):
     """A body that is not read to its end."""
 
-    def __init__(self, refusal: Refusal) -> None:
+    def __init__(self, refusal: AdmissionRefusal) -> None:
         super().__init__(refusal.reason)
         self.refusal = refusal
 
 
-class Bodies:
+class BodyReader:
     """Reads bodies while those being read fit in memory together."""
 
     def __init__(self, limit_bytes: int, body_s: float, each_bytes: int = DEFAULT_MAX_FRAME_BYTES) -> None:
@@ -42,16 +42,18 @@ class Bodies:
                     if size_bytes > self._each_bytes:
                         raise BodyRefused(self._too_long())
                     if self._held_bytes > self._limit_bytes:
-                        raise BodyRefused(Refusal(503, "Too many large requests at once; try again."))
+                        raise BodyRefused(
+                            AdmissionRefusal(503, "Too many large requests at once; try again.")
+                        )
                     pieces.append(piece)
         except TimeoutError:
-            raise BodyRefused(Refusal(408, f"The body took more than {self._body_s:g} s.")) from None
+            raise BodyRefused(AdmissionRefusal(408, f"The body took more than {self._body_s:g} s.")) from None
         finally:
             self._held_bytes -= size_bytes
         return b"".join(pieces)
 
-    def _too_long(self) -> Refusal:
-        return Refusal(413, f"The message is longer than {self._each_bytes} bytes.")
+    def _too_long(self) -> AdmissionRefusal:
+        return AdmissionRefusal(413, f"The message is longer than {self._each_bytes} bytes.")
 
 
 async def drain(request: Request) -> None:

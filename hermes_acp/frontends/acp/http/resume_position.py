@@ -5,14 +5,14 @@ Knows: the header Last-Event-ID. Does not know: what is kept of a stream.
 
 from starlette.datastructures import Headers
 
-from hermes_acp.faces.acp.http.admission import Refusal
+from hermes_acp.frontends.acp.http.request_admission import AdmissionRefusal
 
 
-def place_after(headers: Headers) -> int | Refusal | None:
+def resume_position(headers: Headers) -> int | AdmissionRefusal | None:
     """Give the number of the last message that came through; None when the client does not say."""
     told = headers.get("last-event-id")
     if told is None or told == "":
         return None
     if not (told.isascii() and told.isdigit()) or len(told) > 15:
-        return Refusal(400, "Last-Event-ID must be the number of a message.")
+        return AdmissionRefusal(400, "Last-Event-ID must be the number of a message.")
     return int(told)

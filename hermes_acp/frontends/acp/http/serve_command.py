@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from hermes_acp.config.environment import Environment, read_environment
-from hermes_acp.core.errors import BadConfig, HermesError
-from hermes_acp.faces.acp.http.settings import (
+from hermes_acp.core.errors import ConfigError, HermesError
+from hermes_acp.frontends.acp.http.serve_settings import (
     DEFAULT_LISTEN,
     TOKEN_VARIABLE,
     ServeSettings,
@@ -52,11 +52,11 @@ def say(line: str) -> None:
 
 def _server():
     try:
-        from hermes_acp.faces.acp.http.process import run
+        from hermes_acp.frontends.acp.http.http_process import run
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in EXTRA:
             raise
-        raise BadConfig(
+        raise ConfigError(
             f"`hermes-acp serve` needs the package {error.name}, which is not installed.",
             hint="Install the extra: pip install 'hermes-acp-server[serve]'.",
         ) from error

@@ -10,17 +10,17 @@ from typing import Final, Protocol
 from msgspec import Raw
 
 from hermes_acp.core.errors import Busy
-from hermes_acp.faces.acp.handler import to_peer_error
-from hermes_acp.faces.acp.http.routes import session_in
+from hermes_acp.frontends.acp.dispatcher import to_peer_error
+from hermes_acp.frontends.acp.http.stream_routes import session_in
 from hermes_protocol.connection import Handler, IncomingRequest
 
-OPENS: Final = frozenset({"session/load", "session/resume"})
-BEGINS: Final = frozenset({"session/new", "session/fork"})
-LETS_GO: Final = frozenset({"session/close", "session/delete", "session/archive"})
-LOOKS: Final = frozenset({"session/status"})
+OPENING_METHODS: Final = frozenset({"session/load", "session/resume"})
+CREATING_METHODS: Final = frozenset({"session/new", "session/fork"})
+RELEASING_METHODS: Final = frozenset({"session/close", "session/delete", "session/archive"})
+READING_METHODS: Final = frozenset({"session/status"})
 
 
-class Holder(Protocol):
+class ClaimHolder(Protocol):
     """Whoever may hold sessions."""
 
     @property
@@ -33,30 +33,30 @@ class Holder(Protocol):
         ...
 
 
-class Claims:
+class SessionClaims:
     """The sessions that connections of this process have open."""
 
     def __init__(self) -> None:
-        self._holders: dict[str, Holder] = {}
+        self._holders: dict[str, ClaimHolder] = {}
 
-    def take(self, session_id: str, holder: Holder) -> None:
+    def take(self, session_id: str, holder: ClaimHolder) -> None:
         """Note a session that nobody else holds."""
         self._holders[session_id] = holder
 
-    def let_go(self, session_id: str, holder: Holder) -> None:
+    def let_go(self, session_id: str, holder: ClaimHolder) -> None:
         """Forget a session, if it is this one's."""
         if self._holders.get(session_id) is holder:
             del self._holders[session_id]
 
-    def held_by(self, holder: Holder) -> tuple[str, ...]:
+    def held_by(self, holder: ClaimHolder) -> tuple[str, ...]:
         """List a connection's sessions."""
         return tuple(session_id for session_id, other in self._holders.items() if other is holder)
 
-    def is_free_for(self, session_id: str, holder: Holder) -> bool:
+    def is_free_for(self, session_id: str, holder: ClaimHolder) -> bool:
         """Tell whether no other connection holds the session."""
         return self._holders.get(session_id, holder) is holder
 
-    async def win(self, session_id: str, holder: Holder) -> None:
+    async def win(self, session_id: str, holder: ClaimHolder) -> None:
         """Take a session, from a connection whose client is away if need be. Raises Busy."""
         while not self.is_free_for(session_id, holder):
             other = self._holders[session_id]
@@ -69,10 +69,10 @@ class Claims:
         self._holders[session_id] = holder
 
 
-class Turnstile:
+class SessionGuard:
     """Lets a connection's calls through to its own sessions only."""
 
-    def __init__(self, dispatch: Handler, claims: Claims, holder: Holder) -> None:
+    def __init__(self, dispatch: Handler, claims: SessionClaims, holder: ClaimHolder) -> None:
         self._dispatch = dispatch
         self._claims = claims
         self._holder = holder
@@ -82,14 +82,14 @@ class Turnstile:
         session_id = session_in(call.params)
         if session_id is None:
             return self._note(call.method, await self._dispatch.request(call))
-        if call.method in OPENS:
+        if call.method in OPENING_METHODS:
             return await self._open(call, session_id)
-        if call.method not in LOOKS and not self._claims.is_free_for(session_id, self._holder):
+        if call.method not in READING_METHODS and not self._claims.is_free_for(session_id, self._holder):
             raise to_peer_error(
                 Busy(f"Session {session_id[:80]!r} is open in another client of this server.")
             )
         result = self._note(call.method, await self._dispatch.request(call))
-        if call.method in LETS_GO:
+        if call.method in RELEASING_METHODS:
             self._claims.let_go(session_id, self._holder)
         return result
 
@@ -116,7 +116,7 @@ class Turnstile:
         return result
 
     def _note(self, method: str, result: object) -> object:
-        begun = getattr(result, "session_id", None) if method in BEGINS else None
+        begun = getattr(result, "session_id", None) if method in CREATING_METHODS else None
         if isinstance(begun, str):
             self._claims.take(begun, self._holder)
         return result

@@ -11,11 +11,11 @@ import anyio.abc
 from starlette.types import Message
 from starlette.websockets import WebSocket
 
-from hermes_acp.faces.acp.http.admission import Refusal, agreed_protocol
-from hermes_acp.faces.acp.http.outbox import MessagesGone, NeverSent, Reading
-from hermes_acp.faces.acp.http.places import place_after
-from hermes_acp.faces.acp.http.posting import CONNECTION_ID, GONE, refuse
-from hermes_acp.faces.acp.http.visits import TooMany, Visit, Visits
+from hermes_acp.frontends.acp.http.outbox import MessagesExpired, NeverSent, OutboxReader
+from hermes_acp.frontends.acp.http.post_requests import CONNECTION_ID, GONE, refuse
+from hermes_acp.frontends.acp.http.remote_clients import RemoteClient, RemoteClients, TooManyClients
+from hermes_acp.frontends.acp.http.request_admission import AdmissionRefusal, agreed_protocol
+from hermes_acp.frontends.acp.http.resume_position import resume_position
 from hermes_protocol.errors import PeerGone
 from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
 
@@ -25,57 +25,59 @@ TOO_BIG: Final = 1009
 TAKEN_OVER: Final = 4001
 
 
-async def serve_socket(visits: Visits, socket: WebSocket) -> None:
+async def serve_socket(clients: RemoteClients, socket: WebSocket) -> None:
     """Serve a client that was let in, from the upgrade to the end of its socket."""
-    attached = _attach(visits, socket)
-    if isinstance(attached, Refusal):
+    attached = _attach(clients, socket)
+    if isinstance(attached, AdmissionRefusal):
         await socket.send_denial_response(refuse(attached))
         return
-    visit, reading = attached
-    visit.arrive()
+    remote_client, reader = attached
+    remote_client.arrive()
     try:
         await socket.accept(
             agreed_protocol(socket.scope["subprotocols"]),
-            [(CONNECTION_ID.encode(), visit.id.encode())],
+            [(CONNECTION_ID.encode(), remote_client.id.encode())],
         )
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_write, tasks, visits, reading, socket)
-            await _read(visit, socket)
+            tasks.start_soon(_write, tasks, clients, reader, socket)
+            await _read(remote_client, socket)
             tasks.cancel_scope.cancel()
     finally:
-        reading.close()
-        visit.leave()
+        reader.close()
+        remote_client.leave()
 
 
-def _attach(visits: Visits, socket: WebSocket) -> tuple[Visit, Reading] | Refusal:
+def _attach(
+    clients: RemoteClients, socket: WebSocket
+) -> tuple[RemoteClient, OutboxReader] | AdmissionRefusal:
     """Give a new connection, or the one that the client comes back to, each with its reading."""
-    after = place_after(socket.headers)
-    if isinstance(after, Refusal):
+    after = resume_position(socket.headers)
+    if isinstance(after, AdmissionRefusal):
         return after
-    visit_id = socket.headers.get(CONNECTION_ID)
-    if visit_id is None:
+    client_id = socket.headers.get(CONNECTION_ID)
+    if client_id is None:
         try:
-            visit = visits.begin("websocket")
-        except TooMany:
-            return Refusal(503, "This server takes no more connections just now.")
-        visit.may_resume = after == 0
-        return visit, visit.transport.outbox(None).open(None)
-    visit = visits.find(visit_id)
-    if visit is None or not visit.may_resume:
+            remote_client = clients.begin("websocket")
+        except TooManyClients:
+            return AdmissionRefusal(503, "This server takes no more connections just now.")
+        remote_client.may_resume = after == 0
+        return remote_client, remote_client.transport.outbox(None).open(None)
+    remote_client = clients.find(client_id)
+    if remote_client is None or not remote_client.may_resume:
         return GONE
-    if visit.kind != "websocket":
-        return Refusal(409, "This connection's messages go over HTTP.")
+    if remote_client.kind != "websocket":
+        return AdmissionRefusal(409, "This connection's messages go over HTTP.")
     try:
-        return visit, visit.transport.outbox(None).open(after)
-    except MessagesGone:
-        return Refusal(
+        return remote_client, remote_client.transport.outbox(None).open(after)
+    except MessagesExpired:
+        return AdmissionRefusal(
             410, "What followed that message is no longer kept; begin a new connection and load the session."
         )
     except NeverSent:
-        return Refusal(400, "Last-Event-ID names a message that was not sent.")
+        return AdmissionRefusal(400, "Last-Event-ID names a message that was not sent.")
 
 
-async def _read(visit: Visit, socket: WebSocket) -> None:
+async def _read(remote_client: RemoteClient, socket: WebSocket) -> None:
     while True:
         message: Message = await socket.receive()
         if message["type"] == "websocket.disconnect":
@@ -88,29 +90,33 @@ async def _read(visit: Visit, socket: WebSocket) -> None:
             await socket.close(TOO_BIG, "message too long")
             return
         try:
-            await visit.transport.deliver(data)
+            await remote_client.transport.deliver(data)
         except PeerGone:
             return
 
 
-async def _write(tasks: anyio.abc.TaskGroup, visits: Visits, reading: Reading, socket: WebSocket) -> None:
+async def _write(
+    tasks: anyio.abc.TaskGroup, clients: RemoteClients, reader: OutboxReader, socket: WebSocket
+) -> None:
     """Write until the connection ends, another socket takes over, or the client takes nothing for too long."""
-    while batch := await reading.take():
-        with anyio.move_on_after(visits.patience.stall_s) as patience:
+    while batch := await reader.take():
+        with anyio.move_on_after(clients.server_limits.stall_s) as server_limits:
             for message in batch:
                 await socket.send_text(message.frame.decode())
-                reading.confirm([message])
-        if patience.cancelled_caught:
+                reader.confirm([message])
+        if server_limits.cancelled_caught:
             break
     else:
         with anyio.move_on_after(1):
-            await socket.close(*_last_words(visits, reading))
+            await socket.close(*_last_words(clients, reader))
     tasks.cancel_scope.cancel()
 
 
-def _last_words(visits: Visits, reading: Reading) -> tuple[int, str]:
-    if reading.is_displaced:
+def _last_words(clients: RemoteClients, reader: OutboxReader) -> tuple[int, str]:
+    if reader.is_displaced:
         return TAKEN_OVER, "the connection goes on over another socket"
     return (
-        (GOING_AWAY, "the server is stopping") if visits.is_stopping else (NORMAL, "the connection has ended")
+        (GOING_AWAY, "the server is stopping")
+        if clients.is_stopping
+        else (NORMAL, "the connection has ended")
     )

@@ -1,15 +1,17 @@
 """_hermes/checkpoints/diff: the files a turn changed, before and after."""
 
-from hermes_acp.core.checkpoints import FileTexts
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
+from hermes_acp.core.checkpoint_types import FileTexts
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
 from hermes_protocol import own
 
 
-async def diff_checkpoint(desk: Desk, params: own.CheckpointsDiffParams) -> own.CheckpointsDiffResult:
-    """Give both states of every file. Raises NotFound, CheckpointTrouble."""
-    desk.house.registrar.status(params.session_id)
-    found = await desk.house.checkpointing.keeper.texts(params.session_id, params.id)
+async def diff_checkpoint(
+    client: ClientConnection, params: own.CheckpointsDiffParams
+) -> own.CheckpointsDiffResult:
+    """Give both states of every file. Raises SessionNotFound, CheckpointError."""
+    client.app.session_admin.status(params.session_id)
+    found = await client.app.checkpoint_service.keeper.texts(params.session_id, params.id)
     return own.CheckpointsDiffResult(files=[_file(each) for each in found])
 
 

@@ -2,17 +2,19 @@
 
 from msgspec import UNSET
 
-from hermes_acp.core.checkpoints import Checkpoint, FileChange
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.times import iso_time
+from hermes_acp.core.checkpoint_types import Checkpoint, FileChange
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.timestamps import iso_time
 from hermes_protocol import own
 
 
-async def list_checkpoints(desk: Desk, params: own.CheckpointsListParams) -> own.CheckpointsListResult:
-    """List them, of an open session or a stored one. Raises NotFound, CheckpointTrouble."""
-    desk.house.registrar.status(params.session_id)
-    found = await desk.house.checkpointing.keeper.of_session(params.session_id)
+async def list_checkpoints(
+    client: ClientConnection, params: own.CheckpointsListParams
+) -> own.CheckpointsListResult:
+    """List them, of an open session or a stored one. Raises SessionNotFound, CheckpointError."""
+    client.app.session_admin.status(params.session_id)
+    found = await client.app.checkpoint_service.keeper.of_session(params.session_id)
     wanted = (each for each in found if each.kind == "turn" or params.include_undos)
     return own.CheckpointsListResult(checkpoints=[_entry(each) for each in wanted])
 

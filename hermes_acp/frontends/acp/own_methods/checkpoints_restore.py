@@ -1,23 +1,23 @@
 """_hermes/checkpoints/restore: take back what a turn changed, or what an undo put back."""
 
-from hermes_acp.core.checkpoints import Restored
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
+from hermes_acp.core.checkpoint_types import RestoreResult
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
 from hermes_protocol import own
 
 
 async def restore_checkpoint(
-    desk: Desk, params: own.CheckpointsRestoreParams
+    client: ClientConnection, params: own.CheckpointsRestoreParams
 ) -> own.CheckpointsRestoreResult:
     """Put everything back that was meant or, where something is in the way, nothing.
 
-    The session must be open: its model is told. Raises NotFound, Busy, CheckpointTrouble, StorageTrouble.
+    The session must be open: its model is told. Raises SessionNotFound, Busy, CheckpointError, StorageError.
     """
-    session = desk.session(params.session_id)
-    undoing = desk.house.checkpointing.undoing(session.id, session.ledger.emit)
+    session = client.session(params.session_id)
+    undoing = client.app.checkpoint_service.undoing(session.id, session.ledger.emit)
     paths = params.paths if isinstance(params.paths, list) else None
 
-    async def restore() -> Restored:
+    async def restore() -> RestoreResult:
         return await undoing.restore(params.id, paths, force=params.force)
 
     done = await session.between_turns(restore)

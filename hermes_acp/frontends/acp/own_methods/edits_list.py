@@ -2,20 +2,20 @@
 
 from typing import Any
 
+from hermes_acp.core.edit_reviews import Review, Reviews
+from hermes_acp.core.event_types import Diff
 from hermes_acp.core.events import EditsJudged
 from hermes_acp.core.hunks import Hunk
-from hermes_acp.core.reviews import Review, Reviews
-from hermes_acp.core.terms import Diff
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
-from hermes_acp.sessions.reviewing import Reviewing
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.sessions.edit_review import EditReview
 from hermes_protocol import own
 
 
-async def list_edits(desk: Desk, params: own.EditsListParams) -> own.EditsListResult:
-    """List them, as the files stand now. Raises NotFound, StorageTrouble."""
-    session = desk.session(params.session_id)
-    files = await Reviewing(session).look()
+async def list_edits(client: ClientConnection, params: own.EditsListParams) -> own.EditsListResult:
+    """List them, as the files stand now. Raises SessionNotFound, StorageError."""
+    session = client.session(params.session_id)
+    files = await EditReview(session).look()
     reviews = session.record.reviews
     return own.EditsListResult(
         files=[_file(each) for each in files],

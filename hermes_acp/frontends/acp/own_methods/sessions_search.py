@@ -4,29 +4,31 @@ from itertools import accumulate
 
 from msgspec import UNSET
 
-from hermes_acp.core.exchanges import Find, RecallQuery
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.times import iso_time
+from hermes_acp.core.port_types import RecallQuery, SearchHit
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.timestamps import iso_time
 from hermes_protocol import own
 
-PATIENCE_S = 2.0
-MOST = 200
+SEARCH_TIMEOUT_S = 2.0
+MAX_RESULTS = 200
 
 
-async def search_sessions(desk: Desk, params: own.SessionsSearchParams) -> own.SessionsSearchResult:
-    """Search, after reading what is new for a moment. Raises BadRequest for a query without a word, StorageTrouble."""
+async def search_sessions(
+    client: ClientConnection, params: own.SessionsSearchParams
+) -> own.SessionsSearchResult:
+    """Search, after reading what is new for a moment. Raises BadRequest for a query without a word, StorageError."""
     cwd = params.cwd if isinstance(params.cwd, str) else None
     if params.by_meaning:
-        await desk.house.prepare_recall()
+        await client.app.prepare_recall()
     asked = RecallQuery(
         params.query,
         cwd,
-        limit=max(1, min(params.limit, MOST)),
-        patience_s=PATIENCE_S,
+        limit=max(1, min(params.limit, MAX_RESULTS)),
+        max_wait_s=SEARCH_TIMEOUT_S,
         by_meaning=params.by_meaning,
     )
-    finds = await desk.house.recall.search(asked)
+    finds = await client.app.recall.search(asked)
     return own.SessionsSearchResult(
         found=[_entry(find) for find in finds.found],
         unread_sessions=finds.unread_sessions,
@@ -34,7 +36,7 @@ async def search_sessions(desk: Desk, params: own.SessionsSearchParams) -> own.S
     )
 
 
-def _entry(find: Find) -> own.SessionsSearchFound:
+def _entry(find: SearchHit) -> own.SessionsSearchFound:
     """Give a find with the places of its words, which are marked by characters in its snippet."""
     pieces = find.snippet.replace("\x03", "\x02").split("\x02")
     ends = list(accumulate(map(len, pieces)))

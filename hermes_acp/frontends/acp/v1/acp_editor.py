@@ -10,11 +10,11 @@ from typing import Final, TypeVar
 import anyio
 import msgspec
 
-from hermes_acp.core.errors import EditorCannotTell, WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, CommandEnd
+from hermes_acp.core.errors import EditorStateUnknown, WorkspaceError
+from hermes_acp.core.port_types import Command, CommandResult
 from hermes_acp.core.proposals import Progress
-from hermes_acp.core.word_breaks import from_a_break
-from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.core.word_breaks import trim_from_break
+from hermes_acp.frontends.acp.client_connection import ClientConnection
 from hermes_protocol import salvage, v1
 from hermes_protocol.errors import METHOD_NOT_FOUND, NOT_FOUND, PeerError, PeerGone
 
@@ -22,37 +22,37 @@ T = TypeVar("T")
 FILE_TIMEOUT_S: Final = 30.0
 OUTPUT_BYTES: Final = 65_536
 KILL_S: Final = 2.0
-LONGEST_SIGNAL: Final = 40
+MAX_SIGNAL_LENGTH: Final = 40
 SHELL: Final = "bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
 UNQUOTING_CLIENTS: Final = frozenset({"vscode-acp-client"})
 """By the names they give: they join a command and its arguments by blanks and hand that to a shell, so something else
 than what was approved would run."""
 
 
-class _Beside(msgspec.Struct, frozen=True):
+class _ErrorDetails(msgspec.Struct, frozen=True):
     details: str = ""
 
 
 class AcpEditor:
     """One session's editor, as far as it announced anything."""
 
-    def __init__(self, desk: Desk, session_id: str) -> None:
-        self._desk = desk
+    def __init__(self, client: ClientConnection, session_id: str) -> None:
+        self._client = client
         self._session_id = session_id
-        fs = desk.capabilities.fs
+        fs = client.capabilities.fs
         self.reads_files = bool(fs and fs.read_text_file)
         self.writes_files = bool(fs and fs.write_text_file)
-        self.runs_commands = bool(desk.capabilities.terminal) and not _unquotes(desk)
+        self.runs_commands = bool(client.capabilities.terminal) and not _unquotes(client)
 
     async def read_text(self, path: str) -> str | None:
-        """Give the text the editor holds; None when it knows no such file. Raises EditorCannotTell."""
+        """Give the text the editor holds; None when it knows no such file. Raises EditorStateUnknown."""
         request = v1.ReadTextFileRequest(session_id=self._session_id, path=path)
         try:
             reply = await self._call("fs/read_text_file", request, v1.ReadTextFileResponse, FILE_TIMEOUT_S)
         except (PeerError, PeerGone, TimeoutError) as error:
             if isinstance(error, PeerError) and error.code in (NOT_FOUND, METHOD_NOT_FOUND):
                 return None
-            raise EditorCannotTell(
+            raise EditorStateUnknown(
                 f"The editor did not say what it holds of {path}: {_reason(error)}.",
                 hint="Nothing was changed, since it may hold unsaved changes. Save or close the file there.",
             ) from error
@@ -61,21 +61,21 @@ class AcpEditor:
     async def write_text(self, path: str, text: str) -> None:
         """Let the editor write; whatever answer is no error will do, `null` included.
 
-        Raises WorkspaceTrouble when it refuses or does not answer.
+        Raises WorkspaceError when it refuses or does not answer.
         """
         request = v1.WriteTextFileRequest(session_id=self._session_id, path=path, content=text)
         try:
-            await self._desk.connection.request(
+            await self._client.connection.request(
                 "fs/write_text_file", request, msgspec.Raw, timeout_s=FILE_TIMEOUT_S
             )
         except (PeerError, PeerGone) as error:
-            raise WorkspaceTrouble(f"The editor did not write {path}: {_reason(error)}.") from error
+            raise WorkspaceError(f"The editor did not write {path}: {_reason(error)}.") from error
         except TimeoutError as error:
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"The editor did not answer a write of {path} in {FILE_TIMEOUT_S:.0f} s."
             ) from error
 
-    async def run(self, command: Command, progress: Progress) -> CommandEnd | None:
+    async def run(self, command: Command, progress: Progress) -> CommandResult | None:
         """Run in a terminal of the editor's, shown in the call's card, released at the end in any case.
 
         An editor that has no such method runs nothing; after any other failure the command may be running there, so it
@@ -94,7 +94,7 @@ class AcpEditor:
         except (PeerError, PeerGone, TimeoutError) as error:
             if isinstance(error, PeerError) and error.code == METHOD_NOT_FOUND:
                 return None
-            raise WorkspaceTrouble(
+            raise WorkspaceError(
                 f"The editor did not start the command: {_reason(error)}.",
                 hint="It may have been started all the same: look before running it again.",
             ) from error
@@ -105,7 +105,7 @@ class AcpEditor:
             with anyio.move_on_after(KILL_S, shield=True):
                 await self._release(terminal.terminal_id)
 
-    async def _follow(self, terminal_id: str, command: Command) -> CommandEnd:
+    async def _follow(self, terminal_id: str, command: Command) -> CommandResult:
         timed_out = False
         exit_code: int | None = None
         signal = ""
@@ -120,12 +120,12 @@ class AcpEditor:
             timed_out = True
             await self._kill(terminal_id)
         except (PeerError, PeerGone) as error:
-            raise WorkspaceTrouble(f"The editor lost the command: {_reason(error)}.") from error
+            raise WorkspaceError(f"The editor lost the command: {_reason(error)}.") from error
         except anyio.get_cancelled_exc_class():
             with anyio.move_on_after(KILL_S, shield=True):
                 await self._kill(terminal_id)
             raise
-        return CommandEnd(await self._output(terminal_id), exit_code, timed_out, signal)
+        return CommandResult(await self._output(terminal_id), exit_code, timed_out, signal)
 
     async def _output(self, terminal_id: str) -> str:
         request = v1.TerminalOutputRequest(session_id=self._session_id, terminal_id=terminal_id)
@@ -135,7 +135,7 @@ class AcpEditor:
             return f"[The editor did not give the output: {_reason(error)}.]"
         if not reply.truncated:
             return reply.output
-        rest = from_a_break(reply.output.encode("utf-8", "replace")).decode()
+        rest = trim_from_break(reply.output.encode("utf-8", "replace")).decode()
         return f"[… the beginning is left out …]\n{rest}"
 
     async def _kill(self, terminal_id: str) -> None:
@@ -148,27 +148,27 @@ class AcpEditor:
 
     async def _try(self, method: str, params: object) -> None:
         try:
-            await self._desk.connection.request(method, params, msgspec.Raw, timeout_s=KILL_S)
+            await self._client.connection.request(method, params, msgspec.Raw, timeout_s=KILL_S)
         except (PeerError, PeerGone, TimeoutError):
             return
 
     async def _call(self, method: str, params: object, shape: type[T], timeout_s: float) -> T:
-        raw = await self._desk.connection.request(method, params, msgspec.Raw, timeout_s=timeout_s)
+        raw = await self._client.connection.request(method, params, msgspec.Raw, timeout_s=timeout_s)
         try:
             return salvage.decode(shape, raw)
         except msgspec.MsgspecError as error:
             raise PeerError(0, f"its answer to {method} has the wrong shape") from error
 
 
-def _unquotes(desk: Desk) -> bool:
+def _unquotes(client: ClientConnection) -> bool:
     """Whether this client's terminals are known to run other words than they are given."""
-    client = desk.greeted.client_info if isinstance(desk.greeted, v1.InitializeRequest) else None
-    return bool(client and client.name in UNQUOTING_CLIENTS)
+    implementation = client.greeted.client_info if isinstance(client.greeted, v1.InitializeRequest) else None
+    return bool(implementation and implementation.name in UNQUOTING_CLIENTS)
 
 
 def _signal_name(told: str) -> str:
     """Give the name of a signal as it may stand in a sentence; what is no name at all is some signal."""
-    name = "".join(each for each in told if each.isalnum() or each in "+-_ ")[:LONGEST_SIGNAL].strip()
+    name = "".join(each for each in told if each.isalnum() or each in "+-_ ")[:MAX_SIGNAL_LENGTH].strip()
     return name or ("a signal" if told else "")
 
 
@@ -177,7 +177,7 @@ def _reason(error: Exception) -> str:
     if not isinstance(error, PeerError):
         return str(error) or "no answer"
     try:
-        beside = msgspec.convert(error.data, _Beside).details
+        beside = msgspec.convert(error.data, _ErrorDetails).details
     except msgspec.ValidationError:
         beside = ""
     return (beside or error.message).rstrip(".")

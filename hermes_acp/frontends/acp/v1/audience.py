@@ -23,13 +23,13 @@ from hermes_acp.core.events import (
     TurnEnded,
     UserSaid,
 )
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.drafts import show_draft
-from hermes_acp.faces.acp.extensions import takes
-from hermes_acp.faces.acp.judgements import show_judgement
-from hermes_acp.faces.acp.v1.options import config_options
-from hermes_acp.faces.acp.v1.subagents import changed_state, errand
-from hermes_acp.faces.acp.v1.updates import UNSHOWN, View, to_updates
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.draft_notifications import notify_draft
+from hermes_acp.frontends.acp.meta_extensions import takes
+from hermes_acp.frontends.acp.review_notifications import notify_review
+from hermes_acp.frontends.acp.v1.options import config_options
+from hermes_acp.frontends.acp.v1.subagents import changed_state, task_message
+from hermes_acp.frontends.acp.v1.updates import UNSHOWN, UpdateView, to_updates
 from hermes_acp.sessions.session import Session
 from hermes_protocol import v1
 
@@ -37,45 +37,45 @@ from hermes_protocol import v1
 class EditorAudience:
     """One session's updates on one connection."""
 
-    def __init__(self, desk: Desk, session: Session) -> None:
-        self._desk = desk
+    def __init__(self, client: ClientConnection, session: Session) -> None:
+        self._client = client
         self._session = session
-        self._view = _view_of(desk, is_replay=False)
-        self._past_view = _view_of(desk, is_replay=True)
+        self._view = _view_of(client, is_replay=False)
+        self._past_view = _view_of(client, is_replay=True)
         self._filled: set[tuple[str, str]] = set()
         self._rejected: dict[tuple[str, str], str] = {}
         self._said: dict[str, str] = {}
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, EditorAudience) and (self._desk, self._session) == (
-            other._desk,
+        return isinstance(other, EditorAudience) and (self._client, self._session) == (
+            other._client,
             other._session,
         )
 
     def __hash__(self) -> int:
-        return hash((id(self._desk), id(self._session)))
+        return hash((id(self._client), id(self._session)))
 
     def show(self, event: Event) -> None:
         """Queue the event's updates; a changed mode or option is shown with all the others."""
         record = self._session.record
         self._tell(event, self._view, self._session.id)
         if isinstance(event, ModeChanged | OptionsChanged):
-            options = config_options(record, self._session.offers, self._desk.capabilities)
-            notify(self._desk, self._session.id, v1.ConfigOptionUpdate(config_options=options))
+            options = config_options(record, self._session.offers, self._client.capabilities)
+            notify(self._client, self._session.id, v1.ConfigOptionUpdate(config_options=options))
         elif isinstance(event, CommandsChanged):
-            notify(self._desk, self._session.id, commands_update(self._session))
+            notify(self._client, self._session.id, commands_update(self._session))
 
-    def recall(self, event: Event) -> None:
+    def replay_event(self, event: Event) -> None:
         """Queue the updates of an event of the past; what is chosen now is told by the answer behind it."""
         self._tell(event, self._past_view, self._session.id)
 
-    def _tell(self, event: Event, view: View, session_id: str) -> None:
+    def _tell(self, event: Event, view: UpdateView, session_id: str) -> None:
         if isinstance(event, EditsJudged) and not view.is_replay:
-            show_judgement(self._desk, session_id, self._session.record.reviews, event)
+            notify_review(self._client, session_id, self._session.record.reviews, event)
         if isinstance(event, UNSHOWN) and not (view.takes_turn_ends and isinstance(event, TurnEnded)):
             return
         if isinstance(event, EditDrafted):
-            show_draft(self._desk, session_id, event)
+            notify_draft(self._client, session_id, event)
             return
         if isinstance(event, ThoughtSaid) and not self._session.record.options.shows_thoughts:
             return
@@ -84,9 +84,9 @@ class EditorAudience:
                 self._tell_of_child(event, view, session_id)
             return
         for update in to_updates(event, self._seen(event, view, session_id)):
-            notify(self._desk, session_id, update)
+            notify(self._client, session_id, update)
 
-    def _seen(self, event: Event, view: View, session_id: str) -> View:
+    def _seen(self, event: Event, view: UpdateView, session_id: str) -> UpdateView:
         """Note what stands on the cards of open calls and who spoke last; tell it of a call or a step that ends."""
         match event:
             case TextSaid():
@@ -107,34 +107,34 @@ class EditorAudience:
                 pass
         return view
 
-    def _tell_of_child(self, event: ChildReported, view: View, session_id: str) -> None:
+    def _tell_of_child(self, event: ChildReported, view: UpdateView, session_id: str) -> None:
         """Show what happens in a child agent's session there; how it stands, in the session above."""
         for update in changed_state(event):
-            notify(self._desk, session_id, update)
+            notify(self._client, session_id, update)
         if isinstance(event.event, UserSaid):
-            notify(self._desk, event.child_id, errand(event.event, event.child_id, session_id))
+            notify(self._client, event.child_id, task_message(event.event, event.child_id, session_id))
         else:
             self._tell(event.event, view, event.child_id)
 
     async def drained(self) -> None:
         """Wait while the editor reads too slowly."""
-        await self._desk.connection.drained()
+        await self._client.connection.drained()
 
 
-def watch(desk: Desk, session: Session) -> None:
+def watch(client: ClientConnection, session: Session) -> None:
     """Let the editor watch the session from now on; one that does so already goes on."""
-    session.ledger.admit(EditorAudience(desk, session))
+    session.ledger.admit(EditorAudience(client, session))
 
 
-def _view_of(desk: Desk, *, is_replay: bool) -> View:
+def _view_of(client: ClientConnection, *, is_replay: bool) -> UpdateView:
     """Say what this client takes."""
-    session = desk.capabilities.session
-    return View(
+    session = client.capabilities.session
+    return UpdateView(
         is_replay=is_replay,
-        takes_turn_ends=is_replay and takes(desk.capabilities, "turnEnds"),
+        takes_turn_ends=is_replay and takes(client.capabilities, "turnEnds"),
         takes_notices=bool(session and session.notices),
-        takes_plan_updates=desk.takes_plan_updates,
-        takes_subagents=desk.takes_subagents,
+        takes_plan_updates=client.takes_plan_updates,
+        takes_subagents=client.takes_subagents,
         takes_compactions=bool(session and session.compaction),
     )
 
@@ -152,6 +152,6 @@ def commands_update(session: Session) -> v1.AvailableCommandsUpdate:
     return v1.AvailableCommandsUpdate(available_commands=commands)
 
 
-def notify(desk: Desk, session_id: str, update: v1.SessionUpdate) -> None:
+def notify(client: ClientConnection, session_id: str, update: v1.SessionUpdate) -> None:
     """Send one update."""
-    desk.connection.notify("session/update", v1.SessionNotification(session_id=session_id, update=update))
+    client.connection.notify("session/update", v1.SessionNotification(session_id=session_id, update=update))

@@ -5,7 +5,7 @@ Knows: which block becomes which part, and what cannot be taken. Does not know: 
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ImagePart, LinkPart, Part, ResourcePart, TextPart
-from hermes_acp.faces.acp.prompts import blob_to_part, checked_prompt, picture
+from hermes_acp.frontends.acp.prompt_parts import blob_to_part, checked_prompt, picture
 from hermes_protocol import v1
 
 

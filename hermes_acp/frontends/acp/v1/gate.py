@@ -7,14 +7,14 @@ a clear yes is a no.
 import msgspec
 
 from hermes_acp.core.events import CallProposed
-from hermes_acp.core.exchanges import Answer, FullAnswer, Lasting
+from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse, PermissionScope
 from hermes_acp.core.proposals import Question, Reply
-from hermes_acp.faces.acp.amendments import full_answer
-from hermes_acp.faces.acp.approval_text import approval_text, call_meta
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.questions import answer_of, offers_for, reason_for
-from hermes_acp.faces.acp.v1.inquiry import Inquiry
-from hermes_acp.faces.acp.v1.updates import to_diffs, to_locations, to_text
+from hermes_acp.frontends.acp.answer_extras import full_answer
+from hermes_acp.frontends.acp.approval_text import approval_text, call_meta
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.permission_options import answer_of, answer_options, reason_for
+from hermes_acp.frontends.acp.v1.inquiry import Inquiry
+from hermes_acp.frontends.acp.v1.updates import to_diffs, to_locations, to_text
 from hermes_protocol import salvage, v1
 from hermes_protocol.errors import PeerError, PeerGone
 
@@ -22,15 +22,17 @@ from hermes_protocol.errors import PeerError, PeerGone
 class EditorGate:
     """Asks the user of one session, for as long as the question stands."""
 
-    def __init__(self, desk: Desk, session_id: str) -> None:
-        self._connection = desk.connection
+    def __init__(self, client: ClientConnection, session_id: str) -> None:
+        self._connection = client.connection
         self._session_id = session_id
-        self._inquiry = Inquiry(desk, session_id)
+        self._inquiry = Inquiry(client, session_id)
 
-    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | FullAnswer:
+    async def ask(
+        self, call: CallProposed, *, permission_scope: PermissionScope
+    ) -> PermissionAnswer | PermissionResponse:
         """Put one call, under its own id and with its diff; an unknown option is no answer."""
         request = v1.RequestPermissionRequest(
-            session_id=self._session_id, tool_call=_tool_call(call), options=_options(lasting)
+            session_id=self._session_id, tool_call=_tool_call(call), options=_options(permission_scope)
         )
         try:
             reply = await self._connection.request("session/request_permission", request, msgspec.Raw)
@@ -69,8 +71,8 @@ def _tool_call(call: CallProposed) -> v1.ToolCallUpdate:
     )
 
 
-def _options(lasting: Lasting) -> list[v1.PermissionOption]:
+def _options(permission_scope: PermissionScope) -> list[v1.PermissionOption]:
     return [
         v1.PermissionOption(option_id=offer.id, name=offer.name, kind=offer.kind)
-        for offer in offers_for(lasting)
+        for offer in answer_options(permission_scope)
     ]

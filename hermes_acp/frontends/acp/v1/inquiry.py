@@ -6,8 +6,8 @@ Knows: elicitation/create by form and by address, elicitation/complete. Does not
 import msgspec
 
 from hermes_acp.core.proposals import Question, Reply
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.forms import Form, answer_in, form_of
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.elicitation_forms import Form, answer_in, form_of
 from hermes_protocol import salvage, v1
 from hermes_protocol.errors import PeerError, PeerGone
 
@@ -15,11 +15,11 @@ from hermes_protocol.errors import PeerError, PeerGone
 class Inquiry:
     """The questions of one turn."""
 
-    def __init__(self, desk: Desk, session_id: str) -> None:
-        announced = desk.capabilities.elicitation
+    def __init__(self, client: ClientConnection, session_id: str) -> None:
+        announced = client.capabilities.elicitation
         self._takes_forms = bool(announced and announced.form)
         self._takes_addresses = bool(announced and announced.url)
-        self._desk = desk
+        self._client = client
         self._session_id = session_id
         self._opened: list[str] = []
 
@@ -49,7 +49,7 @@ class Inquiry:
         return _read(response)
 
     async def _open(self, call_id: str, question: Question) -> Reply | None:
-        elicitation_id = self._desk.house.ids.fresh("page")
+        elicitation_id = self._client.app.ids.fresh("page")
         request = v1.CreateElicitationRequestUrl(
             message=question.text,
             elicitation_id=elicitation_id,
@@ -67,7 +67,7 @@ class Inquiry:
         self, request: v1.CreateElicitationRequestForm | v1.CreateElicitationRequestUrl
     ) -> v1.CreateElicitationResponse | None:
         try:
-            raw = await self._desk.connection.request("elicitation/create", request, msgspec.Raw)
+            raw = await self._client.connection.request("elicitation/create", request, msgspec.Raw)
             return salvage.decode(v1.CreateElicitationResponse, raw)
         except (PeerError, PeerGone, msgspec.MsgspecError):
             return None
@@ -76,7 +76,7 @@ class Inquiry:
         """Let the editor put away the pages it opened: the turn that wanted them is over."""
         while self._opened:
             done = v1.CompleteElicitationNotification(elicitation_id=self._opened.pop())
-            self._desk.connection.notify("elicitation/complete", done)
+            self._client.connection.notify("elicitation/complete", done)
 
 
 def _schema_of(form: Form) -> v1.ElicitationSchema:

@@ -5,21 +5,21 @@ Knows: their shape on this wire. Does not know: connections; it is read before t
 
 from typing import TYPE_CHECKING
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.server_specs import address, carried_spec, headers, stdio_spec
-from hermes_acp.mcp.specs import HttpServer, ServerSpec, SseServer
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.mcp_server_specs import address, carried_spec, headers, stdio_spec
+from hermes_acp.mcp.server_definitions import HttpServer, ServerSpec, SseServer
 from hermes_protocol import v1
 
 if TYPE_CHECKING:
     from msgspec import UnsetType
 
 
-def specs_of(desk: Desk, servers: "list[v1.McpServer] | UnsetType") -> tuple[ServerSpec, ...]:
+def specs_of(client: ClientConnection, servers: "list[v1.McpServer] | UnsetType") -> tuple[ServerSpec, ...]:
     """Check and convert the servers of a session. Raises BadRequest, which never quotes a value."""
-    return tuple(_spec_of(desk, server) for server in servers or ())
+    return tuple(_spec_of(client, server) for server in servers or ())
 
 
-def _spec_of(desk: Desk, server: v1.McpServer) -> ServerSpec:
+def _spec_of(client: ClientConnection, server: v1.McpServer) -> ServerSpec:
     name = server.name
     match server:
         case v1.McpServerStdio():
@@ -30,7 +30,7 @@ def _spec_of(desk: Desk, server: v1.McpServer) -> ServerSpec:
         case v1.McpServerSse():
             return SseServer(name, address(name, server.url), _headers(server))
         case v1.McpServerAcp():
-            return carried_spec(desk, name, server.server_id)
+            return carried_spec(client, name, server.server_id)
 
 
 def _headers(server: v1.McpServerHttp | v1.McpServerSse) -> tuple[tuple[str, str], ...]:

@@ -3,14 +3,14 @@
 Knows: their shape, and which of them a client can show. Does not know: which there are.
 """
 
-from hermes_acp.core.offers import Offers
+from hermes_acp.core.available_options import AvailableOptions
 from hermes_acp.core.record import Record
-from hermes_acp.faces.acp.choices import Choice, Picker, Switch, options_of
+from hermes_acp.frontends.acp.session_options import Choice, Picker, Switch, options_of
 from hermes_protocol import v1
 
 
 def config_options(
-    record: Record, offers: Offers, capabilities: v1.ClientCapabilities
+    record: Record, offers: AvailableOptions, capabilities: v1.ClientCapabilities
 ) -> list[v1.SessionConfigOption]:
     """List every option with its present value, as a client of these capabilities can show them."""
     options = options_of(record, offers)

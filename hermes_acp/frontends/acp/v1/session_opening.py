@@ -5,37 +5,39 @@ Does not know: new from loaded.
 """
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.diagnoses import take_diagnoses
-from hermes_acp.faces.acp.v1.audience import commands_update, notify, watch
-from hermes_acp.faces.acp.v1.editor import AcpEditor
-from hermes_acp.faces.acp.v1.modes import mode_state
-from hermes_acp.faces.acp.v1.options import config_options
-from hermes_acp.faces.acp.v1.system_prompt import instructions_of
-from hermes_acp.faces.acp.workspace_trust import heed
-from hermes_acp.sessions.manager import OpenWorkspace, Past, Watch
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.editor_diagnostics import attach_diagnostics
+from hermes_acp.frontends.acp.editor_trust import apply_editor_trust
+from hermes_acp.frontends.acp.v1.acp_editor import AcpEditor
+from hermes_acp.frontends.acp.v1.audience import commands_update, notify, watch
+from hermes_acp.frontends.acp.v1.client_instructions import instructions_of
+from hermes_acp.frontends.acp.v1.options import config_options
+from hermes_acp.frontends.acp.v1.session_modes import mode_state
 from hermes_acp.sessions.session import Session
+from hermes_acp.sessions.session_manager import OnOpened, OpenWorkspace, SessionHistory
 from hermes_protocol import v1
 
 
-def workspace_opener(desk: Desk) -> OpenWorkspace:
+def workspace_opener(client: ClientConnection) -> OpenWorkspace:
     """Give what opens a workspace that prefers this editor's own files and terminals."""
-    return lambda session_id, cwd, roots: desk.house.open_workspace(cwd, roots, AcpEditor(desk, session_id))
+    return lambda session_id, cwd, roots: client.app.open_workspace(cwd, roots, AcpEditor(client, session_id))
 
 
 async def open_stored(
-    desk: Desk, params: v1.LoadSessionRequest | v1.ResumeSessionRequest, begin_to_watch: Watch
-) -> tuple[Session, Past]:
+    client: ClientConnection,
+    params: v1.LoadSessionRequest | v1.ResumeSessionRequest,
+    begin_to_watch: OnOpened,
+) -> tuple[Session, SessionHistory]:
     """Open a stored session with the client's own instructions; where these cannot be taken it is not opened.
 
-    `begin_to_watch` is called where the past ends. Raises NotFound, Busy, BadRequest, StorageTrouble.
+    `begin_to_watch` is called where the past ends. Raises SessionNotFound, Busy, BadRequest, StorageError.
     """
-    sessions = desk.house.sessions
+    sessions = client.app.sessions
     session_id, more_roots = params.session_id, params.additional_directories or ()
     instructions = instructions_of(params.system_prompt)
     was_open = sessions.get(session_id) is not None
     session, past = await sessions.load(
-        session_id, params.cwd, workspace_opener(desk), more_roots, begin_to_watch
+        session_id, params.cwd, workspace_opener(client), more_roots, begin_to_watch
     )
     try:
         session.instruct(instructions)
@@ -43,14 +45,14 @@ async def open_stored(
         if not was_open:
             await sessions.close(session_id)
         raise
-    heed(desk, session, params.meta)
-    take_diagnoses(desk, session)
+    apply_editor_trust(client, session, params.meta)
+    attach_diagnostics(client, session)
     return session, past
 
 
-def options_state(desk: Desk, session: Session) -> list[v1.SessionConfigOption]:
+def options_state(client: ClientConnection, session: Session) -> list[v1.SessionConfigOption]:
     """Give the session's options as this client can show them."""
-    return config_options(session.record, session.offers, desk.capabilities)
+    return config_options(session.record, session.offers, client.capabilities)
 
 
 def modes_state(session: Session) -> v1.SessionModeState:
@@ -58,13 +60,13 @@ def modes_state(session: Session) -> v1.SessionModeState:
     return mode_state(session.record, allows_bypass=session.offers.allows_bypass)
 
 
-def admit(desk: Desk, session: Session) -> None:
+def admit(client: ClientConnection, session: Session) -> None:
     """Let the editor watch the session; its commands are announced right behind the answer."""
-    take_diagnoses(desk, session)
-    watch(desk, session)
-    announce_commands(desk, session)
+    attach_diagnostics(client, session)
+    watch(client, session)
+    announce_commands(client, session)
 
 
-def announce_commands(desk: Desk, session: Session) -> None:
+def announce_commands(client: ClientConnection, session: Session) -> None:
     """Tell the editor of the session's commands, right behind the answer that is being made."""
-    desk.after_answer(lambda: notify(desk, session.id, commands_update(session)))
+    client.after_answer(lambda: notify(client, session.id, commands_update(session)))

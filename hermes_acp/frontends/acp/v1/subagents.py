@@ -5,8 +5,8 @@ happens in its session, which is shown like in any other.
 """
 
 from hermes_acp.core.events import ChildChanged, ChildReported, PermissionAnswered, PermissionAsked, UserSaid
-from hermes_acp.faces.acp.endings import STOP_REASONS
-from hermes_acp.faces.acp.v1.content import part_to_block
+from hermes_acp.frontends.acp.stop_reasons import STOP_REASONS
+from hermes_acp.frontends.acp.v1.content import part_to_block
 from hermes_protocol import v1
 from hermes_protocol.errors import INTERNAL_ERROR
 
@@ -39,7 +39,7 @@ def changed_state(event: ChildReported) -> tuple[v1.SubagentUpdate, ...]:
     return (v1.SubagentUpdate(session_id=event.child_id, state=state),)
 
 
-def errand(event: UserSaid, child_id: str, parent_id: str) -> v1.SessionMessage:
+def task_message(event: UserSaid, child_id: str, parent_id: str) -> v1.SessionMessage:
     """Tell on a child's session what the session above gave it to do."""
     return v1.SessionMessage(
         message_id=event.message_id,

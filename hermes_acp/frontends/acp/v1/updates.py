@@ -1,13 +1,14 @@
 """Our events as session updates.
 
 Knows: what each event looks like to an editor. Does not know: whether it happens now or is replayed, beyond what
-`View` says. Pure and exhaustive: live and replay go through the same function.
+`UpdateView` says. Pure and exhaustive: live and replay go through the same function.
 """
 
 from typing import Final
 
 from msgspec import UNSET, Struct
 
+from hermes_acp.core.event_types import Diff, Location
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -34,13 +35,12 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.record import CUT_OFF
-from hermes_acp.core.terms import Diff, Location
-from hermes_acp.faces.acp.amendments import rejected
-from hermes_acp.faces.acp.approval_text import call_meta
-from hermes_acp.faces.acp.endings import STOP_REASONS
-from hermes_acp.faces.acp.fences import fenced
-from hermes_acp.faces.acp.v1.content import part_to_block
-from hermes_acp.faces.acp.v1.subagents import announcement
+from hermes_acp.frontends.acp.answer_extras import rejected
+from hermes_acp.frontends.acp.approval_text import call_meta
+from hermes_acp.frontends.acp.output_markdown import fenced
+from hermes_acp.frontends.acp.stop_reasons import STOP_REASONS
+from hermes_acp.frontends.acp.v1.content import part_to_block
+from hermes_acp.frontends.acp.v1.subagents import announcement
 from hermes_protocol import v1
 
 PLAN: Final = "plan"
@@ -51,7 +51,7 @@ UNSHOWN: Final = (TurnStarted, StepEnded, TurnEnded)
 Compaction = CompactionStarted | SummarySaid | HistoryCompacted | CompactionFailed
 
 
-class View(Struct, frozen=True):
+class UpdateView(Struct, frozen=True):
     """What one client takes: replayed or live, with notices or without.
 
     Two are about a call that ends: `has_filled_card` says whether something stands on its card already, `rejection` is
@@ -70,7 +70,7 @@ class View(Struct, frozen=True):
     has_words: bool = False
 
 
-def to_updates(event: Event, view: View) -> tuple[v1.SessionUpdate, ...]:
+def to_updates(event: Event, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
     """Give the updates that show one event to one client; none for what editors are not shown."""
     match event:
         case TextSaid():
@@ -124,14 +124,14 @@ def _turn_end(event: TurnEnded) -> v1.SessionUpdate:
     return v1.SessionInfoUpdate(meta={"hermes": {"turnEnded": said}})
 
 
-def _broken_off(event: StepFailed, view: View) -> tuple[v1.SessionUpdate, ...]:
+def _broken_off(event: StepFailed, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
     """Close the words of a try that is made again, which cannot be taken back, for whoever is not told by a notice."""
     if view.has_words and event.retried and not view.takes_notices:
         return (_agent_chunk(BROKEN_OFF, event.message_id),)
     return ()
 
 
-def _notice(event: Noticed, view: View) -> v1.SessionUpdate:
+def _notice(event: Noticed, view: UpdateView) -> v1.SessionUpdate:
     if view.takes_notices:
         return v1.Notice(severity=event.level, title=event.text)
     return _thought_chunk(f"{event.text}\n", UNSET)
@@ -157,7 +157,7 @@ def _compaction(event: Compaction) -> tuple[v1.SessionUpdate, ...]:
             return (v1.CompactionUpdate(compaction_id=named, status=event.status, summary=None, error=error),)
 
 
-def _news_of(event: Compaction, view: View) -> tuple[v1.SessionUpdate, ...]:
+def _news_of(event: Compaction, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
     """Tell a client without compactions why nothing is said for a while, and that it was in vain."""
     match event:
         case CompactionStarted(again=False) if not view.is_replay:
@@ -169,7 +169,7 @@ def _news_of(event: Compaction, view: View) -> tuple[v1.SessionUpdate, ...]:
 
 
 def _card(
-    event: CallProposed | CallStarted | CallProgressed | CallEnded, view: View
+    event: CallProposed | CallStarted | CallProgressed | CallEnded, view: UpdateView
 ) -> tuple[v1.SessionUpdate, ...]:
     match event:
         case CallProposed():
@@ -195,7 +195,7 @@ def _card(
             return (_card_end(event, view),)
 
 
-def _card_end(event: CallEnded, view: View) -> v1.SessionUpdateToolCallUpdate:
+def _card_end(event: CallEnded, view: UpdateView) -> v1.SessionUpdateToolCallUpdate:
     """Close a card; what was on it when its call was stopped stays, as the outcome only says that it was stopped."""
     content: list[v1.ToolCallContent] = [*to_diffs(event.diffs)]
     if event.terminal_id and not view.is_replay:

@@ -12,11 +12,11 @@ from hermes_acp.core.events import (
     OptionsChanged,
     ThoughtSaid,
 )
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.drafts import show_draft
-from hermes_acp.faces.acp.judgements import show_judgement
-from hermes_acp.faces.acp.v2.options import config_options
-from hermes_acp.faces.acp.v2.updates import Narration
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.draft_notifications import notify_draft
+from hermes_acp.frontends.acp.review_notifications import notify_review
+from hermes_acp.frontends.acp.v2.options import config_options
+from hermes_acp.frontends.acp.v2.updates import UpdateStream
 from hermes_acp.sessions.session import Session
 from hermes_protocol import v2
 
@@ -24,19 +24,19 @@ from hermes_protocol import v2
 class EditorAudience:
     """One session's updates on one connection."""
 
-    def __init__(self, desk: Desk, session: Session) -> None:
-        self._desk = desk
+    def __init__(self, client: ClientConnection, session: Session) -> None:
+        self._client = client
         self._session = session
-        self._narration = Narration(session.workspace.cwd)
+        self._narration = UpdateStream(session.workspace.cwd)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, EditorAudience) and (self._desk, self._session) == (
-            other._desk,
+        return isinstance(other, EditorAudience) and (self._client, self._session) == (
+            other._client,
             other._session,
         )
 
     def __hash__(self) -> int:
-        return hash((id(self._desk), id(self._session)))
+        return hash((id(self._client), id(self._session)))
 
     def show(self, event: Event) -> None:
         """Queue the event's updates; a changed mode or option is shown with all the others."""
@@ -46,11 +46,11 @@ class EditorAudience:
         elif isinstance(event, CommandsChanged):
             self.notify(v2.AvailableCommandsUpdate(available_commands=available_commands(self._session)))
         elif isinstance(event, EditDrafted):
-            show_draft(self._desk, self._session.id, event)
+            notify_draft(self._client, self._session.id, event)
         elif isinstance(event, EditsJudged):
-            show_judgement(self._desk, self._session.id, self._session.record.reviews, event)
+            notify_review(self._client, self._session.id, self._session.record.reviews, event)
 
-    def recall(self, event: Event) -> None:
+    def replay_event(self, event: Event) -> None:
         """Queue the updates of an event of the past; what is chosen now is told by the answer behind it."""
         self._tell(event, is_replay=True)
 
@@ -62,11 +62,11 @@ class EditorAudience:
 
     def notify(self, update: v2.SessionUpdate) -> None:
         """Send one update."""
-        notify(self._desk, self._session.id, update)
+        notify(self._client, self._session.id, update)
 
     async def drained(self) -> None:
         """Wait while the editor reads too slowly."""
-        await self._desk.connection.drained()
+        await self._client.connection.drained()
 
 
 def available_commands(session: Session) -> list[v2.AvailableCommand]:
@@ -81,12 +81,12 @@ def available_commands(session: Session) -> list[v2.AvailableCommand]:
     ]
 
 
-def watch(desk: Desk, session: Session) -> None:
+def watch(client: ClientConnection, session: Session) -> None:
     """Let the editor watch the session from now on; one that does so already goes on."""
-    session.ledger.admit(EditorAudience(desk, session))
+    session.ledger.admit(EditorAudience(client, session))
 
 
-def notify(desk: Desk, session_id: str, update: v2.SessionUpdate) -> None:
+def notify(client: ClientConnection, session_id: str, update: v2.SessionUpdate) -> None:
     """Send one update of a session."""
     notification = v2.UpdateSessionNotification(session_id=session_id, update=update)
-    desk.connection.notify("session/update", notification)
+    client.connection.notify("session/update", notification)

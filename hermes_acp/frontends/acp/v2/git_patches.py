@@ -11,12 +11,12 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
-from hermes_acp.core.terms import Diff
+from hermes_acp.core.event_types import Diff
 
 Opcode = tuple[str, int, int, int, int]
 CONTEXT_LINES: Final = 3
-MOST_COMPARED_LINES: Final = 2000
-NO_END: Final = "\\ No newline at end of file\n"
+MAX_COMPARED_LINES: Final = 2000
+NO_NEWLINE_AT_END: Final = "\\ No newline at end of file\n"
 _ESCAPES: Final = MappingProxyType(
     str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"})
 )
@@ -51,7 +51,7 @@ def _name(side: str, path: str) -> str:
 def _lines(text: str) -> list[str]:
     pieces = text.split("\n")
     last = pieces.pop()
-    return [f"{piece}\n" for piece in pieces] + ([f"{last}\n{NO_END}"] if last else [])
+    return [f"{piece}\n" for piece in pieces] + ([f"{last}\n{NO_NEWLINE_AT_END}"] if last else [])
 
 
 def _hunks(old: list[str], new: list[str], above: int) -> Iterator[str]:
@@ -65,7 +65,7 @@ def _hunks(old: list[str], new: list[str], above: int) -> Iterator[str]:
     skipped, rest = max(head - CONTEXT_LINES, 0), max(tail - CONTEXT_LINES, 0)
     left, right = old[skipped : len(old) - rest], new[skipped : len(new) - rest]
     groups: Iterable[list[Opcode]] = [[("replace", 0, len(left), 0, len(right))]]
-    if len(left) + len(right) <= MOST_COMPARED_LINES:
+    if len(left) + len(right) <= MAX_COMPARED_LINES:
         groups = SequenceMatcher(None, left, right, autojunk=False).get_grouped_opcodes(CONTEXT_LINES)
     for group in groups:
         first, last = group[0], group[-1]

@@ -6,9 +6,9 @@ Knows: elicitation/create by form and by address, elicitation/complete. Does not
 import msgspec
 
 from hermes_acp.core.proposals import Question, Reply
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.forms import Form, answer_in, form_of
-from hermes_acp.faces.acp.v2.audience import notify
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.elicitation_forms import Form, answer_in, form_of
+from hermes_acp.frontends.acp.v2.audience import notify
 from hermes_protocol import salvage, v2
 from hermes_protocol.errors import PeerError, PeerGone
 
@@ -16,11 +16,11 @@ from hermes_protocol.errors import PeerError, PeerGone
 class Inquiry:
     """The questions of one turn."""
 
-    def __init__(self, desk: Desk, session_id: str) -> None:
-        announced = _announced(desk)
+    def __init__(self, client: ClientConnection, session_id: str) -> None:
+        announced = _announced(client)
         self._takes_forms = bool(announced and announced.form)
         self._takes_addresses = bool(announced and announced.url)
-        self._desk = desk
+        self._client = client
         self._session_id = session_id
         self._opened: list[str] = []
 
@@ -50,7 +50,7 @@ class Inquiry:
         return _read(response)
 
     async def _open(self, call_id: str, question: Question) -> Reply | None:
-        elicitation_id = self._desk.house.ids.fresh("page")
+        elicitation_id = self._client.app.ids.fresh("page")
         request = v2.CreateElicitationRequestUrl(
             message=question.text,
             elicitation_id=elicitation_id,
@@ -68,24 +68,24 @@ class Inquiry:
         self, request: v2.CreateElicitationRequestForm | v2.CreateElicitationRequestUrl
     ) -> v2.CreateElicitationResponse | None:
         """Ask, while the session waits for its user; a turn that is stopped meanwhile tells its own end."""
-        notify(self._desk, self._session_id, v2.SessionUpdateRequiresActionStateUpdate())
+        notify(self._client, self._session_id, v2.SessionUpdateRequiresActionStateUpdate())
         try:
-            raw = await self._desk.connection.request("elicitation/create", request, msgspec.Raw)
+            raw = await self._client.connection.request("elicitation/create", request, msgspec.Raw)
             response = salvage.decode(v2.CreateElicitationResponse, raw)
         except (PeerError, PeerGone, msgspec.MsgspecError):
             response = None
-        notify(self._desk, self._session_id, v2.SessionUpdateRunningStateUpdate())
+        notify(self._client, self._session_id, v2.SessionUpdateRunningStateUpdate())
         return response
 
     def close(self) -> None:
         """Let the editor put away the pages it opened: the turn that wanted them is over."""
         while self._opened:
             done = v2.CompleteElicitationNotification(elicitation_id=self._opened.pop())
-            self._desk.connection.notify("elicitation/complete", done)
+            self._client.connection.notify("elicitation/complete", done)
 
 
-def _announced(desk: Desk) -> v2.ElicitationCapabilities | None:
-    said = desk.announced if isinstance(desk.announced, v2.ClientCapabilities) else None
+def _announced(client: ClientConnection) -> v2.ElicitationCapabilities | None:
+    said = client.announced if isinstance(client.announced, v2.ClientCapabilities) else None
     return (said.elicitation if said else None) or None
 
 

@@ -3,18 +3,18 @@
 Knows: their shape on this wire. Does not know: connections.
 """
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.server_specs import address, carried_spec, headers, stdio_spec, unusable
-from hermes_acp.mcp.specs import HttpServer, ServerSpec
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.mcp_server_specs import address, carried_spec, headers, stdio_spec, unusable
+from hermes_acp.mcp.server_definitions import HttpServer, ServerSpec
 from hermes_protocol import v2
 
 
-def specs_of(desk: Desk, servers: list[v2.McpServer] | v2.UnsetType) -> tuple[ServerSpec, ...]:
+def specs_of(client: ClientConnection, servers: list[v2.McpServer] | v2.UnsetType) -> tuple[ServerSpec, ...]:
     """Check and convert the servers of a session. Raises BadRequest, which never quotes a value."""
-    return tuple(_spec_of(desk, server) for server in servers or ())
+    return tuple(_spec_of(client, server) for server in servers or ())
 
 
-def _spec_of(desk: Desk, server: v2.McpServer) -> ServerSpec:
+def _spec_of(client: ClientConnection, server: v2.McpServer) -> ServerSpec:
     match server:
         case v2.McpServerStdio():
             env = tuple((variable.name, variable.value) for variable in server.env or ())
@@ -23,6 +23,6 @@ def _spec_of(desk: Desk, server: v2.McpServer) -> ServerSpec:
             pairs = tuple((header.name, header.value) for header in server.headers or ())
             return HttpServer(server.name, address(server.name, server.url), headers(server.name, pairs))
         case v2.McpServerAcp():
-            return carried_spec(desk, server.name, server.server_id)
+            return carried_spec(client, server.name, server.server_id)
         case v2.McpServerOther():
             raise unusable(server.type, "a server of this type is not known here")

@@ -12,7 +12,7 @@ from hermes_acp.core.ports import Gate
 from hermes_acp.sessions.session import Session
 
 
-class Prompting:
+class PromptWatcher:
     """Watches its own prompt in a session; `settled` once it is inserted, or will never be.
 
     It stands in the session's line of turns from its making, so that no cancel behind it is lost.
@@ -29,7 +29,7 @@ class Prompting:
         self._session = session
         self._parts = parts
         self._answered = ""
-        self._place = session.line_up()
+        self._place = session.enqueue()
 
     async def run(self, gate: Gate) -> None:
         """Prompt, and watch until the end."""

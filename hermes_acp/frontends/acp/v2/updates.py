@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import UNSET, structs
 
+from hermes_acp.core.event_types import Diff, Location
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -35,20 +36,19 @@ from hermes_acp.core.events import (
     UsageChanged,
     UserSaid,
 )
-from hermes_acp.core.terms import Diff, Location
-from hermes_acp.faces.acp.amendments import rejected
-from hermes_acp.faces.acp.approval_text import approval_text, call_meta
-from hermes_acp.faces.acp.endings import STOP_REASONS, failure_code
-from hermes_acp.faces.acp.fences import fenced
-from hermes_acp.faces.acp.v2.content import part_to_block
-from hermes_acp.faces.acp.v2.patches import git_patch
+from hermes_acp.frontends.acp.answer_extras import rejected
+from hermes_acp.frontends.acp.approval_text import approval_text, call_meta
+from hermes_acp.frontends.acp.output_markdown import fenced
+from hermes_acp.frontends.acp.stop_reasons import STOP_REASONS, failure_code
+from hermes_acp.frontends.acp.v2.content import part_to_block
+from hermes_acp.frontends.acp.v2.git_patches import git_patch
 from hermes_protocol import v2
 
 PLAN = "plan"
 Update = v2.SessionUpdate
 
 
-class Narration:
+class UpdateStream:
     """One session, as one client is told of it."""
 
     def __init__(self, cwd: str) -> None:

@@ -3,10 +3,10 @@
 Knows: the workspace, which is this machine's own. Does not know: new from resumed.
 """
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.sessions.manager import OpenWorkspace
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.sessions.session_manager import OpenWorkspace
 
 
-def workspace_opener(desk: Desk) -> OpenWorkspace:
+def workspace_opener(client: ClientConnection) -> OpenWorkspace:
     """Give what opens a workspace; in this version no editor serves files or terminals."""
-    return lambda _session_id, cwd, roots: desk.house.open_workspace(cwd, roots)
+    return lambda _session_id, cwd, roots: client.app.open_workspace(cwd, roots)

@@ -1,11 +1,11 @@
 """/effort: the option `effort`."""
 
-from hermes_acp.faces.chat.slash import ChatCommand, Desk
+from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
-async def choose(desk: Desk, words: str) -> None:
+async def choose(context: CommandContext, words: str) -> None:
     """Set it, or show what there is."""
-    await desk.set_option("effort", words)
+    await context.set_option("effort", words)
 
 
 COMMAND = ChatCommand("Choose how much the model reasons", choose, hint="name or number", option="effort")

@@ -1,12 +1,12 @@
 """/fork: a copy of the open session."""
 
-from hermes_acp.faces.chat.link import Wish
-from hermes_acp.faces.chat.slash import ChatCommand, Desk
+from hermes_acp.frontends.chat.agent_link import SessionRequest
+from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
-async def fork(desk: Desk, words: str) -> None:
+async def fork(context: CommandContext, words: str) -> None:
     """Go on in a copy; the session itself stays as it is."""
-    await desk.switch(Wish("fork", (await desk.link.session()).id))
+    await context.switch(SessionRequest("fork", (await context.link.session()).id))
 
 
 COMMAND = ChatCommand("Go on in a copy of this session", fork, needs_rest=True)

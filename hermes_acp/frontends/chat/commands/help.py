@@ -1,8 +1,8 @@
 """/help: commands and keys."""
 
-from hermes_acp.core.drawers import Drawer
-from hermes_acp.faces.chat.lettering import harmless_line
-from hermes_acp.faces.chat.slash import ChatCommand, Desk
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
+from hermes_acp.frontends.chat.terminal_text import sanitize_line
 
 KEYS = """**Keys**
 
@@ -13,15 +13,15 @@ KEYS = """**Keys**
 - what is sent while the agent works waits or steers (`/options during_turn`)"""
 
 
-async def show(desk: Desk, words: str) -> None:
+async def show(context: CommandContext, words: str) -> None:
     """Show what there is."""
-    drawer: Drawer[ChatCommand] = Drawer("hermes_acp.faces.chat.commands", "COMMAND")
-    own = [f"- `/{name}` {drawer.open(name).description}" for name in drawer]
+    plugin_folder: PluginFolder[ChatCommand] = PluginFolder("hermes_acp.frontends.chat.commands", "COMMAND")
+    own = [f"- `/{name}` {plugin_folder.open(name).description}" for name in plugin_folder]
     agents = [
-        f"- `/{harmless_line(command.name)}` {harmless_line(command.description)}"
-        for command in desk.standing.commands
+        f"- `/{sanitize_line(command.name)}` {sanitize_line(command.description)}"
+        for command in context.session_status.commands
     ]
-    await desk.show("\n".join(["**Chat**\n", *own, "\n**Agent**\n", *agents, "", KEYS]))
+    await context.show("\n".join(["**Chat**\n", *own, "\n**Agent**\n", *agents, "", KEYS]))
 
 
 COMMAND = ChatCommand("Show commands and keys", show)

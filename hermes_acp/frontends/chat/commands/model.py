@@ -1,11 +1,11 @@
 """/model: the option `model`."""
 
-from hermes_acp.faces.chat.slash import ChatCommand, Desk
+from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
-async def choose(desk: Desk, words: str) -> None:
+async def choose(context: CommandContext, words: str) -> None:
     """Set it, or show what there is."""
-    await desk.set_option("model", words)
+    await context.set_option("model", words)
 
 
 COMMAND = ChatCommand("Choose the model", choose, hint="name or number", option="model")

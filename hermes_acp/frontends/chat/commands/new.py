@@ -1,12 +1,12 @@
 """/new: a new session."""
 
-from hermes_acp.faces.chat.link import Wish
-from hermes_acp.faces.chat.slash import ChatCommand, Desk
+from hermes_acp.frontends.chat.agent_link import SessionRequest
+from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
-async def begin(desk: Desk, words: str) -> None:
+async def begin(context: CommandContext, words: str) -> None:
     """Open one; the session so far stays stored."""
-    await desk.switch(Wish())
+    await context.switch(SessionRequest())
 
 
 COMMAND = ChatCommand("Begin a new session", begin, needs_rest=True)

@@ -2,16 +2,16 @@
 
 from rich.text import Text
 
-from hermes_acp.faces.chat.slash import ChatCommand, Desk
+from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
-async def show(desk: Desk, words: str) -> None:
+async def show(context: CommandContext, words: str) -> None:
     """Show the whole output."""
-    card = desk.narrator.last_card
+    card = context.narrator.last_card
     if card is None or not card.text:
-        await desk.tell("No call put anything out yet.")
+        await context.tell("No call put anything out yet.")
         return
-    await desk.screen.write(desk.narrator.shown(Text(f"{card.title}\n{card.text}")))
+    await context.screen.write(context.narrator.shown(Text(f"{card.title}\n{card.text}")))
 
 
 COMMAND = ChatCommand("Show all output of the last call", show)

@@ -1,11 +1,11 @@
 """/quit: the end of the chat."""
 
-from hermes_acp.faces.chat.slash import ChatCommand, Desk
+from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
-async def leave(desk: Desk, words: str) -> None:
+async def leave(context: CommandContext, words: str) -> None:
     """Leave; the session stays stored."""
-    desk.is_leaving = True
+    context.is_leaving = True
 
 
 COMMAND = ChatCommand("Leave; the session stays stored", leave)

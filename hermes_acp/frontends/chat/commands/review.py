@@ -8,9 +8,9 @@ from hermes_acp_client.agent import Agent
 from hermes_acp_client.errors import AgentError
 
 from hermes_acp.core.hunks import Hunk
-from hermes_acp.faces.chat.diffs import drawn_hunk, headline
-from hermes_acp.faces.chat.screen import Gesture
-from hermes_acp.faces.chat.slash import ChatCommand, Desk
+from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
+from hermes_acp.frontends.chat.diff_rendering import drawn_hunk, headline
+from hermes_acp.frontends.chat.screen import Gesture
 from hermes_protocol import own, v1
 
 KEYS: Final[Mapping[str, str]] = MappingProxyType(
@@ -28,66 +28,68 @@ ASKED: Final = (
 )
 
 
-async def review(desk: Desk, words: str) -> None:
+async def review(context: CommandContext, words: str) -> None:
     """Go through them file by file, or say that there are none."""
-    agent = await desk.link.agent()
-    if not desk.link.keeps_reviews:
-        await desk.tell("This agent keeps no edits for review.", "yellow")
+    agent = await context.link.agent()
+    if not context.link.supports_reviews:
+        await context.tell("This agent keeps no edits for review.", "yellow")
         return
     try:
-        files = await _open_files(desk, agent)
+        files = await _open_files(context, agent)
         if not files:
-            await desk.tell("No edit was made unasked, or all were judged.")
-        elif desk.screen.can_ask:
+            await context.tell("No edit was made unasked, or all were judged.")
+        elif context.screen.can_ask:
             for file in files:
-                if not await _judge_file(desk, agent, file.path):
+                if not await _judge_file(context, agent, file.path):
                     return
         else:
-            await desk.screen.write(desk.narrator.shown(*(headline(_diff(file), desk.cwd) for file in files)))
+            await context.screen.write(
+                context.narrator.shown(*(headline(_diff(file), context.cwd) for file in files))
+            )
     except AgentError as error:
-        await desk.tell(error.sentence, "red")
+        await context.tell(error.sentence, "red")
 
 
-async def _judge_file(desk: Desk, agent: Agent, path: str) -> bool:
+async def _judge_file(context: CommandContext, agent: Agent, path: str) -> bool:
     """Judge one file, each hunk at once; what is judged leaves the list. Tell whether to go on."""
     number = 0
     while True:
-        file = next((each for each in await _open_files(desk, agent) if each.path == path), None)
+        file = next((each for each in await _open_files(context, agent) if each.path == path), None)
         if file is None or number >= len(file.hunks):
             return True
         diff = _diff(file)
         shown = drawn_hunk(diff, _hunk(file.hunks[number]))
-        await desk.screen.write(desk.narrator.shown(headline(diff, desk.cwd), shown))
+        await context.screen.write(context.narrator.shown(headline(diff, context.cwd), shown))
         question = ASKED.format(number=number + 1, count=len(file.hunks))
-        key = await desk.screen.read_key(question, KEYS)
+        key = await context.screen.read_key(question, KEYS)
         if isinstance(key, Gesture) or key == "q":
             return False
         if key == "s":
             number += 1
             continue
         chosen = [number] if key in "yn" else list(range(number, len(file.hunks)))
-        await _judge(desk, agent, file, chosen, "accepted" if key in "ya" else "rejected")
+        await _judge(context, agent, file, chosen, "accepted" if key in "ya" else "rejected")
 
 
 async def _judge(
-    desk: Desk,
+    context: CommandContext,
     agent: Agent,
     file: own.EditsListFile,
     hunks: list[int],
     verdict: Literal["accepted", "rejected"],
 ) -> None:
-    session = await desk.link.session()
+    session = await context.link.session()
     params = own.EditsJudgeParams(
         session_id=session.id, verdict=verdict, path=file.path, hunks=hunks, revision=file.revision
     )
     await agent.call("_hermes/edits/judge", params, own.EditsJudgeResult)
     kept = "Kept" if verdict == "accepted" else "Taken back"
     style = "green" if verdict == "accepted" else "red"
-    await desk.tell(f"{kept}: {len(hunks)} of {len(file.hunks)} hunks", style)
+    await context.tell(f"{kept}: {len(hunks)} of {len(file.hunks)} hunks", style)
 
 
-async def _open_files(desk: Desk, agent: Agent) -> list[own.EditsListFile]:
-    session = await desk.link.session()
+async def _open_files(context: CommandContext, agent: Agent) -> list[own.EditsListFile]:
+    session = await context.link.session()
     listed = await agent.call(
         "_hermes/edits/list", own.EditsListParams(session_id=session.id), own.EditsListResult
     )

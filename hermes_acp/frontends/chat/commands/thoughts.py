@@ -2,16 +2,16 @@
 
 from rich.text import Text
 
-from hermes_acp.faces.chat.slash import ChatCommand, Desk
+from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
-async def show(desk: Desk, words: str) -> None:
+async def show(context: CommandContext, words: str) -> None:
     """Show all of it."""
-    thought = desk.narrator.last_thought
+    thought = context.narrator.last_thought
     if not thought:
-        await desk.tell("Nothing was thought aloud yet.")
+        await context.tell("Nothing was thought aloud yet.")
         return
-    await desk.screen.write(desk.narrator.shown(Text(thought, style="dim italic")))
+    await context.screen.write(context.narrator.shown(Text(thought, style="dim italic")))
 
 
 COMMAND = ChatCommand("Show the last thought unfolded", show)

@@ -1,14 +1,14 @@
 """Go on writing at the cursor."""
 
-from hermes_acp.faces.lsp.action import Action
-from hermes_acp.faces.lsp.places import Place
+from hermes_acp.frontends.lsp.code_action import Action
+from hermes_acp.frontends.lsp.code_targets import CodeSelection
 
 
-def _is_offered(place: Place) -> bool:
+def _is_offered(place: CodeSelection) -> bool:
     return not place.has_selection
 
 
-def _ask(place: Place) -> str:
+def _ask(place: CodeSelection) -> str:
     at = place.target.range.start
     return (
         f"Go on writing {place.document.path} at line {at.line + 1}, column {at.character + 1}, where my cursor is: "

@@ -1,14 +1,14 @@
 """Explain what is selected, or what is wrong at the cursor."""
 
-from hermes_acp.faces.lsp.action import Action
-from hermes_acp.faces.lsp.places import Place
+from hermes_acp.frontends.lsp.code_action import Action
+from hermes_acp.frontends.lsp.code_targets import CodeSelection
 
 
-def _is_offered(place: Place) -> bool:
+def _is_offered(place: CodeSelection) -> bool:
     return place.has_selection or bool(place.target.diagnostics)
 
 
-def _ask(place: Place) -> str:
+def _ask(place: CodeSelection) -> str:
     what = (
         "what is wrong there and how it comes about" if place.target.diagnostics else "what it does and why"
     )

@@ -1,14 +1,14 @@
 """Refactor what is selected."""
 
-from hermes_acp.faces.lsp.action import Action
-from hermes_acp.faces.lsp.places import Place
+from hermes_acp.frontends.lsp.code_action import Action
+from hermes_acp.frontends.lsp.code_targets import CodeSelection
 
 
-def _is_offered(place: Place) -> bool:
+def _is_offered(place: CodeSelection) -> bool:
     return place.has_selection
 
 
-def _ask(place: Place) -> str:
+def _ask(place: CodeSelection) -> str:
     if place.target.instruction.strip():
         return f"Change {place.lines} of {place.document.path} as follows:"
     return (

@@ -1,14 +1,14 @@
 """Write tests for what is selected."""
 
-from hermes_acp.faces.lsp.action import Action
-from hermes_acp.faces.lsp.places import Place
+from hermes_acp.frontends.lsp.code_action import Action
+from hermes_acp.frontends.lsp.code_targets import CodeSelection
 
 
-def _is_offered(place: Place) -> bool:
+def _is_offered(place: CodeSelection) -> bool:
     return place.has_selection
 
 
-def _ask(place: Place) -> str:
+def _ask(place: CodeSelection) -> str:
     return (
         f"Write tests for {place.lines} of {place.document.path}. Look first how this project tests, and put them "
         "where such tests are; cover the usual case, the edges and what must fail."

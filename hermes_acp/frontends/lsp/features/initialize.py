@@ -2,15 +2,15 @@
 
 from lsprotocol import types
 
-from hermes_acp.faces.lsp.desk import Desk
-from hermes_acp.faces.lsp.feature import Notice
-from hermes_acp.faces.lsp.registration import offer_completion
+from hermes_acp.frontends.lsp.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.lsp_feature import Notification
+from hermes_acp.frontends.lsp.method_registration import offer_completion
 
 
-def _greet(desk: Desk, params: types.InitializeParams) -> None:
-    desk.greet(params)
-    if desk.settings.inline_completion.enabled:
-        offer_completion(desk)
+def _greet(editor: EditorConnection, params: types.InitializeParams) -> None:
+    editor.greet(params)
+    if editor.settings.inline_completion.enabled:
+        offer_completion(editor)
 
 
-FEATURE = Notice(types.INITIALIZE, _greet)
+FEATURE = Notification(types.INITIALIZE, _greet)

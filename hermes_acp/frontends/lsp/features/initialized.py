@@ -2,12 +2,12 @@
 
 from lsprotocol import types
 
-from hermes_acp.faces.lsp.desk import Desk
-from hermes_acp.faces.lsp.feature import Notice
+from hermes_acp.frontends.lsp.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.lsp_feature import Notification
 
 
-def _open(desk: Desk, params: types.InitializedParams) -> None:
-    desk.open()
+def _open(editor: EditorConnection, params: types.InitializedParams) -> None:
+    editor.open()
 
 
-FEATURE = Notice(types.INITIALIZED, _open)
+FEATURE = Notification(types.INITIALIZED, _open)

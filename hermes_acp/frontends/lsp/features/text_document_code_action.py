@@ -4,26 +4,28 @@ from lsprotocol import types
 from msgspec import to_builtins
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.lsp.action import COMMAND_PREFIX
-from hermes_acp.faces.lsp.desk import Desk
-from hermes_acp.faces.lsp.feature import Request
-from hermes_acp.faces.lsp.places import Place, find_place, target_of
+from hermes_acp.frontends.lsp.code_action import COMMAND_PREFIX
+from hermes_acp.frontends.lsp.code_targets import CodeSelection, find_place, target_of
+from hermes_acp.frontends.lsp.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.lsp_feature import Request
 
 
-async def _offer(desk: Desk, params: types.CodeActionParams) -> list[types.CodeAction | types.Command]:
-    document = desk.documents.get(params.text_document.uri)
+async def _offer(
+    editor: EditorConnection, params: types.CodeActionParams
+) -> list[types.CodeAction | types.Command]:
+    document = editor.documents.get(params.text_document.uri)
     if document is None:
         return []
     try:
-        place = find_place(target_of(params, document), desk.documents)
+        place = find_place(target_of(params, document), editor.documents)
     except BadRequest:
         return []
     if params.context.trigger_kind == types.CodeActionTriggerKind.Automatic and _is_idle(place):
         return []
     wanted = params.context.only
     offered: list[types.CodeAction | types.Command] = []
-    for name in desk.actions:
-        action = desk.actions.open(name)
+    for name in editor.actions:
+        action = editor.actions.open(name)
         if action.is_offered(place) and (
             wanted is None or any(_is_within(action.kind, each) for each in wanted)
         ):
@@ -33,12 +35,14 @@ async def _offer(desk: Desk, params: types.CodeActionParams) -> list[types.CodeA
                 arguments=[to_builtins(place.target)],
             )
             offered.append(
-                _as_literal(command, action.kind, params) if desk.client.can.take_literal_actions else command
+                _as_literal(command, action.kind, params)
+                if editor.client.can.take_literal_actions
+                else command
             )
     return offered
 
 
-def _is_idle(place: Place) -> bool:
+def _is_idle(place: CodeSelection) -> bool:
     """Tell whether an editor that asks at every move of the cursor would show a light everywhere."""
     return not place.has_selection and not place.target.diagnostics
 

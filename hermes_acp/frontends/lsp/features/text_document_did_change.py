@@ -2,12 +2,12 @@
 
 from lsprotocol import types
 
-from hermes_acp.faces.lsp.desk import Desk
-from hermes_acp.faces.lsp.feature import Notice
+from hermes_acp.frontends.lsp.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.lsp_feature import Notification
 
 
-def _change(desk: Desk, params: types.DidChangeTextDocumentParams) -> None:
-    desk.documents.change(params)
+def _change(editor: EditorConnection, params: types.DidChangeTextDocumentParams) -> None:
+    editor.documents.change(params)
 
 
-FEATURE = Notice(types.TEXT_DOCUMENT_DID_CHANGE, _change, is_taken_over=True)
+FEATURE = Notification(types.TEXT_DOCUMENT_DID_CHANGE, _change, is_taken_over=True)

@@ -2,12 +2,12 @@
 
 from lsprotocol import types
 
-from hermes_acp.faces.lsp.desk import Desk
-from hermes_acp.faces.lsp.feature import Notice
+from hermes_acp.frontends.lsp.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.lsp_feature import Notification
 
 
-def _drop(desk: Desk, params: types.DidCloseTextDocumentParams) -> None:
-    desk.documents.drop(params.text_document.uri)
+def _drop(editor: EditorConnection, params: types.DidCloseTextDocumentParams) -> None:
+    editor.documents.drop(params.text_document.uri)
 
 
-FEATURE = Notice(types.TEXT_DOCUMENT_DID_CLOSE, _drop, is_taken_over=True)
+FEATURE = Notification(types.TEXT_DOCUMENT_DID_CLOSE, _drop, is_taken_over=True)

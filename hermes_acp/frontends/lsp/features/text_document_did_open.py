@@ -2,12 +2,12 @@
 
 from lsprotocol import types
 
-from hermes_acp.faces.lsp.desk import Desk
-from hermes_acp.faces.lsp.feature import Notice
+from hermes_acp.frontends.lsp.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.lsp_feature import Notification
 
 
-def _take(desk: Desk, params: types.DidOpenTextDocumentParams) -> None:
-    desk.documents.take(params.text_document)
+def _take(editor: EditorConnection, params: types.DidOpenTextDocumentParams) -> None:
+    editor.documents.take(params.text_document)
 
 
-FEATURE = Notice(types.TEXT_DOCUMENT_DID_OPEN, _take, is_taken_over=True)
+FEATURE = Notification(types.TEXT_DOCUMENT_DID_OPEN, _take, is_taken_over=True)

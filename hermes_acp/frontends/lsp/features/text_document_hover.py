@@ -2,17 +2,17 @@
 
 from lsprotocol import types
 
-from hermes_acp.faces.lsp.desk import Desk
-from hermes_acp.faces.lsp.feature import Request
+from hermes_acp.frontends.lsp.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.lsp_feature import Request
 
 
-async def _show(desk: Desk, params: types.HoverParams) -> types.Hover | None:
-    document = desk.documents.get(params.text_document.uri)
+async def _show(editor: EditorConnection, params: types.HoverParams) -> types.Hover | None:
+    document = editor.documents.get(params.text_document.uri)
     line = params.position.line
-    hunk = desk.pending.at(params.text_document.uri, line, document.version) if document else None
+    hunk = editor.pending.at(params.text_document.uri, line, document.version) if document else None
     if hunk is None or document is None:
         return None
-    positions = desk.documents.positions(document.text)
+    positions = editor.documents.positions(document.text)
     ends = (
         positions.place(positions.offset(number, 0))
         for number in (hunk.first, max(hunk.last, hunk.first + 1))

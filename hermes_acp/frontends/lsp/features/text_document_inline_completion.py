@@ -2,18 +2,20 @@
 
 from lsprotocol import types
 
-from hermes_acp.faces.lsp.desk import Desk
-from hermes_acp.faces.lsp.feature import Request
+from hermes_acp.frontends.lsp.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.lsp_feature import Request
 
 
-async def _suggest(desk: Desk, params: types.InlineCompletionParams) -> list[types.InlineCompletionItem]:
-    document = desk.documents.get(params.text_document.uri)
-    settings = desk.settings.inline_completion
+async def _suggest(
+    editor: EditorConnection, params: types.InlineCompletionParams
+) -> list[types.InlineCompletionItem]:
+    document = editor.documents.get(params.text_document.uri)
+    settings = editor.settings.inline_completion
     if document is None or not document.path or not settings.enabled:
         return []
     at = params.position
-    offset = desk.documents.positions(document.text).offset(at.line, at.character)
-    text = await desk.completions.suggest(desk.house, document, offset, desk.folders(), settings)
+    offset = editor.documents.positions(document.text).offset(at.line, at.character)
+    text = await editor.completions.suggest(editor.app, document, offset, editor.folders(), settings)
     if not text:
         return []
     return [types.InlineCompletionItem(insert_text=text, range=types.Range(start=at, end=at))]

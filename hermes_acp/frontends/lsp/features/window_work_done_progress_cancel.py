@@ -2,12 +2,12 @@
 
 from lsprotocol import types
 
-from hermes_acp.faces.lsp.desk import Desk
-from hermes_acp.faces.lsp.feature import Notice
+from hermes_acp.frontends.lsp.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.lsp_feature import Notification
 
 
-def _stop(desk: Desk, params: types.WorkDoneProgressCancelParams) -> None:
-    desk.progress.stop(params.token)
+def _stop(editor: EditorConnection, params: types.WorkDoneProgressCancelParams) -> None:
+    editor.progress.stop(params.token)
 
 
-FEATURE = Notice(types.WINDOW_WORK_DONE_PROGRESS_CANCEL, _stop, is_taken_over=True)
+FEATURE = Notification(types.WINDOW_WORK_DONE_PROGRESS_CANCEL, _stop, is_taken_over=True)

@@ -3,40 +3,40 @@
 from lsprotocol import types
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.lsp.client import ClientTrouble
-from hermes_acp.faces.lsp.desk import Desk
-from hermes_acp.faces.lsp.feature import Notice
-from hermes_acp.faces.lsp.registration import offer_completion
-from hermes_acp.faces.lsp.settings import SECTION, concerns_us
+from hermes_acp.frontends.lsp.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.lsp_client import ClientError
+from hermes_acp.frontends.lsp.lsp_feature import Notification
+from hermes_acp.frontends.lsp.lsp_settings import SECTION, concerns_us
+from hermes_acp.frontends.lsp.method_registration import offer_completion
 
 
-def _change(desk: Desk, params: types.DidChangeConfigurationParams) -> None:
+def _change(editor: EditorConnection, params: types.DidChangeConfigurationParams) -> None:
     given = params.settings
-    if not given and desk.client.can.give_settings:
-        desk.tasks.begin(lambda: _ask(desk))
+    if not given and editor.client.can.give_settings:
+        editor.tasks.begin(lambda: _ask(editor))
     elif concerns_us(given):
-        _take(desk, given)
+        _take(editor, given)
 
 
-async def _ask(desk: Desk) -> None:
+async def _ask(editor: EditorConnection) -> None:
     params = types.ConfigurationParams(items=[types.ConfigurationItem(section=SECTION)])
     try:
-        answer = await desk.client.ask(types.WORKSPACE_CONFIGURATION, params)
-    except ClientTrouble as trouble:
-        desk.client.warn(trouble.sentence())
+        answer = await editor.client.ask(types.WORKSPACE_CONFIGURATION, params)
+    except ClientError as trouble:
+        editor.client.warn(trouble.sentence())
         return
     if answer and concerns_us(answer[0]):
-        _take(desk, answer[0])
+        _take(editor, answer[0])
 
 
-def _take(desk: Desk, given: object) -> None:
+def _take(editor: EditorConnection, given: object) -> None:
     try:
-        desk.take_settings(given)
+        editor.take_settings(given)
     except BadRequest as error:
-        desk.client.warn(error.sentence())
+        editor.client.warn(error.sentence())
         return
-    if desk.settings.inline_completion.enabled:
-        offer_completion(desk)
+    if editor.settings.inline_completion.enabled:
+        offer_completion(editor)
 
 
-FEATURE = Notice(types.WORKSPACE_DID_CHANGE_CONFIGURATION, _change)
+FEATURE = Notification(types.WORKSPACE_DID_CHANGE_CONFIGURATION, _change)

@@ -8,26 +8,26 @@ from lsprotocol.types import LSPErrorCodes
 from pygls.exceptions import JsonRpcException
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.lsp.action import COMMAND_PREFIX
-from hermes_acp.faces.lsp.desk import Desk
-from hermes_acp.faces.lsp.feature import Request
-from hermes_acp.faces.lsp.places import find_place, read_target
+from hermes_acp.frontends.lsp.code_action import COMMAND_PREFIX
+from hermes_acp.frontends.lsp.code_targets import find_place, read_target
+from hermes_acp.frontends.lsp.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.lsp_feature import Request
 
 
-async def _execute(desk: Desk, params: types.ExecuteCommandParams) -> object:
-    from hermes_acp.faces.lsp.errands import carry_out
+async def _execute(editor: EditorConnection, params: types.ExecuteCommandParams) -> object:
+    from hermes_acp.frontends.lsp.action_runs import carry_out
 
     name = params.command.removeprefix(COMMAND_PREFIX)
-    if not params.command.startswith(COMMAND_PREFIX) or name not in desk.actions:
-        known = ", ".join(f"{COMMAND_PREFIX}{each}" for each in desk.actions)
+    if not params.command.startswith(COMMAND_PREFIX) or name not in editor.actions:
+        known = ", ".join(f"{COMMAND_PREFIX}{each}" for each in editor.actions)
         raise BadRequest(f"There is no command {params.command[:80]!r}.", hint=f"There are: {known}.")
-    place = find_place(read_target(params.arguments), desk.documents)
+    place = find_place(read_target(params.arguments), editor.documents)
     if place.target.version not in (None, place.document.version):
         raise JsonRpcException(
             "The document was changed since this was offered. Choose it again.",
             LSPErrorCodes.ContentModified.value,
         )
-    return await carry_out(desk, params.command, desk.actions.open(name), place, params.work_done_token)
+    return await carry_out(editor, params.command, editor.actions.open(name), place, params.work_done_token)
 
 
 FEATURE = Request(types.WORKSPACE_EXECUTE_COMMAND, _execute, is_taken_over=True)

@@ -8,19 +8,19 @@ from typing import Final
 from msgspec import structs
 
 from hermes_acp import __version__
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.extensions import told_to
-from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v1.auth import auth_methods
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.meta_extensions import extension_meta
+from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.v1.auth import auth_methods
 from hermes_protocol import v1
 
 VERSION: Final = 1
 
 
-def initialize(desk: Desk, params: v1.InitializeRequest) -> v1.InitializeResponse:
+def initialize(client: ClientConnection, params: v1.InitializeRequest) -> v1.InitializeResponse:
     """Answer with the only version spoken, whatever was asked for."""
-    desk.greet(VERSION, params)
-    unstable = desk.offers_unstable
+    client.greet(VERSION, params)
+    unstable = client.offers_unstable
     return v1.InitializeResponse(
         protocol_version=VERSION,
         agent_info=v1.Implementation(name="hermes-acp", title="Hermes", version=__version__),
@@ -34,9 +34,9 @@ def initialize(desk: Desk, params: v1.InitializeRequest) -> v1.InitializeRespons
                 status=v1.AuthStatusCapabilities() if unstable else v1.UNSET,
             ),
             providers=v1.ProvidersCapabilities() if unstable else v1.UNSET,
-            meta=told_to(params.client_capabilities),
+            meta=extension_meta(params.client_capabilities),
         ),
-        auth_methods=auth_methods(desk.capabilities),
+        auth_methods=auth_methods(client.capabilities),
     )
 
 

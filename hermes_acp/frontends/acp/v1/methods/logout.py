@@ -1,15 +1,15 @@
 """logout: use no model until the user authenticates again; nothing on disk is touched."""
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v1.auth_status import tell_auth_status
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.v1.auth_status import notify_auth_status
 from hermes_protocol import v1
 
 
-async def logout(desk: Desk, params: v1.LogoutRequest) -> v1.LogoutResponse:
+async def logout(client: ClientConnection, params: v1.LogoutRequest) -> v1.LogoutResponse:
     """Let go of the model."""
-    desk.house.outfitter.sign_out()
-    await tell_auth_status(desk)
+    client.app.configuration.sign_out()
+    await notify_auth_status(client)
     return v1.LogoutResponse()
 
 

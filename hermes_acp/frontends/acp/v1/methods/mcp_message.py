@@ -1,13 +1,13 @@
 """mcp/message: what a server that the client carries tells while a request of ours stands."""
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
 from hermes_protocol import v1
 
 
-def hear(desk: Desk, params: v1.MessageMcpNotification) -> None:
+def hear(client: ClientConnection, params: v1.MessageMcpNotification) -> None:
     """Hand it to whoever asked, in the order of reading."""
-    desk.server_line.hear(params.server_id, params.request_id, params.method, params.params or None)
+    client.server_line.hear(params.server_id, params.request_id, params.method, params.params or None)
 
 
 METHOD = Method(v1.MessageMcpNotification, hear, is_notification=True, is_unstable=True)

@@ -1,16 +1,18 @@
 """providers/disable: use a provider no more, in this process alone."""
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v1.auth_status import tell_auth_status
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.v1.auth_status import notify_auth_status
 from hermes_protocol import v1
 
 
-async def disable_provider(desk: Desk, params: v1.DisableProviderRequest) -> v1.DisableProviderResponse:
+async def disable_provider(
+    client: ClientConnection, params: v1.DisableProviderRequest
+) -> v1.DisableProviderResponse:
     """Disable it from the next turn on; one that is disabled already stays so. Raises BadRequest."""
-    desk.house.outfitter.access.disable(params.provider_id)
-    desk.house.outfitter.forget_model()
-    await tell_auth_status(desk)
+    client.app.configuration.access.disable(params.provider_id)
+    client.app.configuration.forget_model()
+    await notify_auth_status(client)
     return v1.DisableProviderResponse()
 
 

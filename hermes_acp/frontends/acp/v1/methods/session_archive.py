@@ -1,13 +1,15 @@
 """session/archive: close a session and take it out of the usual lists."""
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
 from hermes_protocol import v1
 
 
-async def archive_session(desk: Desk, params: v1.ArchiveSessionRequest) -> v1.ArchiveSessionResponse:
-    """Archive it; one that is archived already stays so. Raises NotFound, Busy."""
-    await desk.house.registrar.archive(params.session_id)
+async def archive_session(
+    client: ClientConnection, params: v1.ArchiveSessionRequest
+) -> v1.ArchiveSessionResponse:
+    """Archive it; one that is archived already stays so. Raises SessionNotFound, Busy."""
+    await client.app.session_admin.archive(params.session_id)
     return v1.ArchiveSessionResponse()
 
 

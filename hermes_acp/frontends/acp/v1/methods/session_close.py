@@ -1,14 +1,14 @@
 """session/close: let a session go; what runs in it is stopped."""
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
 from hermes_protocol import v1
 
 
-async def close_session(desk: Desk, params: v1.CloseSessionRequest) -> v1.CloseSessionResponse:
-    """Stop and close. Raises NotFound."""
-    desk.session(params.session_id)
-    await desk.house.sessions.close(params.session_id)
+async def close_session(client: ClientConnection, params: v1.CloseSessionRequest) -> v1.CloseSessionResponse:
+    """Stop and close. Raises SessionNotFound."""
+    client.session(params.session_id)
+    await client.app.sessions.close(params.session_id)
     return v1.CloseSessionResponse()
 
 

@@ -1,13 +1,15 @@
 """session/delete: remove a session and its record for good."""
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
 from hermes_protocol import v1
 
 
-async def delete_session(desk: Desk, params: v1.DeleteSessionRequest) -> v1.DeleteSessionResponse:
+async def delete_session(
+    client: ClientConnection, params: v1.DeleteSessionRequest
+) -> v1.DeleteSessionResponse:
     """Delete it; one that does not exist is deleted already. Raises Busy while another process has it open."""
-    await desk.house.sessions.delete(params.session_id)
+    await client.app.sessions.delete(params.session_id)
     return v1.DeleteSessionResponse()
 
 

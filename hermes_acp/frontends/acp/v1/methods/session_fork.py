@@ -1,31 +1,31 @@
 """session/fork: begin a session with the past of another."""
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v1.mcp_servers import specs_of
-from hermes_acp.faces.acp.v1.opening import admit, modes_state, options_state, workspace_opener
-from hermes_acp.faces.acp.v1.system_prompt import instructions_of
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.v1.client_instructions import instructions_of
+from hermes_acp.frontends.acp.v1.mcp_servers import specs_of
+from hermes_acp.frontends.acp.v1.session_opening import admit, modes_state, options_state, workspace_opener
 from hermes_protocol import v1
 
 
-async def fork_session(desk: Desk, params: v1.ForkSessionRequest) -> v1.ForkSessionResponse:
-    """Answer with the new session's id; nothing is shown again. Raises NotFound, AuthRequired, BadRequest."""
-    house = desk.house
-    await house.outfitter.require_model()
-    servers = specs_of(desk, params.mcp_servers)
-    session = await house.registrar.fork(
+async def fork_session(client: ClientConnection, params: v1.ForkSessionRequest) -> v1.ForkSessionResponse:
+    """Answer with the new session's id; nothing is shown again. Raises SessionNotFound, AuthRequired, BadRequest."""
+    app = client.app
+    await app.configuration.require_model()
+    servers = specs_of(client, params.mcp_servers)
+    session = await app.session_admin.fork(
         params.session_id,
         params.cwd,
         params.additional_directories or (),
-        workspace_opener(desk),
+        workspace_opener(client),
         instructions_of(params.system_prompt),
     )
-    await house.employer.equip(session, servers, can_ask=desk.can_ask)
-    admit(desk, session)
+    await app.mcp_manager.equip(session, servers, can_ask=client.can_ask)
+    admit(client, session)
     return v1.ForkSessionResponse(
         session_id=session.id,
         modes=modes_state(session),
-        config_options=options_state(desk, session),
+        config_options=options_state(client, session),
     )
 
 

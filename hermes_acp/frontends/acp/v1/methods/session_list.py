@@ -1,22 +1,22 @@
 """session/list: what can be loaded, newest first."""
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.listing import page_of
-from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.times import iso_time
-from hermes_acp.storage.sessions import ArchiveFilter, SessionRow
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.session_pages import page_of
+from hermes_acp.frontends.acp.timestamps import iso_time
+from hermes_acp.storage.session_store import ArchiveFilter, SessionRow
 from hermes_protocol import v1
 
 
-async def list_sessions(desk: Desk, params: v1.ListSessionsRequest) -> v1.ListSessionsResponse:
+async def list_sessions(client: ClientConnection, params: v1.ListSessionsRequest) -> v1.ListSessionsResponse:
     """Give one page, and a cursor while there may be more.
 
     Raises BadRequest for a cursor that is none of ours, and for a way to filter that is not known here.
     """
     archived = _filter(params.archived or "exclude")
-    rows, cursor = await page_of(desk, params.cwd or None, params.cursor or None, archived)
-    sessions = [_info(row, tells_archived=desk.offers_unstable) for row in rows]
+    rows, cursor = await page_of(client, params.cwd or None, params.cursor or None, archived)
+    sessions = [_info(row, tells_archived=client.offers_unstable) for row in rows]
     return v1.ListSessionsResponse(sessions=sessions, next_cursor=cursor or v1.UNSET)
 
 

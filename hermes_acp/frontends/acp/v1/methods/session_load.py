@@ -1,25 +1,30 @@
 """session/load: open a stored session and show it again from its beginning."""
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v1.audience import EditorAudience
-from hermes_acp.faces.acp.v1.mcp_servers import specs_of
-from hermes_acp.faces.acp.v1.opening import announce_commands, modes_state, open_stored, options_state
-from hermes_acp.sessions.catching_up import CatchingUp
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.v1.audience import EditorAudience
+from hermes_acp.frontends.acp.v1.mcp_servers import specs_of
+from hermes_acp.frontends.acp.v1.session_opening import (
+    announce_commands,
+    modes_state,
+    open_stored,
+    options_state,
+)
+from hermes_acp.sessions.catch_up import CatchUp
 from hermes_protocol import v1
 
 
-async def load_session(desk: Desk, params: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
-    """Replay everything, then answer; what happens meanwhile comes last. Raises NotFound, Busy, BadRequest."""
-    servers = specs_of(desk, params.mcp_servers)
-    with CatchingUp(lambda session: EditorAudience(desk, session)) as latecomer:
-        session, past = await open_stored(desk, params, latecomer.join)
+async def load_session(client: ClientConnection, params: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
+    """Replay everything, then answer; what happens meanwhile comes last. Raises SessionNotFound, Busy, BadRequest."""
+    servers = specs_of(client, params.mcp_servers)
+    with CatchUp(lambda session: EditorAudience(client, session)) as latecomer:
+        session, past = await open_stored(client, params, latecomer.join)
         await latecomer.hear(past)
-    await desk.house.employer.equip(session, servers, can_ask=desk.can_ask)
-    announce_commands(desk, session)
+    await client.app.mcp_manager.equip(session, servers, can_ask=client.can_ask)
+    announce_commands(client, session)
     return v1.LoadSessionResponse(
         modes=modes_state(session),
-        config_options=options_state(desk, session),
+        config_options=options_state(client, session),
     )
 
 

@@ -1,31 +1,31 @@
 """session/new: begin a session in a working directory."""
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v1.mcp_servers import specs_of
-from hermes_acp.faces.acp.v1.opening import admit, modes_state, options_state, workspace_opener
-from hermes_acp.faces.acp.v1.system_prompt import instructions_of
-from hermes_acp.faces.acp.workspace_trust import heed
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.editor_trust import apply_editor_trust
+from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.v1.client_instructions import instructions_of
+from hermes_acp.frontends.acp.v1.mcp_servers import specs_of
+from hermes_acp.frontends.acp.v1.session_opening import admit, modes_state, options_state, workspace_opener
 from hermes_protocol import v1
 
 
-async def new_session(desk: Desk, params: v1.NewSessionRequest) -> v1.NewSessionResponse:
+async def new_session(client: ClientConnection, params: v1.NewSessionRequest) -> v1.NewSessionResponse:
     """Answer with the new session's id; its commands follow right behind. Raises AuthRequired, BadRequest."""
-    house = desk.house
-    await house.outfitter.require_model()
-    servers = specs_of(desk, params.mcp_servers)
+    app = client.app
+    await app.configuration.require_model()
+    servers = specs_of(client, params.mcp_servers)
     instructions = instructions_of(params.system_prompt)
-    session = await house.sessions.create(
-        params.cwd, params.additional_directories or (), workspace_opener(desk)
+    session = await app.sessions.create(
+        params.cwd, params.additional_directories or (), workspace_opener(client)
     )
     session.instruct(instructions)
-    heed(desk, session, params.meta)
-    await house.employer.equip(session, servers, can_ask=desk.can_ask)
-    admit(desk, session)
+    apply_editor_trust(client, session, params.meta)
+    await app.mcp_manager.equip(session, servers, can_ask=client.can_ask)
+    admit(client, session)
     return v1.NewSessionResponse(
         session_id=session.id,
         modes=modes_state(session),
-        config_options=options_state(desk, session),
+        config_options=options_state(client, session),
     )
 
 

@@ -1,20 +1,20 @@
 """session/prompt: one turn, from the user's words to a stop reason."""
 
 from hermes_acp.core.events import TurnEnded
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.endings import STOP_REASONS, failure_code
-from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v1.content import blocks_to_parts
-from hermes_acp.faces.acp.v1.gate import EditorGate
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.stop_reasons import STOP_REASONS, failure_code
+from hermes_acp.frontends.acp.v1.content import blocks_to_parts
+from hermes_acp.frontends.acp.v1.gate import EditorGate
 from hermes_protocol import v1
 from hermes_protocol.errors import PeerError
 
 
-async def prompt(desk: Desk, params: v1.PromptRequest) -> v1.PromptResponse:
-    """Run the turn; a failed one is an error, never a stop reason. Raises NotFound, BadRequest, AuthRequired."""
-    session = desk.session(params.session_id)
+async def prompt(client: ClientConnection, params: v1.PromptRequest) -> v1.PromptResponse:
+    """Run the turn; a failed one is an error, never a stop reason. Raises SessionNotFound, BadRequest, AuthRequired."""
+    session = client.session(params.session_id)
     parts = blocks_to_parts(params.prompt)
-    gate = EditorGate(desk, session.id)
+    gate = EditorGate(client, session.id)
     try:
         end = await session.prompt(parts, gate)
     finally:

@@ -1,15 +1,15 @@
 """session/set_mode: change what needs asking."""
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.acp.choices import modes_offered, offered_mode
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.session_options import modes_offered, offered_mode
 from hermes_protocol import v1
 
 
-async def set_mode(desk: Desk, params: v1.SetSessionModeRequest) -> v1.SetSessionModeResponse:
-    """Switch the mode, from the next question on. Raises NotFound, BadRequest."""
-    session = desk.session(params.session_id)
+async def set_mode(client: ClientConnection, params: v1.SetSessionModeRequest) -> v1.SetSessionModeResponse:
+    """Switch the mode, from the next question on. Raises SessionNotFound, BadRequest."""
+    session = client.session(params.session_id)
     mode = offered_mode(params.mode_id, allows_bypass=session.offers.allows_bypass)
     if mode is None:
         known = ", ".join(mode.value for mode in modes_offered(allows_bypass=session.offers.allows_bypass))

@@ -1,17 +1,17 @@
 """auth/login: look again whether a model can be reached."""
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.ways_in import CONFIGURED
+from hermes_acp.frontends.acp.auth_options import CONFIGURED
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
 from hermes_protocol import v2
 
 
-async def log_in(desk: Desk, params: v2.LoginAuthRequest) -> v2.LoginAuthResponse:
+async def log_in(client: ClientConnection, params: v2.LoginAuthRequest) -> v2.LoginAuthResponse:
     """Read the configuration afresh; what runs in a terminal is no login. Raises AuthRequired, BadRequest."""
     if params.method_id != CONFIGURED.id:
         raise BadRequest(f"One cannot log in by {params.method_id[:80]!r}.", hint=f"Use {CONFIGURED.id!r}.")
-    await desk.house.outfitter.read_again()
+    await client.app.configuration.read_again()
     return v2.LoginAuthResponse()
 
 

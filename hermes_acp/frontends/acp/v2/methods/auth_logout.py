@@ -1,13 +1,13 @@
 """auth/logout: use no model until the user logs in again; nothing on disk is touched."""
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
 from hermes_protocol import v2
 
 
-async def log_out(desk: Desk, params: v2.LogoutAuthRequest) -> v2.LogoutAuthResponse:
+async def log_out(client: ClientConnection, params: v2.LogoutAuthRequest) -> v2.LogoutAuthResponse:
     """Let go of the model."""
-    desk.house.outfitter.sign_out()
+    client.app.configuration.sign_out()
     return v2.LogoutAuthResponse()
 
 

@@ -3,18 +3,18 @@
 from typing import Final
 
 from hermes_acp import __version__
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.extensions import told_to
-from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v2.auth import auth_methods
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.meta_extensions import extension_meta
+from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.v2.auth import auth_methods
 from hermes_protocol import v2
 
 VERSION: Final = 2
 
 
-def initialize(desk: Desk, params: v2.InitializeRequest) -> v2.InitializeResponse:
+def initialize(client: ClientConnection, params: v2.InitializeRequest) -> v2.InitializeResponse:
     """Answer a client that speaks this version or a later one."""
-    desk.greet(VERSION, params)
+    client.greet(VERSION, params)
     return v2.InitializeResponse(
         protocol_version=VERSION,
         info=v2.Implementation(name="hermes-acp", title="Hermes", version=__version__),
@@ -27,13 +27,13 @@ def initialize(desk: Desk, params: v2.InitializeRequest) -> v2.InitializeRespons
                 mcp=v2.McpCapabilities(
                     stdio=v2.McpStdioCapabilities(),
                     http=v2.McpHttpCapabilities(),
-                    acp=v2.McpAcpCapabilities() if desk.offers_unstable else v2.UNSET,
+                    acp=v2.McpAcpCapabilities() if client.offers_unstable else v2.UNSET,
                 ),
                 delete=v2.SessionDeleteCapabilities(),
                 additional_directories=v2.SessionAdditionalDirectoriesCapabilities(),
             ),
             auth=v2.AgentAuthCapabilities(),
-            meta=told_to(params.capabilities),
+            meta=extension_meta(params.capabilities),
         ),
         auth_methods=auth_methods(params.capabilities),
     )

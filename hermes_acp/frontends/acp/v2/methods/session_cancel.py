@@ -1,13 +1,13 @@
 """session/cancel: stop what runs in a session; served in the order of reading, at once."""
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
 from hermes_protocol import v2
 
 
-def cancel(desk: Desk, params: v2.CancelSessionNotification) -> None:
+def cancel(client: ClientConnection, params: v2.CancelSessionNotification) -> None:
     """Stop the turn; its end is told by the session's state. Nothing to stop is no mistake."""
-    if session := desk.house.sessions.get(params.session_id):
+    if session := client.app.sessions.get(params.session_id):
         session.cancel()
 
 

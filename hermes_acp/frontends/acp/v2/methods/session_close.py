@@ -1,13 +1,13 @@
 """session/close: let a session go; what runs in it is stopped."""
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
 from hermes_protocol import v2
 
 
-async def close_session(desk: Desk, params: v2.CloseSessionRequest) -> v2.CloseSessionResponse:
+async def close_session(client: ClientConnection, params: v2.CloseSessionRequest) -> v2.CloseSessionResponse:
     """Stop and close; one that is not open is closed already."""
-    await desk.house.sessions.close(params.session_id)
+    await client.app.sessions.close(params.session_id)
     return v2.CloseSessionResponse()
 
 

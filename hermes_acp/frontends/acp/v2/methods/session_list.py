@@ -1,16 +1,16 @@
 """session/list: what can be resumed, newest first."""
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.listing import page_of
-from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.times import iso_time
-from hermes_acp.storage.sessions import SessionRow
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.session_pages import page_of
+from hermes_acp.frontends.acp.timestamps import iso_time
+from hermes_acp.storage.session_store import SessionRow
 from hermes_protocol import v2
 
 
-async def list_sessions(desk: Desk, params: v2.ListSessionsRequest) -> v2.ListSessionsResponse:
+async def list_sessions(client: ClientConnection, params: v2.ListSessionsRequest) -> v2.ListSessionsResponse:
     """Give one page, and a cursor while there may be more. Raises BadRequest for a cursor that is none of ours."""
-    rows, cursor = await page_of(desk, params.cwd or None, params.cursor or None)
+    rows, cursor = await page_of(client, params.cwd or None, params.cursor or None)
     return v2.ListSessionsResponse(sessions=[_info(row) for row in rows], next_cursor=cursor or v2.UNSET)
 
 

@@ -1,28 +1,28 @@
 """session/new: begin a session in a working directory."""
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.diagnoses import take_diagnoses
-from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v2.audience import available_commands, watch
-from hermes_acp.faces.acp.v2.mcp_servers import specs_of
-from hermes_acp.faces.acp.v2.opening import workspace_opener
-from hermes_acp.faces.acp.v2.options import config_options
-from hermes_acp.faces.acp.workspace_trust import heed
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.editor_diagnostics import attach_diagnostics
+from hermes_acp.frontends.acp.editor_trust import apply_editor_trust
+from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.v2.audience import available_commands, watch
+from hermes_acp.frontends.acp.v2.mcp_servers import specs_of
+from hermes_acp.frontends.acp.v2.options import config_options
+from hermes_acp.frontends.acp.v2.workspace_opening import workspace_opener
 from hermes_protocol import v2
 
 
-async def new_session(desk: Desk, params: v2.NewSessionRequest) -> v2.NewSessionResponse:
+async def new_session(client: ClientConnection, params: v2.NewSessionRequest) -> v2.NewSessionResponse:
     """Answer with the new session, which is idle. Raises AuthRequired, BadRequest."""
-    house = desk.house
-    await house.outfitter.require_model()
-    servers = specs_of(desk, params.mcp_servers)
-    session = await house.sessions.create(
-        params.cwd, params.additional_directories or (), workspace_opener(desk)
+    app = client.app
+    await app.configuration.require_model()
+    servers = specs_of(client, params.mcp_servers)
+    session = await app.sessions.create(
+        params.cwd, params.additional_directories or (), workspace_opener(client)
     )
-    heed(desk, session, params.meta)
-    await house.employer.equip(session, servers, can_ask=desk.can_ask)
-    take_diagnoses(desk, session)
-    watch(desk, session)
+    apply_editor_trust(client, session, params.meta)
+    await app.mcp_manager.equip(session, servers, can_ask=client.can_ask)
+    attach_diagnostics(client, session)
+    watch(client, session)
     return v2.NewSessionResponse(
         session_id=session.id,
         config_options=config_options(session),

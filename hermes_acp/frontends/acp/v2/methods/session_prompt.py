@@ -2,24 +2,26 @@
 
 import anyio
 
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.handler import to_peer_error
-from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v2.audience import notify
-from hermes_acp.faces.acp.v2.content import blocks_to_parts
-from hermes_acp.faces.acp.v2.gate import EditorGate
-from hermes_acp.faces.acp.v2.prompting import Prompting
-from hermes_acp.faces.acp.v2.updates import idle_by
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.dispatcher import to_peer_error
+from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.v2.audience import notify
+from hermes_acp.frontends.acp.v2.content import blocks_to_parts
+from hermes_acp.frontends.acp.v2.gate import EditorGate
+from hermes_acp.frontends.acp.v2.prompt_watcher import PromptWatcher
+from hermes_acp.frontends.acp.v2.updates import idle_by
 from hermes_acp.sessions.session import Session
 from hermes_protocol import v2
 from hermes_protocol.errors import CANCELLED, INTERNAL_ERROR, PeerError
 
 
-async def prompt(desk: Desk, params: v2.PromptRequest) -> v2.PromptResponse:
-    """Answer when the words are part of the conversation. Raises NotFound, BadRequest, AuthRequired, PeerError."""
-    session = desk.session(params.session_id)
-    prompting = Prompting(session, blocks_to_parts(params.prompt))
-    desk.go_on(lambda: _see_through(desk, session, prompting))
+async def prompt(client: ClientConnection, params: v2.PromptRequest) -> v2.PromptResponse:
+    """Answer when the words are part of the conversation. Raises SessionNotFound, BadRequest, AuthRequired,
+    PeerError.
+    """
+    session = client.session(params.session_id)
+    prompting = PromptWatcher(session, blocks_to_parts(params.prompt))
+    client.go_on(lambda: _see_through(client, session, prompting))
     try:
         await prompting.settled.wait()
     except anyio.get_cancelled_exc_class():
@@ -34,18 +36,18 @@ async def prompt(desk: Desk, params: v2.PromptRequest) -> v2.PromptResponse:
     raise PeerError(INTERNAL_ERROR, "internal error", {"code": "bug"})
 
 
-async def _see_through(desk: Desk, session: Session, prompting: Prompting) -> None:
+async def _see_through(client: ClientConnection, session: Session, prompting: PromptWatcher) -> None:
     """Run the turn, and tell of an end that the turn itself could not tell."""
-    gate = EditorGate(desk, session.id)
+    gate = EditorGate(client, session.id)
     try:
         await prompting.run(gate)
     finally:
         gate.close()
     if not prompting.message_id and prompting.end and not session.record.open_turn:
-        notify(desk, session.id, v2.SessionUpdateIdleStateUpdate(stop_reason="cancelled"))
+        notify(client, session.id, v2.SessionUpdateIdleStateUpdate(stop_reason="cancelled"))
     elif prompting.message_id and prompting.error:
         error = to_peer_error(prompting.error)
-        notify(desk, session.id, idle_by(error.code, error.message, error.data))
+        notify(client, session.id, idle_by(error.code, error.message, error.data))
 
 
 METHOD = Method(v2.PromptRequest, prompt)

@@ -1,18 +1,18 @@
 """session/set_config_option: change one option of a session; the answer is the complete list."""
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.acp.choices import set_option
-from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v2.options import config_options
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.session_options import set_option
+from hermes_acp.frontends.acp.v2.options import config_options
 from hermes_protocol import v2
 
 
 async def set_config_option(
-    desk: Desk, params: v2.SetSessionConfigOptionRequest
+    client: ClientConnection, params: v2.SetSessionConfigOptionRequest
 ) -> v2.SetSessionConfigOptionResponse:
-    """Set it. Raises NotFound, BadRequest."""
-    session = desk.session(params.session_id)
+    """Set it. Raises SessionNotFound, BadRequest."""
+    session = client.session(params.session_id)
     if isinstance(params, v2.SetSessionConfigOptionRequestOther):
         raise BadRequest(f"There are no values of the type {params.type[:80]!r}.")
     set_option(session, params.config_id, params.value)
