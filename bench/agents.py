@@ -95,26 +95,26 @@ class Agent:
         return "".join(chunk["content"]["text"] for chunk in chunks)
 
     def first_word_at_s(self) -> float:
-        """Give when the first words of the last turn arrived."""
+        """Return when the first words of the last turn arrived."""
         return next(at for at, u in self.updates if u["sessionUpdate"] == "agent_message_chunk")
 
     def cpu_s(self) -> float:
-        """Give the processor time used so far, in the kernel's ticks."""
+        """Return the processor time used so far, in the kernel's ticks."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def exact_cpu_s(self) -> float:
-        """Give the processor time used so far from the scheduler, in nanosecond steps; all threads."""
+        """Return the processor time used so far from the scheduler, in nanosecond steps; all threads."""
         tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
         return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
     def memory_mib(self) -> float:
-        """Give the resident memory now."""
+        """Return the resident memory now."""
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
     def peak_mib(self) -> float:
-        """Give the peak of resident memory since the process began."""
+        """Return the peak of resident memory since the process began."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         line = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
         return int(line.split()[1]) / 1024
@@ -134,7 +134,7 @@ def prepare() -> None:
 
 @contextmanager
 def surroundings(**variables: str) -> Generator[tuple[dict[str, str], str]]:
-    """Give an environment with a fresh home, and a workspace."""
+    """Yield an environment with a fresh home, and a workspace."""
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as workspace:
         environment = {
             "PATH": os.environ["PATH"],
@@ -167,7 +167,7 @@ def model_server(script: Mapping[str, object]) -> Generator[str]:
 
 @contextmanager
 def scripted_surroundings(script: Mapping[str, object]) -> Generator[tuple[dict[str, str], str]]:
-    """Give the environment of an agent whose model follows a script, and a workspace."""
+    """Yield the environment of an agent whose model follows a script, and a workspace."""
     with (
         model_server(script) as url,
         surroundings(OPENAI_BASE_URL=url, OPENAI_API_KEY="sk-bench", HERMES_MODEL="m") as place,

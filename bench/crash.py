@@ -83,7 +83,7 @@ def _prompt(turn: int) -> str:
 
 
 def script() -> dict[str, Any]:
-    """Give the model's whole script."""
+    """Return the model's whole script."""
     write = {"name": "write_file", "arguments": {"path": "resumed.txt", "content": "resumed"}}
     rest = [
         {"when": SUM_UP, "pick": "cycle", "replies": [{"text": SUMMARY, "delay_s": 0.01}]},
@@ -224,7 +224,7 @@ class Round:
         agent.close()
 
     def _survivors(self) -> list[str]:
-        """Tell which processes still work in the workspace, after the time a killed agent's commands have to end."""
+        """Return which processes still work in the workspace, after the time a killed agent's commands have to end."""
         until_s = time.monotonic() + 20
         while (alive := _working_in(self._folder)) and time.monotonic() < until_s:
             time.sleep(0.05)

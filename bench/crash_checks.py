@@ -59,11 +59,11 @@ class Screen:
         self.cards[call_id] |= present
 
     def text(self) -> str:
-        """Give all the agent said."""
+        """Return all the agent said."""
         return "".join(text for whose, text in self.entries if whose == "agent")
 
     def missing_in(self, later: "Screen") -> list[str]:
-        """Tell what was on this screen and is not on a later one."""
+        """Return what was on this screen and is not on a later one."""
         entries = self.entries
         if entries and entries[-1][0] == "user":
             entries = entries[:-1]  # words that the agent was killed before it took them
@@ -149,12 +149,12 @@ class Work:
 
 
 def content_of(turn: int) -> str:
-    """Give what a turn writes into whole.txt: long enough to be written in pieces by who does it wrong."""
+    """Return what a turn writes into whole.txt: long enough to be written in pieces by who does it wrong."""
     return f"version {turn}\n" * 2000
 
 
 def fate_of(card: Mapping[str, Any]) -> str:
-    """Tell what an outcome claims of its call: done, none (no effect) or doubt."""
+    """Return what an outcome claims of its call: done, none (no effect) or doubt."""
     if card["status"] == "completed":
         return "done"
     text = str(card.get("content"))
@@ -188,7 +188,7 @@ def record_faults(path: Path) -> list[str]:
 
 
 def can_go_on(path: Path) -> bool:
-    """Tell whether the last turn of a record is one that can be taken up, once what is open there is closed."""
+    """Return whether the last turn of a record is one that can be taken up, once what is open there is closed."""
     record = Record()
     for event in Transcript.read_events(path):
         record.apply(event)

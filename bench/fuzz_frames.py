@@ -182,7 +182,7 @@ async def fuzz_connection(spoiler: Spoiler, frames: int) -> int:
 
 
 def read_resident_mib() -> float:
-    """Give the resident memory of this process now."""
+    """Return the resident memory of this process now."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 

@@ -39,7 +39,7 @@ BARE_REPLAY = (
 
 
 def _turn(number: int) -> Iterator[Event]:
-    """Give a turn of five items: a question, words, a call and its outcome, the answer."""
+    """Yield a turn of five items: a question, words, a call and its outcome, the answer."""
     call_id, first, second = f"call_{number}", f"msg_{number}a", f"msg_{number}b"
     yield TurnStarted(f"turn_{number}")
     yield UserSaid(f"msg_{number}", (TextPart(f"question {number}: what does this file say? " * 4),))
@@ -67,7 +67,7 @@ def _write_session(home: Path, session_id: str, cwd: str, turns: int) -> Path:
 
 
 def _expected(turns: int) -> list[str]:
-    """Give what an editor must be shown, one mark an item."""
+    """Return what an editor must be shown, one mark an item."""
     return [
         f"{mark} {number}"
         for number in range(turns)
@@ -76,7 +76,7 @@ def _expected(turns: int) -> list[str]:
 
 
 def _mark(update: dict[str, object]) -> str | None:
-    """Give the mark of an update; None for what is no item."""
+    """Return the mark of an update; None for what is no item."""
     text = json.dumps(update)
     match update["sessionUpdate"]:
         case "user_message_chunk" | "agent_message_chunk":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def read_peak_mib() -> float:
-    """Give the peak of resident memory since this program began, in mebibytes."""
+    """Return the peak of resident memory since this program began, in mebibytes."""
     status = Path("/proc/self/status").read_text()
     line = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
     return int(line.split()[1]) / 1024

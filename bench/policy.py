@@ -30,7 +30,7 @@ OWN = Path(__file__).parent / "commands"
 
 
 def judge_all(rows: list[dict[str, Any]], cwd: str) -> tuple[dict[str, dict[str, Any]], float]:
-    """Give each command's judgement by its id, and seconds a command, start-up apart."""
+    """Return each command's judgement by its id, and seconds a command, start-up apart."""
     command = [sys.executable, "-m", "hermes_acp", "policy", "check", "--jsonl"]
     with subprocess.Popen(
         command, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -96,7 +96,7 @@ def scripted_server() -> Generator[int]:
 
 
 def base_url(leaf: str, port: int) -> str:
-    """Give the address each side's client wants."""
+    """Return the address each side's client wants."""
     suffix = {"anthropic": "", "bedrock": "", "gemini": "/v1beta"}.get(leaf, "/v1")
     return f"http://127.0.0.1:{port}{suffix}"
 

@@ -42,7 +42,7 @@ Shares = dict[str, tuple[float, float]]
 
 
 def judge(rows: Rows, seconds: list[float]) -> dict[str, int]:
-    """Give the level of each text by id, and how long each took."""
+    """Return the level of each text by id, and how long each took."""
     levels: dict[str, int] = {}
     for row in rows:
         begin = time.perf_counter()
@@ -61,7 +61,7 @@ def counted(rows: Rows, levels: dict[str, int], least: int) -> Rows:
 
 
 def start_s() -> float:
-    """Give the median time from the start of the command to its first answer, beyond Python's own."""
+    """Return the median time from the start of the command to its first answer, beyond Python's own."""
     times: dict[bool, list[float]] = {True: [], False: []}
     for _ in range(9):
         for ours in (True, False):

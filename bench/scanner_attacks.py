@@ -44,7 +44,7 @@ def fill(template: str, deed: str, name: str = "") -> str:
 
 
 def plain_attacks(words: dict[str, Any], dice: random.Random, more: int = 0) -> Iterator[Row]:
-    """Give the attacks that are plain English, by kind, `more` of each sentence; `technique` numbers the sentence."""
+    """Yield the attacks that are plain English, by kind, `more` of each sentence; `technique` numbers the sentence."""
     deeds = [*words["deeds_secret"], *words["deeds_abuse"]]
     names = words.get("names", ["X"])
     kinds = (
@@ -83,7 +83,7 @@ def foreign_attacks(words: dict[str, Any], dice: random.Random) -> Iterator[Row]
 
 
 def disguised_attacks(words: dict[str, Any], markups: list[str], dice: random.Random) -> Iterator[Row]:
-    """Give attacks in every disguise; what is disguised is an override or a deed."""
+    """Yield attacks in every disguise; what is disguised is an override or a deed."""
     deeds = [*words["deeds_secret"], *words["deeds_abuse"]]
 
     def order() -> str:
@@ -127,7 +127,7 @@ def row(kind: str, technique: str, text: str, expect: str = "block") -> Row:
 
 
 def attacks(part: Part, seed: int = 11) -> list[Row]:
-    """Give all attacks of a part, alone and amid honest text, numbered."""
+    """Return all attacks of a part, alone and amid honest text, numbered."""
     texts = tomllib.loads(TEXTS.read_text("utf-8"))
     words = texts[part]
     dice = random.Random(seed)

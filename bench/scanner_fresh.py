@@ -51,7 +51,7 @@ Keyed = tuple[str, str, str]
 
 
 def load(half: str) -> tuple[dict[str, list[str]], list[str], dict[str, list[str]]]:
-    """Give the attacks by kind, the carriers, and the honest texts, of one half."""
+    """Return the attacks by kind, the carriers, and the honest texts, of one half."""
     texts: dict[str, Any] = tomllib.loads(TEXTS.read_text("utf-8"))
     first = 0 if half == "look" else 1
     attacks = {kind: each[first::2] for kind, each in texts["attacks"].items() if kind != "multi_language"}
@@ -61,7 +61,7 @@ def load(half: str) -> tuple[dict[str, list[str]], list[str], dict[str, list[str
 
 
 def attack_rows(half: str) -> Iterator[Row]:
-    """Give kind and text of every attack: alone, and in a carrier in turn; disguised ones twice a disguise."""
+    """Yield kind and text of every attack: alone, and in a carrier in turn; disguised ones twice a disguise."""
     attacks, carriers, _ = load(half)
     dice = random.Random(half)
     for kind, texts in attacks.items():
@@ -85,7 +85,7 @@ def attack_rows(half: str) -> Iterator[Row]:
 
 
 def second_rows() -> Iterator[Row]:
-    """Give kind and text of each attack of the second set: alone, and in a carrier in turn."""
+    """Yield kind and text of each attack of the second set: alone, and in a carrier in turn."""
     _, carriers, _ = load("look")
     for kind, texts in tomllib.loads(SECOND.read_text("utf-8"))["attacks"].items():
         for number, text in enumerate(texts):
@@ -94,7 +94,7 @@ def second_rows() -> Iterator[Row]:
 
 
 def third_attacks() -> Iterator[Keyed]:
-    """Give key, kind and text of the third set: sentences and orders in each new way to write, alone and in a file."""
+    """Yield key, kind and text of the third set: sentences and orders in each new way to write, alone and in a file."""
     texts: dict[str, Any] = tomllib.loads(THIRD.read_text("utf-8"))
     carriers, orders, number = texts["carriers"], texts["orders"], 0
     honest = texts["honest"]["agents"]
@@ -128,7 +128,7 @@ def third_attacks() -> Iterator[Keyed]:
 
 
 def third_honest() -> Iterator[Keyed]:
-    """Give key, kind and text of the honest ones: alone, in a file, and some written in harmless codes."""
+    """Yield key, kind and text of the honest ones: alone, in a file, and some written in harmless codes."""
     texts: dict[str, Any] = tomllib.loads(THIRD.read_text("utf-8"))
     for kind, each in texts["honest"].items():
         for number, text in enumerate(each):
@@ -143,7 +143,7 @@ def third_honest() -> Iterator[Keyed]:
 
 
 def part_of(file: Path, part: str) -> Iterator[Keyed]:
-    """Give key, kind and text of the attacks or of the honest lines of a set, alone and in a file."""
+    """Yield key, kind and text of the attacks or of the honest lines of a set, alone and in a file."""
     texts: dict[str, dict[str, list[str]]] = tomllib.loads(file.read_text("utf-8"))
     carriers: list[str] = tomllib.loads(THIRD.read_text("utf-8"))["carriers"]
     for kind, each in texts[part].items():
@@ -153,7 +153,7 @@ def part_of(file: Path, part: str) -> Iterator[Keyed]:
 
 
 def fifth_attacks() -> Iterator[Keyed]:
-    """Give key, kind and text of the fifth set: sentences, and plain orders in each form, notation and disguise."""
+    """Yield key, kind and text of the fifth set: sentences, and plain orders in each form, notation and disguise."""
     yield from part_of(FIFTH, "attacks")
     texts: dict[str, Any] = tomllib.loads(FIFTH.read_text("utf-8"))
     carriers: list[str] = tomllib.loads(THIRD.read_text("utf-8"))["carriers"]
@@ -179,12 +179,12 @@ def keyed_rows(half: str, rows: Iterator[Keyed]) -> list[Row]:
 
 
 def is_looked_at(key: str) -> bool:
-    """Tell whether a key belongs to the half that may be read while working."""
+    """Return whether a key belongs to the half that may be read while working."""
     return crc32(key.encode()) % 2 == 0
 
 
 def honest_rows(half: str) -> Iterator[Row]:
-    """Give kind and text of every honest text, and files made of several."""
+    """Yield kind and text of every honest text, and files made of several."""
     _, carriers, honest = load(half)
     dice = random.Random(half)
     for kind, texts in honest.items():

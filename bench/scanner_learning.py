@@ -89,7 +89,7 @@ def stretches(text: str) -> Iterator[Stretch]:
 
 
 def benign_samples(rows: Iterable[dict[str, Any]]) -> Iterator[Sample]:
-    """Give the stretches of honest files; hard negatives count more."""
+    """Yield the stretches of honest files; hard negatives count more."""
     for row in rows:
         heavy = 6.0 if row["kind"] in ("stress", "notinject-prompt") else 1.0
         light = 0.5 if row["kind"] == "security-doc" else heavy
@@ -106,7 +106,7 @@ def telling_samples(rows: Iterable[dict[str, Any]]) -> Iterator[Sample]:
 
 
 def attack_samples(rows: Iterable[dict[str, Any]]) -> Iterator[Sample]:
-    """Give the stretches of attacks that stand alone and are plain words."""
+    """Yield the stretches of attacks that stand alone and are plain words."""
     for row in rows:
         if row["mode"] != "standalone" or row["kind"] not in WORDED:
             continue
@@ -174,7 +174,7 @@ def phrase_samples(seed: int = 7) -> Iterator[Sample]:
 
 
 def learn_samples(seed: int = 5) -> Iterator[Sample]:
-    """Give the stretches of our own attacks, of the parts that are learnt from."""
+    """Yield the stretches of our own attacks, of the parts that are learnt from."""
     texts = tomllib.loads(TEXTS.read_text("utf-8"))
     dice = random.Random(seed)
     for row in (row for part in ("learn", "seen") for row in plain_attacks(texts[part], dice, more=6)):
@@ -185,7 +185,7 @@ def learn_samples(seed: int = 5) -> Iterator[Sample]:
 
 
 def lesson_samples(seed: int = 13) -> Iterator[Sample]:
-    """Give each lesson's sentences alone, attacks with a lead too, and after one another as attacks are worded."""
+    """Yield each lesson's sentences alone, attacks with a lead too, and after one another as attacks are worded."""
     lessons = tomllib.loads(LESSONS.read_text("utf-8"))
     leads = tomllib.loads(PHRASES.read_text("utf-8"))["leads"]
     dice = random.Random(seed)
@@ -208,7 +208,7 @@ def _lesson(text: str, group: str, weight: float, *, is_attack: bool) -> Sample:
 
 
 def empty_weights() -> Weights:
-    """Give weights that know the concepts and nothing else."""
+    """Return weights that know the concepts and nothing else."""
     exact: dict[str, str] = {}
     stems: dict[str, str] = {}
     for concept, words in tomllib.loads(CONCEPTS.read_text("utf-8")).items():
@@ -246,7 +246,7 @@ def empty_weights() -> Weights:
 
 
 def cue_features(sample: Sample) -> list[str]:
-    """Give the features of a sample's cues."""
+    """Return the features of a sample's cues."""
     bits = 0
     for token in sample.tokens:
         bits |= classes_of(token)
@@ -317,7 +317,7 @@ class Learner:
         self.bias -= 0.1 * RATE * error / math.sqrt(self.bias_square)
 
     def rounded(self, bars: Bars) -> Weights:
-        """Give the largest weights as bytes."""
+        """Return the largest weights as bytes."""
         top = sorted(self.weights.items(), key=lambda pair: (-abs(pair[1]), pair[0]))[:MOST_FEATURES]
         scale = max(abs(weight) for _, weight in top) / 127
         features = {feature: round(weight / scale) for feature, weight in sorted(top)}

@@ -97,7 +97,7 @@ def group_name(row: dict[str, Any], field: str) -> str:
 
 
 def trials_of(field: str, honest: Rows, attacks: Rows, folds: int) -> list[Trial]:
-    """Give what is left out together, group by group or fold by fold."""
+    """Return what is left out together, group by group or fold by fold."""
     if field == "corpus":
         return [Trial("every attack", attacks, [])]
     if field == "repository":
@@ -120,7 +120,7 @@ def trials_of(field: str, honest: Rows, attacks: Rows, folds: int) -> list[Trial
 
 
 def is_learnt(rows: Rows) -> bool:
-    """Tell whether the classifier learns from any of these."""
+    """Return whether the classifier learns from any of these."""
     return any(row["mode"] == "standalone" and row["kind"] in WORDED for row in rows)
 
 

@@ -60,7 +60,7 @@ class Figures:
 
 
 def _script(count: int, deltas: int) -> tuple[dict[str, object], dict[str, str]]:
-    """Give a script with one reply of `REPLY_S` seconds a session, and the texts by prompt."""
+    """Return a script with one reply of `REPLY_S` seconds a session, and the texts by prompt."""
     words = {f"speak {n}.": [f"s{n}w{d} " for d in range(deltas)] for n in range(count)}
     rules = [
         {"when": prompt, "replies": [{"text": text, "delay_s": REPLY_S / deltas}], "pick": "cycle"}

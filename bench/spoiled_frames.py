@@ -29,7 +29,7 @@ HUGE: Final = (b"9" * 400, b"-" + b"9" * 30, b"1e400", b"18446744073709551616", 
 
 
 def list_seeds() -> list[bytes]:
-    """Give the frames of one conversation, both ways, with every kind of update in it."""
+    """Return the frames of one conversation, both ways, with every kind of update in it."""
     block = {"type": "text", "text": "déjà \U0001f600 vu"}
     diff = {"type": "diff", "path": "/w/a.py", "oldText": "x = 1\n", "newText": "x = 2\n"}
     call = {"toolCallId": "c1", "title": "Edit a.py", "kind": "edit", "status": "pending", "content": [diff]}
@@ -108,7 +108,7 @@ class Spoiler:
         )
 
     def spoil(self) -> bytes:
-        """Give one frame, spoiled up to three times; it may hold newlines, and one in twenty is sound."""
+        """Return one frame, spoiled up to three times; it may hold newlines, and one in twenty is sound."""
         frame = self.random.choice(self._seeds)
         for _ in range(self.random.choice((1, 1, 1, 2, 3)) if self.random.random() < 0.95 else 0):
             frame = self.random.choice(self._ways)(frame)

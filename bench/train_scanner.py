@@ -67,7 +67,7 @@ WEIGHTS = Path(__file__).parent.parent / "hermes_acp" / "knowledge" / "weights.m
 
 
 def group_of(row: dict[str, Any]) -> str:
-    """Give what honest files are left out together by: their repository."""
+    """Return what honest files are left out together by: their repository."""
     return row["id"] if row["kind"] in APART else row["source"].partition("@")[0].partition(":")[0]
 
 
@@ -139,17 +139,17 @@ def out_of_fold(
 
 
 def opening_of(row: dict[str, Any]) -> tuple[str, ...]:
-    """Give the first words of a text."""
+    """Return the first words of a text."""
     return tuple(tokenize(fold(row["text"][:400]).text)[:OPENING])
 
 
 def rise_of(row: dict[str, Any]) -> float:
-    """Give how much higher the bars are for a text of this length, in log odds."""
+    """Return how much higher the bars are for a text of this length, in log odds."""
     return RISE * level_of(fold(reveal(row["text"]).text).text)
 
 
 def block_bars(files: list[str], unseen: Unseen) -> tuple[float, float]:
-    """Give the bars of a block, for passages alone and together: no more real files than may be are over either."""
+    """Return the bars of a block, for passages alone and together: no more real files than may be are over either."""
     alone = sorted((unseen.files[file].block for file in files), reverse=True)
     block_at = above(alone, int(len(files) * MOST_BLOCKED))
     quiet = [unseen.runs[file] for file in files if unseen.files[file].block < block_at]
@@ -171,7 +171,7 @@ def show_recall(attacks: list[dict[str, Any]], unseen: Unseen, block_at: float, 
 
 
 def loudest_hidden(rows: list[dict[str, Any]], weights: Weights) -> float:
-    """Give the score of the loudest stretch that honest files hide in their markup."""
+    """Return the score of the loudest stretch that honest files hide in their markup."""
     classifier = Classifier(weights)
     scores = [0.0]
     for row in rows:
@@ -234,12 +234,12 @@ def main() -> None:
 
 
 def at(falling: list[float], share: float) -> float:
-    """Give the lowest bar that no more than this share of honest files, and one, are over."""
+    """Return the lowest bar that no more than this share of honest files, and one, are over."""
     return above(falling, int(len(falling) * share) + 1)
 
 
 def above(falling: list[float], count: int) -> float:
-    """Give the lowest bar that so many of these are over."""
+    """Return the lowest bar that so many of these are over."""
     return round(falling[count] + 0.05, 1)
 
 

@@ -38,7 +38,7 @@ ELSEWHERE: Final = "other "
 
 
 def texts() -> dict[str, str]:
-    """Give every skill twice, once under its name and once under another."""
+    """Return every skill twice, once under its name and once under another."""
     first = {name: description_text(name, said) for name, said in SKILLS.items()}
     return first | {f"{ELSEWHERE}{name}": said for name, said in IN_OTHER_WORDS.items()}
 

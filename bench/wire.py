@@ -69,7 +69,7 @@ def install_typescript_sdk(folder: Path) -> None:
 
 
 def list_peers(cache: Path) -> list[Peer]:
-    """Give ours first, then the SDKs, installed and compiled."""
+    """Return ours first, then the SDKs, installed and compiled."""
     for folder in (ROOT / "protocol" / "hermes_protocol", PROGRAMS):
         compileall.compile_dir(folder, quiet=2)
     node = shutil.which("node")
@@ -102,7 +102,7 @@ def encode_conversation(count: int) -> bytes:
 
 
 def read_texts(output: bytes) -> list[str]:
-    """Give the text of every chunk in what a peer wrote."""
+    """Return the text of every chunk in what a peer wrote."""
     updates: list[Any] = [json.loads(line)["params"]["update"] for line in output.splitlines()]
     return [update["content"]["text"] for update in updates if update["messageId"] == "message-1"]
 

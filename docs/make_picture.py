@@ -83,7 +83,7 @@ def wrap(line: str) -> list[str]:
 
 
 def draw(lines: list[str]) -> str:
-    """Give the lines as an SVG."""
+    """Return the lines as an SVG."""
     width = int(COLUMNS * CHARACTER_PX) + 2 * MARGIN_PX
     height = len(lines) * LINE_PX + 2 * MARGIN_PX
     rows = "\n".join(
@@ -100,7 +100,7 @@ def draw(lines: list[str]) -> str:
 
 
 def draw_line(line: str) -> str:
-    """Give one line's pieces, each in its colour."""
+    """Return one line's pieces, each in its colour."""
     pieces = CODE.split(line)
     drawn = escape(pieces[0])
     for style, text in zip(pieces[1::2], pieces[2::2], strict=True):

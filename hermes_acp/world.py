@@ -43,7 +43,7 @@ def reset_inherited_signals() -> None:
 
 
 def stop_signals() -> "tuple[Signals, ...]":
-    """Give the signals that end this process: what asks to stop, but for what its starter wants passed by."""
+    """Return the signals that end this process: what asks to stop, but for what its starter wants passed by."""
     import signal
 
     return tuple(number for number in _asking_to_stop() if signal.getsignal(number) is not _ignore_caught)
@@ -163,11 +163,11 @@ class SystemClock:
     """The machine's clocks."""
 
     def now(self) -> float:
-        """Give seconds since the epoch."""
+        """Return seconds since the epoch."""
         return time.time()
 
     def monotonic(self) -> float:
-        """Give seconds that never jump."""
+        """Return seconds that never jump."""
         return time.monotonic()
 
 
@@ -175,7 +175,7 @@ class RandomIds:
     """Ids nobody can guess."""
 
     def fresh(self, kind: str) -> str:
-        """Give `kind_` and 16 random hexadecimal digits."""
+        """Return `kind_` and 16 random hexadecimal digits."""
         return f"{kind}_{os.urandom(8).hex()}"
 
 

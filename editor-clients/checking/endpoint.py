@@ -35,7 +35,7 @@ class ScriptedModel(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}/v1"
 
     def take_reply(self) -> Json | None:
-        """Give the next reply; None when all are given."""
+        """Return the next reply; None when all are given."""
         with self._turns:
             return self._replies.pop(0) if self._replies else None
 

@@ -85,7 +85,7 @@ class Naming:
         self.values: dict[str, object] = dict(known)
 
     def named(self, frame: Json) -> Json:
-        """Give a frame of the agent's as it is written down."""
+        """Return a frame of the agent's as it is written down."""
         if "method" in frame and "id" in frame:
             frame = frame | {"id": self._name("ask", frame["id"])}
         return {key: self._named(key, each) for key, each in frame.items()}

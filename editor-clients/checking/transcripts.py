@@ -61,7 +61,7 @@ class Line:
     saves: dict[str, str] = field(default_factory=dict[str, str])
 
     def as_json(self) -> Json:
-        """Give it as it stands in a file."""
+        """Return it as it stands in a file."""
         row: Json = {"from": self.sender, "frame": self.frame}
         row |= {"whenever": True} if self.whenever else {}
         return row | ({"saves": self.saves} if self.saves else {})

@@ -52,7 +52,7 @@ class Show:
 
     @property
     def exit_code(self) -> int:
-        """Tell whether everything claimed did happen."""
+        """Return whether everything claimed did happen."""
         return 1 if self._failures else 0
 
     def claim(self, sentence: str, is_true: bool) -> None:
@@ -154,7 +154,7 @@ class Show:
 
 
 def call_of(request: v1.RequestPermissionRequest) -> tuple[str, str]:
-    """Give the kind of the call that is asked about, and its command where it has one."""
+    """Return the kind of the call that is asked about, and its command where it has one."""
     raw: dict[str, Any] = request.tool_call.raw_input or {}
     return request.tool_call.kind or "", str(raw.get("command", ""))
 

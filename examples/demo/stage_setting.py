@@ -27,7 +27,7 @@ class Stage(Struct, frozen=True):
     home: Path
 
     def variables(self, model: Mapping[str, str] | None) -> dict[str, str]:
-        """Give the server's environment; `model` replaces every variable that names a model, None keeps them."""
+        """Return the server's environment; `model` replaces every variable that names a model, None keeps them."""
         found = dict(os.environ)
         if model is not None:
             for name in MODEL_VARIABLES:

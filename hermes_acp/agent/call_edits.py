@@ -19,7 +19,7 @@ COMMENT: Final = "They say: {comment}"
 
 
 def apply_call_edits(proposal: Proposal, answer: PermissionResponse, place: str) -> Proposal:
-    """Give a proposal as its user wants it, and let its end tell the model so. Raises WorkspaceError, BadRequest."""
+    """Return a proposal as its user wants it, and let its end tell the model so. Raises WorkspaceError, BadRequest."""
     if answer.texts and proposal.amend is not None:
         proposal = proposal.amend(answer.texts)
         told = [

@@ -131,7 +131,7 @@ def _given(
 
 
 async def _lasting_grants(turn: Turn, proposal: Proposal) -> tuple[Grant, ...]:
-    """Give what "always" would remember of a call; nothing of what is too hard to judge."""
+    """Return what "always" would remember of a call; nothing of what is too hard to judge."""
     policy, place = turn.deps.policy, turn.record.cwd
     nothing: tuple[Grant, ...] = ()
     effects = proposal.effects

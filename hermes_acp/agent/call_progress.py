@@ -122,7 +122,7 @@ class CallProgress:
         return self._turn.deps.redactor.tail(self._heard, TAIL_CHARACTERS, is_final=is_final)
 
     def broken_off(self, why: str) -> Result:
-        """Give the outcome of a call that was ended from outside: what was heard of it last, and why it ended."""
+        """Return the outcome of a call that was ended from outside: what was heard of it last, and why it ended."""
         tail = self.tail
         return Result(f"{tail}\n{why}" if tail else why, is_error=True)
 

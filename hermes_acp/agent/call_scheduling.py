@@ -42,7 +42,7 @@ class Footprint(Struct, frozen=True):
         return bool(self.is_unbounded or self.changes)
 
     def conflicts_with(self, other: "Footprint") -> bool:
-        """Tell whether two calls must not run at the same time; looking never hinders looking."""
+        """Return whether two calls must not run at the same time; looking never hinders looking."""
         if self.place and self.place == other.place:
             return True
         if self.is_unbounded or other.is_unbounded:
@@ -51,7 +51,7 @@ class Footprint(Struct, frozen=True):
 
 
 def footprint_of(tool: Tool, effects: Iterable[Effect]) -> Footprint:
-    """Give what a call touches by the effects it declares; an unknown kind of effect may touch anything."""
+    """Return what a call touches by the effects it declares; an unknown kind of effect may touch anything."""
     reads: list[str] = []
     changes: list[str] = []
     is_unbounded = _is_unbounded(tool)
@@ -81,7 +81,7 @@ def _overlap(some: Iterable[str], others: Sequence[str]) -> bool:
 
 
 def _is_one_within(one: str, other: str) -> bool:
-    """Tell whether two resolved paths are the same, or one is a folder above the other."""
+    """Return whether two resolved paths are the same, or one is a folder above the other."""
     return one == other or one.startswith(other.rstrip("/") + "/") or other.startswith(one.rstrip("/") + "/")
 
 
@@ -109,7 +109,7 @@ class CallOrder:
         self.seats = anyio.Semaphore(MAX_CONCURRENT_CALLS, fast_acquire=True)
 
     def place(self, number: int) -> CallSlot:
-        """Give a call's place."""
+        """Return a call's place."""
         return self._places[number]
 
     async def wait_for_turn(self, number: int) -> None:
@@ -142,7 +142,7 @@ class CallOrder:
                 await place.has_ended.wait()
 
     def at_work(self, number: int) -> Sequence[CallSlot]:
-        """Give the earlier calls that have no outcome yet."""
+        """Return the earlier calls that have no outcome yet."""
         return [place for place in self._places[:number] if not place.has_ended.is_set()]
 
     @staticmethod

@@ -71,7 +71,7 @@ class ChildGroup:
         self._report()
 
     def limits_now(self) -> TurnLimits:
-        """Give what a child that begins now may use: of the time, what the others before it have left."""
+        """Return what a child that begins now may use: of the time, what the others before it have left."""
         timeout_s = self._limits.timeout_s
         if timeout_s is None:
             return self._limits
@@ -258,7 +258,7 @@ def _open(group: ChildGroup, ledger: Ledger, gate: ChildGate, title: str) -> Tur
 
 
 def child_result(record: Record, ended: TurnEnded) -> Result:
-    """Give a child's answer, and why it did not finish if it did not."""
+    """Return a child's answer, and why it did not finish if it did not."""
     answer = last_answer(record)
     if ended.reason == "done":
         return Result(answer)
@@ -267,7 +267,7 @@ def child_result(record: Record, ended: TurnEnded) -> Result:
 
 
 def last_answer(record: Record) -> str:
-    """Give what a child said last, as much of it as whoever stands above should read."""
+    """Return what a child said last, as much of it as whoever stands above should read."""
     said = (message.text for message in reversed(record.messages) if isinstance(message, AssistantMessage))
     answer = next((text for text in said if text.strip()), "")
     if (missing := len(answer) - MAX_ANSWER_CHARACTERS) > 0:

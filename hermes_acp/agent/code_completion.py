@@ -36,7 +36,7 @@ class CompletionGap(Struct, frozen=True):
 async def complete_code(
     deps: TurnDependencies, gap: CompletionGap, place: str, *, model: str = "", max_tokens: int
 ) -> str:
-    """Give what a model would write there, empty where nothing is to be written or the file is not for everybody.
+    """Return what a model would write there, empty where nothing is to be written or the file is not for everybody.
 
     `place` is the folder whose rules hold; `model` is another one than that in use, `provider/model` or a name alone.
     Raises ModelError and its kin.

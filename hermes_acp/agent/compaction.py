@@ -87,7 +87,7 @@ class _Compaction:
         self._has_spoken = False
 
     def room(self) -> HistoryBudget:
-        """Give how long the history may be, by the estimate that the endpoint's last count puts right."""
+        """Return how long the history may be, by the estimate that the endpoint's last count puts right."""
         shares = self._turn.deps.shares
         window = self._window / self._scale
         kept = int(window * shares.keep)

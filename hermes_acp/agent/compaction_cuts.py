@@ -46,7 +46,7 @@ class HistoryCut(Struct, frozen=True):
     shortened_characters: int = 0
 
     def made(self, compaction_id: str, summary: str) -> HistoryCompacted:
-        """Give the event of this cut."""
+        """Return the event of this cut."""
         return HistoryCompacted(
             compaction_id, summary, self.replaced, self.carried, self.shortened, self.shortened_characters
         )
@@ -69,7 +69,7 @@ def find_cut(messages: Sequence[Message], room: HistoryBudget) -> HistoryCut | N
 
 
 def _tail_start(messages: Sequence[Message], fresh_from: int, kept: int) -> int:
-    """Give the first place from which the end of the history is light enough to be kept as it is."""
+    """Return the first place from which the end of the history is light enough to be kept as it is."""
     place, weight = fresh_from, estimate_tokens(messages[fresh_from:])
     for number in range(fresh_from - 1, -1, -1):
         weight += estimate_tokens(messages[number : number + 1])

@@ -94,7 +94,7 @@ async def _finish(group: ChildGroup, number: int, delegated_task: DelegatedTask)
 
 
 def child_tools(turn: Turn, wanted: Sequence[str] | None) -> Toolbox:
-    """Give the tools of a turn's child: those of the turn, without what no child has and what lies too deep.
+    """Return the tools of a turn's child: those of the turn, without what no child has and what lies too deep.
 
     `wanted` narrows them. Raises BadRequest for a name that is none of them.
     """
@@ -110,7 +110,7 @@ def child_tools(turn: Turn, wanted: Sequence[str] | None) -> Toolbox:
 
 
 def child_limits(turn: Turn, children: int, most_steps: int) -> TurnLimits:
-    """Give what each of a turn's children may use: an equal share of what is left, the turn itself counted as one.
+    """Return what each of a turn's children may use: an equal share of what is left, the turn itself counted as one.
 
     Time is not shared, as it passes for all: children end before what the turn keeps for its own last answer. Raises
     BadRequest where a share is nothing.

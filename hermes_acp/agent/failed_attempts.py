@@ -25,7 +25,7 @@ class FailedAttempts:
         self._errors[route_key] = trouble
 
     def combined_error(self, trouble: ModelError) -> ModelError:
-        """Give the last failure as one of all ways: its kind, what stood in the way of each, and every hint once."""
+        """Return the last failure as one of all ways: its kind, what stood in the way of each, and every hint once."""
         if len(self._errors) < 2:
             return trouble
         told = copy(trouble)

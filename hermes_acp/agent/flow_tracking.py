@@ -60,7 +60,7 @@ def _records(turn: Turn) -> Iterable[Record]:
 
 
 def _is_known_link(turn: Turn, records: Iterable[Record], url: str) -> bool:
-    """Tell whether a URL stands word for word in what the user or a source on the network said."""
+    """Return whether a URL stands word for word in what the user or a source on the network said."""
     return any(
         url in message.text
         if isinstance(message, ToolMessage)

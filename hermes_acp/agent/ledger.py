@@ -54,7 +54,7 @@ class Ledger:
             self._audiences = (*self._audiences, audience)
 
     def is_watched_by(self, audience: Audience) -> bool:
-        """Tell whether an audience, or one equal to it, watches."""
+        """Return whether an audience, or one equal to it, watches."""
         return audience in self._audiences
 
     def dismiss(self, audience: Audience) -> None:

@@ -28,6 +28,6 @@ async def within_timeout(effects: Sequence[Effect], look: Callable[[], T], other
 
 
 def _are_cheap_to_check(effects: Sequence[Effect]) -> bool:
-    """Tell whether no command of a call is long, or has patterns, for which the disk is searched."""
+    """Return whether no command of a call is long, or has patterns, for which the disk is searched."""
     commands = [effect.command for effect in effects if isinstance(effect, Runs)]
     return sum(map(len, commands)) <= LONG_CHARACTERS and not any(set(each) & PATTERNS for each in commands)

@@ -49,5 +49,5 @@ class RunningCalls:
             call.stop()
 
     def find(self, call_id: str) -> RunningCall | None:
-        """Give a call that is at work."""
+        """Return a call that is at work."""
         return self._calls.get(call_id)

@@ -47,14 +47,14 @@ MAX_WORDS: Final = 1_200
 
 
 def request_text(piece: str, earlier: str, words: int, wish: str) -> str:
-    """Give the question about one piece; `earlier` is the summary of the pieces before it, `wish` the user's own."""
+    """Return the question about one piece; `earlier` is the summary of the pieces before it, `wish` the user's own."""
     before = EARLIER.format(summary=earlier) if earlier else ""
     fenced = f"<{TAG}>\n{piece.replace(f'</{TAG}', f'< /{TAG}')}\n</{TAG}>\n\n"
     return f"{before}{fenced}{ASKED.format(words=words)}{OWN_WISH.format(wish=wish) if wish else ''}"
 
 
 def max_summary_words(window_tokens: int) -> int:
-    """Give how long a summary may be for a window: about a twentieth of it, within reason."""
+    """Return how long a summary may be for a window: about a twentieth of it, within reason."""
     return max(MIN_WORDS, min(MAX_WORDS, window_tokens // 30))
 
 

@@ -45,7 +45,9 @@ def prompt_layers(
 
 
 def child_instructions(tools: Iterable[str], given: InstructionsGiven | None) -> InstructionsGiven:
-    """Give a child agent's instructions, in the place of the built-in ones; `given` to its session holds for it too."""
+    """Return a child agent's instructions, in the place of the built-in ones; `given` to its session holds for it
+    too.
+    """
     own = f"{GUIDANCE}\n- Your tools: {', '.join(tools)}. Relative paths count from the working directory."
     above = given.text if given else ""
     pieces = (above, CHILD) if given and given.overrides else (CHILD, own, above)

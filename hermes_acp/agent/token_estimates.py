@@ -31,18 +31,18 @@ MAX_ESTIMATE_ERROR: Final = 2
 
 
 def tokens_in_use(record: Record, tools: Sequence[ToolSchema]) -> int:
-    """Give how much of the window the next request takes at most: as counted, or by estimate where that is more."""
+    """Return how much of the window the next request takes at most: as counted, or by estimate where that is more."""
     return max(estimate_request_tokens(record, tools), _measured(record) or 0)
 
 
 def plausible_tokens(record: Record, tools: Sequence[ToolSchema]) -> int:
-    """Give how much of the window the next request takes: as counted, unless the estimate is beyond twice of that."""
+    """Return how much of the window the next request takes: as counted, unless the estimate is beyond twice of that."""
     estimated, measured = estimate_request_tokens(record, tools), _measured(record)
     return estimated if measured is None or measured * MAX_ESTIMATE_ERROR < estimated else measured
 
 
 def _measured(record: Record) -> int | None:
-    """Give what the endpoint counted, with an estimate of what came since."""
+    """Return what the endpoint counted, with an estimate of what came since."""
     counted = record.usage.used_tokens
     if counted and record.measured_at <= len(record.messages):
         return counted + estimate_tokens(record.messages[record.measured_at :])

@@ -166,7 +166,7 @@ class _StepCalls:
             return RejectedCall(CRASHED.format(kind=type(error).__name__))
 
     async def _refuse(self, call: ToolCall, refused: RejectedCall) -> CallOutcome:
-        """Give a call that is not carried out its outcome: that of the call which it repeats, where it does."""
+        """Return a call that is not carried out its outcome: that of the call which it repeats, where it does."""
         status: CallStatus = "failed"
         if refused.repeats is not None:
             await self._order.wait_for_end(refused.repeats)

@@ -22,7 +22,7 @@ from hermes_acp.core.proposals import (
 
 
 def required_capability(effect: Effect) -> Capability:
-    """Give what a tool must declare to have this effect."""
+    """Return what a tool must declare to have this effect."""
     match effect:
         case Reads() | Writes() | Deletes():
             return "files"
@@ -35,5 +35,5 @@ def required_capability(effect: Effect) -> Capability:
 
 
 def undeclared_effects(effects: Iterable[Effect], capabilities: frozenset[Capability]) -> tuple[Effect, ...]:
-    """Give the effects for which nothing was declared."""
+    """Return the effects for which nothing was declared."""
     return tuple(effect for effect in effects if required_capability(effect) not in capabilities)

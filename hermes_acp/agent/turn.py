@@ -68,7 +68,7 @@ class TurnLimits(Struct, frozen=True):
         return self.timeout_s - min(self.timeout_s * FINAL_ANSWER_SHARE, MAX_FINAL_ANSWER_S)
 
     def call_s(self, wanted_s: float | None, passed_s: float) -> float:
-        """Give how long a call may take that wants so much, `passed_s` after the turn began."""
+        """Return how long a call may take that wants so much, `passed_s` after the turn began."""
         longest_s = min(DEFAULT_CALL_TIMEOUT_S if wanted_s is None else wanted_s, self.tool_timeout_s)
         return longest_s if self.working_s is None else max(0.0, min(longest_s, self.working_s - passed_s))
 
@@ -155,7 +155,7 @@ class TurnDependencies(Struct, frozen=True):
     context_files: ContextMonitor = NullContextMonitor()
 
     def for_options(self, options: Options) -> "TurnDependencies":
-        """Give the same kit for what a session's user chose."""
+        """Return the same kit for what a session's user chose."""
         routing = self.routing.with_preferred(options.provider, options.model)
         return structs.replace(self, routing=routing, effort=options.effort)
 
@@ -283,7 +283,7 @@ class Turn(Struct):
             self.emit(structs.replace(usage, cost_usd=(usage.cost_usd or 0.0) + cost_usd))
 
     def left(self) -> TurnLimits | None:
-        """Give what it has not used of its tokens and money; None where one of them is used up."""
+        """Return what it has not used of its tokens and money; None where one of them is used up."""
         limits, usage = self.limits, self.spent.usage
         tokens, cost_usd = limits.max_tokens, limits.max_cost_usd
         if tokens is not None:

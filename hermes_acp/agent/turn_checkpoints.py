@@ -110,14 +110,14 @@ async def checkpoint_before(turn: "Turn", effects: Sequence[Effect]) -> None:
 
 
 def _touched_by(turn: "Turn", effects: Sequence[Effect]) -> list[str] | None:
-    """Give the files that a call names as its own; None where it changes nothing at all."""
+    """Return the files that a call names as its own; None where it changes nothing at all."""
     if not any(_changes_something(turn, effect) for effect in effects):
         return None
     return [path for effect in effects for path in _touched(turn, effect)]
 
 
 def _touched(turn: "Turn", effect: Effect) -> Sequence[str]:
-    """Give the files that an effect names as its own, so that they are kept even where they are ignored."""
+    """Return the files that an effect names as its own, so that they are kept even where they are ignored."""
     match effect:
         case Writes(path=path) | Deletes(path=path):
             return (path,)
@@ -129,7 +129,7 @@ def _touched(turn: "Turn", effect: Effect) -> Sequence[str]:
 
 
 def _changes_something(turn: "Turn", effect: Effect) -> bool:
-    """Tell whether an effect may change files; of a command, what plan mode lets pass is known to only read."""
+    """Return whether an effect may change files; of a command, what plan mode lets pass is known to only read."""
     if isinstance(effect, Runs):
         place = turn.record.cwd
         return turn.deps.policy.judge((effect,), "plan", (), place=place).decision != "allow"

@@ -37,7 +37,7 @@ class Inbox:
             self._unread.remove(message)
 
     def read_all(self) -> list[InboxMessage]:
-        """Give what came since the last reading."""
+        """Return what came since the last reading."""
         fresh, self._unread = self._unread, []
         for message in fresh:
             message.was_read = True

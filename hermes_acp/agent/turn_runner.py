@@ -90,7 +90,7 @@ async def finalize_and_record(turn: Turn, ending: Ending) -> TurnEnded:
 
 
 def to_turn_ended(turn: Turn, ending: Ending) -> TurnEnded:
-    """Tell how a turn ended and what it used."""
+    """Return how a turn ended and what it used."""
     spent = turn.spent
     return TurnEnded(
         turn.id,

@@ -116,11 +116,11 @@ class App:
         self.session_admin = SessionAdmin(self._store, self.sessions, services)
 
     def _settings(self) -> "Settings | None":
-        """Give the settings, once they were read."""
+        """Return the settings, once they were read."""
         return self.configuration.settings
 
     def _services(self, clock: Clock) -> SessionServices:
-        """Give what every session uses alike."""
+        """Return what every session uses alike."""
         pending_news = PendingNoteNotices(self._environment.home, lambda: self.mcp_manager.is_attended)
         return SessionServices(
             deps=self.configuration.deps,
@@ -224,7 +224,7 @@ class App:
         return self.workspace_trust.settings_of(place, again=True), self.custom_tools.files(place)
 
     def _brings(self, place: str) -> tuple[TrustItem, ...]:
-        """Give what of a workspace is used once it is trusted, and is not configured anywhere."""
+        """Return what of a workspace is used once it is trusted, and is not configured anywhere."""
         return (*self.skill_service.brings(place), *self.custom_tools.brings(place))
 
     def _attend(self, session: Session) -> None:

@@ -51,7 +51,7 @@ class BackendSelector:
         self._lodges: WeakKeyDictionary[Workspace, OpenedWorkspace] = WeakKeyDictionary()
 
     def backends(self) -> tuple[str, ...]:
-        """Give the backends that can be chosen, the configured one first; empty until settings are known."""
+        """Return the backends that can be chosen, the configured one first; empty until settings are known."""
         from hermes_acp.config.backend_settings import configured_backends
 
         settings = self._settings()
@@ -86,12 +86,14 @@ class BackendSelector:
         return f"[Commands run on the backend {wanted} now; the working directory there is {session.workspace.cwd}.]"
 
     def elsewhere(self, workspace: Workspace) -> str:
-        """Give the backend on which a workspace's files are, where that is not this machine; empty where it is."""
+        """Return the backend on which a workspace's files are, where that is not this machine; empty where it is."""
         lodge = self._lodges.get(workspace)
         return _far(lodge.backend) if lodge else ""
 
     def remote_backend_for(self, chosen: str | None) -> str:
-        """Give the backend that has the files of a session which chose one, or none; empty where it is this machine."""
+        """Return the backend that has the files of a session which chose one, or none; empty where it is this
+        machine.
+        """
         known = self.backends()
         return _far(chosen or (known[0] if known else LOCAL))
 
@@ -102,7 +104,7 @@ class BackendSelector:
         return workspace
 
     def _variables(self, lodge: OpenedWorkspace) -> Mapping[str, str]:
-        """Give the process's variables, and for backends elsewhere the keys that stand beside the settings."""
+        """Return the process's variables, and for backends elsewhere the keys that stand beside the settings."""
         if lodge.backend == LOCAL:
             return self._environment.variables
         from hermes_acp.config.settings import load_variables
@@ -142,6 +144,6 @@ class BackendSelector:
 
 
 def _far(backend: str) -> str:
-    """Give a backend whose files are not this machine's; nothing for any other."""
+    """Return a backend whose files are not this machine's; nothing for any other."""
     plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.workspaces.backends", "BACKEND")
     return "" if backend == LOCAL or plugin_folder.open(backend).keeps_files_here else backend

@@ -42,11 +42,11 @@ class CheckpointService:
         self.keeper = CheckpointManager(self._setup, self._terms, clock, ids)
 
     def undoing(self, session_id: str, tell: Callable[[NoteAdded], object]) -> TurnUndo:
-        """Give what takes back turns of a session; `tell` records what its model must know."""
+        """Return what takes back turns of a session; `tell` records what its model must know."""
         return TurnUndo(self.keeper, NoteChanges(self._environment.home), self._clock.now, session_id, tell)
 
     def of(self, session: "Session") -> CheckpointManager | None:
-        """Give where a session's turns are kept; None where its user wants none. Raises CheckpointError."""
+        """Return where a session's turns are kept; None where its user wants none. Raises CheckpointError."""
         if not self._section().enabled:
             return None
         if elsewhere := self._backend_selector.elsewhere(session.workspace):

@@ -115,7 +115,7 @@ class Configuration:
         self.forget_model()
 
     async def deps(self, found: "LoadedConfiguration | None" = None) -> "TurnDependencies":
-        """Give what turns are made with, built on first use. Raises AuthRequired, ConfigError, ModelError.
+        """Return what turns are made with, built on first use. Raises AuthRequired, ConfigError, ModelError.
 
         It may wait for an endpoint; whoever waits begins anew when the configuration changes meanwhile, which itself
         waits for nobody.
@@ -181,7 +181,7 @@ class Configuration:
         return ModelChoice(provider="openai_compatible", model=found.model, base_url=found.base_url)
 
     def limits(self) -> "TurnLimits":
-        """Give what one turn may use; asked for in a turn."""
+        """Return what one turn may use; asked for in a turn."""
         from hermes_acp.agent.turn import TurnLimits
 
         assert self._settings, "limits are asked for in a turn, which has a kit"
@@ -197,7 +197,7 @@ class Configuration:
         )
 
     def child_limits(self) -> "ChildLimits":
-        """Give what the child agents of one call are bound by; asked for in a turn."""
+        """Return what the child agents of one call are bound by; asked for in a turn."""
         from hermes_acp.agent.delegation import ChildLimits
 
         assert self._settings, "bounds are asked for in a turn, which has a kit"
@@ -210,15 +210,17 @@ class Configuration:
         return self._settings
 
     def allows_bypass(self) -> bool:
-        """Tell whether the user allowed the mode that asks about nothing, on the command line or in their settings."""
+        """Return whether the user allowed the mode that asks about nothing, on the command line or in their
+        settings.
+        """
         return self._environment.allows_bypass or bool(self._settings and self._settings.allow_bypass)
 
     def default_mode(self) -> Mode:
-        """Give the mode new sessions begin in; without a settings file nothing has to be read to know it."""
+        """Return the mode new sessions begin in; without a settings file nothing has to be read to know it."""
         return self._settings.mode if self._settings else "ask"
 
     def models(self) -> tuple[AvailableModel, ...]:
-        """Give the models that can be chosen, the configured one first; empty until it is known."""
+        """Return the models that can be chosen, the configured one first; empty until it is known."""
         return () if self._deps is None else self._ways[-1].offers()
 
     async def list_models(self) -> None:

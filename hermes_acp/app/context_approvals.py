@@ -31,7 +31,7 @@ class ContextApprovals:
         self._imports: dict[str, dict[str, str]] = {}
 
     def is_approved(self, place: str, path: str, digest: str) -> bool:
-        """Tell whether a user approved this content in any session of a folder."""
+        """Return whether a user approved this content in any session of a folder."""
         with self._lock:
             if digest in self._approved.get(os.path.realpath(place), ()):
                 return True
@@ -84,7 +84,7 @@ class ContextApprovals:
         return min((at, *earlier))
 
     def admits_skill_file(self, place: str, file: Path, item: TrustItem | None) -> bool:
-        """Tell whether a file of a workspace's skill may be used. Blocks.
+        """Return whether a file of a workspace's skill may be used. Blocks.
 
         It may if it stood there when the first session began in or around the folder, or if its user trusts `item`,
         which is the skill by its text.

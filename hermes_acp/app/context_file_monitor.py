@@ -134,7 +134,7 @@ def _began_at(record: Record) -> float:
 
 
 def _shown(record: Record) -> dict[str, str]:
-    """Give the context files as a model was shown them: in its prompt, and in the notes since."""
+    """Return the context files as a model was shown them: in its prompt, and in the notes since."""
     from hermes_acp.knowledge.context_updates import shown_files
 
     notes = (

@@ -95,7 +95,7 @@ class CustomToolManager:
         )
 
     def brings(self, place: str) -> tuple[TrustItem, ...]:
-        """Give the tools that a workspace brings along, for its user to trust. Blocks."""
+        """Return the tools that a workspace brings along, for its user to trust. Blocks."""
         if not os.path.isdir(os.path.join(place, ".hermes", "tools")):
             return ()
         return tuple(
@@ -107,7 +107,7 @@ class CustomToolManager:
         return str(self._environment.home / "tools") if scope == "user" else cwd
 
     def is_trusted(self, file: "ToolFile", cwd: str) -> bool:
-        """Tell whether a tool may be used: this very content of it."""
+        """Return whether a tool may be used: this very content of it."""
         return self._workspace_trust.is_trusted(self.place_of(file.scope, cwd), file.trust_item())
 
     def allow(self, file: "ToolFile", cwd: str) -> None:
@@ -144,7 +144,7 @@ class CustomToolManager:
         source.renew(*await run_sync(self._usable, files, cwd, roots, elsewhere))
 
     def files(self, cwd: str) -> "tuple[ToolFile, ...]":
-        """Give all files there are for sessions in a folder, the user's own first. Blocks."""
+        """Return all files there are for sessions in a folder, the user's own first. Blocks."""
         home = self._environment.home / "tools"
         if not home.is_dir() and not os.path.isdir(os.path.join(cwd, ".hermes", "tools")):
             return ()
@@ -175,7 +175,7 @@ class CustomToolManager:
     def _usable(
         self, files: "Sequence[ToolFile]", cwd: str, roots: tuple[str, ...], elsewhere: str
     ) -> tuple[Mapping[str, Tool], Sequence[str]]:
-        """Give the tools that may be used, and what the user should know of the others. Blocks."""
+        """Return the tools that may be used, and what the user should know of the others. Blocks."""
         from hermes_acp.app.external_tools import InjectionScanner
         from hermes_acp.tools.own.custom_tool import CustomTool
         from hermes_acp.tools.own.tool_sandbox import SessionFolders
@@ -206,7 +206,7 @@ class CustomToolManager:
 
 
 def custom_tools_of(environment: Environment) -> CustomToolManager:
-    """Give the toolsmith of a home outside of any house, for a command line."""
+    """Return the toolsmith of a home outside of any house, for a command line."""
     from hermes_acp.app.workspace_trust import WorkspaceTrust
     from hermes_acp.world import RandomIds, SystemClock
 

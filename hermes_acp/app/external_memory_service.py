@@ -27,7 +27,7 @@ class ExternalMemoryService:
     def stages(
         self, settings: "MemorySettings", variables: Mapping[str, str], clean: Callable[[str], str]
     ) -> "TurnStages":
-        """Give what is done around a turn. Raises ConfigError where the key is missing."""
+        """Return what is done around a turn. Raises ConfigError where the key is missing."""
         from hermes_acp.agent.turn import TurnStages
 
         self._memory = None
@@ -62,7 +62,7 @@ class ExternalMemoryService:
         )
 
     def news(self) -> Sequence[str]:
-        """Give sentences the user should read, each once."""
+        """Return sentences the user should read, each once."""
         return self._memory.news() if self._memory else ()
 
     async def release(self, session_id: str) -> None:
@@ -72,7 +72,7 @@ class ExternalMemoryService:
 
 
 def memory_key(settings: "MemorySettings", variables: Mapping[str, str]) -> str:
-    """Give the key of the memory service, empty where there is none."""
+    """Return the key of the memory service, empty where there is none."""
     section = settings.service
     if section is None:
         return ""

@@ -60,7 +60,7 @@ class ExternalTools:
         self._browsers: dict[tuple[str, frozenset[str]], BrowserPool] = {}
 
     def ports(self, settings: "Settings", variables: Mapping[str, str]) -> dict[str, object]:
-        """Give the ports by name; None for what is not set up. Raises ConfigError."""
+        """Return the ports by name; None for what is not set up. Raises ConfigError."""
         from hermes_acp.web.page_fetcher import FetchLimits, PageFetcher
 
         section = settings.web
@@ -78,7 +78,7 @@ class ExternalTools:
     def _browsers_for(
         self, settings: "Settings", variables: Mapping[str, str], private_hosts: frozenset[str]
     ) -> "BrowserPool | None":
-        """Give the browsers of one executable; those that sessions have open outlive a change of the settings."""
+        """Return the browsers of one executable; those that sessions have open outlive a change of the settings."""
         if not settings.browser.is_offered:
             return None
         from hermes_acp.web.browser.browser_pool import BrowserPool, find_browser
@@ -99,7 +99,7 @@ class ExternalTools:
 
 
 def search_key(settings: "Settings", variables: Mapping[str, str]) -> str:
-    """Give the key of the search service, empty where there is none."""
+    """Return the key of the search service, empty where there is none."""
     section = settings.web.search
     if section is None:
         return ""

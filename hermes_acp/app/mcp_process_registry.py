@@ -27,11 +27,11 @@ class ServerProcessRegistry:
         return self._registry.fresh_mark()
 
     def words(self, mark: str, argv: Sequence[str]) -> tuple[str, ...]:
-        """Give a server's words behind those that put its mark on its processes."""
+        """Return a server's words behind those that put its mark on its processes."""
         return tagged_argv(tag_of(mark), argv)
 
     def variables(self, mark: str) -> Mapping[str, str]:
-        """Give the variable that carries a mark."""
+        """Return the variable that carries a mark."""
         return {MARK: mark}
 
     def register_process(self, mark: str, leader: int) -> None:

@@ -40,11 +40,11 @@ class McpServerManager:
         await self._workshop.run()
 
     def shared(self) -> ToolSource | None:
-        """Give the tools of the user's own servers."""
+        """Return the tools of the user's own servers."""
         return self._shared
 
     def servers_of(self, session: Session | None) -> "tuple[McpServerPool, ...]":
-        """Give the servers that a session can use, by whoever named them; without one the user's own."""
+        """Return the servers that a session can use, by whoever named them; without one the user's own."""
         own, workspace = (session.sources.own, session.sources.workspace) if session else (None, None)
         named = (own, self._shared, workspace)
         if not any(named):
@@ -187,7 +187,7 @@ def _rules_of(text: str) -> tuple[str, ...]:
 
 
 def server_specs(settings: "Settings") -> "tuple[ServerSpec, ...]":
-    """Give the MCP servers of the user's own, by name."""
+    """Return the MCP servers of the user's own, by name."""
     return _specs_of(settings.mcp_servers) if settings.mcp_servers else ()
 
 

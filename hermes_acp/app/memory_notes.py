@@ -34,7 +34,7 @@ def notes_ports(settings: "MemorySettings", home: Path, is_attended: Callable[[]
 
 
 def notes_layer(settings: "MemorySettings", home: Path, cwd: str) -> "MemorySnapshot":
-    """Give the notes that a new session is shown. Blocks."""
+    """Return the notes that a new session is shown. Blocks."""
     from hermes_acp.knowledge.allowed_texts import read_allowed
     from hermes_acp.knowledge.memory_snapshot import MemorySnapshot, take_snapshot
     from hermes_acp.knowledge.memory_store import MemoryStore

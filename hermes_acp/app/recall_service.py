@@ -89,7 +89,7 @@ class RecallService:
             self._meaning = SemanticIndex(embedder, vectors, indexer)
 
     def stages(self, settings: "Settings", skill_service: "SkillService", start: StartTask) -> "TurnStages":
-        """Give what is done before a turn, before a step and after a turn."""
+        """Return what is done before a turn, before a step and after a turn."""
         from hermes_acp.agent.turn import TurnStages
 
         if self._meaning is None:
@@ -182,7 +182,7 @@ class RecallService:
             self._foresight.forget(session_id)
 
     def news(self) -> Sequence[str]:
-        """Give sentences the user should read, each once."""
+        """Return sentences the user should read, each once."""
         news, self._news = self._news, []
         return news
 
@@ -195,7 +195,7 @@ class RecallService:
     @staticmethod
     @asynccontextmanager
     async def by_settings(environment: Environment, store: SessionStore) -> "AsyncGenerator[RecallService]":
-        """Give one as the settings have it, for a command. Raises ConfigError."""
+        """Yield one as the settings have it, for a command. Raises ConfigError."""
         from hermes_acp.config.provider_access import ProviderAccess
 
         recall_service = RecallService(environment, store)

@@ -78,7 +78,7 @@ def remote_closures(closures_for: ClosureLookup, place: str) -> Callable[[str], 
 
 
 def sandbox_bounds(settings: "Settings | None") -> "SandboxPolicy":
-    """Give the bounds that settings set, or the usual ones."""
+    """Return the bounds that settings set, or the usual ones."""
     from hermes_acp.policy.sensitive_names import (
         PROTECTED_FILES,
         PROTECTED_FOLDERS,

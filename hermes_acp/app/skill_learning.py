@@ -51,7 +51,7 @@ class SkillLearning:
     def ports(
         self, settings: "SkillSettings", skill_service: "SkillService", likeness: "SkillSimilarityMeasure"
     ) -> dict[str, object]:
-        """Give what the tools of skills take."""
+        """Return what the tools of skills take."""
         if not (settings.enabled and settings.learning):
             return {"skill_uses": self.usage_tracker}
         from hermes_acp.knowledge.skills.skill_editor import SkillEditor
@@ -64,7 +64,7 @@ class SkillLearning:
     def stages(
         self, settings: "SkillSettings", skill_service: "SkillService"
     ) -> "tuple[tuple[AfterStepStage, ...], tuple[PostflightStage, ...]]":
-        """Give what is done after a step, and after a turn."""
+        """Return what is done after a step, and after a turn."""
         from hermes_acp.agent.stages.skill_outcomes import skill_uses_stage
 
         counting = skill_uses_stage(self.usage_tracker)

@@ -74,7 +74,7 @@ class SkillService:
         return FolderWatcher(self._start)
 
     def _admits(self, cwd: str, skill: "Skill", file: Path) -> bool:
-        """Tell whether a file of a workspace's skill may be used: it stood there, or its user approved it. Blocks."""
+        """Return whether a file of a workspace's skill may be used: it stood there, or its user approved it. Blocks."""
         from hermes_acp.knowledge.skills.skill_commands import trust_item
 
         item = trust_item(skill) if file.name == FILE and file.parent == Path(skill.folder) else None
@@ -84,14 +84,14 @@ class SkillService:
         return bool(self._backend_selector and self._backend_selector.elsewhere(workspace))
 
     def place_of(self, record: Record) -> str:
-        """Give the folder of this machine whose skills a session has: none of a workspace's that is elsewhere."""
+        """Return the folder of this machine whose skills a session has: none of a workspace's that is elsewhere."""
         is_remote = self._backend_selector and self._backend_selector.remote_backend_for(
             record.options.backend
         )
         return str(self._environment.home) if is_remote else record.cwd
 
     def _has_skills(self) -> bool:
-        """Tell whether skills are wanted; settings that cannot be read are told where a model is needed."""
+        """Return whether skills are wanted; settings that cannot be read are told where a model is needed."""
         from hermes_acp.config.settings import load_settings
 
         try:
@@ -100,7 +100,7 @@ class SkillService:
             return False
 
     def index(self, cwd: str) -> str:
-        """Give what a new session's prompt says of the skills of a place. Blocks."""
+        """Return what a new session's prompt says of the skills of a place. Blocks."""
         return self.library.index(cwd) if self._has_skills() else ""
 
     def attend(self, session: "Session", trust: Trust) -> None:
@@ -161,7 +161,7 @@ class SkillService:
         return await run_sync(overview, collection, usage_tracker, is_trusted, similar_skills, findings)
 
     def brings(self, place: str) -> tuple[TrustItem, ...]:
-        """Give the skills that a workspace brings along, for its user to trust. Blocks."""
+        """Return the skills that a workspace brings along, for its user to trust. Blocks."""
         if not self._has_skills():
             return ()
         from hermes_acp.knowledge.skills.skill_commands import trust_item

@@ -76,7 +76,7 @@ class TurnDependenciesFactory:
         self._elsewhere = turn_services.elsewhere
 
     def news(self) -> Sequence[str]:
-        """Give what users are to know of what is kept outside."""
+        """Return what users are to know of what is kept outside."""
         return self._outside.news()
 
     async def release(self, session_id: str) -> None:
@@ -85,7 +85,7 @@ class TurnDependenciesFactory:
         await self._outer.release(session_id)
 
     def make(self, settings: "Settings", ways: "ModelConnections", news: str) -> "TurnDependencies":
-        """Give what turns are made with that use these ways to models; `news` is what was learnt in finding them.
+        """Return what turns are made with that use these ways to models; `news` is what was learnt in finding them.
 
         It blocks.
         """
@@ -140,7 +140,7 @@ class TurnDependenciesFactory:
         redactor: "Redactor",
         ways: "ModelConnections",
     ) -> "tuple[TurnStages, ...]":
-        """Give what is done around a turn by those who remember: by meaning, and outside."""
+        """Return what is done around a turn by those who remember: by meaning, and outside."""
         self._recall_service.equip(settings, variables, ways.choices[0])
         return (
             self._recall_service.stages(settings, self._skill_service, self._mcp_manager.start),
@@ -208,7 +208,7 @@ def _builtin_tools(ports: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _bound(tool: Any, ports: Mapping[str, object]) -> Any:
-    """Give a tool the ports it names as the parameters of its `bind`, if it has one; None where it has no use."""
+    """Return a tool the ports it names as the parameters of its `bind`, if it has one; None where it has no use."""
     from inspect import signature
 
     bind = getattr(tool, "bind", None)

@@ -32,7 +32,8 @@ def turn_stages(
     closings: tuple[PostflightStage, ...] = (),
     more: Sequence[TurnStages] = (),
 ) -> TurnStages:
-    """Give the stages; `titles` says what names a session, `checks` and `closings` are further ones by which it learns,
+    """Return the stages; `titles` says what names a session, `checks` and `closings` are further ones by which it
+    learns,
     `more` those that remember.
 
     The title comes first, as it is shown; budget and window last, as they may ask the model.
@@ -64,14 +65,14 @@ def turn_stages(
 
 
 def outcome_scan_stages() -> TurnStages:
-    """Give what looks through the outcomes of tools."""
+    """Return what looks through the outcomes of tools."""
     from hermes_acp.app.external_tools import InjectionScanner
 
     return TurnStages(before_step=(OutcomeScanner(InjectionScanner().orders_in).warn,))
 
 
 def reflection_stages() -> TurnStages:
-    """Give those of a look back at a turn, which is a small turn of its own."""
+    """Return those of a look back at a turn, which is a small turn of its own."""
     return TurnStages(
         preflight=(freeze_prompt,),
         before_step=(keep_within_budget,),

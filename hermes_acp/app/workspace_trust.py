@@ -70,7 +70,7 @@ class WorkspaceTrust:
         self._told: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()
 
     def rules(self, place: str) -> Sequence[Rule]:
-        """Give a workspace's own rules: those that ask or deny, and what allows something where that is trusted."""
+        """Return a workspace's own rules: those that ask or deny, and what allows something where that is trusted."""
         found = self.settings_of(place)
         if found is None or not found.rules:
             return ()
@@ -78,7 +78,7 @@ class WorkspaceTrust:
         return tuple(rule for rule in found.rules if is_trusted or rule.decision != "allow")
 
     def grants(self, place: str) -> Sequence[Grant]:
-        """Give the standing answers for every session in a folder."""
+        """Return the standing answers for every session in a folder."""
         return self.answers.of(os.path.realpath(place))
 
     def remember(self, place: str, grants: Sequence[Grant]) -> None:
@@ -90,7 +90,7 @@ class WorkspaceTrust:
         )
 
     def is_trusted(self, place: str, item: TrustItem) -> bool:
-        """Tell whether a thing may be used: this very content of it."""
+        """Return whether a thing may be used: this very content of it."""
         place = os.path.realpath(place)
         wanted = TrustedItem(item.kind, item.name, item.digest)
         if place in self._distrusted:
@@ -98,7 +98,7 @@ class WorkspaceTrust:
         return wanted in self._for_now.get(place, ()) or wanted in self.trusted.of(place)
 
     def settings_of(self, place: str, *, again: bool = False) -> "WorkspaceSettings | None":
-        """Give what a workspace configures, read again where a file changed; None where it configures nothing.
+        """Return what a workspace configures, read again where a file changed; None where it configures nothing.
 
         `again` reads in any case: what its servers' command lines name may have changed too.
         """
@@ -116,7 +116,7 @@ class WorkspaceTrust:
         return found
 
     def items(self, place: str) -> tuple[TrustItem, ...]:
-        """Give all that a workspace brings along and its user has to trust first."""
+        """Return all that a workspace brings along and its user has to trust first."""
         found = self.settings_of(place)
         return (*(found.items if found else ()), *self._brings(place))
 
@@ -245,7 +245,7 @@ NOTHING: Final = (0, 0, 0)
 
 
 def _marks_of(place: str) -> Marks:
-    """Give what tells whether one of a workspace's own files has changed."""
+    """Return what tells whether one of a workspace's own files has changed."""
     return tuple(_mark(os.path.join(place, file)) for file in FILES)
 
 

@@ -105,7 +105,7 @@ class VercelSettings(Section):
 
 
 def configured_backends(settings: "Settings") -> tuple[str, ...]:
-    """Give the backends a session can be on: the one in use first, this machine, and those that were set up."""
+    """Return the backends a session can be on: the one in use first, this machine, and those that were set up."""
     named = {
         "docker": settings.docker.image,
         "singularity": settings.singularity.image,

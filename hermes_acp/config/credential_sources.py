@@ -43,7 +43,7 @@ def find_credential_source(
 def credential_url(
     preset: Preset, credential_source: CredentialSource, named_url: str, variables: Mapping[str, str]
 ) -> str:
-    """Give the address at which a loan is good. Raises ConfigError."""
+    """Return the address at which a loan is good. Raises ConfigError."""
     if preset.lender == "google":
         own_url = preset.base_url.format(
             host=_vertex_host(credential_source["location"]), **credential_source

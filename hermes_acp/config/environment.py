@@ -87,7 +87,7 @@ class Environment(Struct, frozen=True):
         return self.variables.get("HERMES_ACP_DRAFT_V2") == "1"
 
     def without(self, name: str) -> "Environment":
-        """Give the environment without one variable, which nobody further in needs to know."""
+        """Return the environment without one variable, which nobody further in needs to know."""
         kept = {key: value for key, value in self.variables.items() if key != name}
         return Environment(MappingProxyType(kept), self.home_path, self.allows_bypass)
 

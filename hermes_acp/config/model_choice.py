@@ -45,7 +45,7 @@ class ModelChoice(Section):
         return (Key(variable=self.key_variable, value=self.api_key), *self.more_keys)
 
     def with_key(self, key: Key) -> Self:
-        """Give the same choice with one key alone."""
+        """Return the same choice with one key alone."""
         return self.model_copy(update={"api_key": key.value, "key_variable": key.variable, "more_keys": ()})
 
 
@@ -115,14 +115,14 @@ def choose_fallbacks(settings: Settings, variables: Mapping[str, str]) -> tuple[
 
 
 def without_choice(variables: Mapping[str, str]) -> dict[str, str]:
-    """Give the variables without those that choose, for whoever wants another model than the one in use."""
+    """Return the variables without those that choose, for whoever wants another model than the one in use."""
     return {
         name: value for name, value in variables.items() if name not in ("HERMES_PROVIDER", "HERMES_MODEL")
     }
 
 
 def _named_keys(section: ProviderSettings, variables: Mapping[str, str]) -> tuple[Key, ...]:
-    """Give the keys that are set of those a section names."""
+    """Return the keys that are set of those a section names."""
     held = ((name, variables.get(name, "").strip()) for name in section.key_variables)
     return tuple(Key(variable=name, value=value) for name, value in held if value)
 

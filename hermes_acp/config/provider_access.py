@@ -58,7 +58,7 @@ class ProviderAccess:
         return bool(self._routes or self._disabled)
 
     def may_detect(self) -> bool:
-        """Tell whether a model server found on this machine may be used."""
+        """Return whether a model server found on this machine may be used."""
         return "openai_compatible" not in self._disabled
 
     def route(self, name: str, route: ProviderEndpoint) -> None:
@@ -100,7 +100,7 @@ class ProviderAccess:
         return choose_fallbacks(settings.model_copy(update={"fallbacks": tuple(usable)}), variables)
 
     def provider_statuses(self) -> tuple[ProviderStatus, ...]:
-        """Tell how each provider stands; blocks on the disk. Raises ConfigError."""
+        """Return how each provider stands; blocks on the disk. Raises ConfigError."""
         settings, choice = self.read()
         _, variables = self._change(settings, self._load()[1])
         names = NAMES if choice is None or choice.provider in NAMES else (choice.provider, *NAMES)

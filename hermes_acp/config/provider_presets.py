@@ -79,7 +79,7 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
         return next(held, self.key_variables[0] if self.key_variables else "")
 
     def key(self, variables: Mapping[str, str]) -> str:
-        """Give the key; empty where none is set."""
+        """Return the key; empty where none is set."""
         if held := variables.get(self.key_variable(variables), "").strip():
             return held
         parts = [variables.get(name, "").strip() for name in self.key_parts]
@@ -88,7 +88,7 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
         return ":".join(parts) if len(parts) >= 2 and all(parts) else ""
 
     def own_url(self, variables: Mapping[str, str]) -> str:
-        """Give the address where nobody chose another. Raises ConfigError where it takes a region and none is set."""
+        """Return the address where nobody chose another. Raises ConfigError where it takes a region and none is set."""
         if not self.region_variables:
             return self.base_url
         region = next(
@@ -108,7 +108,7 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def presets() -> Mapping[str, Preset]:
-    """Give all presets by name, in the order of the file, which is the order in which keys are looked for."""
+    """Return all presets by name, in the order of the file, which is the order in which keys are looked for."""
     import tomllib
 
     import msgspec

@@ -44,7 +44,7 @@ class RuleSettings(Section):
             raise ValueError(f"{place}{error}") from None
 
     def rule(self, file: str, *, is_users: bool) -> Rule:
-        """Give the rule as policy takes it."""
+        """Return the rule as policy takes it."""
         return Rule(
             decision=self.decision,
             tool=self.tool,

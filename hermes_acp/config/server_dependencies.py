@@ -67,7 +67,7 @@ MAX_MATCHES: Final = 100
 
 
 def digest_dependencies(cwd: str, words: Iterable[str]) -> bytes:
-    """Give a digest of all files that a command line with its variables stands on; blocks on the disk.
+    """Return a digest of all files that a command line with its variables stands on; blocks on the disk.
 
     `words` are the program, its arguments and the values of its variables. No file is a state too, and so is one that
     appears where a word or an import would find it.
@@ -248,7 +248,7 @@ def _filled_in(word: str, folder: str) -> Iterator[str]:
 
 
 def _content_of(path: str) -> bytes:
-    """Give a file's content; of a huge one, or one that cannot be read, what tells that it changed."""
+    """Return a file's content; of a huge one, or one that cannot be read, what tells that it changed."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -264,7 +264,7 @@ def _content_of(path: str) -> bytes:
 
 
 def _python_imports(text: str) -> Iterator[tuple[str, int]]:
-    """Give the modules a text imports: each name, and how many dots stand before it."""
+    """Yield the modules a text imports: each name, and how many dots stand before it."""
     import ast
 
     try:

@@ -265,7 +265,7 @@ def _checked(plain: Mapping[str, Any], source: str) -> Settings:
 
 
 def load_variables(environment: Environment) -> Mapping[str, str]:
-    """Give `.env` with the real environment laid over it. Raises ConfigError."""
+    """Return `.env` with the real environment laid over it. Raises ConfigError."""
     content = read_text(environment.secrets_file)
     if not content.strip():
         return environment.variables

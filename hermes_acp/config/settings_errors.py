@@ -76,7 +76,7 @@ def _shown(written: object) -> str:
 
 
 def _names_at(place: Sequence[str | int], model: type[BaseModel]) -> list[str]:
-    """Give the names there are in a section, as far as sections of one kind lead to it."""
+    """Return the names there are in a section, as far as sections of one kind lead to it."""
     for part in place:
         default = model.model_fields[str(part)].default if str(part) in model.model_fields else None
         if not isinstance(default, BaseModel):

@@ -22,7 +22,7 @@ class Section(BaseModel):
 
     @classmethod
     def defaults(cls) -> Self:
-        """Give the section of somebody who wrote nothing: its defaults, which are right as they are declared."""
+        """Return the section of somebody who wrote nothing: its defaults, which are right as they are declared."""
         return cls.model_construct()
 
 

@@ -14,7 +14,7 @@ MAX_BYTES: Final = 1 << 20
 
 
 def read_text(path: Path) -> str:
-    """Give a file's text, empty where there is none. Raises ConfigError for what is no text file of a usual size."""
+    """Return a file's text, empty where there is none. Raises ConfigError for what is no text file of a usual size."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
@@ -35,5 +35,5 @@ def read_text(path: Path) -> str:
 
 
 def one_line(text: str) -> str:
-    """Give a text without its line breaks."""
+    """Return a text without its line breaks."""
     return " ".join(text.split())

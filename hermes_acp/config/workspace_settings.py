@@ -147,7 +147,7 @@ class _Reader:
         self._servers.append(ServerEntry(file, name, settings, item))
 
     def found(self) -> WorkspaceSettings:
-        """Give everything that was read."""
+        """Return everything that was read."""
         loose = [rule for rule in self._rules if rule.decision == "allow"]
         item = None
         if loose:
@@ -157,7 +157,7 @@ class _Reader:
 
 
 def _line_of(settings: McpServerSettings) -> str:
-    """Give what would be started, or spoken to, with all that is set for it: variables too can run code."""
+    """Return what would be started, or spoken to, with all that is set for it: variables too can run code."""
     if not settings.command:
         sent = f" with the headers {', '.join(settings.headers)}" if settings.headers else ""
         return f"{settings.url}{sent}"
@@ -188,7 +188,7 @@ def _yaml_of(content: str, file: str) -> dict[str, Any]:
 
 
 def _plain_server(written: object) -> object:
-    """Give an entry as our own settings spell it."""
+    """Return an entry as our own settings spell it."""
     if not isinstance(written, dict):
         return written
     entry = cast("dict[str, Any]", written)

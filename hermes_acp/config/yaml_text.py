@@ -15,7 +15,7 @@ STEP: Final = 2
 
 
 def with_value(text: str, path: tuple[str, ...], value: str | None) -> str:
-    """Give a document with a value at a path of keys, or without that key where it is None.
+    """Return a document with a value at a path of keys, or without that key where it is None.
 
     Comments, order and layout of everything else stay. Where a document is such that they cannot, it is written anew.
     Raises yaml.YAMLError for text that is no YAML, ValueError for a document that is no mapping.
@@ -37,7 +37,7 @@ def with_value(text: str, path: tuple[str, ...], value: str | None) -> str:
 
 
 def _changed(document: Mapping[str, Any], path: tuple[str, ...], value: str | None) -> dict[str, Any]:
-    """Give what a document is to say; a mapping that has lost its last entry goes with it."""
+    """Return what a document is to say; a mapping that has lost its last entry goes with it."""
     key, *rest = path
     after = dict(document)
     found = after.get(key)

@@ -36,13 +36,13 @@ def format_answers(answers: Iterable[tuple[str, str]]) -> str:
 
 
 def describe_interrupted_call(children: Iterable[ChildChanged], accounts: Mapping[str, ChildOutcome]) -> str:
-    """Give the outcome of a call whose process ended: what was answered, and what is in doubt."""
+    """Return the outcome of a call whose process ended: what was answered, and what is in doubt."""
     answers = [(child.title, _standing(child, accounts.get(child.child_id))) for child in children]
     return f"{CUT_SHORT}\n\n{format_answers(answers)}\n\n{UNLISTED}"
 
 
 def resolve_child_end(child: ChildChanged, account: ChildOutcome | None, otherwise: str) -> ChildChanged:
-    """Give the end of a child that its parent saw only begin; `otherwise` says why where there was none."""
+    """Return the end of a child that its parent saw only begin; `otherwise` says why where there was none."""
     if account and (ended := account.ended):
         return structs.replace(child, reason=ended.reason, sentence=ended.sentence, cost_usd=ended.cost_usd)
     return structs.replace(child, reason="cancelled", sentence=otherwise)

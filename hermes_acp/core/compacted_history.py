@@ -26,7 +26,7 @@ SLACK_CHARACTERS: Final = 200
 
 
 def apply_compaction(messages: Sequence[Message], event: HistoryCompacted) -> list[Message]:
-    """Give the history that an event makes of another."""
+    """Return the history that an event makes of another."""
     cut = set(event.shortened)
     head: list[Message] = []
     if event.summary:
@@ -46,7 +46,7 @@ def shifted_position(place: int, event: HistoryCompacted) -> int:
 
 
 def fenced_summary(summary: str) -> str:
-    """Give a summary as the model is shown it; it cannot end its fence itself."""
+    """Return a summary as the model is shown it; it cannot end its fence itself."""
     inside = summary.replace(f"</{TAG}", f"< /{TAG}")
     return f"{PREAMBLE}\n<{TAG}>\n{inside}\n</{TAG}>"
 
@@ -62,7 +62,7 @@ def shorten(text: str, characters: int) -> str:
 
 
 def is_long(text: str, characters: int) -> bool:
-    """Tell whether a text would be cut."""
+    """Return whether a text would be cut."""
     return len(text) > characters + SLACK_CHARACTERS
 
 

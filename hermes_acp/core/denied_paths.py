@@ -21,19 +21,19 @@ class DeniedPath(Struct, frozen=True):
     named: str = ""
 
     def matches(self, path: str) -> bool:
-        """Tell whether a path is shut itself; what lies beneath a shut one is so with it."""
+        """Return whether a path is shut itself; what lies beneath a shut one is so with it."""
         return re.fullmatch(self.pattern, path.casefold(), re.DOTALL) is not None
 
     def covers(self, path: str) -> bool:
-        """Tell whether a path (absolute, resolved) is shut, itself or with a folder that it lies in."""
+        """Return whether a path (absolute, resolved) is shut, itself or with a folder that it lies in."""
         parts = path.split("/")
         return any(self.matches("/".join(parts[:end]) or "/") for end in range(1, len(parts) + 1))
 
     def may_match_below(self, folder: str) -> bool:
-        """Tell whether something in a folder, however deep, could fit."""
+        """Return whether something in a folder, however deep, could fit."""
         near, far = folder.casefold().rstrip("/") + "/", self.anchor.rstrip("/") + "/"
         return near.startswith(far) or far.startswith(near)
 
     def is_above(self, folder: str) -> bool:
-        """Tell whether a folder's own name is part of what the rule names: under another one nothing would fit."""
+        """Return whether a folder's own name is part of what the rule names: under another one nothing would fit."""
         return self.anchor.startswith(folder.casefold().rstrip("/") + "/")

@@ -56,7 +56,7 @@ class Review(Struct, frozen=True):
         return blake2b(said, digest_size=8).hexdigest()
 
     def followed(self, now: str | None) -> "Review":
-        """Give the review after somebody else made the file into this; hunks they touched count as agreed to."""
+        """Return the review after somebody else made the file into this; hunks they touched count as agreed to."""
         if now == self.after:
             return self
         if self.before is None or self.after is None or now is None:
@@ -66,7 +66,7 @@ class Review(Struct, frozen=True):
         return structs.replace(self, before=before, after=now)
 
     def accepted(self, hunks: Sequence[Hunk]) -> "Review":
-        """Give the review with some of its hunks agreed to."""
+        """Return the review with some of its hunks agreed to."""
         if self.before is None or self.after is None:
             return structs.replace(self, before=self.after)
         return structs.replace(self, before=apply_hunks(self.before, hunks))
@@ -78,7 +78,7 @@ class Review(Struct, frozen=True):
         return structs.replace(self, after=revert_hunks(self.after, hunks)[0])
 
     def at(self, spans: Iterable[HunkSpan]) -> tuple[Hunk, ...]:
-        """Give the hunks that lie there."""
+        """Return the hunks that lie there."""
         wanted = set(spans)
         return tuple(hunk for hunk in self.hunks if span_of(hunk) in wanted)
 
@@ -95,7 +95,7 @@ class Reviews:
         self._told: tuple[EditsJudged, ...] = ()
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether the same is open, judged and told."""
+        """Return whether the same is open, judged and told."""
         return isinstance(other, Reviews) and vars(self) == vars(other)
 
     def apply(self, event: Event) -> None:
@@ -134,7 +134,7 @@ class Reviews:
         return tuple(call for call in self._proposed.values() if call.call_id in self._asked)
 
     def find(self, path: str) -> Review | None:
-        """Give the review of one file."""
+        """Return the review of one file."""
         return self._open.get(path)
 
     def end_turn(self, *, was_answered: bool) -> None:
@@ -189,7 +189,7 @@ class Reviews:
 def judgement(
     review: Review, verdict: str, numbers: Iterable[int] | None
 ) -> tuple[tuple[Hunk, ...], tuple[str, ...]]:
-    """Give the hunks that are meant, all where none are numbered, and what a model is told of them when they go."""
+    """Return the hunks that are meant, all where none are numbered, and what a model is told of them when they go."""
     hunks = review.hunks
     chosen = hunks if numbers is None else tuple(hunks[number] for number in sorted(set(numbers)))
     return chosen, tuple(describe_hunk(hunk) for hunk in chosen) if verdict == "rejected" else ()
@@ -205,7 +205,7 @@ def _lines(text: str | None) -> tuple[str, ...]:
 
 
 def _holds(known: str | None, old: str | None) -> bool:
-    """Tell whether a diff's old text, which of a big file is only a part, is what stands there."""
+    """Return whether a diff's old text, which of a big file is only a part, is what stands there."""
     if known is None or old is None:
         return known == old
     return known == old or (bool(old) and old in known)

@@ -32,7 +32,7 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str], purpose: Purpose) -> "Sequence[array[float]]":
-        """Give a vector of length 1 for each text. Raises ModelError."""
+        """Return a vector of length 1 for each text. Raises ModelError."""
         ...
 
     async def aclose(self) -> None:
@@ -48,7 +48,7 @@ class SkillSuggester(Protocol):
         ...
 
     async def fitting(self, session_id: str, max_wait_s: float) -> Sequence[SkillSuggestion]:
-        """Give what was found and not told in this session yet, after waiting for at most so long."""
+        """Return what was found and not told in this session yet, after waiting for at most so long."""
         ...
 
     def forget(self, session_id: str) -> None:
@@ -57,7 +57,7 @@ class SkillSuggester(Protocol):
 
 
 def unit(numbers: Iterable[float]) -> "array[float]":
-    """Give a vector in the same direction that has the length 1. Raises ValueError where there is no direction."""
+    """Return a vector in the same direction that has the length 1. Raises ValueError where there is no direction."""
     vector = array("f", numbers)
     length = math.sqrt(math.fsum(number * number for number in vector))
     if not (vector and math.isfinite(length) and length > 0):
@@ -66,5 +66,5 @@ def unit(numbers: Iterable[float]) -> "array[float]":
 
 
 def cosine_similarity(one: "array[float]", other: "array[float]") -> float:
-    """Give the cosine of two vectors of length 1: 1 is the same direction, 0 none in common."""
+    """Return the cosine of two vectors of length 1: 1 is the same direction, 0 none in common."""
     return math.fsum(a * b for a, b in zip(one, other, strict=True))

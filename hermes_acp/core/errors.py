@@ -171,6 +171,6 @@ class InternalError(HermesError):
 
 
 def first_error(error: BaseException) -> BaseException:
-    """Give an error itself, or the first of those in a group."""
+    """Return an error itself, or the first of those in a group."""
     inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
     return first_error(inner[0]) if inner else error

@@ -20,7 +20,7 @@ def file_version(path: str, content: bytes) -> FileVersion:
 
 
 def attached_versions(parts: Iterable[Part]) -> Iterator[FileVersion]:
-    """Give the files whose text came with a prompt; a part of one names what that file never held."""
+    """Yield the files whose text came with a prompt; a part of one names what that file never held."""
     for part in parts:
         if isinstance(part, ResourcePart) and part.uri.startswith("file:///"):
             yield file_version(unquote(urlsplit(part.uri).path), part.text.encode("utf-8", "replace"))

@@ -67,7 +67,7 @@ class Exposure(Struct, frozen=True):
         return tuple(source for source in dict.fromkeys(sources) if source not in known)
 
     def restricts(self, mode: Mode) -> bool:
-        """Tell whether data may no longer leave unasked.
+        """Return whether data may no longer leave unasked.
 
         Untrusted words suffice in `auto`; elsewhere they do beside private data. Secrets always suffice: any file of a
         workspace may tell the model to send them.

@@ -37,12 +37,12 @@ def invariant_violations(messages: Sequence[Message]) -> list[str]:
 
 
 def can_split_before(messages: Sequence[Message], place: int) -> bool:
-    """Tell whether a history may be parted before the message at a place: never between a call and its outcome."""
+    """Return whether a history may be parted before the message at a place: never between a call and its outcome."""
     return place >= len(messages) or not isinstance(messages[place], ToolMessage)
 
 
 def last_exchange_index(messages: Sequence[Message]) -> int:
-    """Give the place from which on nothing may give way: what the model has not answered yet.
+    """Return the place from which on nothing may give way: what the model has not answered yet.
 
     That is everything behind the last answer, and that answer too where the outcomes of its calls are what is
     unanswered. Behind an answer without calls it is the end.
@@ -58,7 +58,7 @@ def last_exchange_index(messages: Sequence[Message]) -> int:
 
 
 def last_prompt_index(messages: Sequence[Message]) -> int | None:
-    """Give the place of the last message that is the user's own."""
+    """Return the place of the last message that is the user's own."""
     places = (
         place
         for place in range(len(messages) - 1, -1, -1)

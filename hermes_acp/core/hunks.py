@@ -33,7 +33,7 @@ class _Block(Struct, frozen=True):
 
 
 def diff_hunks(before: str, after: str) -> tuple[Hunk, ...]:
-    """Give the hunks that make one text into another, in their order."""
+    """Return the hunks that make one text into another, in their order."""
     old, new = before.split("\n"), after.split("\n")
     hunks: list[Hunk] = []
     old_at = new_at = 0
@@ -46,7 +46,7 @@ def diff_hunks(before: str, after: str) -> tuple[Hunk, ...]:
 
 
 def apply_hunks(before: str, hunks: Iterable[Hunk]) -> str:
-    """Give the text before with some of its hunks taken."""
+    """Return the text before with some of its hunks taken."""
     lines = before.split("\n")
     for hunk in sorted(hunks, key=lambda each: each.old_start, reverse=True):
         lines[hunk.old_start : hunk.old_start + len(hunk.old_lines)] = hunk.new_lines
@@ -81,7 +81,7 @@ def describe_hunk(hunk: Hunk) -> str:
 
 
 def _same(old: Sequence[str], new: Sequence[str]) -> tuple[_Block, ...]:
-    """Give what is the same; only what lies between the common beginning and the common end is compared."""
+    """Return what is the same; only what lies between the common beginning and the common end is compared."""
     most = min(len(old), len(new))
     head = next((i for i in range(most) if old[i] != new[i]), most)
     tail = next((i for i in range(most - head) if old[-1 - i] != new[-1 - i]), most - head)

@@ -41,7 +41,7 @@ Part = TextPart | ImagePart | LinkPart | ResourcePart
 
 
 def words_in(parts: Iterable[Part], seam: str = "") -> str:
-    """Give what some parts say in words alone, without what was sent along."""
+    """Return what some parts say in words alone, without what was sent along."""
     return seam.join(part.text for part in parts if isinstance(part, TextPart))
 
 

@@ -80,7 +80,7 @@ class PassageReader:
                 pass
 
     def unfinished(self) -> list[Passage]:
-        """Give what is half said as it stands, without bringing it to an end."""
+        """Return what is half said as it stands, without bringing it to an end."""
         passages = [Passage(card.position, "tool", card.title) for card in self._cards.values()]
         if self._words:
             passages.append(Passage(self._words_position, "agent", "".join(self._words)))
@@ -100,7 +100,7 @@ class PassageReader:
 
 
 def passages_of(events: Iterable[Event]) -> list[Passage]:
-    """Give all passages of a record, in their order."""
+    """Return all passages of a record, in their order."""
     reader = PassageReader()
     for event in events:
         reader.take(event)
@@ -108,7 +108,7 @@ def passages_of(events: Iterable[Event]) -> list[Passage]:
 
 
 def words_of(parts: Iterable[Part]) -> str:
-    """Give a prompt's words, and the names of what was sent along with it."""
+    """Return a prompt's words, and the names of what was sent along with it."""
     pieces: list[str] = []
     for part in parts:
         match part:

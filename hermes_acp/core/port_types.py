@@ -107,7 +107,7 @@ class Command(Struct, frozen=True):
 
     @property
     def must_be_confined(self) -> bool:
-        """Tell whether it runs in a sandbox or not at all."""
+        """Return whether it runs in a sandbox or not at all."""
         return self.confinement in ("must", "read_only")
 
 

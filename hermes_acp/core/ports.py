@@ -33,11 +33,11 @@ class Clock(Protocol):
     """The time, injected so that tests own it."""
 
     def now(self) -> float:
-        """Give seconds since the epoch, for records."""
+        """Return seconds since the epoch, for records."""
         ...
 
     def monotonic(self) -> float:
-        """Give seconds that never jump, for waiting and budgets."""
+        """Return seconds that never jump, for waiting and budgets."""
         ...
 
 
@@ -45,7 +45,7 @@ class Ids(Protocol):
     """Fresh identifiers, injected so that tests own them."""
 
     def fresh(self, kind: str) -> str:
-        """Give a new id such as `turn_…` for kind `turn`."""
+        """Return a new id such as `turn_…` for kind `turn`."""
         ...
 
 
@@ -86,11 +86,13 @@ class Files(Protocol):
         ...
 
     async def read(self, path: str) -> bytes | None:
-        """Give a file's bytes, the editor's unsaved ones first; None where there is no such file."""
+        """Return a file's bytes, the editor's unsaved ones first; None where there is no such file."""
         ...
 
     async def read_for_edit(self, path: str) -> bytes | None:
-        """Give the same as `read`, or raise EditorStateUnknown where unsaved changes may exist that cannot be seen."""
+        """Return the same as `read`, or raise EditorStateUnknown where unsaved changes may exist that cannot be
+        seen.
+        """
         ...
 
     async def write(self, path: str, content: bytes) -> None:
@@ -98,7 +100,7 @@ class Files(Protocol):
         ...
 
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
-        """Give a part of a file however large, as it is stored: unsaved changes do not count."""
+        """Return a part of a file however large, as it is stored: unsaved changes do not count."""
         ...
 
     async def remove(self, path: str) -> None:
@@ -126,7 +128,7 @@ class LiveProcess(Protocol):
     is_confined: bool
 
     async def read(self, wait_s: float) -> OutputSnapshot:
-        """Give what it put out since the last look, waiting so long for something or its end.
+        """Return what it put out since the last look, waiting so long for something or its end.
 
         What is too much is left out in the middle, and the text says where all of it is.
         """
@@ -146,11 +148,11 @@ class Commands(Protocol):
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:
-        """Give the processes that were launched and not forgotten yet, by their short names: p1, p2…."""
+        """Return the processes that were launched and not forgotten yet, by their short names: p1, p2…."""
         ...
 
     def confines(self, command: Command) -> bool:
-        """Tell whether a command would run in a sandbox here."""
+        """Return whether a command would run in a sandbox here."""
         ...
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:
@@ -181,7 +183,7 @@ class Editor(Protocol):
     runs_commands: bool
 
     async def read_text(self, path: str) -> str | None:
-        """Give a file as the editor sees it, unsaved changes included; None where it knows no such file.
+        """Return a file as the editor sees it, unsaved changes included; None where it knows no such file.
 
         Raises EditorStateUnknown when it does not say.
         """
@@ -236,7 +238,7 @@ class PromptTemplate(Protocol):
     brings: tuple[Source, ...]
 
     async def fill(self, words: str) -> tuple[Part, ...]:
-        """Give the prompt with the words behind its name filled in. Raises BadRequest."""
+        """Return the prompt with the words behind its name filled in. Raises BadRequest."""
         ...
 
 
@@ -265,19 +267,21 @@ class ToolSource(Protocol):
         ...
 
     def tools(self) -> Mapping[str, Tool]:
-        """Give what can be used now, by name; costs nothing."""
+        """Return what can be used now, by name; costs nothing."""
         ...
 
     def templates(self) -> Mapping[str, PromptTemplate]:
-        """Give the prompts that can be called for now, by name; costs nothing."""
+        """Return the prompts that can be called for now, by name; costs nothing."""
         ...
 
     def libraries(self) -> Mapping[str, ResourceLibrary]:
-        """Give the places where something can be read now, by a short name; costs nothing."""
+        """Return the places where something can be read now, by a short name; costs nothing."""
         ...
 
     def news(self) -> Sequence[str]:
-        """Give sentences the user should read, as things stand; a session tells each once for as long as it stands."""
+        """Return sentences the user should read, as things stand; a session tells each once for as long as it
+        stands.
+        """
         ...
 
     async def settled(self) -> None:

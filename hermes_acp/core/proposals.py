@@ -155,7 +155,9 @@ class Progress(Protocol):
         ...
 
     def allows(self, *effects: Effect) -> bool:
-        """Tell whether the call may have further effects, such as following a redirect, without anybody being asked."""
+        """Return whether the call may have further effects, such as following a redirect, without anybody being
+        asked.
+        """
         ...
 
     async def inquire(self, question: Question) -> Reply | None:

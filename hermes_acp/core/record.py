@@ -278,7 +278,7 @@ class Record:
             self.mode_told = self._mode_told_before
 
     def opening(self) -> SessionOpened:
-        """Give the event the session began with."""
+        """Return the event the session began with."""
         return SessionOpened(self.session_id, self.cwd, self.roots, self.created_at, self.parent_id)
 
     def open_calls(self) -> tuple[ToolCall, ...]:
@@ -290,7 +290,7 @@ class Record:
         return [child for child in self._children.values() if child.call_id == call_id]
 
     def is_open_within(self, call_id: str) -> bool:
-        """Tell whether a call that another one made was shown and has no outcome yet."""
+        """Return whether a call that another one made was shown and has no outcome yet."""
         return call_id in self._inner
 
     def open_children(self) -> tuple[str, ...]:
@@ -298,18 +298,18 @@ class Record:
         return tuple(self._children)
 
     def was_proposed(self, call_id: str) -> bool:
-        """Tell whether a call was shown as understood."""
+        """Return whether a call was shown as understood."""
         return call_id in self._proposed
 
     @property
     def can_resume(self) -> bool:
-        """Tell whether the last turn stopped before it was done, so that it can be taken up again."""
+        """Return whether the last turn stopped before it was done, so that it can be taken up again."""
         has_begun = bool(self.messages or self._unanswered)
         return bool(has_begun and self.last_end and self.last_end.reason != "done" and not self.open_turn)
 
     @property
     def was_interrupted(self) -> bool:
-        """Tell whether the process ended before the last prompt got a word of an answer."""
+        """Return whether the process ended before the last prompt got a word of an answer."""
         return bool(self._unanswered and self.last_end and self.last_end.error_code == CUT_OFF)
 
     def _lost_outcome(self, call_id: str, accounts: Mapping[str, ChildOutcome]) -> str:
@@ -350,7 +350,7 @@ class Record:
 
 
 def fold_events(events: Iterable[Event]) -> Record:
-    """Give what a session's events amount to."""
+    """Return what a session's events amount to."""
     record = Record()
     for event in events:
         record.apply(event)

@@ -21,5 +21,5 @@ _SEAMS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.]+")
 
 
 def is_secret_field(words: str) -> bool:
-    """Tell whether a field of this name or title is meant for a password, a key, a code or a card."""
+    """Return whether a field of this name or title is meant for a password, a key, a code or a card."""
     return bool(_WORDS.search(_SEAMS.sub(" ", words)))

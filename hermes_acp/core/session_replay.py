@@ -32,7 +32,7 @@ PASSING: Final = (CallProgressed, Noticed, CompactionStarted, SummarySaid)
 
 
 def replayable(events: Iterable[Event]) -> Iterator[Event]:
-    """Give the events to show again, in order.
+    """Yield the events to show again, in order.
 
     Frames of one message are joined; live output, notices and the beginnings of compactions are left out; big payloads
     of tools are cut, with a word on how much is missing. How full the window is comes last, as it now stands.
@@ -69,7 +69,7 @@ def _joined(held: TextSaid | ThoughtSaid, pieces: list[str]) -> TextSaid | Thoug
 
 
 def _cut(event: CallProposed | CallEnded) -> CallProposed | CallEnded:
-    """Give a call's event with as much as is worth sending again, which is mostly all of it."""
+    """Return a call's event with as much as is worth sending again, which is mostly all of it."""
     diffs = _small(event.diffs) if event.diffs else ()
     if isinstance(event, CallProposed):
         fits = _is_short(event.raw_input)

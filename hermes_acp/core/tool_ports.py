@@ -64,7 +64,7 @@ class Scanner(Protocol):
     """Whoever looks through foreign text for what attacks its reader."""
 
     def clean(self, text: str) -> str:
-        """Give the text with such passages taken out and marked. Costs time linear in its length."""
+        """Return the text with such passages taken out and marked. Costs time linear in its length."""
         ...
 
 
@@ -85,7 +85,7 @@ class DiagnosticsProvider(Protocol):
     """What the session's editor knows to be wrong with files."""
 
     async def file_diagnostics(self, path: str) -> Sequence[FileDiagnostic]:
-        """Give the errors and warnings in a file or below a folder (absolute). Raises WorkspaceError."""
+        """Return the errors and warnings in a file or below a folder (absolute). Raises WorkspaceError."""
         ...
 
 
@@ -145,7 +145,7 @@ class Skills(Protocol):
     """The skills there are, by the folder somebody works in."""
 
     def place(self, workspace: Workspace) -> str:
-        """Give the folder of this machine whose skills count for a workspace; its own may be on another one."""
+        """Return the folder of this machine whose skills count for a workspace; its own may be on another one."""
         ...
 
     async def names(self, cwd: str) -> tuple[str, ...]:
@@ -157,7 +157,7 @@ class Skills(Protocol):
         ...
 
     async def open(self, cwd: str, name: str, file: str = "") -> SkillContent:
-        """Give a skill's text, or another file of it. Raises BadRequest, with what there is instead."""
+        """Return a skill's text, or another file of it. Raises BadRequest, with what there is instead."""
         ...
 
 

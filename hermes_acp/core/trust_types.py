@@ -42,11 +42,11 @@ class WorkspacePolicyStore(Protocol):
     """What users settled beforehand for one workspace and another, by its working directory; costs next to nothing."""
 
     def rules(self, place: str) -> Sequence[Rule]:
-        """Give the rules that hold there beside the user's own: those of the workspace itself, as far as trusted."""
+        """Return the rules that hold there beside the user's own: those of the workspace itself, as far as trusted."""
         ...
 
     def grants(self, place: str) -> Sequence[Grant]:
-        """Give the standing answers for every session there."""
+        """Return the standing answers for every session there."""
         ...
 
     def remember(self, place: str, grants: Sequence[Grant]) -> None:
@@ -58,5 +58,5 @@ class Trust(Protocol):
     """What of a workspace's own its user trusts."""
 
     def is_trusted(self, place: str, item: TrustItem) -> bool:
-        """Tell whether a thing may be used that runs code or loosens policy: this very content of it."""
+        """Return whether a thing may be used that runs code or loosens policy: this very content of it."""
         ...

@@ -19,7 +19,7 @@ MAX_KEPT_CHARACTERS: Final = 4_000
 
 
 def with_outcome_note(said: Sequence[UserMessage], end: TurnEnded | None) -> list[Message]:
-    """Give the user's words of a turn without an answer as the next turn shall find them."""
+    """Return the user's words of a turn without an answer as the next turn shall find them."""
     code = end.error_code if end else ""
     if code == "model_refused":
         return [*(UserMessage(_plain(message)) for message in said), _note(REFUSED)]
@@ -35,7 +35,7 @@ def _plain(message: UserMessage) -> tuple[Part, ...]:
 
 
 def _weight(message: UserMessage) -> int:
-    """Give how many characters a message has; what is no text counts as long."""
+    """Return how many characters a message has; what is no text counts as long."""
     return sum(
         len(part.text) if isinstance(part, TextPart) else MAX_KEPT_CHARACTERS + 1 for part in message.parts
     )

@@ -32,7 +32,7 @@ def fence(text: str, source: str, kept_bytes: int = KEPT_BYTES) -> str:
 
 
 def neutralize_markup(text: str) -> str:
-    """Give a text whose tokens of chat templates and tags of other speakers are plain characters."""
+    """Return a text whose tokens of chat templates and tags of other speakers are plain characters."""
     return _TURN_MARKS.sub(lambda found: "&lt;" if found[0] == "<" else "&#91;", text)
 
 
@@ -49,7 +49,7 @@ def truncate_middle(text: str, kept_bytes: int = KEPT_BYTES) -> str:
 
 
 def clean_schema_descriptions(schema: object, clean: Callable[[str], str]) -> object:
-    """Give a JSON Schema somebody else wrote with every description in it cleaned, and the rest as it is."""
+    """Return a JSON Schema somebody else wrote with every description in it cleaned, and the rest as it is."""
     if isinstance(schema, dict):
         return dict(_with_clean_entries(cast("dict[str, object]", schema), clean))
     if isinstance(schema, list):
@@ -66,7 +66,7 @@ def _with_clean_entries(part: dict[str, object], clean: Callable[[str], str]) ->
 
 
 def plain(text: str, longest: int = 200) -> str:
-    """Give a foreign word or sentence on one line, without characters that do not show."""
+    """Return a foreign word or sentence on one line, without characters that do not show."""
     shown = "".join(character if character.isprintable() else " " for character in text[: 4 * longest])
     line = " ".join(shown.split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"

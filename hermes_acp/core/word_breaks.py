@@ -30,14 +30,16 @@ def trim_from_break(piece: bytes) -> bytes:
 
 
 def slice_at_breaks(text: str, first: int, last: int) -> tuple[int, int]:
-    """Give the part of a text from `first` to `last` without the words at its ends that are not in it whole."""
+    """Return the part of a text from `first` to `last` without the words at its ends that are not in it whole."""
     end = _word_around(text, last)[0]
     begin = _word_around(text, first)[1]
     return min(begin, last), max(end, min(begin, last))
 
 
 def _word_around(text: str, at: int) -> tuple[int, int]:
-    """Give where the word begins and ends that a cut would be in; the place itself where that is none, or too long."""
+    """Return where the word begins and ends that a cut would be in; the place itself where that is none, or too
+    long.
+    """
     if not 0 < at < len(text):
         return at, at
     before = _WORD_AT_END.search(text, max(0, at - MAX_WORD_CHARACTERS), at)

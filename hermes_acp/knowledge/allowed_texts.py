@@ -16,14 +16,14 @@ DIGEST_LETTERS: Final = 64
 
 
 def digest_of(content: bytes) -> str:
-    """Give the hash a text is allowed by."""
+    """Return the hash a text is allowed by."""
     from hashlib import sha256
 
     return sha256(content).hexdigest()
 
 
 def read_allowed(home: "str | Path") -> frozenset[str]:
-    """Give the hashes of all allowed texts; a file that cannot be read allows nothing."""
+    """Return the hashes of all allowed texts; a file that cannot be read allows nothing."""
     with suppress(OSError):
         with open(os.path.join(home, FILE), "rb") as stream:
             lines = stream.read().decode("utf-8", "replace").splitlines()

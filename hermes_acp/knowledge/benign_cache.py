@@ -22,7 +22,7 @@ class BenignPassages:
         self._known: dict[str, WeighedPassage] = {}
 
     def get(self, passage: str) -> WeighedPassage | None:
-        """Give what the words of a passage weigh; None for a passage that is not known."""
+        """Return what the words of a passage weigh; None for a passage that is not known."""
         return self._known.get(passage)
 
     def add(self, passage: str, weighed: WeighedPassage) -> None:
@@ -52,7 +52,7 @@ class BlocksWithoutPayloads:
 
 @cache
 def load_blocks_without_payloads() -> BlocksWithoutPayloads:
-    """Give the blocks that this process has looked through for pieces in vain."""
+    """Return the blocks that this process has looked through for pieces in vain."""
     return BlocksWithoutPayloads()
 
 

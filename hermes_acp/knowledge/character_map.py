@@ -33,7 +33,7 @@ class CharacterMap:
         self._signs = text.encode("latin-1", "replace")
 
     def holds(self, letters: bytes) -> bool:
-        """Tell whether some letters stand in the text, in capitals or not; they are given in small ones."""
+        """Return whether some letters stand in the text, in capitals or not; they are given in small ones."""
         return letters in self._signs.lower()
 
     def count(self, signs: str) -> int:
@@ -41,15 +41,15 @@ class CharacterMap:
         return self._signs.translate(character_class(signs)).count(IN)
 
     def has_run(self, signs: str, least: int) -> bool:
-        """Tell whether so many of some signs follow one another."""
+        """Return whether so many of some signs follow one another."""
         return IN * least in self._signs.translate(character_class(signs))
 
     def has_shape(self, signs: str, shape: bytes) -> bool:
-        """Tell whether a shape of signs, each as `IN`, and of blanks occurs."""
+        """Return whether a shape of signs, each as `IN`, and of blanks occurs."""
         return shape in self._signs.translate(character_class(signs, " "))
 
     def runs_of(self, signs: str, least: int) -> Iterator[tuple[int, int]]:
-        """Give begin and end of each run of at least so many of some signs, as long as it is."""
+        """Yield begin and end of each run of at least so many of some signs, as long as it is."""
         marks = self._signs.translate(character_class(signs)) + OUT
         long_run = IN * least
         start = marks.find(long_run)

@@ -135,12 +135,12 @@ class Classifier:
         self._pairs: Pairs | None = None
 
     def read(self, tokens: list[str]) -> float:
-        """Give the score of the loudest stretch of at most `LONG` tokens, in log odds, without cues."""
+        """Return the score of the loudest stretch of at most `LONG` tokens, in log odds, without cues."""
         total, first, last = best_span(self.values_of(tokens))
         return self._scored(total, last - first)
 
     def values_of(self, tokens: list[str]) -> list[int]:
-        """Give what each token's features weigh together; what is said again within `LONG` tokens adds nothing."""
+        """Return what each token's features weigh together; what is said again within `LONG` tokens adds nothing."""
         values = [0] * len(tokens)
         every = list(map(self._lexicon.__getitem__, tokens))
         couples, ties = self._known_pairs.couples, self._known_pairs.ties
@@ -161,13 +161,13 @@ class Classifier:
         return values
 
     def _ties_in(self, tokens: list[str]) -> list[tuple[Pair, int]]:
-        """Give the concepts near each other and where; only words that were weighed before are known by theirs."""
+        """Return the concepts near each other and where; only words that were weighed before are known by theirs."""
         concepts = map(self._lexicon.concepts.get, tokens)
         named = [(at, concept) for at, concept in enumerate(concepts) if concept]
         return ties_of(named) if len(named) > 1 else []
 
     def _sum_of(self, tokens: list[str]) -> int:
-        """Give what the tokens of a short passage weigh together, as `values_of` does."""
+        """Return what the tokens of a short passage weigh together, as `values_of` does."""
         couples, ties = self._known_pairs.couples, self._known_pairs.ties
         total = sum(map(self._lexicon.__getitem__, set(tokens)))
         total += sum([couples[each] for each in couples.keys() & pairwise(tokens)])
@@ -183,7 +183,7 @@ class Classifier:
         return bits
 
     def sides_in(self, tokens: list[str]) -> int:
-        """Give the bits of all tokens' sides, once these were weighed."""
+        """Return the bits of all tokens' sides, once these were weighed."""
         sided = self._lexicon.sided
         bits = 0
         for token in sided.keys() & tokens:
@@ -191,14 +191,14 @@ class Classifier:
         return bits
 
     def marks_in(self, tokens: list[str]) -> list[str]:
-        """Give the marks of all tokens, in order, once these were weighed."""
+        """Return the marks of all tokens, in order, once these were weighed."""
         marked = self._lexicon.marked
         if marked.keys().isdisjoint(tokens):
             return []
         return [mark for token in tokens if token in marked for mark in marked[token]]
 
     def listen(self, passage: str, tokens: list[str]) -> float:
-        """Give the score of a passage's loudest stretch with its cues, in log odds."""
+        """Return the score of a passage's loudest stretch with its cues, in log odds."""
         return self.score_passage(passage, tokens).score
 
     def score_passage(
@@ -268,7 +268,7 @@ class Classifier:
         return best
 
     def best_run(self, weighed: list[WeighedPassage]) -> PassageRun:
-        """Give the score of the loudest passages that follow one another, as one stretch, and their numbers."""
+        """Return the score of the loudest passages that follow one another, as one stretch, and their numbers."""
         best = PassageRun(-99.0, 0, 0)
         total = count = first = 0
         for number, (weight, tokens) in enumerate(weighed):
@@ -284,14 +284,14 @@ class Classifier:
         return self.weights.bias + self.weights.scale * total / sqrt(max(count, MIN_COUNT))
 
     def _missing_score(self, least: ScoreFloors | None, score: float, count: int) -> MissingScore | None:
-        """Give what cues must add to a stretch of so many tokens."""
+        """Return what cues must add to a stretch of so many tokens."""
         if least is None:
             return None
         a_point = sqrt(max(count, MIN_COUNT)) / self.weights.scale
         return MissingScore(int((least.paired - score) * a_point), int((least.alone - score) * a_point))
 
     def _cue_gain(self, stretch: str, found: Iterable[str]) -> tuple[int, tuple[str, ...]]:
-        """Give what the cues found in a stretch weigh, and their features, those that damp them among these."""
+        """Return what the cues found in a stretch weigh, and their features, those that damp them among these."""
         cues = damping_cues_near(found, stretch)
         if not cues:
             return 0, ()

@@ -19,7 +19,7 @@ MARK_BYTES: Final = 4
 
 
 def load_table(name: str, shape: type[T], make: Callable[[str], T]) -> T:
-    """Give a table as it was made ready, or make it now where its source has changed since."""
+    """Return a table as it was made ready, or make it now where its source has changed since."""
     source = read_source(name)
     ready = read_data_file(f"{name}.msgpack")
     if ready[:MARK_BYTES] == _mark_of(source):
@@ -31,7 +31,7 @@ def load_table(name: str, shape: type[T], make: Callable[[str], T]) -> T:
 
 
 def compile_table(name: str, make: Callable[[str], object]) -> bytes:
-    """Give what is to be kept so that `load_table` need not make a table."""
+    """Return what is to be kept so that `load_table` need not make a table."""
     source = read_source(name)
     return _mark_of(source) + msgspec.msgpack.encode(make(source.decode()), order="deterministic")
 

@@ -34,7 +34,7 @@ class Consent(Struct, frozen=True):
     rejected: frozenset[str] = frozenset()
 
     def admits(self, candidate: ContextCandidate, digest: str) -> bool:
-        """Tell whether a file may be used with this content."""
+        """Return whether a file may be used with this content."""
         if (answer := self.answers.get(digest)) is not None:
             return answer
         if digest in self.rejected:
@@ -42,12 +42,12 @@ class Consent(Struct, frozen=True):
         return existed_at(candidate.path, self.began_at) or self.is_trusted(candidate.label, digest)
 
     def may_withhold(self, began_at: float) -> bool:
-        """Tell whether files may be withheld that were there when a session began."""
+        """Return whether files may be withheld that were there when a session began."""
         return self.began_at < began_at or bool(self.rejected)
 
 
 def existed_at(path: Path, at: float) -> bool:
-    """Tell whether a file, and each link on the way to it, was last changed before a time.
+    """Return whether a file, and each link on the way to it, was last changed before a time.
 
     What counts is the time of the inode's last change. It is set by writing, renaming and linking, and programs cannot
     set it back, as they can the time of the content's last change.

@@ -21,7 +21,7 @@ UNKNOWN: Final = ""
 
 
 def changed_lines(before: str, after: str) -> str | None:
-    """Give the block that tells what changed between two blocks of one file; None where the whole says it better."""
+    """Return the block that tells what changed between two blocks of one file; None where the whole says it better."""
     old, new = before.split("\n"), after.split("\n")
     if old[:1] != new[:1] or old[-1] != new[-1] or len(old) < MUCH_SHORTER:
         return None
@@ -33,7 +33,7 @@ def changed_lines(before: str, after: str) -> str | None:
 
 
 def with_changed_lines(before: str, told: str) -> str:
-    """Give a block after the change that was told of it; UNKNOWN where that change fits no block like this."""
+    """Return a block after the change that was told of it; UNKNOWN where that change fits no block like this."""
     heading, *old = before.split("\n")
     wanted = list(_read(told.split("\n")[2:-1]))
     text = old[1:-1]
@@ -48,7 +48,7 @@ def with_changed_lines(before: str, told: str) -> str:
 
 
 def _groups(hunks: Sequence[Hunk]) -> Iterator[Sequence[Hunk]]:
-    """Give hunks together whose surroundings touch."""
+    """Yield hunks together whose surroundings touch."""
     group: list[Hunk] = []
     for hunk in hunks:
         if group and hunk.old_start - _end(group[-1]) > 2 * AROUND_LINES:

@@ -137,7 +137,7 @@ def _gathered(
 
 
 def fingerprint(place: SearchScope, below: Sequence[Path] = (), more: Iterable[Path] = ()) -> Fingerprint:
-    """Give path, modification time and size of each file `collect_context` would look at first, without reading any.
+    """Return path, modification time and size of each file `collect_context` would look at first, without reading any.
 
     So of those in further folders `below` the working directory, and of `more` files, such as imported ones.
     """
@@ -258,7 +258,7 @@ class _Gathering:
 
 
 def _is_a_place(label: str) -> bool:
-    """Tell whether a path, which stands beside the texts, says where a file lies and nothing else to a model."""
+    """Return whether a path, which stands beside the texts, says where a file lies and nothing else to a model."""
     if not label.isprintable() or " " not in label:
         return label.isprintable()
     from hermes_acp.knowledge.injection_scanner import scan
@@ -267,7 +267,7 @@ def _is_a_place(label: str) -> bool:
 
 
 def _may_hold_instructions(name: str) -> bool:
-    """Tell whether a link may lead to a file of this name: another context file, or Markdown; never a `.env`."""
+    """Return whether a link may lead to a file of this name: another context file, or Markdown; never a `.env`."""
     return name.endswith((".md", ".mdc")) or any(name in kind.candidates for kind in load_kinds())
 
 

@@ -29,7 +29,7 @@ class RuleFile(Struct, frozen=True):
     description: str = ""
 
     def shown(self, label: str) -> str:
-        """Give what the prompt says of it: all of it, or when to read it."""
+        """Return what the prompt says of it: all of it, or when to read it."""
         if self.applies_always:
             return self.body
         to_what = f"files like {', '.join(self.globs)}" if self.globs else "some tasks"
@@ -38,7 +38,7 @@ class RuleFile(Struct, frozen=True):
 
 
 def imports_of(text: str) -> Iterator[str]:
-    """Give the paths a text imports, in their order; what stands in code imports nothing."""
+    """Yield the paths a text imports, in their order; what stands in code imports nothing."""
     plain = CODE.sub(lambda found: " " * len(found.group()), text)
     for number, found in enumerate(IMPORT.finditer(plain)):
         if number >= MAX_IMPORTS:
@@ -47,7 +47,7 @@ def imports_of(text: str) -> Iterator[str]:
 
 
 def resolved(named: str, importer: Path) -> Path:
-    """Give the path an import names, relative ones from the importing file."""
+    """Return the path an import names, relative ones from the importing file."""
     return Path(named).expanduser() if named.startswith("~/") else importer.parent / named
 
 

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def context_notices(context: ContextFiles) -> tuple[str, ...]:
-    """Give a sentence for each file that is not used, and for each passage of the others that is suspicious."""
+    """Return a sentence for each file that is not used, and for each passage of the others that is suspicious."""
     refused = (f"{refusal.path} is not used: {refusal.why}" for refusal in context.refusals)
     found = (notice for file in context.files for notice in file_notices(file, context.root))
     return (*refused, *found)
 
 
 def file_notices(file: ContextFile, root: str) -> tuple[str, ...]:
-    """Give what was found in one file, and the way to let it pass; nothing of what its user allowed."""
+    """Return what was found in one file, and the way to let it pass; nothing of what its user allowed."""
     told = [finding for finding in file.findings if finding.severity != "info" and not file.is_allowed]
     notices = [f"{file.path}, line {finding.line}: {_told(finding)}" for finding in told]
     if any(finding.severity == "block" for finding in told):

@@ -54,20 +54,20 @@ class ContextCandidate(Struct, frozen=True):
 
 @cache
 def load_kinds() -> tuple[ContextFileKind, ...]:
-    """Give every kind, in the order of their file names."""
+    """Return every kind, in the order of their file names."""
     plugin_folder: PluginFolder[ContextFileKind] = PluginFolder("hermes_acp.knowledge.kinds", "KIND")
     return tuple(plugin_folder.open(name) for name in plugin_folder)
 
 
 def is_context_file(path: str) -> bool:
-    """Tell whether a file is read as a context file by its name."""
+    """Return whether a file is read as a context file by its name."""
     where = PurePath(path)
     names = (name for kind in load_kinds() for name in (*kind.candidates, *kind.patterns))
     return any(where.match(name) for name in names)
 
 
 def find_root(cwd: Path) -> Path:
-    """Give the nearest folder from `cwd` up that holds `.git`, folder or file; else `cwd` itself."""
+    """Return the nearest folder from `cwd` up that holds `.git`, folder or file; else `cwd` itself."""
     for folder in (cwd, *cwd.parents):
         if os.path.lexists(os.path.join(folder, ".git")):
             return folder
@@ -75,12 +75,12 @@ def find_root(cwd: Path) -> Path:
 
 
 def main_root(place: SearchScope) -> Path:
-    """Give the root of the working directory's repository, links resolved."""
+    """Return the root of the working directory's repository, links resolved."""
     return find_root(Path(os.path.realpath(place.cwd)))
 
 
 def candidates(place: SearchScope) -> Iterator[ContextCandidate]:
-    """Give the files to look at, the farthest first: the user's own, those of further folders, the way down.
+    """Yield the files to look at, the farthest first: the user's own, those of further folders, the way down.
 
     Of the user's own, those written for other agents come before those written for this one.
     """
@@ -98,7 +98,7 @@ def candidates(place: SearchScope) -> Iterator[ContextCandidate]:
 
 
 def candidates_in(place: SearchScope, folders: Sequence[Path]) -> Iterator[ContextCandidate]:
-    """Give the files to look at in some folders; none of those that are below no root of the place, or no more."""
+    """Yield the files to look at in some folders; none of those that are below no root of the place, or no more."""
     main = main_root(place)
     roots = [main, *(root for _, root in _ends(place))]
     for folder in folders:
@@ -110,7 +110,9 @@ def candidates_in(place: SearchScope, folders: Sequence[Path]) -> Iterator[Conte
 
 
 def folders_below(place: SearchScope, folders: Iterable[str]) -> list[Path]:
-    """Give the folders on the ways down to some that are not on the way to a folder of the place, within the roots."""
+    """Return the folders on the ways down to some that are not on the way to a folder of the place, within the
+    roots.
+    """
     ends = tuple(_ends(place))
     above = {each for end, _ in ends for each in (end, *end.parents)}
     roots = {root for _, root in ends}
@@ -119,14 +121,14 @@ def folders_below(place: SearchScope, folders: Iterable[str]) -> list[Path]:
 
 
 def _ends(place: SearchScope) -> Iterator[tuple[Path, Path]]:
-    """Give the working directory and the further ones, each with its root, links resolved."""
+    """Yield the working directory and the further ones, each with its root, links resolved."""
     for each in (place.cwd, *place.more_roots):
         folder = Path(os.path.realpath(each))
         yield folder, find_root(folder)
 
 
 def _users(place: SearchScope) -> Iterator[ContextCandidate]:
-    """Give what the user keeps for all projects where other agents look for it; their files lead anywhere at home."""
+    """Yield what the user keeps for all projects where other agents look for it; their files lead anywhere at home."""
     home = Path(place.home)
     if home.name != USUAL_HOME:
         return
@@ -160,7 +162,7 @@ def _way_down(folder: Path, root: Path) -> Sequence[Path]:
 
 
 def files_in(folder: Path) -> Iterator[Path]:
-    """Give the context files right in a folder, of every kind."""
+    """Yield the context files right in a folder, of every kind."""
     try:
         present = frozenset(os.listdir(folder))
     except OSError:

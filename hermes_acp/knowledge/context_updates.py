@@ -231,7 +231,7 @@ class ContextUpdates:
 
 
 def shown_files(texts: Iterable[str]) -> dict[str, str]:
-    """Give the context files that stand in layers of a prompt and notes behind it, each as it was shown last."""
+    """Return the context files that stand in layers of a prompt and notes behind it, each as it was shown last."""
     shown: dict[str, str] = {}
     for text in texts:
         if gone := FILE_REMOVED.match(text):
@@ -247,7 +247,7 @@ def shown_files(texts: Iterable[str]) -> dict[str, str]:
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:
-    """Give the files a text shows, each with its heading and all between its fences."""
+    """Yield the files a text shows, each with its heading and all between its fences."""
     lines = text.split("\n")
     at = 0
     while at + 1 < len(lines):

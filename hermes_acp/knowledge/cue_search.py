@@ -53,7 +53,8 @@ class CueSearch:
         self._known: dict[int, CueReach] = {}
 
     def find(self, text: str, limit: int, bits: int, lack: MissingScore | None) -> dict[str, int]:
-        """Give where cues that words of these classes make possible first stand in the first `limit` letters of a text.
+        """Return where cues that words of these classes make possible first stand in the first `limit` letters of a
+        text.
 
         None is given where they cannot add what is lacking. The damping ones are not looked for.
         """
@@ -81,7 +82,7 @@ class CueSearch:
         return found
 
     def find_again(self, text: str, limit: int, found: Iterable[str]) -> dict[str, int]:
-        """Give where cues that were found in a passage first stand in the first `limit` letters of a part of it."""
+        """Return where cues that were found in a passage first stand in the first `limit` letters of a part of it."""
         by_id = load_cues().by_id
         return _places([by_id[each] for each in found], text, limit)
 
@@ -109,7 +110,7 @@ class CueSearch:
         return found
 
     def _added(self, cue: Cue, beside: set[str]) -> int:
-        """Give what a cue adds at most beside others."""
+        """Return what a cue adds at most beside others."""
         ties = self._ties.get(cue.id, {})
         return sum([ties[other] for other in ties.keys() & beside])
 
@@ -117,7 +118,7 @@ class CueSearch:
         return sum(self._ties.get(cue.id, {}).values())
 
     def _promise(self, cue: Cue) -> float:
-        """Give how much a cue can add for what it costs to look for it."""
+        """Return how much a cue can add for what it costs to look for it."""
         return self._most_of(cue) / len(cue.pattern)
 
 

@@ -86,7 +86,7 @@ def make_cues(source: str) -> Cues:
 
 
 def classes_of(token: str) -> int:
-    """Give the bits of the classes a word is of."""
+    """Return the bits of the classes a word is of."""
     cues = load_cues()
     bits = cues.whole.get(token, 0) | (cues.whole.get("#", 0) if token.isdigit() else 0)
     for begin, more in cues.begins.get(token[:WHOLE], ()) + (
@@ -98,12 +98,12 @@ def classes_of(token: str) -> int:
 
 
 def pattern_of(cue: Cue) -> re.Pattern[str]:
-    """Give a cue's pattern, compiled when it is first needed."""
+    """Return a cue's pattern, compiled when it is first needed."""
     return compiled(cue.pattern)
 
 
 def possible_cues(bits: int) -> list[Cue]:
-    """Give the cues whose words occur."""
+    """Return the cues whose words occur."""
     return [cue for needed, cue in load_cues().loud if bits & needed == needed]
 
 
@@ -125,7 +125,7 @@ def damping_cues_near(found: Iterable[str], stretch: str) -> tuple[str, ...]:
 
 
 def features_of_cues(cues: tuple[str, ...]) -> list[str]:
-    """Give the features of cues: each, and each two together."""
+    """Return the features of cues: each, and each two together."""
     features = [f"!{cue}" for cue in cues]
     features += [f"!{one}&{two}" for at, one in enumerate(cues) for two in cues[at + 1 :]]
     return features

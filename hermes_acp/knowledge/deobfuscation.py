@@ -89,7 +89,7 @@ MIN_SEPARATORS = 7
 
 @cache
 def cipher_words() -> dict[str, tuple[str, ...]]:
-    """Give what common words look like under each cipher, with the ciphers' names."""
+    """Return what common words look like under each cipher, with the ciphers' names."""
     found: dict[str, tuple[str, ...]] = {}
     common = COMMON.split()
     plain = {*common, *KEYWORDS.split(), *PLAIN_TOO}
@@ -114,7 +114,7 @@ def cipher_words() -> dict[str, tuple[str, ...]]:
 
 @cache
 def jumbled_words() -> dict[str, str]:
-    """Give the long keywords by their letters in order, and by what is left of them without one letter."""
+    """Return the long keywords by their letters in order, and by what is left of them without one letter."""
     found: dict[str, str] = {}
     for word in sorted({*KEYWORDS.split(), *(word for word in COMMON.split() if len(word) > 5)}):
         if len(word) >= MIN_JUMBLED_CHARS:
@@ -125,17 +125,17 @@ def jumbled_words() -> dict[str, str]:
 
 
 def letters_of(word: str) -> str:
-    """Give a word's letters in order, behind a sign that no word has."""
+    """Return a word's letters in order, behind a sign that no word has."""
     return "\0" + "".join(sorted(word))
 
 
 def shortened(word: str) -> list[str]:
-    """Give a word without one of its inner letters, in turn."""
+    """Return a word without one of its inner letters, in turn."""
     return [word[:at] + word[at + 1 :] for at in range(1, len(word) - 1)]
 
 
 def keyword_of(token: str) -> str:
-    """Give the keyword that a word is with letters moved, or with one too few, too many or wrong; empty for none."""
+    """Return the keyword that a word is with letters moved, or with one too few, too many or wrong; empty for none."""
     if len(token) < MIN_JUMBLED_CHARS - 1 or not token.isalpha() or token in known_words():
         return ""
     known, whole = jumbled_words(), whole_words()
@@ -148,25 +148,25 @@ def keyword_of(token: str) -> str:
 
 @cache
 def word_ends() -> frozenset[str]:
-    """Give the first and last letters of the long keywords."""
+    """Return the first and last letters of the long keywords."""
     return frozenset(word[0] + word[-1] for word in whole_words())
 
 
 @cache
 def whole_words() -> dict[str, str]:
-    """Give the long keywords by themselves."""
+    """Return the long keywords by themselves."""
     return {word: word for word in jumbled_words().values()}
 
 
 @cache
 def known_words() -> frozenset[str]:
-    """Give the words that are spelt as they should be: the keywords, and whatever the classifier has met."""
+    """Return the words that are spelt as they should be: the keywords, and whatever the classifier has met."""
     return frozenset((*KEYWORDS.split(), *COMMON.split(), *load_weights().features))
 
 
 @cache
 def unvowelled_words() -> dict[str, str]:
-    """Give the keywords by what is left of them without their inner vowels, and with each vowel as one sign."""
+    """Return the keywords by what is left of them without their inner vowels, and with each vowel as one sign."""
     found: dict[str, str] = {}
     for word in sorted({*KEYWORDS.split(), *COMMON.split()}):
         if len(word) >= MIN_JUMBLED_CHARS:
@@ -181,7 +181,7 @@ def unvowelled_words() -> dict[str, str]:
 
 
 def revowelled(token: str) -> str:
-    """Give the keyword that a word is with its vowels left out, swapped or numbered; empty for none."""
+    """Return the keyword that a word is with its vowels left out, swapped or numbered; empty for none."""
     known = unvowelled_words()
     if token in known:
         return known[token]
@@ -194,7 +194,7 @@ def revowelled(token: str) -> str:
 
 @cache
 def nato_words() -> frozenset[str]:
-    """Give the words of the spelling alphabet."""
+    """Return the words of the spelling alphabet."""
     return frozenset(SPELLING.split())
 
 
@@ -223,12 +223,12 @@ def undo_pig_latin(word: str) -> str:
 
 
 def is_jumbled(token: str) -> bool:
-    """Tell whether a word is a keyword misspelt: letters moved, one too few, too many or wrong."""
+    """Return whether a word is a keyword misspelt: letters moved, one too few, too many or wrong."""
     return keyword_of(token) != ""
 
 
 def padding_of(token: str) -> str:
-    """Give the one letter that stands between all others of a word; empty for none."""
+    """Return the one letter that stands between all others of a word; empty for none."""
     if len(token) < MIN_PADDED_CHARS:
         return ""
     for pads, letters in ((token[1::2], token[::2]), (token[::2], token[1::2])):
@@ -346,7 +346,7 @@ def read_unvowelled(passage: str) -> list[Obfuscation]:
 
 
 def may_run_together(passage: str, tokens: list[str]) -> bool:
-    """Tell whether a passage has far fewer blanks than words, or a word too long to be one."""
+    """Return whether a passage has far fewer blanks than words, or a word too long to be one."""
     return (
         passage.count(" ") * 2 < len(tokens) > MIN_JOINED
         or are_alike(tokens)
@@ -355,7 +355,7 @@ def may_run_together(passage: str, tokens: list[str]) -> bool:
 
 
 def are_alike(tokens: list[str]) -> bool:
-    """Tell whether all words but the last have the same number of letters, as no prose has."""
+    """Return whether all words but the last have the same number of letters, as no prose has."""
     size = len(tokens[0])
     return (
         len(tokens) > MIN_SIMILAR

@@ -126,7 +126,7 @@ def read_base32hex(blob: str) -> str | None:
 
 
 def _of_fives(digits: str) -> bytes:
-    """Give the bytes of digits from 0 to v, five bits each. Raises ValueError for others, and for half a byte.
+    """Return the bytes of digits from 0 to v, five bits each. Raises ValueError for others, and for half a byte.
 
     Read as one number, which takes a tenth of the time that the standard library's loop over pieces does.
     """
@@ -146,7 +146,7 @@ NUMBERED: Final = (read_base58, read_base62, read_base36)
 
 
 def _in_alphabet(letters: str) -> Callable[[str], str | None]:
-    """Give what reads base32 in other letters, small or capital."""
+    """Return what reads base32 in other letters, small or capital."""
     table = str.maketrans(letters, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
     return lambda blob: (
         read_base32(blob.lower().translate(table)) if blob.islower() or blob.isupper() else None
@@ -257,7 +257,7 @@ def _coding_of(raw: bytes) -> str:
 
 
 def is_readable(text: str, *, has_blanks: bool = True) -> bool:
-    """Tell whether this reads as words rather than as bytes: printable, mostly letters, parted by blanks."""
+    """Return whether this reads as words rather than as bytes: printable, mostly letters, parted by blanks."""
     if len(text) < MIN_LETTERS or not text.replace("\n", " ").replace("\t", " ").isprintable():
         return False
     letters = sum(map(str.isalpha, text[:400]))

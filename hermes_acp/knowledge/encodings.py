@@ -123,7 +123,7 @@ class Variant(Struct, frozen=True):
 
 
 def find_encoded(text: str) -> Iterator[Variant]:
-    """Give every stretch that is written in a notation and reads as text."""
+    """Yield every stretch that is written in a notation and reads as text."""
     signs = CharacterMap(text)
     yield from _find_blobs(text, signs)
     yield from _find_escapes(text, signs)
@@ -183,7 +183,7 @@ def _find_blobs(text: str, signs: CharacterMap) -> Iterator[Variant]:
 
 
 def _read_again(run: str, whole: int) -> tuple[str, int]:
-    """Give what of a run of blobs is read again with the next one, and of how many letters it was whole last.
+    """Return what of a run of blobs is read again with the next one, and of how many letters it was whole last.
 
     All of it while it is short or has grown by half since, so that all this costs is linear; else its end.
     """

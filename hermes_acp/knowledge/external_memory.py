@@ -93,7 +93,7 @@ class ExternalMemory:
             self._begin(session_memory, partial(self._recall, session_memory, words))
 
     async def take(self, session_id: str, max_wait_s: float) -> str:
-        """Give what was remembered, once, and nothing twice in a row; waits for at most so long."""
+        """Return what was remembered, once, and nothing twice in a row; waits for at most so long."""
         session_memory = self._session_memory(session_id)
         if session_memory.is_recalling and max_wait_s > 0:
             with anyio.move_on_after(max_wait_s):
@@ -125,7 +125,7 @@ class ExternalMemory:
         self._session_memories.pop(session_id, None)
 
     def news(self) -> Sequence[str]:
-        """Give sentences the user should read, each once."""
+        """Return sentences the user should read, each once."""
         news, self._news = self._news, []
         return news
 

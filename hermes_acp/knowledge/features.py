@@ -45,13 +45,13 @@ class Weights(Struct, frozen=True):
 
 
 def concept_of(token: str, weights: Weights) -> str:
-    """Give the concept a word names; empty for none."""
+    """Return the concept a word names; empty for none."""
     exact, stems = weights.concepts, weights.stems
     return exact.get(token) or stems.get(token[:STEM]) or stems.get(token[:4]) or ""
 
 
 def features_of(tokens: list[str], weights: Weights) -> list[list[str]]:
-    """Give each token's features: what it is alone, the pair it ends, and the concepts it stands near behind."""
+    """Return each token's features: what it is alone, the pair it ends, and the concepts it stands near behind."""
     features = [word_features(token, weights) for token in tokens]
     for at in range(1, len(tokens)):
         features[at].append(f"{tokens[at - 1]} {tokens[at]}")
@@ -76,7 +76,7 @@ def pairs_of(weights: Weights) -> Pairs:
 
 
 def ties_of(named: list[tuple[int, str]]) -> list[tuple[Pair, int]]:
-    """Give each two concepts that stand near each other, in order, and the place of the later one.
+    """Return each two concepts that stand near each other, in order, and the place of the later one.
 
     `named` has the places of the tokens that name a concept, with the concept.
     """
@@ -89,7 +89,7 @@ def ties_of(named: list[tuple[int, str]]) -> list[tuple[Pair, int]]:
 
 
 def word_features(token: str, weights: Weights) -> list[str]:
-    """Give a word's features: itself, how it begins, the concept it names; words never seen begin like others."""
+    """Return a word's features: itself, how it begins, the concept it names; words never seen begin like others."""
     features = [token]
     if token[0].isalpha():
         features += [f"{token[:length]}~" for length in BEGINS if len(token) > length]

@@ -204,5 +204,5 @@ def _folders_below(roots: Iterable[Path]) -> Iterator[str]:
 
 
 def _misses_changes() -> bool:
-    """Tell whether this is Linux under Windows, where inotify misses changes on a drive of Windows."""
+    """Return whether this is Linux under Windows, where inotify misses changes on a drive of Windows."""
     return "microsoft" in platform.release().lower()

@@ -67,7 +67,7 @@ TITLE = re.compile(
 
 
 def names_deed(text: str) -> bool:
-    """Tell whether hidden text names something to be done, or how the agent is set up."""
+    """Return whether hidden text names something to be done, or how the agent is set up."""
     return compiled(HIDDEN_DEED).search(text) is not None
 
 

@@ -68,7 +68,7 @@ class Patterns(Struct, frozen=True):
 
 
 def languages_of_pair_bits(sides: int) -> list[tuple[Language, frozenset[int]]]:
-    """Give the languages of which both sides of a pair occur, with the numbers of such pairs."""
+    """Return the languages of which both sides of a pair occur, with the numbers of such pairs."""
     library = load_language_table()
     both = sides & sides >> library.width
     found: dict[int, set[int]] = {}
@@ -116,7 +116,7 @@ def spaceless() -> re.Pattern[str]:
 
 
 def languages_of_script(passage: str) -> list[Language]:
-    """Give the languages without spaces whose letters occur in a passage."""
+    """Return the languages without spaces whose letters occur in a passage."""
     letters = set(spaceless().findall(passage))
     return [
         language for language in load_language_table().spaceless if not language.letters.isdisjoint(letters)
@@ -126,7 +126,7 @@ def languages_of_script(passage: str) -> list[Language]:
 def check_languages(
     passage: str, languages: Iterable[tuple[Language, frozenset[int]]]
 ) -> Iterator[tuple[str, int, int, Literal["info", "warn", "block"]]]:
-    """Give rule, start, end and the most it can be, for a passage that may be in these languages.
+    """Yield rule, start, end and the most it can be, for a passage that may be in these languages.
 
     With each language come the numbers of its pairs of `keys` that occur.
     """

@@ -61,7 +61,7 @@ def load_language_table() -> LanguageTable:
 
 
 def pair_bits_of(token: str) -> int:
-    """Give the bits of the languages' pairs of which a word may be one side or the other."""
+    """Return the bits of the languages' pairs of which a word may be one side or the other."""
     begins = load_language_table().begins
     ended = token + " "
     bits = 0
@@ -72,12 +72,12 @@ def pair_bits_of(token: str) -> int:
 
 
 def has_pair(sides: int) -> bool:
-    """Tell whether both sides of a pair of some language are among these bits."""
+    """Return whether both sides of a pair of some language are among these bits."""
     return sides & sides >> load_language_table().width != 0
 
 
 def is_foreign_word(token: str) -> bool:
-    """Tell whether a word begins as a word of a language does, by letters enough."""
+    """Return whether a word begins as a word of a language does, by letters enough."""
     begins = load_language_table().begins.get(token[:PREFIX], ())
     return any(len(begin) >= LONG_PREFIX and token.startswith(begin) for begin, _ in begins)
 
@@ -118,7 +118,7 @@ def language_of(name: str, words: LanguageWords) -> Language:
 
 
 def pairs_of(words: LanguageWords) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
-    """Give two sets of begins of words for each pair; both must occur to look closer."""
+    """Return two sets of begins of words for each pair; both must occur to look closer."""
     from hermes_acp.knowledge.pattern_prefixes import prefixes_of
 
     forget, orders, hush, user, reveal, prompt, free = map(

@@ -100,7 +100,7 @@ def to_morse(run: str) -> str:
 
 
 def find_letter_codes(text: str, marks: CharacterMap) -> Iterator[tuple[int, int, str, str]]:
-    """Give start, end, plain text and name of what may be written in such a code; the caller judges it."""
+    """Yield start, end, plain text and name of what may be written in such a code; the caller judges it."""
     for found in compiled(BITS).finditer(text) if marks.has_shape(UNPARTED_SIGNS, SOME_BITS) else ():
         yield *found.span(), read_two_signs(found.group()), "two signs"
     if "33 " in text or "44 " in text:

@@ -33,7 +33,7 @@ FIGURES = (LEET_I, LEET_L)
 
 
 def is_word(token: str, words: Container[str]) -> bool:
-    """Tell whether a word is one of a list or of a language that orders are known in, or one of them in disguise."""
+    """Return whether a word is one of a list or of a language that orders are known in, or one of them in disguise."""
     return (
         token in words
         or token in cipher_words()
@@ -45,7 +45,7 @@ def is_word(token: str, words: Container[str]) -> bool:
 
 
 def marks_of(token: str) -> tuple[str, ...]:
-    """Give the marks of a word; most words have none."""
+    """Return the marks of a word; most words have none."""
     begins = load_scan_rules().by_word.get(token[:BEGIN], ())
     marks = [RULE + rule_id for begin, rule_id in begins if token.startswith(begin)]
     if token in cipher_words():

@@ -51,11 +51,11 @@ class MemoryService(Protocol):
         ...
 
     def headers(self, key: str) -> Mapping[str, str]:
-        """Give what opens it; empty for one of the user's own that wants no key."""
+        """Return what opens it; empty for one of the user's own that wants no key."""
         ...
 
     def setup_requests(self, owner: MemoryOwner) -> Sequence[MemoryRequest]:
-        """Give what must be asked once before anything can be remembered; doing it again changes nothing."""
+        """Return what must be asked once before anything can be remembered; doing it again changes nothing."""
         ...
 
     def recall(self, owner: MemoryOwner, words: str) -> MemoryRequest:
@@ -72,11 +72,11 @@ class MemoryService(Protocol):
 
 
 def member(answer: Any, name: str) -> Any:
-    """Give what stands under a name; None where that is no object, or has no such name."""
+    """Return what stands under a name; None where that is no object, or has no such name."""
     return cast("dict[str, Any]", answer).get(name) if isinstance(answer, dict) else None
 
 
 def texts_of(found: Any) -> list[str]:
-    """Give the texts among what may be a list."""
+    """Return the texts among what may be a list."""
     rows = cast("list[Any]", found) if isinstance(found, list) else []
     return [row.strip() for row in rows if isinstance(row, str) and row.strip()]

@@ -79,7 +79,7 @@ class MemoryStore:
         return folder / STORES[name].file
 
     def state(self, name: MemoryStoreName, cwd: str) -> MemoryState:
-        """Give a store as it is now; blocks. Raises StorageError."""
+        """Return a store as it is now; blocks. Raises StorageError."""
         return _state(name, read_entries(self.path_of(name, cwd)))
 
     async def preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
@@ -154,7 +154,7 @@ def _write(path: Path, entries: Sequence[str]) -> None:
 
 
 def _only_in(entries: Sequence[str], others: Sequence[str]) -> str:
-    """Give the one entry that others lack; empty for none."""
+    """Return the one entry that others lack; empty for none."""
     return next((entry for entry in entries if entry not in others), "")
 
 
@@ -192,17 +192,17 @@ def read_entries(path: Path, *, is_changed: bool = False) -> tuple[str, ...]:
 
 
 def written(entries: Sequence[str]) -> str:
-    """Give a file's text."""
+    """Return a file's text."""
     return BETWEEN.join(entries) + "\n" if entries else ""
 
 
 def size_of(entries: Sequence[str]) -> int:
-    """Give how many characters entries take up of their store."""
+    """Return how many characters entries take up of their store."""
     return len(BETWEEN.join(entries))
 
 
 def changed(entries: Sequence[str], change: MemoryChange) -> tuple[str, ...]:
-    """Give the entries after a change. Raises BadRequest, in words for whoever wanted it."""
+    """Return the entries after a change. Raises BadRequest, in words for whoever wanted it."""
     match change.action:
         case "add":
             new = _fit(change.text)
@@ -245,7 +245,7 @@ def _fit(text: str) -> str:
 
 
 def find_blocking(text: str) -> "Finding | None":
-    """Give the first finding for which a text is not taken; none where it may be."""
+    """Return the first finding for which a text is not taken; none where it may be."""
     from hermes_acp.knowledge.injection_scanner import scan
 
     report = scan(text)
@@ -253,7 +253,7 @@ def find_blocking(text: str) -> "Finding | None":
 
 
 def sanitize_entry(entry: str) -> str:
-    """Give an entry as a model may read it: people write into the file too, and so may whoever talks them into it."""
+    """Return an entry as a model may read it: people write into the file too, and so may whoever talks them into it."""
     return LEFT_OUT if find_blocking(entry) else entry
 
 

@@ -67,7 +67,7 @@ class NoteChanges:
                 self._write(self._read()[-MAX_KEPT:])
 
     def holding(self, session_id: str) -> dict[str, float]:
-        """Give the turns of a session whose notes hold, each with when it first noted something."""
+        """Return the turns of a session whose notes hold, each with when it first noted something."""
         turns: dict[str, float] = {}
         for each in self._of(session_id):
             if not each.undone_by:
@@ -75,7 +75,7 @@ class NoteChanges:
         return turns
 
     def last_undo(self, session_id: str) -> tuple[str, float]:
-        """Give the name of the last undo in a session that took notes back, and when that was; none is empty."""
+        """Return the name of the last undo in a session that took notes back, and when that was; none is empty."""
         undone = [each for each in self._of(session_id) if each.undone_by]
         last = max(undone, key=lambda each: each.undone_at, default=None)
         return (last.undone_by, last.undone_at) if last else ("", 0.0)

@@ -46,7 +46,7 @@ class Obfuscation(Struct, frozen=True):
         return self.how == "prose parted"
 
     def makes_words(self, tokens: Iterable[str], is_word: Callable[[str], bool]) -> bool:
-        """Tell whether long words are among its `tokens`, as they are wherever somebody disguised some.
+        """Return whether long words are among its `tokens`, as they are wherever somebody disguised some.
 
         Letters at random look disguised in every way. What leaves no gaps between words is not asked.
         """
@@ -56,7 +56,7 @@ class Obfuscation(Struct, frozen=True):
 
 
 def looks_obfuscated(passage: str, tokens: list[str], marks: list[str]) -> bool:
-    """Tell whether a passage has signs that part words, words that look parted or joined, or odd words."""
+    """Return whether a passage has signs that part words, words that look parted or joined, or odd words."""
     return (
         "<" in passage
         or "\\" in passage

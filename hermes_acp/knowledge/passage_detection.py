@@ -78,7 +78,7 @@ def load_classifier() -> Classifier:
 
 @cache
 def load_words() -> frozenset[str]:
-    """Give the words that the classifier knows."""
+    """Return the words that the classifier knows."""
     from hermes_acp.knowledge.deobfuscation import COMMON
 
     weights = load_classifier().weights
@@ -90,7 +90,7 @@ def load_words() -> frozenset[str]:
 
 
 def makes_sense(disguise: Obfuscation) -> bool:
-    """Tell whether what a disguise hid is worth judging: letters at random look disguised in every way."""
+    """Return whether what a disguise hid is worth judging: letters at random look disguised in every way."""
     from hermes_acp.knowledge.lexicon import is_word
 
     return disguise.makes_words(
@@ -121,7 +121,7 @@ class TextDetector:
         self._deadline = deadline
 
     def hits(self) -> Iterator[Hit]:
-        """Give everything found, in no order; a stretch may be found more than once."""
+        """Yield everything found, in no order; a stretch may be found more than once."""
         yield from match_signs(self.text)
         harmless = load_benign_passages(self.level, self._source)
         doubtful: list[Hit] = []
@@ -329,7 +329,7 @@ def _is_blocked(text: str) -> bool:
 
 
 def milder_severity(one: Severity, two: Severity) -> Severity:
-    """Give the milder of two severities."""
+    """Return the milder of two severities."""
     order: tuple[Severity, ...] = ("info", "warn", "block")
     return order[min(order.index(one), order.index(two))]
 
@@ -389,6 +389,6 @@ def _is_english(tokens: list[str], least_percent: int) -> bool:
 
 
 def hidden_score(judge: TextDetector) -> float:
-    """Give the loudest score of a text as one passage."""
+    """Return the loudest score of a text as one passage."""
     text = judge.text[:MAX_BLOCK_CHARS].replace("\n", " ")
     return judge.classifier.listen(text, tokenize(text))

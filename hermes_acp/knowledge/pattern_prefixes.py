@@ -11,7 +11,7 @@ LETTERS = re.compile(r"[^\W\d_]*")
 
 
 def prefixes_of(alternatives: str) -> frozenset[str]:
-    """Give the letters that words of the alternatives begin with; where a blank follows they are the whole word."""
+    """Return the letters that words of the alternatives begin with; where a blank follows they are the whole word."""
     begins: set[str] = set()
     for found in STARTS.finditer(alternatives):
         letters, ahead = found[1], alternatives[found.end() :]

@@ -224,7 +224,7 @@ def read_names(run: str) -> str:
 
 
 def find_rare_encodings(text: str, signs: CharacterMap) -> Iterator[tuple[int, int, str, str]]:
-    """Give start, end, plain text and name of what may be written in a rare notation; the caller judges it."""
+    """Yield start, end, plain text and name of what may be written in a rare notation; the caller judges it."""
     if " \t" in text or "\t " in text:
         runs = list(compiled(BLANKS).finditer(text))
         blanks = "".join(found.group() for found in runs)

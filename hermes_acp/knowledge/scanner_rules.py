@@ -134,7 +134,7 @@ def match_passage(text: str, start: int, end: int, rule_ids: Iterable[str]) -> I
 
 
 def is_called_for(rule: ScanRule, text: str) -> bool:
-    """Tell whether a text has one of the words, phrases or signs that a rule needs, and one it needs beside."""
+    """Return whether a text has one of the words, phrases or signs that a rule needs, and one it needs beside."""
     return any(map(text.__contains__, rule.needs)) and (
         not rule.beside or any(map(text.__contains__, rule.beside))
     )

@@ -11,7 +11,7 @@ SHORT, LONG = 14, 40
 
 
 def best_span(values: list[int]) -> tuple[int, int, int]:
-    """Give the loudest of all stretches of `SHORT` or `LONG` neighbours: its sum, where it begins and ends."""
+    """Return the loudest of all stretches of `SHORT` or `LONG` neighbours: its sum, where it begins and ends."""
     count = len(values)
     if not any(values):
         return 0, 0, min(count, SHORT)
@@ -28,7 +28,7 @@ def best_span(values: list[int]) -> tuple[int, int, int]:
 
 
 def best_subspan(values: list[int], first: int, last: int) -> tuple[int, int]:
-    """Give the part of a stretch whose sum is the largest (Kadane's algorithm)."""
+    """Return the part of a stretch whose sum is the largest (Kadane's algorithm)."""
     best, found = -1, (first, last)
     total, begin = 0, first
     for at in range(first, last):

@@ -119,7 +119,7 @@ def follow_instructions(block: str) -> list[Obfuscation]:
 
 
 def asks_to_join(block: str) -> bool:
-    """Tell whether a block, in small letters, says that pieces belong together."""
+    """Return whether a block, in small letters, says that pieces belong together."""
     return any(map(block.__contains__, JOIN_KEYS)) and compiled(JOINED).search(block) is not None
 
 
@@ -129,7 +129,7 @@ def count_quotes(block: str) -> int:
 
 
 def may_hold_payload(block: str) -> bool:
-    """Tell whether a block is worth a look for pieces: it has quotations, or lines enough."""
+    """Return whether a block is worth a look for pieces: it has quotations, or lines enough."""
     return (
         block.count("\n") >= MIN_ROWS - 1
         or count_quotes(block) >= MIN_QUOTES

@@ -76,13 +76,13 @@ class Folded(Struct, frozen=True):
     mixed: tuple[int, ...]
 
     def origin(self, offset: int) -> int:
-        """Give the original offset of a folded one, never past the piece it came from."""
+        """Return the original offset of a folded one, never past the piece it came from."""
         piece = bisect_right(self.starts, offset) - 1
         found = self.origins[piece] + offset - self.starts[piece]
         return min(found, self.origins[piece + 1]) if piece + 1 < len(self.origins) else found
 
     def place(self, origin: int) -> int:
-        """Give the folded offset of an original one, at the begin of the piece it lies in or after."""
+        """Return the folded offset of an original one, at the begin of the piece it lies in or after."""
         piece = bisect_right(self.origins, origin) - 1
         found = self.starts[piece] + origin - self.origins[piece]
         return min(found, self.starts[piece + 1]) if piece + 1 < len(self.starts) else found

@@ -24,7 +24,7 @@ def spaceless() -> re.Pattern[str]:
 
 
 def tokenize(text: str) -> list[str]:
-    """Give the tokens of folded text; an address is one token, a word without spaces its pairs of letters."""
+    """Return the tokens of folded text; an address is one token, a word without spaces its pairs of letters."""
     tokens: list[str] = TOKEN.findall(text)
     if text.isascii() and "://" not in text and "sh" not in text:
         return tokens
@@ -42,7 +42,7 @@ def tokenize(text: str) -> list[str]:
 
 
 def places_of(passage: str, tokens: list[str]) -> list[int]:
-    """Give where each token begins in a passage, as far as it can be found in order; costs linear time."""
+    """Return where each token begins in a passage, as far as it can be found in order; costs linear time."""
     places: list[int] = []
     at = 0
     for token in tokens:
@@ -59,7 +59,7 @@ def places_of(passage: str, tokens: list[str]) -> list[int]:
 
 
 def locate(passage: str, tokens: list[str], first: int, last: int) -> tuple[int, int]:
-    """Give where tokens `first` to `last` lie in a passage."""
+    """Return where tokens `first` to `last` lie in a passage."""
     if last - first >= len(tokens):
         return 0, len(passage)
     places = places_of(passage, tokens[: last + 1])

@@ -50,17 +50,17 @@ MAX_SINGLE_ADJUSTMENT = max(ease.warn for ease in (*DEEDS[: WITHOUT_ADDRESS + 1]
 
 
 def is_deed(cue: Cue) -> bool:
-    """Tell whether a cue is harm to do."""
+    """Return whether a cue is harm to do."""
     return cue.role == "deed"
 
 
 def is_firm_address(cue: Cue) -> bool:
-    """Tell whether a cue turns to the reader as honest text does not."""
+    """Return whether a cue turns to the reader as honest text does not."""
     return cue.role == "turn" and not cue.loose
 
 
 def threshold_adjustment(features: tuple[str, ...]) -> ThresholdAdjustment:
-    """Give how much lower the bars are for a passage with these features; each cue that damps takes one away."""
+    """Return how much lower the bars are for a passage with these features; each cue that damps takes one away."""
     if not features:
         return NONE
     cues = load_cues()

@@ -73,7 +73,7 @@ class VersionHistory:
         self._shelf = shelf
 
     def versions(self) -> tuple[Version, ...]:
-        """Give all of them, the oldest first. Raises StorageError."""
+        """Return all of them, the oldest first. Raises StorageError."""
         try:
             paths = sorted((self._shelf / "versions").glob("*.json"))
             return tuple(msgspec.json.decode(path.read_bytes(), type=Version) for path in paths)
@@ -85,7 +85,7 @@ class VersionHistory:
             ) from error
 
     def content(self, file: VersionFile) -> bytes:
-        """Give what a kept file holds. Raises StorageError where that is gone or spoiled."""
+        """Return what a kept file holds. Raises StorageError where that is gone or spoiled."""
         path = self._blob(file.digest)
         try:
             content = path.read_bytes()
@@ -205,7 +205,7 @@ class VersionHistory:
 
 
 def origin_of(versions: Sequence[Version]) -> Version | None:
-    """Give the version whose content the newest one has: itself, or the one it returned to in the end.
+    """Return the version whose content the newest one has: itself, or the one it returned to in the end.
 
     None where there is none, or nothing is what was returned to.
     """
@@ -217,7 +217,7 @@ def origin_of(versions: Sequence[Version]) -> Version | None:
 
 
 def histories(home: Path, kind: str) -> tuple[VersionHistory, ...]:
-    """Give all folders of which versions are kept for one end, in no order. Raises StorageError."""
+    """Return all folders of which versions are kept for one end, in no order. Raises StorageError."""
     found: list[VersionHistory] = []
     for shelf in (home / "history" / kind).glob("*/versions"):
         versions = VersionHistory(shelf.parent, shelf).versions()
@@ -227,7 +227,7 @@ def histories(home: Path, kind: str) -> tuple[VersionHistory, ...]:
 
 
 def open_history(home: Path, kind: str, folder: Path) -> VersionHistory:
-    """Give the versions of a folder, which go by its path with links followed."""
+    """Return the versions of a folder, which go by its path with links followed."""
     return VersionHistory(history_folder_of(home, kind, folder), Path(os.path.realpath(folder)))
 
 
@@ -280,12 +280,12 @@ def _only(files: tuple[VersionFile, ...], paths: Collection[str] | None) -> tupl
 
 
 def tree_digest(files: tuple[VersionFile, ...]) -> str:
-    """Give one digest of all that a folder holds: paths, bytes and what can be run."""
+    """Return one digest of all that a folder holds: paths, bytes and what can be run."""
     return sha256(msgspec.json.encode(files)).hexdigest()
 
 
 def is_hidden(path: str) -> bool:
-    """Tell whether a file is hidden, or in a folder that is."""
+    """Return whether a file is hidden, or in a folder that is."""
     return any(part.startswith(".") for part in PurePosixPath(path).parts)
 
 

@@ -39,12 +39,12 @@ LETTER_HERE = re.compile(r"[^\x00-@\[-`{-\x7f]")
 
 
 def is_order_without_whitespace(text: str) -> bool:
-    """Tell whether a text without its gaps holds an order."""
+    """Return whether a text without its gaps holds an order."""
     return next(find_stripped_orders(strip_whitespace(text.lower())), None) is not None
 
 
 def strip_whitespace(text: str) -> bytes:
-    """Give the letters of a text alone, in UTF-8."""
+    """Return the letters of a text alone, in UTF-8."""
     return text.encode("utf-8", "surrogatepass").translate(None, NON_LETTERS)
 
 
@@ -67,7 +67,7 @@ def spans_without_whitespace(text: str) -> list[tuple[int, int]]:
 
 
 def find_stripped_orders(letters: bytes) -> Iterator[tuple[int, int]]:
-    """Give begin and end of each order among squeezed letters, as `STRIPPED_ORDER.finditer` does."""
+    """Yield begin and end of each order among squeezed letters, as `STRIPPED_ORDER.finditer` does."""
     begins = sorted(begin for verb in VERBS for begin in occurrences(verb, letters))
     end = 0
     for begin in begins:
@@ -77,7 +77,7 @@ def find_stripped_orders(letters: bytes) -> Iterator[tuple[int, int]]:
 
 
 def occurrences(part: bytes, letters: bytes) -> Iterator[int]:
-    """Give where a part begins, wherever it does."""
+    """Yield where a part begins, wherever it does."""
     at = letters.find(part)
     while at >= 0:
         yield at
@@ -85,7 +85,7 @@ def occurrences(part: bytes, letters: bytes) -> Iterator[int]:
 
 
 def find_letter(text: str, at: int, number: int) -> int:
-    """Give where the byte of that number (from 0) among the squeezed letters from a place on stands in a text."""
+    """Return where the byte of that number (from 0) among the squeezed letters from a place on stands in a text."""
     while number >= 0:
         stretch = text[at : at + STRIDE]
         count = len(strip_whitespace(stretch))

@@ -105,7 +105,7 @@ class PendingTokens:
         self._client = client
 
     async def get_tokens(self) -> OAuthToken | None:
-        """Give the tokens."""
+        """Return the tokens."""
         return self._tokens
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
@@ -113,7 +113,7 @@ class PendingTokens:
         self._tokens = tokens
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        """Give what we are registered as."""
+        """Return what we are registered as."""
         return self._client
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
@@ -125,7 +125,7 @@ class TokenRefresher(OAuthClientProvider):
     """The package's way to renew tokens, one request and its answer."""
 
     async def ask(self) -> httpx2.Request:
-        """Give the request for fresh tokens."""
+        """Return the request for fresh tokens."""
         return await self._refresh_token()
 
     async def take(self, response: httpx2.Response) -> bool:
@@ -134,7 +134,7 @@ class TokenRefresher(OAuthClientProvider):
 
 
 def to_stored_tokens(provider: OAuthClientProvider, url: str) -> StoredTokens:
-    """Give what a provider now has, to be kept. Raises OAuthFlowError where it has no tokens."""
+    """Return what a provider now has, to be kept. Raises OAuthFlowError where it has no tokens."""
     context = provider.context
     if context.current_tokens is None or context.client_info is None:
         raise OAuthFlowError("No tokens were given out")
@@ -153,7 +153,7 @@ def _plain(model: BaseModel) -> dict[str, Any]:
 
 
 def _refresher_of(keys: StoredTokens) -> TokenRefresher | None:
-    """Give what can renew these; None where they came without the means."""
+    """Return what can renew these; None where they came without the means."""
     try:
         tokens = OAuthToken.model_validate(keys.tokens)
         client = OAuthClientInformationFull.model_validate(keys.client)

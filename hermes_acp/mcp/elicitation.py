@@ -52,11 +52,11 @@ class McpServer(Protocol):
         ...
 
     def redact_tokens(self, text: str) -> str:
-        """Give a text of the server's without the secrets that were given to it on the way."""
+        """Return a text of the server's without the secrets that were given to it on the way."""
         ...
 
     def clean(self, text: str) -> str:
-        """Give a text of the server's without what tries to instruct the model; blocks."""
+        """Return a text of the server's without what tries to instruct the model; blocks."""
         ...
 
     async def ask(self, what: str, inquiry: ServerRequest[T], progress: Progress | None = None) -> T:
@@ -135,7 +135,7 @@ class PendingCalls:
         return _to_elicit_result(reply, params)
 
     def _current_call(self) -> PendingCall | None:
-        """Give the call whose task this is; for a server that asks on its own, the only one there is."""
+        """Return the call whose task this is; for a server that asks on its own, the only one there is."""
         if call := CURRENT_CALL.get():
             return call if call in self._calls else None
         return self._calls[0] if len(self._calls) == 1 else None
@@ -146,7 +146,7 @@ def _is_supported(params: Any) -> bool:
 
 
 def _secret_in(params: Any) -> str:
-    """Give the name of a field that is meant for a secret; empty where there is none."""
+    """Return the name of a field that is meant for a secret; empty where there is none."""
     if params.mode == "url":
         return ""
     fields: dict[str, object] = params.requested_schema.get("properties") or {}

@@ -14,17 +14,17 @@ DIGEST_CHARACTERS: Final = 8
 
 
 def tool_names(slug: str, tools: Iterable[str]) -> dict[str, str]:
-    """Give `mcp__SLUG__TOOL` for each of a server's tools, in characters and length that every vendor takes."""
+    """Return `mcp__SLUG__TOOL` for each of a server's tools, in characters and length that every vendor takes."""
     return _names(f"mcp__{slug}__", tools)
 
 
 def prompt_names(slug: str, prompts: Iterable[str]) -> dict[str, str]:
-    """Give `SLUG:PROMPT` for each of a server's prompts, in characters that can be typed behind a slash."""
+    """Return `SLUG:PROMPT` for each of a server's prompts, in characters that can be typed behind a slash."""
     return _names(f"{slug}:", prompts)
 
 
 def file_name(tool: str) -> str:
-    """Give a tool's name as one that a file may have."""
+    """Return a tool's name as one that a file may have."""
     name = re.sub(r"[^A-Za-z0-9_-]", "_", tool)
     return name if name == tool and len(name) <= MAX_NAME_CHARS else _with_digest(name, tool)
 

@@ -56,7 +56,7 @@ class MessageFilter:
         return getattr(self._messages, "last_context", None)
 
     async def receive(self) -> Any:
-        """Give the next message."""
+        """Return the next message."""
         return await self._after_yield(self._messages.receive)
 
     async def aclose(self) -> None:
@@ -70,7 +70,7 @@ class MessageFilter:
         return await self._after_yield(self._messages.__anext__)
 
     async def _after_yield(self, receive: Callable[[], Awaitable[Any]]) -> Any:
-        """Give the next message; where a server talks without end everything else has its turn in between.
+        """Return the next message; where a server talks without end everything else has its turn in between.
 
         What it asks weighs more than what it says, as each question waits until its answer is read.
         """
@@ -115,7 +115,7 @@ class MessageFilter:
         return item
 
     def _within_limits(self, key: str, said: Record) -> Record:
-        """Give only so many entries that each of them can be looked at."""
+        """Return only so many entries that each of them can be looked at."""
         entries = cast("list[object]", said[key])
         if len(entries) <= MAX_ENTRIES + 1:
             return said
@@ -164,7 +164,7 @@ def _models() -> Mapping[str, Any]:
 
 
 def _truncate(key: str, said: Record) -> Record:
-    """Give an answer in as many pieces as are bearable, and tools without what their answers have to be like."""
+    """Return an answer in as many pieces as are bearable, and tools without what their answers have to be like."""
     entries = cast("list[object]", said[key])
     if key == "tools":
         return {**said, key: [_without_output_schema(entry) for entry in entries]}
@@ -176,7 +176,7 @@ def _truncate(key: str, said: Record) -> Record:
 
 
 def _without_output_schema(tool: object) -> object:
-    """Give a listed tool without its `outputSchema`, of which only a digest is left: it has changed if that has."""
+    """Return a listed tool without its `outputSchema`, of which only a digest is left: it has changed if that has."""
     if not isinstance(tool, dict) or "outputSchema" not in tool:
         return cast("object", tool)
     entry = cast("Record", tool)

@@ -302,11 +302,11 @@ class ServerConnection:
         )
 
     def redact_tokens(self, text: str) -> str:
-        """Give a text of the server's without the tokens that went along with requests."""
+        """Return a text of the server's without the tokens that went along with requests."""
         return self.server_login.redact_tokens(text) if self.server_login else text
 
     def clean(self, text: str) -> str:
-        """Give a text of the server's without what tries to instruct the model; blocks."""
+        """Return a text of the server's without what tries to instruct the model; blocks."""
         return self._server_context.clean(text)
 
     async def ask(self, what: str, inquiry: ServerRequest[T], progress: Progress | None = None) -> T:
@@ -361,11 +361,11 @@ class ServerConnection:
         return await run_sync(fence, self.redact_tokens(text), self.name, self.clean)
 
     async def wait_connected(self) -> bool:
-        """Tell whether there is a connection, after one further try where there was none."""
+        """Return whether there is a connection, after one further try where there was none."""
         return await self._present_client() is not None
 
     async def _present_client(self) -> "Client | None":
-        """Give the connection, after one further try where there is none; a broken one may have to end first."""
+        """Return the connection, after one further try where there is none; a broken one may have to end first."""
         with anyio.move_on_after(RECONNECT_TIMEOUT_S):
             for _ in range(2):
                 if self._client is None and not self._is_ending:

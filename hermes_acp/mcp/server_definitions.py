@@ -114,7 +114,7 @@ ServerSpec = StdioServer | HttpServer | SseServer | TunneledServer
 
 
 def identity_of(spec: ServerSpec) -> str:
-    """Give a digest of what a server is started by or reached at; secrets may change, and are no part of it."""
+    """Return a digest of what a server is started by or reached at; secrets may change, and are no part of it."""
     import hashlib  # here: an editor's servers are read before there is an event loop, and OpenSSL is not small
 
     match spec:
@@ -136,7 +136,7 @@ class ServerTimeouts(Struct, frozen=True):
     steady_s: float = 60
 
     def wait_s(self, failures: int) -> float | None:
-        """Give the wait after so many failures in a row; None where it is not tried again unasked."""
+        """Return the wait after so many failures in a row; None where it is not tried again unasked."""
         return self.waits_s[failures - 1] if failures <= len(self.waits_s) else None
 
 
@@ -144,15 +144,15 @@ class ServerProcessRegistry(Protocol):
     """Whoever sees to it that nothing a server starts outlives it."""
 
     def fresh_mark(self) -> str:
-        """Give a mark for one server's processes."""
+        """Return a mark for one server's processes."""
         ...
 
     def words(self, mark: str, argv: Sequence[str]) -> tuple[str, ...]:
-        """Give the words that start a server with its mark on."""
+        """Return the words that start a server with its mark on."""
         ...
 
     def variables(self, mark: str) -> Mapping[str, str]:
-        """Give the variables that carry a mark."""
+        """Return the variables that carry a mark."""
         ...
 
     def register_process(self, mark: str, leader: int) -> None:
@@ -204,7 +204,7 @@ class ServerContext(Struct, frozen=True):
 
 
 def slugs_of(specs: Iterable[ServerSpec]) -> list[str]:
-    """Give each server a name that is unique here and fits into a tool's; it has no two underscores in a row."""
+    """Return each server a name that is unique here and fits into a tool's; it has no two underscores in a row."""
     taken: list[str] = []
     for spec in specs:
         wanted = re.sub(r"[^A-Za-z0-9-]+", "_", spec.name).strip("_")[:MAX_SLUG_CHARS].strip("_") or "server"

@@ -150,6 +150,6 @@ def _report_removed(who: str, said: ToolDescription, context: ServerContext, fil
 
 
 def _digest_of(tool: "mcp.types.Tool") -> str:
-    """Give a digest of all that a server says of a tool; what is not shown to a model counts too."""
+    """Return a digest of all that a server says of a tool; what is not shown to a model counts too."""
     said = msgspec.json.encode(tool.model_dump(mode="json"), order="deterministic")
     return hashlib.sha256(said).hexdigest()[:16]

@@ -62,7 +62,7 @@ class ServerLogin:
         return bool(self._bearer_auth and self._bearer_auth.challenge)
 
     def redact_tokens(self, text: str) -> str:
-        """Give a text without the tokens that were sent here."""
+        """Return a text without the tokens that were sent here."""
         for token in self._bearer_auth.sent if self._bearer_auth else ():
             text = text.replace(token, "[token of this server]")
         return text
@@ -81,7 +81,7 @@ class ServerLogin:
             return await self.file.forget()
 
     def flow(self) -> "SignInFlow":
-        """Give the sign-in that is under way, or a new one; whoever gets a new one runs it."""
+        """Return the sign-in that is under way, or a new one; whoever gets a new one runs it."""
         if self._present is None or self._present.is_over:
             self._present = SignInFlow(self._spec, self.file, self._demand(), self._signed_in)
         return self._present
@@ -173,7 +173,7 @@ async def complete_sign_in(server_login: ServerLogin, inquire: AskUser) -> bool:
 
 
 def sign_in_question(server_login: ServerLogin, link: str) -> Question:
-    """Give the question that leads a user to a link."""
+    """Return the question that leads a user to a link."""
     host = plain(urlsplit(link).hostname or "", 100)
     return Question(
         f"The MCP server {plain(server_login.server)!r} wants you to sign in. The page is at {host}.",
@@ -184,7 +184,7 @@ def sign_in_question(server_login: ServerLogin, link: str) -> Question:
 def login_of(
     spec: ServerSpec, server_context: ServerContext, on_signed_in: Callable[[], None]
 ) -> ServerLogin | None:
-    """Give the door of a server; None where it has none."""
+    """Return the door of a server; None where it has none."""
     if not isinstance(spec, HttpServer | SseServer) or server_context.keys is None:
         return None
     if any(name.lower() == "authorization" for name, _ in spec.headers):

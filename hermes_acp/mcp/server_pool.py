@@ -62,21 +62,21 @@ class McpServerPool:
             self._ended.set()
 
     def tools(self) -> Mapping[str, Tool]:
-        """Give the tools that were listed so far; a server that is away keeps its own."""
+        """Return the tools that were listed so far; a server that is away keeps its own."""
         return {name: tool for connection in self._connections for name, tool in connection.tools.items()}
 
     def templates(self) -> Mapping[str, PromptTemplate]:
-        """Give the prompts that were listed so far."""
+        """Return the prompts that were listed so far."""
         return {
             name: prompt for connection in self._connections for name, prompt in connection.prompts.items()
         }
 
     def libraries(self) -> Mapping[str, ResourceLibrary]:
-        """Give the servers that have resources."""
+        """Return the servers that have resources."""
         return {connection.slug: connection.library for connection in self._connections if connection.library}
 
     def news(self) -> Sequence[str]:
-        """Give what users should know as things stand."""
+        """Return what users should know as things stand."""
         return [line for connection in self._connections for line in connection.news]
 
     @property
@@ -85,7 +85,7 @@ class McpServerPool:
         return any(each.server_login for each in self._connections)
 
     def logins(self) -> Sequence[ServerLogin]:
-        """Give the doors of servers that want their user to sign in."""
+        """Return the doors of servers that want their user to sign in."""
         return [
             each.server_login
             for each in self._connections
@@ -93,7 +93,7 @@ class McpServerPool:
         ]
 
     def states(self) -> Sequence[ServerState]:
-        """Tell how each server stands."""
+        """Return how each server stands."""
         return [
             ServerState(each.name, each.stands, tuple(each.tools), len(each.prompts), each.server_login)
             for each in self._connections

@@ -51,7 +51,7 @@ class ServerPrompt:
         self._server = server
 
     async def fill(self, words: str) -> tuple[ResourcePart, ...]:
-        """Give the prompt with the words behind its name as its arguments. Raises BadRequest."""
+        """Return the prompt with the words behind its name as its arguments. Raises BadRequest."""
         listed, server = self._listed, self._server
         arguments = arguments_of(words, listed.arguments)
         missing = [each.name for each in listed.arguments if each.is_required and each.name not in arguments]

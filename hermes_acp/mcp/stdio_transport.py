@@ -182,7 +182,7 @@ async def _read(said: int, to_us: MemoryObjectSendStream[Any]) -> None:
 
 
 def _error_response(line: bytes) -> "JSONRPCError | None":
-    """Give an error in the place of an answer that is none; None for what names no call of ours."""
+    """Return an error in the place of an answer that is none; None for what names no call of ours."""
     from mcp.types import ErrorData, JSONRPCError
 
     told = _ANSWERED.search(line) if line.lstrip().startswith(b"{") and b'"method"' not in line else None

@@ -57,7 +57,7 @@ class TokenFile:
         self._path = folder / f"{host}-{sha256(named.encode()).hexdigest()[:DIGEST_CHARACTERS]}.json"
 
     async def read(self) -> StoredTokens | None:
-        """Give what is kept; None where there is nothing that can be used."""
+        """Return what is kept; None where there is nothing that can be used."""
         return await run_sync(self._read)
 
     async def write(self, keys: StoredTokens) -> None:

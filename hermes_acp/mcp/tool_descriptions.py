@@ -34,7 +34,7 @@ class ToolDescription(Struct, frozen=True):
     whole: str
 
     def cleaned(self, clean: Clean) -> "ToolDescription":
-        """Give it without what tries to instruct the model; itself where nothing does. Blocks."""
+        """Return it without what tries to instruct the model; itself where nothing does. Blocks."""
         description = clean(self.description) if self.description else ""
         parameters = self._cleaned_parameters(clean)
         if description == self.description and parameters is self.parameters:
@@ -54,7 +54,7 @@ class ToolDescription(Struct, frozen=True):
 
 
 def describe_tool(description: str, schema: Record) -> ToolDescription | None:
-    """Give what a server says of a tool; None where its parameters are no JSON Schema of bearable size."""
+    """Return what a server says of a tool; None where its parameters are no JSON Schema of bearable size."""
     try:
         size_bytes = len(msgspec.json.encode(schema))
         is_sound = schema.get("type", "object") == "object" and _is_schema(schema, 0)
@@ -69,7 +69,7 @@ def describe_tool(description: str, schema: Record) -> ToolDescription | None:
 
 
 def _is_schema(part: object, depth: int) -> bool:
-    """Tell whether something has the shape of a schema: models' vendors refuse every tool beside one that has not."""
+    """Return whether something has the shape of a schema: models' vendors refuse every tool beside one that has not."""
     if isinstance(part, bool):
         return depth > 0
     if not isinstance(part, dict) or depth > MAX_DEPTH:
@@ -104,7 +104,7 @@ def _is_clean(words: Iterator[str], clean: Clean) -> bool:
 
 
 def _words_in(part: object) -> Iterator[str]:
-    """Give every name and every text in a schema, in its order."""
+    """Yield every name and every text in a schema, in its order."""
     if isinstance(part, str):
         yield part
     elif isinstance(part, dict):
@@ -117,7 +117,7 @@ def _words_in(part: object) -> Iterator[str]:
 
 
 def _sentences_in(part: object) -> Iterator[str]:
-    """Give what a schema says about its parts."""
+    """Yield what a schema says about its parts."""
     if isinstance(part, dict):
         for key, value in cast("Record", part).items():
             if isinstance(value, str) and key in _WORDS:
@@ -150,7 +150,7 @@ class _Cleaning:
         self.has_cut = False
 
     def of(self, part: object) -> object:
-        """Give a part of a schema cleaned."""
+        """Return a part of a schema cleaned."""
         if isinstance(part, list):
             return [self.of(each) for each in cast("list[object]", part) if self._is_allowed(each)]
         if not isinstance(part, dict):
@@ -169,7 +169,7 @@ class _Cleaning:
         return cleaned
 
     def _is_allowed(self, value: object) -> bool:
-        """Tell whether a name or a value may stay; what is no text is gone through by itself."""
+        """Return whether a name or a value may stay; what is no text is gone through by itself."""
         if not isinstance(value, str) or not value or self._clean(value) == value:
             return True
         self.has_cut = True

@@ -26,7 +26,7 @@ NO_RESULT: Final = -32603
 
 @asynccontextmanager
 async def tunneled_streams(spec: TunneledServer) -> AsyncGenerator[Streams]:
-    """Give the streams of a carried server's messages. Raises TunnelClosed when it can no longer be reached."""
+    """Yield the streams of a carried server's messages. Raises TunnelClosed when it can no longer be reached."""
     to_us, arriving = anyio.create_memory_object_stream[Any](MAX_QUEUED_MESSAGES)
     leaving, from_us = anyio.create_memory_object_stream[Any](0)
     try:

@@ -35,7 +35,7 @@ class Scope(Struct, frozen=True):
 def sign_request(
     method: str, url: str, body: bytes, credentials: Credentials, scope: Scope, now_s: float
 ) -> dict[str, str]:
-    """Give the headers that sign a request with a JSON body; `now_s` in seconds since the epoch."""
+    """Return the headers that sign a request with a JSON body; `now_s` in seconds since the epoch."""
     parts = urlsplit(url)
     moment = datetime.fromtimestamp(now_s, UTC).strftime("%Y%m%dT%H%M%SZ")
     # Clients leave the scheme's own port out of the host they name.

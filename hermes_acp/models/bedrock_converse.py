@@ -116,7 +116,7 @@ class ConverseAssembly:
             self._take_exception(data)
 
     def drain(self) -> list[Fragment]:
-        """Give what arrived since the last drain, neighbours of one kind joined."""
+        """Return what arrived since the last drain, neighbours of one kind joined."""
         return self._fragments.drain()
 
     def is_over(self) -> bool:

@@ -209,7 +209,7 @@ def clean(text: str, endpoint: Endpoint) -> str:
 
 
 def _status_of(refusal: EndpointRefusal) -> int:
-    """Give the status the vendor pairs with an error that came inside a stream."""
+    """Return the status the vendor pairs with an error that came inside a stream."""
     if refusal.code.isdecimal() and 400 <= int(refusal.code) < 600:
         return int(refusal.code)
     match refusal.kind or refusal.code:

@@ -49,7 +49,7 @@ class Endpoint(Struct, frozen=True):
         ]
 
     def or_own(self, base_url: str, key_variable: str) -> "Endpoint":
-        """Give it with the vendor's own address and variable where it names none."""
+        """Return it with the vendor's own address and variable where it names none."""
         return structs.replace(
             self, base_url=self.base_url or base_url, key_variable=self.key_variable or key_variable
         )
@@ -88,7 +88,7 @@ class Vendor(Protocol):
 
 
 def bearer(key: str) -> dict[str, str]:
-    """Give the header that carries a key as a bearer token, where there is one."""
+    """Return the header that carries a key as a bearer token, where there is one."""
     return {"authorization": f"Bearer {key}"} if key else {}
 
 

@@ -39,7 +39,7 @@ async def detect_local(
     found: dict[int, DetectedServer | None] = {}
 
     def best() -> DetectedServer | None:
-        """Give the first found, once all before it have answered or failed."""
+        """Return the first found, once all before it have answered or failed."""
         heard = itertools.takewhile(lambda place: place[1] in found, ports)
         return next((found[port] for _, port in heard if found[port] is not None), None)
 

@@ -64,7 +64,7 @@ class LocalEmbedder:
         self._asked = 0
 
     async def embed(self, texts: Sequence[str], purpose: Purpose) -> "Sequence[array[float]]":
-        """Give a vector for each text. Raises ModelUnavailable where the process fails."""
+        """Return a vector for each text. Raises ModelUnavailable where the process fails."""
         if not texts:
             return ()
         async with self._asking:
@@ -120,7 +120,7 @@ class LocalEmbedder:
 
 
 def local_embedder() -> LocalEmbedder:
-    """Give the local model. Raises ConfigError where its package is not installed."""
+    """Return the local model. Raises ConfigError where its package is not installed."""
     if find_spec(PACKAGE) is None:
         raise ConfigError(
             "`recall.embeddings` is local, and the package with the model is not installed.", hint=INSTALL

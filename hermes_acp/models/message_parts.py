@@ -32,7 +32,7 @@ UNSEEN: Final = "[A picture stands here, which the model in use cannot see.]"
 
 
 def text_of(part: TextPart | LinkPart | ResourcePart) -> str:
-    """Give a part that is no picture as plain text."""
+    """Return a part that is no picture as plain text."""
     match part:
         case TextPart():
             return part.text
@@ -43,7 +43,7 @@ def text_of(part: TextPart | LinkPart | ResourcePart) -> str:
 
 
 def data_url_of(image: ImagePart) -> str:
-    """Give a picture as an address that holds it."""
+    """Return a picture as an address that holds it."""
     return f"data:{image.mime_type};base64,{image.data_base64}"
 
 
@@ -63,7 +63,7 @@ def _resource_text(resource: ResourcePart) -> str:
 
 
 def ordered_pieces(message: AssistantMessage, vendor: str) -> Iterator[Thought | str | ToolCall]:
-    """Give an answer's pieces in the order they were said: thoughts, the words, each call behind its thoughts.
+    """Yield an answer's pieces in the order they were said: thoughts, the words, each call behind its thoughts.
 
     Left out are thoughts of another vendor's and words that are none. Those without a vendor are everybody's.
     """
@@ -105,7 +105,7 @@ def merged_by_role(
 
 
 def with_parts_after_results(messages: Sequence[Message]) -> Iterator[Message]:
-    """Give a history for a format in which outcomes are words alone: what came with them follows behind a step."""
+    """Yield a history for a format in which outcomes are words alone: what came with them follows behind a step."""
     held: list[Part] = []
     for message in messages:
         if held and not isinstance(message, ToolMessage):
@@ -143,7 +143,7 @@ def with_vendor_ids(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def without_pictures(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Give a history for a model that sees nothing: pictures of outcomes are named only.
+    """Return a history for a model that sees nothing: pictures of outcomes are named only.
 
     What the user attached stays: that an endpoint refuses it is theirs to know.
     """

@@ -132,7 +132,7 @@ _VENDOR_PREFIX = re.compile(r"^(?:[a-z]+(?:-[a-z]+)*\.)?(?:anthropic|openai|deep
 
 
 def model_info_of(model: str, provider: str, own: "Mapping[str, ModelSettings] | None" = None) -> ModelInfo:
-    """Give what is known of a model: all of it by name (dates and tags aside), the window alone by family.
+    """Return what is known of a model: all of it by name (dates and tags aside), the window alone by family.
 
     `own` is what the user's settings say by name of model, which is right where it says anything.
     """
@@ -154,7 +154,7 @@ def efforts_of(
 
 
 def effort_for(wanted: Effort | None, efforts: Sequence[Effort]) -> Effort | None:
-    """Give the level to ask for: the wanted one, else the nearest below it, else the least there is.
+    """Return the level to ask for: the wanted one, else the nearest below it, else the least there is.
 
     None where nothing was wanted or there are no levels.
     """
@@ -165,7 +165,7 @@ def effort_for(wanted: Effort | None, efforts: Sequence[Effort]) -> Effort | Non
 
 
 def level_of(request: ModelRequest, provider: str) -> Effort | None:
-    """Give the level to ask for, as far as is publicly known; of an unknown model the user may know better."""
+    """Return the level to ask for, as far as is publicly known; of an unknown model the user may know better."""
     public = _public_efforts(request.model, provider)
     return request.effort if public is None else effort_for(request.effort, public)
 
@@ -177,7 +177,7 @@ def thinks_adaptively(model: str) -> bool:
 
 
 def default_model(provider: str) -> str | None:
-    """Give the model used at a provider's own address where none is named."""
+    """Return the model used at a provider's own address where none is named."""
     preset = presets().get(provider)
     return preset.model or None if preset is not None else None
 
@@ -207,7 +207,7 @@ def _public_facts(model: str, provider: str) -> ModelInfo:
 
 
 def _public_efforts(model: str, provider: str) -> tuple[Effort, ...] | None:
-    """Give the levels of the endpoint, else of the model; None where neither is known."""
+    """Return the levels of the endpoint, else of the model; None where neither is known."""
     preset = presets().get(provider)
     if preset is not None and (preset.quirks.efforts or not preset.quirks.effort):
         return preset.quirks.efforts

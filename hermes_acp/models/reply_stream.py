@@ -49,7 +49,7 @@ class ReplyAssembler(Protocol):
         ...
 
     def drain(self) -> list[Fragment]:
-        """Give what arrived since the last drain, neighbours of one kind joined."""
+        """Return what arrived since the last drain, neighbours of one kind joined."""
         ...
 
     def is_over(self) -> bool:
@@ -84,7 +84,7 @@ class FragmentQueue:
         self._add(_Run("call", key, name), arguments)
 
     def drain(self) -> list[Fragment]:
-        """Give all that was taken since, in order."""
+        """Return all that was taken since, in order."""
         runs, self._runs = self._runs, []
         return [_fragment(run, "".join(parts)) for run, parts in runs]
 
@@ -165,7 +165,7 @@ async def ask_once(provider: Provider, request: ModelRequest) -> ModelReply:
 
 
 def valid_usage(usage: Usage) -> Usage:
-    """Give counts that can be true: no endpoint gives tokens back, or has more in its cache than it was sent."""
+    """Return counts that can be true: no endpoint gives tokens back, or has more in its cache than it was sent."""
     sent, said = (min(max(count, 0), MAX_TOKENS) for count in (usage.input_tokens, usage.output_tokens))
     return Usage(sent, said, min(max(usage.cached_tokens, 0), sent))
 
@@ -178,7 +178,7 @@ async def _read_trailer(chunks: AsyncIterator[bytes]) -> None:
 
 
 def name_calls(calls: Sequence[ToolCall], request: ModelRequest) -> tuple[ToolCall, ...]:
-    """Give every call an id of its own and arguments that are at least `{}`.
+    """Return every call an id of its own and arguments that are at least `{}`.
 
     Some servers send no id, one id twice in a reply, or the same ids in every step; a result finds its call
     by the id alone. Ids unique in the history stay as they are; others become `call_` and the call's number.
@@ -210,6 +210,6 @@ def object_of(arguments: str) -> dict[str, object]:
 
 
 def valid_arguments(arguments: str) -> str:
-    """Give a call's arguments as written where they are an object, else as `object_of` has them."""
+    """Return a call's arguments as written where they are an object, else as `object_of` has them."""
     plain = object_of(arguments)
     return msgspec.json.encode(plain).decode() if MALFORMED in plain else arguments or "{}"

@@ -41,7 +41,7 @@ class IdleTimer:
 
 
 def timeouts_for(endpoint: Endpoint, host: str, model: str, provider: str) -> ResponseTimeouts:
-    """Give the bounds for a model at an endpoint; what the user set goes before what is usual.
+    """Return the bounds for a model at an endpoint; what the user set goes before what is usual.
 
     A bound set for all silences holds for the first word too, as long as none is set for that.
     """
@@ -52,7 +52,7 @@ def timeouts_for(endpoint: Endpoint, host: str, model: str, provider: str) -> Re
 
 
 def is_local_network(host: str) -> bool:
-    """Tell whether a host is this machine or one of its neighbours, where people run models of their own."""
+    """Return whether a host is this machine or one of its neighbours, where people run models of their own."""
     try:
         return ipaddress.ip_address(host).is_private
     except ValueError:

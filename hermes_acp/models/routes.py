@@ -63,7 +63,7 @@ class Routing(Struct, frozen=True):
     retry_policy: RetryPolicy = RetryPolicy()
 
     def with_preferred(self, provider: str, model: str) -> "Routing":
-        """Give the same routing with another route in use; the fallbacks stay behind it.
+        """Return the same routing with another route in use; the fallbacks stay behind it.
 
         An empty provider is that of the route in use, an empty model the provider's own first one. A provider that is
         not set up changes nothing.
@@ -87,5 +87,5 @@ class Routing(Struct, frozen=True):
         return FallbackPlan(fallback_routes, self.retry_policy, self.cooldowns, self.random_fraction)
 
     def route(self, name: str) -> Route:
-        """Give a route by its name."""
+        """Return a route by its name."""
         return next(route for route in self.routes if route.name == name)

@@ -49,7 +49,7 @@ class RetryPolicy(Struct, frozen=True):
     quiet_s: float = 20.0
 
     def wait_s(self, tries: int, retry_after_s: float | None, random_fraction: float) -> float:
-        """Give the wait after `tries` tries: doubling up to its bound, or never less than the endpoint wished.
+        """Return the wait after `tries` tries: doubling up to its bound, or never less than the endpoint wished.
 
         `random_fraction` is from 0 up to 1.
         """
@@ -116,7 +116,7 @@ class RetryState(Struct, frozen=True):
 
 
 def classify_failure(trouble: ModelError) -> RouteFailure:
-    """Tell what kind of trouble an error is."""
+    """Return what kind of trouble an error is."""
     match trouble:
         case RateLimited():
             return RouteFailure("rate_limit", trouble.retry_after_s)
@@ -199,16 +199,16 @@ class Cooldowns:
         self._keys.pop(route_key, None)
 
     def remaining_s(self, route: str, keys: Sequence[str]) -> float:
-        """Give how long a route rests from now on: on its own account, or until the first of its keys is rested."""
+        """Return how long a route rests from now on: on its own account, or until the first of its keys is rested."""
         of_keys = min((self.key_cooldown_s(RouteKey(route, key)) for key in keys), default=0.0)
         return max(self._left_s(self._routes.get(route)), of_keys)
 
     def key_cooldown_s(self, route_key: RouteKey) -> float:
-        """Give how long a key rests from now on."""
+        """Return how long a key rests from now on."""
         return self._left_s(self._keys.get(route_key))
 
     def has_failed(self, route: str) -> bool:
-        """Tell whether a route has not worked since it failed."""
+        """Return whether a route has not worked since it failed."""
         return route in self._routes
 
     def _left_s(self, rest: _Cooldown | None) -> float:
@@ -304,7 +304,7 @@ class FallbackPlan:
             self._rests.cool_down_route(route, self._patience.rest_s)
 
     def _next_route(self, *, larger: bool = False) -> str | None:
-        """Give the first route not yet left in this step; one that rests only where no other is there.
+        """Return the first route not yet left in this step; one that rests only where no other is there.
 
         Where it must be `larger`, its window has to hold more than that of the route before it.
         """
@@ -319,7 +319,7 @@ class FallbackPlan:
         return min(others, key=self._cooldown_left_s, default=None)
 
     def _next_key(self, next_route: str | None) -> str | None:
-        """Give a key not yet spent in this step; one that rests only where no rested route is there."""
+        """Return a key not yet spent in this step; one that rests only where no rested route is there."""
         keys = [key for key in self._legs[self.route_key.route].keys if key not in self._spent]
         rested = [key for key in keys if not self._rests.key_cooldown_s(RouteKey(self.route_key.route, key))]
         if next_route is not None and not self._cooldown_left_s(next_route):

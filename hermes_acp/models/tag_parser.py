@@ -120,7 +120,7 @@ class TagParser:
         return False
 
     def _mark_at(self, start: int) -> str | None:
-        """Give the mark there, empty where there is none, None where it is not clear yet."""
+        """Return the mark there, empty where there is none, None where it is not clear yet."""
         rest = self._waiting[start:]
         for mark in self._marks:
             if rest.startswith(mark):

@@ -101,7 +101,7 @@ def _with_marks(reply: ModelReply, reader: TagParser, request: ModelRequest) -> 
 
 
 def write_as_text(request: ModelRequest) -> ModelRequest:
-    """Give the request without tools: they stand behind the first layer, calls and results in the messages."""
+    """Return the request without tools: they stand behind the first layer, calls and results in the messages."""
     messages: list[Message] = []
     for message in request.messages:
         written = _write_message(message)

@@ -42,15 +42,15 @@ class WireFormat(Protocol):
 
     @property
     def decoder(self) -> Callable[[], StreamDecoder]:
-        """Give the framing of its streams."""
+        """Return the framing of its streams."""
         ...
 
     def headers(self, key: str) -> Mapping[str, str]:
-        """Give the headers of every request; `key` may be empty."""
+        """Return the headers of every request; `key` may be empty."""
         ...
 
     def chat_path(self, model: str) -> str:
-        """Give the path a step is posted to."""
+        """Return the path a step is posted to."""
         ...
 
     def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:

@@ -20,17 +20,17 @@ class StandingGrants:
         self._known = {(grant.kind, grant.subject): grant for grant in grants}
 
     def refuses(self, kind: str, subject: str) -> bool:
-        """Tell whether a person refused this for good; a refusal holds whatever has changed since."""
+        """Return whether a person refused this for good; a refusal holds whatever has changed since."""
         grant = self._known.get((kind, subject))
         return grant is not None and not grant.allowed
 
     def allows(self, kind: str, subject: str) -> bool:
-        """Tell whether a person allowed this for good, and bound that to nothing."""
+        """Return whether a person allowed this for good, and bound that to nothing."""
         grant = self._known.get((kind, subject))
         return grant is not None and grant.allowed and not grant.state
 
     def allowed_state(self, kind: str, subject: str) -> str | None:
-        """Give the state that this was allowed in for good; None where it never was."""
+        """Return the state that this was allowed in for good; None where it never was."""
         grant = self._known.get((kind, subject))
         return grant.state if grant is not None and grant.allowed else None
 

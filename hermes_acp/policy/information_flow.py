@@ -107,7 +107,7 @@ def _sources_of_path(path: str, cwd: str, *, is_secret: bool = False) -> Iterato
 
 
 def _carries_out(effect: Effect, case: PolicyContext, flow: FlowState) -> bool:
-    """Tell whether an effect leaves the machine or outlives the session, without a person's or a rule's leave."""
+    """Return whether an effect leaves the machine or outlives the session, without a person's or a rule's leave."""
     informed = StandingGrants(flow.informed)
     match effect:
         case Reaches(host=host, url=url):
@@ -132,7 +132,7 @@ def _carries_out(effect: Effect, case: PolicyContext, flow: FlowState) -> bool:
 
 
 def _run_carries_out(effect: Runs, case: PolicyContext, informed: StandingGrants) -> bool:
-    """Tell whether a command speaks to others; one in a sandbox cannot, but it deletes what no undo brings back."""
+    """Return whether a command speaks to others; one in a sandbox cannot, but it deletes what no undo brings back."""
     if informed.allowed_state("run", run_subject(effect)) is not None:
         return False
     is_confined = effect.confined and case.mode == "auto" and not effect.leaves_sandbox

@@ -34,5 +34,5 @@ class PolicyContext(Struct, frozen=True):
     imports: Mapping[str, str] = {}
 
     def protects(self, path: str) -> bool:
-        """Tell whether a file can run code or is part of what agents are instructed by."""
+        """Return whether a file can run code or is part of what agents are instructed by."""
         return path in self.imports or is_protected(path)

@@ -103,7 +103,7 @@ class Policy:
         return trial.verdict, trial.steps
 
     def grants_for(self, effects: Iterable[Effect], *, allowed: bool, place: str = "") -> tuple[Grant, ...]:
-        """Give one standing grant for each effect that a person can grant, as narrow as it can be.
+        """Return one standing grant for each effect that a person can grant, as narrow as it can be.
 
         Protected and secret paths never become one. A command is remembered by the beginnings of all its steps where
         each of them can stand for nothing else, otherwise word for word; where no sandbox would hold it, not at all.
@@ -132,11 +132,11 @@ class Policy:
         return tuple(dict.fromkeys(grants))
 
     def denied_paths(self, place: str, tools: Sequence[str], folder: str = "") -> tuple[DeniedPath, ...]:
-        """Give what rules keep these tools out of in a place, for what runs there where nobody can be asked."""
+        """Return what rules keep these tools out of in a place, for what runs there where nobody can be asked."""
         return self._case("auto", (), "", place, folder).rulebook.denied_paths(tools)
 
     def unread(self, place: str) -> tuple[DeniedPath, ...]:
-        """Give what rules keep from being read in a place, or have asked about."""
+        """Return what rules keep from being read in a place, or have asked about."""
         return tuple(each for each in self.denied_paths(place, ("read_file",)) if each.hides)
 
     def imports(self, place: str) -> Mapping[str, str]:
@@ -197,7 +197,7 @@ class Policy:
 
 
 def _is_sensitive_write(effect: Writes) -> bool:
-    """Tell whether no standing answer covers a change, as the file is protected or holds keys."""
+    """Return whether no standing answer covers a change, as the file is protected or holds keys."""
     return is_protected(effect.path) or is_sensitive(effect.path) or bool(effect.secret)
 
 

@@ -42,13 +42,13 @@ _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host is this very machine."""
+    """Return whether a host is this very machine."""
     name = host.casefold()
     return name in _LOOPBACK or name.endswith(".localhost") or name.startswith("127.")
 
 
 def uses_network(step: Step) -> bool:
-    """Tell whether a step of a command speaks to another machine, as far as its words tell."""
+    """Return whether a step of a command speaks to another machine, as far as its words tell."""
     if step.judgement == "harmless" or step.program in _LOCAL:
         return False
     if step.program in _BY_SUBCOMMAND:
@@ -59,7 +59,7 @@ def uses_network(step: Step) -> bool:
 
 
 def deletes_files(step: Step) -> bool:
-    """Tell whether a step of a command takes files away, as far as its words tell."""
+    """Return whether a step of a command takes files away, as far as its words tell."""
     way = _DELETE_BY.get(step.program)
     return bool(step.deletes) or (way is not None and way in step.words)
 

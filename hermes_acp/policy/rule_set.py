@@ -40,7 +40,7 @@ class RuleSet:
         )
 
     def for_path(self, path: str, access: Literal["read", "write"], tool: str) -> Rule | None:
-        """Give the rule that decides about one path, absolute and resolved."""
+        """Return the rule that decides about one path, absolute and resolved."""
         return _first(
             rule
             for rule in self._rules_of(tool)
@@ -48,7 +48,7 @@ class RuleSet:
         )
 
     def for_host(self, host: str, tool: str) -> Rule | None:
-        """Give the rule that decides about one host."""
+        """Return the rule that decides about one host."""
         return _first(
             rule
             for rule in self._rules_of(tool)
@@ -56,7 +56,7 @@ class RuleSet:
         )
 
     def for_tool(self, tool: str) -> Rule | None:
-        """Give the rule that is about a tool alone, whatever it is called with."""
+        """Return the rule that is about a tool alone, whatever it is called with."""
         return _first(
             rule
             for rule in self._rules_of(tool)
@@ -64,11 +64,11 @@ class RuleSet:
         )
 
     def for_step(self, step: "Step", tool: str) -> Rule | None:
-        """Give the rule that decides about one step of a command."""
+        """Return the rule that decides about one step of a command."""
         return _first(rule for rule in self._rules_of(tool) if rule.command and _fits_step(rule, step))
 
     def named_in(self, text: str, tool: str) -> Rule | None:
-        """Give a rule that denies a program whose name stands anywhere in a text."""
+        """Return a rule that denies a program whose name stands anywhere in a text."""
         return next(
             (
                 rule
@@ -81,7 +81,7 @@ class RuleSet:
         )
 
     def denied_paths(self, tools: Sequence[str]) -> tuple[DeniedPath, ...]:
-        """Give the paths that any of these tools is to be kept out of, or asked about."""
+        """Return the paths that any of these tools is to be kept out of, or asked about."""
         rules = [rule for tool in ("", *tools) for rule in self._rules_of(tool)]
         return tuple(
             _closure_of(glob, hides=rule.access != "write")
@@ -94,7 +94,7 @@ class RuleSet:
         return (rule for rule in self._rules if not rule.tool or fnmatchcase(tool, rule.tool))
 
     def _globs_of(self, rule: Rule) -> tuple[str, ...]:
-        """Give a rule's glob, absolute; that of one which is to keep out also by where links lead from there."""
+        """Return a rule's glob, absolute; that of one which is to keep out also by where links lead from there."""
         if rule not in self._globs:
             written = _absolute(rule.path, self._place, self._user_home)
             led = written if rule.decision == "allow" else _resolve_glob(written)
@@ -120,19 +120,19 @@ def _closure_of(glob: str, *, hides: bool) -> DeniedPath:
 
 
 def _literal_prefix_length(names: Sequence[str]) -> int:
-    """Tell how many names a glob begins with that have no signs."""
+    """Return how many names a glob begins with that have no signs."""
     return next((number for number, name in enumerate(names) if set(name) & GLOB_CHARACTERS), len(names))
 
 
 def _resolve_glob(glob: str) -> str:
-    """Give a glob with the links followed that are spelled out in it."""
+    """Return a glob with the links followed that are spelled out in it."""
     names = glob.split("/")
     spelled = _literal_prefix_length(names)
     return "/".join((os.path.realpath("/".join(names[:spelled]) or "/").rstrip("/"), *names[spelled:]))
 
 
 def names_literally(rule: Rule, path: str) -> bool:
-    """Tell whether a rule names what makes a path delicate in so many letters, as only its user's own can."""
+    """Return whether a rule names what makes a path delicate in so many letters, as only its user's own can."""
     if not rule.is_users:
         return False
     spelled = [part.casefold() for part in rule.path.split("/") if not any(sign in part for sign in "*?[")]
@@ -166,7 +166,7 @@ def _fits_step(rule: Rule, step: "Step") -> bool:
 
 
 def _is_subsequence(wanted: Sequence[str], words: Sequence[str | None]) -> bool:
-    """Tell whether some words stand among others in this order, with anything between them."""
+    """Return whether some words stand among others in this order, with anything between them."""
     rest = iter(words)
     return all(any(word == one for word in rest) for one in wanted)
 
@@ -183,7 +183,7 @@ def _absolute(glob: str, place: str, user_home: str) -> str:
 
 @lru_cache(maxsize=512)
 def _compiled(glob: str) -> re.Pattern[str]:
-    """Give a glob as a pattern for whole paths: `*` stays within a name, `**` crosses folders."""
+    """Return a glob as a pattern for whole paths: `*` stays within a name, `**` crosses folders."""
     parts: list[str] = []
     names = glob.rstrip("/").split("/")
     for number, name in enumerate(names):

@@ -29,7 +29,7 @@ class SafeForm(Struct, frozen=True, forbid_unknown_fields=True):
     takes: Literal["nothing", "words", "paths", "names"] = "nothing"
 
     def fits(self, words: Sequence[str], *, is_remote: bool) -> bool:
-        """Tell whether the words are of this form; what a file elsewhere is cannot be looked at."""
+        """Return whether the words are of this form; what a file elsewhere is cannot be looked at."""
         rest = [
             word
             for word in words

@@ -172,7 +172,7 @@ _OF_REPOSITORY: Final = re.compile(r"(?:^|/)\.git/(?:.+/)?config(?:\.worktree)?$
 
 
 def _spelled_in_index(glob: str) -> bytes:
-    """Give the longest part of a glob as it stands in an index of git, where a path ends with a zero."""
+    """Return the longest part of a glob as it stands in an index of git, where a path ends with a zero."""
     parts = f"{glob}{'' if glob.endswith('*') else chr(0)}".split("*")
     return max(parts, key=len).encode()
 
@@ -185,13 +185,13 @@ _IN_INDEX: Final = (
 
 
 def may_name_secrets(index: bytes) -> bool:
-    """Tell whether an index of git, with its paths unabridged (version 2 or 3), may name anything that holds keys."""
+    """Return whether an index of git, with its paths unabridged (version 2 or 3), may name anything that holds keys."""
     folded = index.lower()
     return any(name in folded for name in _IN_INDEX)
 
 
 def is_protected(path: str) -> bool:
-    """Tell whether a write there can run code or loosen rules later; case does not matter, nor whether it exists."""
+    """Return whether a write there can run code or loosen rules later; case does not matter, nor whether it exists."""
     parts = [_plain(part) for part in PurePosixPath(path).parts]
     if not parts:
         return False
@@ -201,7 +201,7 @@ def is_protected(path: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """Give a name as a file system takes it that ignores case, hidden characters, dots and blanks at the end."""
+    """Return a name as a file system takes it that ignores case, hidden characters, dots and blanks at the end."""
     if not name.isprintable():
         name = "".join(each for each in name if each.isprintable())
     shown = name.casefold()
@@ -209,14 +209,14 @@ def _plain(name: str) -> str:
 
 
 def holds_secrets(path: str) -> bool:
-    """Tell whether a file of this name usually holds keys."""
+    """Return whether a file of this name usually holds keys."""
     name = _plain(path.rstrip("/").rpartition("/")[2])
     is_secret = name in _SECRET_NAMES or bool(_SECRET_NAME.fullmatch(name))
     return is_secret and not _HARMLESS_NAME.fullmatch(name)
 
 
 def secret_name_matching(pattern: str) -> str:
-    """Give the first name of keys that a part of a pattern fits and partly spells out; empty where there is none."""
+    """Return the first name of keys that a part of a pattern fits and partly spells out; empty where there is none."""
     for part in pattern.casefold().split("/"):
         if set(part) & set("*?[") and _SPELLED_OUT.fullmatch(part):
             for name in _KNOWN_SECRETS:
@@ -226,7 +226,7 @@ def secret_name_matching(pattern: str) -> str:
 
 
 def is_sensitive(path: str) -> bool:
-    """Tell whether reading a path may show keys: by its name, its folder, or as a repository's configuration."""
+    """Return whether reading a path may show keys: by its name, its folder, or as a repository's configuration."""
     parts: Sequence[str] = [_plain(part) for part in path.split("/")]
     if not SECRET_FOLDERS.isdisjoint(parts):
         return True

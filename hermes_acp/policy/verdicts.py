@@ -40,7 +40,7 @@ ALLOWED = Verdict("allow")
 
 
 def strictest(verdicts: Iterable[Verdict]) -> Verdict:
-    """Give the strictest of several verdicts, with every reason for it, each once."""
+    """Return the strictest of several verdicts, with every reason for it, each once."""
     given = list(verdicts)
     for decision in ("deny", "ask", "allow"):
         whys = [verdict.why for verdict in given if verdict.decision == decision]

@@ -56,7 +56,9 @@ class ChildSessions:
 
 
 def events_to_close(record: Record, path: Path) -> list[Event]:
-    """Give what closes what a killed process left open in the record at `path`, its children's records closed first."""
+    """Return what closes what a killed process left open in the record at `path`, its children's records closed
+    first.
+    """
     accounts: dict[str, ChildOutcome] = {}
     for child_id in record.open_children():
         if account := close_child(child_record_path(path, child_id)):

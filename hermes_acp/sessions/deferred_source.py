@@ -31,19 +31,19 @@ class DeferredToolSource:
             await self._source.run()
 
     def tools(self) -> Mapping[str, Tool]:
-        """Give what can be used now."""
+        """Return what can be used now."""
         return self._source.tools() if self._source else {}
 
     def templates(self) -> Mapping[str, PromptTemplate]:
-        """Give the prompts there are now."""
+        """Return the prompts there are now."""
         return self._source.templates() if self._source else {}
 
     def libraries(self) -> Mapping[str, ResourceLibrary]:
-        """Give what can be read now."""
+        """Return what can be read now."""
         return self._source.libraries() if self._source else {}
 
     def news(self) -> Sequence[str]:
-        """Give what was not told yet."""
+        """Return what was not told yet."""
         return self._source.news() if self._source else ()
 
     async def settled(self) -> None:

@@ -37,7 +37,7 @@ class EditReview:
         self._reviews = session.record.reviews
 
     async def look(self) -> Sequence[Review]:
-        """Give what is open, after a look at what others made of the files meanwhile. Raises StorageError."""
+        """Return what is open, after a look at what others made of the files meanwhile. Raises StorageError."""
         for review in self._reviews.open:
             await self._follow(review)
         return self._reviews.open

@@ -133,7 +133,7 @@ def _append(path: Path, event: TitleChanged | ArchiveChanged) -> None:
 def inherited_events(
     events: Sequence[Event], cwd: str, instructions: InstructionsGiven | None
 ) -> tuple[Event, ...]:
-    """Give what a fork in a folder takes over; its prompt is frozen anew where it would say something else."""
+    """Return what a fork in a folder takes over; its prompt is frozen anew where it would say something else."""
     source = fold_events(events)
     if source.open_turn:
         last = max(number for number, event in enumerate(events) if isinstance(event, TurnStarted))

@@ -54,7 +54,7 @@ class SlashCommands:
         self._in_turns = in_turns
 
     def offered(self, *, has_servers: bool) -> tuple[OfferedCommand, ...]:
-        """Give what is offered in a session."""
+        """Return what is offered in a session."""
         return (
             *(OfferedCommand(command.name, command.description) for command in self._answered),
             *(
@@ -65,14 +65,14 @@ class SlashCommands:
         )
 
     def find(self, prompt: str) -> SlashCommand | None:
-        """Give the command a prompt consists of; None for anything else, a path or an unknown name included."""
+        """Return the command a prompt consists of; None for anything else, a path or an unknown name included."""
         words = prompt.strip().split()
         if len(words) != 1 or not words[0].startswith("/"):
             return None
         return next((command for command in self._answered if command.name == words[0][1:]), None)
 
     def find_turn_command(self, prompt: str) -> TurnCommand | None:
-        """Give the command a prompt sends on, with whatever words behind its name; None for anything else."""
+        """Return the command a prompt sends on, with whatever words behind its name; None for anything else."""
         name, _ = split_command(prompt)
         return next((command for command in self._in_turns if command.name == name), None)
 
@@ -103,14 +103,14 @@ class CommandMenu:
             self._ledger.show(CommandsChanged())
 
     def lists(self, parts: tuple[Part, ...]) -> bool:
-        """Tell whether a prompt calls for a command that is offered."""
+        """Return whether a prompt calls for a command that is offered."""
         text = words_in(parts)
         is_own = bool(self._own.find(text) or self._own.find_turn_command(text))
         return is_own or split_command(text)[0] in self._sources.templates()
 
 
 def split_command(prompt: str) -> tuple[str, str]:
-    """Give the name behind the slash that a prompt begins with, and the words behind it; empty where it has none."""
+    """Return the name behind the slash that a prompt begins with, and the words behind it; empty where it has none."""
     prompt = prompt.strip()
     if not prompt.startswith("/") or not prompt[1:2].strip():
         return "", ""

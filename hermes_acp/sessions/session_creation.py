@@ -77,7 +77,7 @@ class SessionCreator:
 
 
 def checked_roots(cwd: str, more_roots: Sequence[str]) -> tuple[str, ...]:
-    """Give a session's folders, the working directory first. Raises BadRequest for one that cannot serve."""
+    """Return a session's folders, the working directory first. Raises BadRequest for one that cannot serve."""
     for path in (cwd, *more_roots):
         if "\0" in path or not Path(path).is_absolute():
             raise BadRequest(f"{path!r} is not an absolute path.", hint="Give the whole path of the folder.")

@@ -105,11 +105,11 @@ class SessionManager:
             session.commands.announce()
 
     def is_stored(self, session_id: str) -> bool:
-        """Tell whether a session of this id can be loaded."""
+        """Return whether a session of this id can be loaded."""
         return bool(SESSION_ID.fullmatch(session_id)) and self._store.path_of(session_id).is_file()
 
     def get(self, session_id: str) -> Session | None:
-        """Give an open session."""
+        """Return an open session."""
         return self._open.get(session_id)
 
     async def load(

@@ -46,7 +46,7 @@ class ToolSources:
         """What did not fit into the last turn's requests, which its user was told."""
 
     async def equip(self, toolbox: Toolbox, ledger: Ledger) -> Toolbox:
-        """Give the tools of one turn; what the sources have to say is noted. Waits a moment once for each source."""
+        """Return the tools of one turn; what the sources have to say is noted. Waits a moment once for each source."""
         if self.diagnoses:
             from hermes_acp.tools.builtin.diagnostics import Diagnostics
 
@@ -77,11 +77,11 @@ class ToolSources:
         return toolbox.extended(rationed.tools)
 
     def templates(self) -> dict[str, PromptTemplate]:
-        """Give the prompts that can be called for now, by name."""
+        """Return the prompts that can be called for now, by name."""
         return {name: one for source in reversed(self._sources()) for name, one in source.templates().items()}
 
     async def find_template(self, name: str) -> PromptTemplate | None:
-        """Give the prompt of a name; waits a moment for the sources, should they just be starting."""
+        """Return the prompt of a name; waits a moment for the sources, should they just be starting."""
         if not (name and self._sources()):
             return None
         if name not in self.templates():

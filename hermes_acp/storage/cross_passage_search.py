@@ -26,7 +26,7 @@ class SearchSpan:
         self._bits = position_bits
 
     def newest(self, connection: "sqlite3.Connection", expression: str, most: int) -> list[int]:
-        """Give the keys of matching passages, the newest first."""
+        """Return the keys of matching passages, the newest first."""
         rows = connection.execute(
             """SELECT rowid FROM words
                WHERE words MATCH ? AND rowid NOT BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?""",
@@ -35,7 +35,7 @@ class SearchSpan:
         return [row[0] for row in rows]
 
     def first_in(self, connection: "sqlite3.Connection", expression: str, number: int) -> int:
-        """Give the key of a session's newest passage that matches, -1 where there is none."""
+        """Return the key of a session's newest passage that matches, -1 where there is none."""
         row = connection.execute(
             """SELECT rowid FROM words
                WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT 1""",
@@ -47,7 +47,7 @@ class SearchSpan:
         return number << self._bits, (number + 1 << self._bits) - 1
 
     def session_of(self, key: int) -> int:
-        """Give the number of a passage's session."""
+        """Return the number of a passage's session."""
         return key >> self._bits
 
 
@@ -58,7 +58,7 @@ def find_across_passages(
     known: Sequence[int],
     most: int,
 ) -> list[int]:
-    """Give the keys of up to `most` passages, session by session, the newest first, one for each word.
+    """Return the keys of up to `most` passages, session by session, the newest first, one for each word.
 
     Sessions of the `known` keys are found already.
     """

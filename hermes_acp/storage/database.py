@@ -63,7 +63,7 @@ class Database:
         return await to_thread.run_sync(self._transact, work, begin, limiter=self._limiter)
 
     def news(self) -> list[str]:
-        """Give sentences the user should read, each once."""
+        """Return sentences the user should read, each once."""
         news, self._news = self._news, []
         return news
 
@@ -88,7 +88,7 @@ class Database:
             raise self._storage_error(error) from error
 
     def _current(self) -> "sqlite3.Connection | None":
-        """Give the open connection, unless another process has put a fresh file in the place of a damaged one."""
+        """Return the open connection, unless another process has put a fresh file in the place of a damaged one."""
         if self._connection and self.is_saved and _identity_of(self.path) != self._identity:
             self.close()
         return self._connection

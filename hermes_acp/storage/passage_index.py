@@ -37,7 +37,7 @@ class PassageIndex:
         self._index = index
 
     async def sessions(self, most: int) -> list[IndexedSession]:
-        """Give the sessions that were written to last, the newest first. Raises StorageError."""
+        """Return the sessions that were written to last, the newest first. Raises StorageError."""
 
         def select(connection: "sqlite3.Connection") -> list[IndexedSession]:
             rows = connection.execute(
@@ -53,7 +53,7 @@ class PassageIndex:
         return await self._index.database.read(select)
 
     async def passages(self, session_id: str, most: int) -> list[Passage]:
-        """Give the last of what a session's user and its agent said. Raises StorageError."""
+        """Return the last of what a session's user and its agent said. Raises StorageError."""
 
         def select(connection: "sqlite3.Connection") -> list[Passage]:
             rows = connection.execute(
@@ -67,7 +67,7 @@ class PassageIndex:
         return await self._index.database.read(select)
 
     async def finds(self, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], SearchHit]:
-        """Give what stands at places, each a session and a position, as a search shows it. Raises StorageError."""
+        """Return what stands at places, each a session and a position, as a search shows it. Raises StorageError."""
         wanted = tuple(places)
 
         def select(connection: "sqlite3.Connection") -> dict[tuple[str, int], SearchHit]:

@@ -37,14 +37,14 @@ class ValidLines(msgspec.Struct):
 
 
 def encode_line(body: bytes, before: int) -> tuple[bytes, int]:
-    """Give the line of an encoded event behind others whose chain stands at `before`, and where it stands then."""
+    """Return the line of an encoded event behind others whose chain stands at `before`, and where it stands then."""
     crc = crc32(body)
     chain = before * MULTIPLIER & 0xFFFFFFFF ^ crc
     return b'{"crc":%d,"chain":%d,"event":%b}\n' % (crc, chain, body), chain
 
 
 def decode_whole(content: bytes) -> ValidLines:
-    """Give the events of a record up to its first bad line."""
+    """Return the events of a record up to its first bad line."""
     whole_bytes = content.rfind(b"\n") + 1
     try:
         lines = msgspec.json.Decoder(_Line).decode_lines(memoryview(content)[:whole_bytes])
@@ -61,7 +61,7 @@ def decode_whole(content: bytes) -> ValidLines:
 
 
 def decode_lines(content: bytes, before: int | None = 0) -> Iterator[tuple[Event, int]]:
-    """Give the events of a record in order, each with the offset just behind its line; stop at the first bad line.
+    """Yield the events of a record in order, each with the offset just behind its line; stop at the first bad line.
 
     `before` is where the chain stands where the content begins; None for a part of which that is not known.
     """
@@ -75,7 +75,7 @@ def count_readable(content: bytes) -> int:
 
 
 def is_foreign(line: bytes) -> bool:
-    """Tell whether a line was written whole and means nothing to this version."""
+    """Return whether a line was written whole and means nothing to this version."""
     try:
         read = msgspec.json.Decoder(_Summed).decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -90,7 +90,7 @@ class _Broken(Exception):
 
 
 def _next(line: _Line, before: int | None) -> int:
-    """Give where the chain stands behind a line. Raises _Broken for one that is damaged or out of place."""
+    """Return where the chain stands behind a line. Raises _Broken for one that is damaged or out of place."""
     crc = line.crc
     if crc32(line.event) != crc:
         raise _Broken

@@ -161,7 +161,7 @@ class SearchIndex:
         self._seen = None
 
     def news(self) -> list[str]:
-        """Give sentences the user should read, each once."""
+        """Return sentences the user should read, each once."""
         return self.database.news()
 
     def close(self) -> None:
@@ -190,7 +190,7 @@ def _select(
 
 
 def _sessions_of(connection: "sqlite3.Connection", numbers: set[int]) -> dict[int, tuple[str, float]]:
-    """Give the working directory and the time of sessions by their numbers."""
+    """Return the working directory and the time of sessions by their numbers."""
     rows = connection.execute(
         "SELECT number, cwd, updated_at FROM records WHERE number IN (SELECT value FROM json_each(?))",
         (msgspec.json.encode(list(numbers)).decode(),),

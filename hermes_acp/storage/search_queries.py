@@ -125,7 +125,7 @@ def _fold(character: str) -> str:
 
 
 def snippet(text: str, query: SearchExpression) -> str:
-    """Give the part of a text where most of the query is, on one line, each find between OPEN and CLOSE."""
+    """Return the part of a text where most of the query is, on one line, each find between OPEN and CLOSE."""
     plain = text.replace(SEAM, "").replace(OPEN, "").replace(CLOSE, "")
     finds = [found.span() for found in query.pattern().finditer(fold(plain))]
     start, end = _window(plain, finds)

@@ -28,7 +28,7 @@ MAX_PASSAGES_PER_SESSION: Final = 100
 def relevances(
     connection: "sqlite3.Connection", query: SearchExpression, keys: Sequence[int], position_bits: int
 ) -> dict[int, float]:
-    """Give each key of matching passages a relevance above 0; more is better."""
+    """Return each key of matching passages a relevance above 0; more is better."""
     rows: list[tuple[int, str, int]] = connection.execute(
         """SELECT key, substr(text, 1, ?), length(text) FROM passages
            WHERE key IN (SELECT value FROM json_each(?))""",
@@ -54,7 +54,7 @@ def _relevance(text: str, relative_length: float, weights: "list[tuple[re.Patter
 def _weights(
     connection: "sqlite3.Connection", query: SearchExpression, position_bits: int
 ) -> "list[tuple[re.Pattern[str], float]]":
-    """Give every term's pattern and rarity. Begins of words count as common: what they match is many words."""
+    """Return every term's pattern and rarity. Begins of words count as common: what they match is many words."""
     terms = [term for group in query.groups for term in group]
     if len(terms) == 1:
         return [(terms[0].compiled(), 1.0)]

@@ -61,7 +61,7 @@ class _Standing(Struct, frozen=True):
 
 
 def place_of(cwd: str) -> str:
-    """Give the word that marks the passages of one working directory, and hardly ever those of another.
+    """Return the word that marks the passages of one working directory, and hardly ever those of another.
 
     It is looked for like any other word: looking in one column only would cost more than all the rest.
     """
@@ -69,7 +69,7 @@ def place_of(cwd: str) -> str:
 
 
 def indexed_lengths(connection: "sqlite3.Connection") -> dict[str, int]:
-    """Give how far each record was read, in bytes."""
+    """Return how far each record was read, in bytes."""
     return dict(connection.execute("SELECT id, seen_bytes FROM records"))
 
 
@@ -115,7 +115,7 @@ def _read_record(connection: "sqlite3.Connection", path: Path, standing: _Standi
 
 
 def _beginning(connection: "sqlite3.Connection", session_id: str, opened: SessionOpened) -> _Standing:
-    """Give a record a number by the time it began that no other has."""
+    """Return a record a number by the time it began that no other has."""
     number = min(max(int(opened.created_at), 1), (1 << 37))
     while connection.execute("SELECT 1 FROM records WHERE number = ?", (number,)).fetchone():
         number += 1

@@ -76,7 +76,7 @@ class SessionStore:
         return self._words
 
     def path_of(self, session_id: str) -> Path:
-        """Give the record's place: a child agent's is a folder named as the session it belongs to.
+        """Return the record's place: a child agent's is a folder named as the session it belongs to.
 
         Raises SessionNotFound for an id that no session can have.
         """
@@ -161,7 +161,7 @@ class SessionStore:
         await self.words.rebuild()
 
     def news(self) -> list[str]:
-        """Give sentences the user should read, each once: an index that was damaged, or cannot be written."""
+        """Return sentences the user should read, each once: an index that was damaged, or cannot be written."""
         return self._database.news() + (self._words.news() if self._words else [])
 
     async def _read(self, work: "Callable[[sqlite3.Connection], T]") -> T:
@@ -226,12 +226,12 @@ class SessionStore:
 
 
 def is_child(session_id: str) -> bool:
-    """Tell whether an id is that of a child agent's session."""
+    """Return whether an id is that of a child agent's session."""
     return "." in session_id
 
 
 def child_record_path(path: Path, child_id: str) -> Path:
-    """Give the place of a child agent's record, from that of the record of whoever stands above it."""
+    """Return the place of a child agent's record, from that of the record of whoever stands above it."""
     folder = path.parent if is_child(path.stem) else path.with_suffix("")
     return folder / f"{child_id}.jsonl"
 

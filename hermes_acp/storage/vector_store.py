@@ -38,7 +38,7 @@ class Tables(Protocol):
         ...
 
     def last_insert_rowid(self) -> int:
-        """Give the key of the row that was added last."""
+        """Return the key of the row that was added last."""
         ...
 
     def close(self) -> None:
@@ -88,13 +88,13 @@ class VectorStore:
         self._limiter: CapacityLimiter | None = None
 
     async def marks(self, kind: Kind) -> dict[str, str]:
-        """Give the sources there are with their marks. Raises StorageError."""
+        """Return the sources there are with their marks. Raises StorageError."""
         return await self._run(
             lambda db: dict(_rows(db, "SELECT source, mark FROM sources WHERE kind = ?", (kind,)))
         )
 
     async def stand(self, source: str) -> SourceState:
-        """Tell how far a source is known. Raises StorageError."""
+        """Return how far a source is known. Raises StorageError."""
         return await self._run(lambda db: _stand(db, source))
 
     async def put(self, kind: Kind, source: str, place: str, texts: Sequence[PlacedVector]) -> None:
@@ -114,11 +114,11 @@ class VectorStore:
     async def nearest(
         self, kind: Kind, vector: "array[float]", most: int, place: str | None = None
     ) -> list[NearestText]:
-        """Give the texts nearest to a vector, the nearest first. Raises StorageError."""
+        """Return the texts nearest to a vector, the nearest first. Raises StorageError."""
         return await self._run(lambda db: _nearest(db, kind, vector, most, place))
 
     async def vectors(self, kind: Kind, sources: Iterable[str] = ()) -> "dict[str, list[array[float]]]":
-        """Give the vectors of a kind by source, of those named if any are. Raises StorageError."""
+        """Return the vectors of a kind by source, of those named if any are. Raises StorageError."""
         named = frozenset(sources)
         found = await self._run(lambda db: _vectors(db, kind))
         return {source: each for source, each in found.items() if not named or source in named}

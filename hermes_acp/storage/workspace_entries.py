@@ -30,11 +30,11 @@ class WorkspaceEntries(Generic[Entry]):
         self._pages: Mapping[str, tuple[Entry, ...]] = {}
 
     def of(self, place: str) -> tuple[Entry, ...]:
-        """Give the entries of one workspace."""
+        """Return the entries of one workspace."""
         return self.all().get(place, ())
 
     def all(self) -> Mapping[str, tuple[Entry, ...]]:
-        """Give the entries of every workspace."""
+        """Return the entries of every workspace."""
         try:
             about = self.path.stat()
         except OSError:

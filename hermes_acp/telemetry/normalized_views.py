@@ -36,12 +36,12 @@ class NormalizedView(Struct, frozen=True):
     shifts: list[int]
 
     def place(self, number: int) -> int:
-        """Give where a character stood."""
+        """Return where a character stood."""
         at = bisect_right(self.since, number)
         return number + (self.shifts[at - 1] if at else 0)
 
     def before(self, place: int) -> int:
-        """Tell how many characters are left of those before a place."""
+        """Return how many characters are left of those before a place."""
         low, high = 0, len(self.text)
         while low < high:
             middle = (low + high) // 2
@@ -53,7 +53,7 @@ class NormalizedView(Struct, frozen=True):
 
 
 def without_unseen(text: str) -> NormalizedView | None:
-    """Give the text without control sequences and hidden characters; None where there are none."""
+    """Return the text without control sequences and hidden characters; None where there are none."""
     if text.isascii() and "\x1b" not in text and "\0" not in text:
         return None
     # Most texts beyond ASCII have letters there and nothing unseen, which few signs tell faster than all.
@@ -65,7 +65,7 @@ def without_unseen(text: str) -> NormalizedView | None:
 
 
 def without_breaks(text: str, *, is_final: bool) -> NormalizedView | None:
-    """Give the text without the line ends that may be within a token; None where there are none."""
+    """Return the text without the line ends that may be within a token; None where there are none."""
     spans: list[tuple[int, int]] = []
     for match in _BREAK.finditer(text):
         end = match.end()
@@ -83,7 +83,7 @@ def without_breaks(text: str, *, is_final: bool) -> NormalizedView | None:
 
 
 def _is_list(text: str, start: int, end: int) -> bool:
-    """Tell whether whole hashes stand on both sides: such a list has no token that is broken."""
+    """Return whether whole hashes stand on both sides: such a list has no token that is broken."""
     behind = _HASH.match(text, end)
     if behind is None:
         return False

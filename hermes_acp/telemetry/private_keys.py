@@ -45,7 +45,7 @@ class KeyBlock(Struct, frozen=True):
 
 
 def is_private_key(text: str) -> bool:
-    """Tell whether a text holds the line that announces a private key."""
+    """Return whether a text holds the line that announces a private key."""
     return bool(_BEGIN.search(text))
 
 
@@ -68,19 +68,19 @@ def key_before_footer(text: str, place: int) -> KeyBlock | None:
 
 
 def trailing_key_start(text: str) -> int:
-    """Give where the lines begin, at the end of a text, that are a key if the line which ends one follows."""
+    """Return where the lines begin, at the end of a text, that are a key if the line which ends one follows."""
     line_start = text.rfind("\n") + 1
     block = _lines_above(text, line_start) if len(text) - line_start <= _MAX_LINE_CHARACTERS else None
     return block.start if block else len(text)
 
 
 def names_key_file(text: str) -> bool:
-    """Tell whether a text names a file that by its name holds a private key."""
+    """Return whether a text names a file that by its name holds a private key."""
     return bool(_KEY_FILE.search(text))
 
 
 def key_lines(text: str) -> Iterator[KeyBlock]:
-    """Give the lines of keys in a text out of a file of such, wherever it was cut; those of certificates stay."""
+    """Yield the lines of keys in a text out of a file of such, wherever it was cut; those of certificates stay."""
     lines = [*text.splitlines(keepends=True), ""]
     here = start = end = 0
     above, has_full = "", False
@@ -98,7 +98,7 @@ def key_lines(text: str) -> Iterator[KeyBlock]:
 
 
 def _lines_above(text: str, here: int) -> KeyBlock | None:
-    """Give the lines of base64 above one that begins at `here`: full ones, at most two short ones below them."""
+    """Return the lines of base64 above one that begins at `here`: full ones, at most two short ones below them."""
     limit = max(0, here - MAX_BLOCK_CHARACTERS)
     start = end = short_lines = 0
     has_full = False

@@ -53,7 +53,9 @@ class Redactor:
         self._known = index_known_secrets(each for secret in known for each in _spellings(secret))
 
     def clean(self, text: str, *, source: str = "") -> str:
-        """Give the text without any of them; where its `source` names a file of keys, no line of one is left either."""
+        """Return the text without any of them; where its `source` names a file of keys, no line of one is left
+        either.
+        """
         spans = self._scan(text, 0, is_final=True).spans
         if names_key_file(source):
             spans = merged((*spans, *((block.start, block.end, LABEL) for block in key_lines(text))))
@@ -122,7 +124,7 @@ class RedactedStream:
         return self._give(is_final=False)
 
     def finish(self) -> str:
-        """Give what was held back, as nothing more comes."""
+        """Return what was held back, as nothing more comes."""
         return self._give(is_final=True)
 
     def _give(self, *, is_final: bool) -> str:
@@ -135,7 +137,7 @@ class RedactedStream:
 
 
 def secrets_among(variables: Mapping[str, str]) -> tuple[str, ...]:
-    """Give the values of the variables that are secret, by their names or by what they hold."""
+    """Return the values of the variables that are secret, by their names or by what they hold."""
     return tuple(value for name, value in variables.items() if is_secret(name, value))
 
 
@@ -148,7 +150,7 @@ def is_secret(name: str, value: str) -> bool:
 
 
 def _spellings(secret: str) -> Iterator[str]:
-    """Give a secret as it is, as URLs and JSON spell it, and within anything in base64 or hexadecimal."""
+    """Yield a secret as it is, as URLs and JSON spell it, and within anything in base64 or hexadecimal."""
     data = secret.encode("utf-8", "replace")
     yield from (secret, quote(data, safe=""), quote_plus(data), data.hex(), data.hex().upper())
     yield msgspec.json.encode(data.decode()).decode()[1:-1]
@@ -168,7 +170,7 @@ def _placed(found: Scan, view: NormalizedView, begin: int, end: int | None) -> S
 
 
 def _end_of_broken(text: str, start: int, end: int, *, is_begun: bool) -> int:
-    """Give where a secret ends that goes on in other lines, 0 for one that lies in one line.
+    """Return where a secret ends that goes on in other lines, 0 for one that lies in one line.
 
     If what is in its first line `is_begun` to be masked anyway, what stands in the last ones may be words of their own.
     """
@@ -184,7 +186,7 @@ def _end_of_broken(text: str, start: int, end: int, *, is_begun: bool) -> int:
 
 
 def _is_random(piece: str) -> bool:
-    """Tell whether a piece goes on with a secret, as words do not."""
+    """Return whether a piece goes on with a secret, as words do not."""
     if not any(map(str.isalpha, piece)):
         return False
     changes = sum(one.islower() != other.islower() for one, other in pairwise(piece))

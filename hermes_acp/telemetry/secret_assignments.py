@@ -223,7 +223,7 @@ def _in_option(text: str, start: int, end: int, place: int) -> Found | None:
 
 
 def keyword_places(lowered: bytes, start: int, end: int) -> Iterator[int]:
-    """Give where a name may hold a keyword, in `lowered` text; each place once a keyword."""
+    """Yield where a name may hold a keyword, in `lowered` text; each place once a keyword."""
     for word in KEYWORDS:
         place = lowered.find(word, start, end)
         while place >= 0:

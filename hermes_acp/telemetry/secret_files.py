@@ -53,7 +53,7 @@ def secret_in(content: bytes) -> str:
 
 
 def _is_key(text: str) -> bool:
-    """Tell whether a text is for the most part a private key in armour."""
+    """Return whether a text is for the most part a private key in armour."""
     if not is_private_key(text):
         return False
     inside = sum(len(found[0]) for found in _KEY_BLOCK.finditer(text.replace("\r\n", "\n")))
@@ -61,7 +61,7 @@ def _is_key(text: str) -> bool:
 
 
 def _are_settings(lines: list[str]) -> bool:
-    """Tell whether hardly anything stands in these lines but names with values."""
+    """Return whether hardly anything stands in these lines but names with values."""
     told = [line for line in lines if not _EMPTY.match(line)]
     if any(len(line) > MAX_LINE for line in told):
         return False

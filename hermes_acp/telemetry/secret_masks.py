@@ -11,10 +11,10 @@ _MASKED: Final = re.compile(r"\[secret removed\]|\[secret: [a-z0-9. ]{2,40}\]")
 
 
 def mask_of(kind: str) -> str:
-    """Give the words for one kind of secret; no kind is one of our own."""
+    """Return the words for one kind of secret; no kind is one of our own."""
     return f"[secret: {kind}]" if kind else MASK
 
 
 def foreign_mask(text: str, present: str) -> str:
-    """Give the first mask of a text that does not stand in `present` word for word; empty where there is none."""
+    """Return the first mask of a text that does not stand in `present` word for word; empty where there is none."""
     return next((mask for mask in _MASKED.findall(text) if mask not in present), "")

@@ -124,7 +124,7 @@ def _regions(marks: bytes, begin: int, *, is_final: bool) -> tuple[list[tuple[in
 
 
 def _tokens_around(marks: bytes, places: Sequence[int], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Give begin and end of each token of a region that one of these places is within."""
+    """Yield begin and end of each token of a region that one of these places is within."""
     last = start
     for place in places[bisect_right(places, start) : bisect_left(places, end)]:
         if place >= last:
@@ -135,7 +135,7 @@ def _tokens_around(marks: bytes, places: Sequence[int], start: int, end: int) ->
 
 
 def _boundary(marks: bytes, regions: list[tuple[int, int]], place: int) -> int:
-    """Give the last place up to `place` between two tokens."""
+    """Return the last place up to `place` between two tokens."""
     start = max((start for start, _ in regions if start <= place), default=regions[0][0])
     return max(start, marks.rfind(_BREAK, start, place) + 1)
 

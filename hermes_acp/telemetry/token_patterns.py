@@ -52,7 +52,7 @@ class TokenPatterns(Struct, frozen=True):
         return frozenset(("", *(shape.id for shape in read_token_patterns())))
 
     def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
-        """Give where in a token the kinds stand."""
+        """Yield where in a token the kinds stand."""
         if first := self.pattern.match(text, start, end):
             yield from self._judged(first)
         for match in self.behind.finditer(text, start, end):
@@ -70,7 +70,7 @@ class TokenPatterns(Struct, frozen=True):
             yield *match.span(match.lastgroup or 0), kind
 
     def judge(self, match: re.Match[str]) -> str:
-        """Give the kind of what the pattern found, nothing where it only looks like one."""
+        """Return the kind of what the pattern found, nothing where it only looks like one."""
         shape = self.by_group[match.lastgroup or ""]
         text = match[match.lastgroup or 0]
         body = text[max((len(start) for start in shape.starts if text.startswith(start)), default=0) :]

@@ -15,7 +15,9 @@ PER_FILE_LIMIT: Final = 200
 
 
 async def allowed_among(paths: Iterable[str], named: str, progress: Progress) -> frozenset[str]:
-    """Give those paths (absolute, links resolved) that may be read unasked, and the one that a call `named` itself."""
+    """Return those paths (absolute, links resolved) that may be read unasked, and the one that a call `named`
+    itself.
+    """
     ordered = sorted(set(paths))
     if len(ordered) <= PER_FILE_LIMIT:
         return _open_among(ordered, named, progress)

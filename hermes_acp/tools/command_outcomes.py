@@ -11,7 +11,7 @@ from hermes_acp.core.proposals import Result
 
 
 def describe_end(end: CommandResult, timeout_s: float) -> Result:
-    """Give the output and, as the last line, how the command ended."""
+    """Return the output and, as the last line, how the command ended."""
     output = end.output.rstrip("\n")
     is_plain = not end.timed_out and (end.signal != "" or end.exit_code is not None)
     return Result(
@@ -31,7 +31,7 @@ _ORDERS: Final = re.compile(
 
 
 def describe_output(name: str, sight: OutputSnapshot) -> Result:
-    """Give what a process put out since the last look, and how it stands."""
+    """Return what a process put out since the last look, and how it stands."""
     output = _ORDERS.sub("", sight.output).rstrip("\n")
     standing = f"[{name} is running]" if sight.end is None else f"[{name} has ended] {_ending(sight.end, 0)}"
     return Result(f"{output or '(no new output)'}\n{standing}")

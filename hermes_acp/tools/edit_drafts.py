@@ -51,7 +51,7 @@ def _drafted(
 
 
 def _read_texts(arguments: str) -> tuple[dict[str, str], str]:
-    """Give the members that are texts, up to where the arguments break off, and the name of the one that is open."""
+    """Return the members that are texts, up to where the arguments break off, and the name of the one that is open."""
     texts: dict[str, str] = {}
     at = 0
     while head := _HEAD.match(arguments, at):

@@ -43,7 +43,7 @@ class FileChange(Struct, frozen=True):
 def file_change(
     path: str, old_text: str | None, new_text: str, before: bytes | None, after: bytes | None
 ) -> FileChange:
-    """Give a change with the diff that shows it: of both texts whole, or of a big file the part that changes.
+    """Return a change with the diff that shows it: of both texts whole, or of a big file the part that changes.
 
     Raises WorkspaceError where the words that hide a secret would take its place in the file.
     """
@@ -93,7 +93,7 @@ def propose_changes(
 
 
 def _holds_keys(change: FileChange) -> bool:
-    """Tell whether a file is one that no checkpoint keeps."""
+    """Return whether a file is one that no checkpoint keeps."""
     if is_sensitive(change.diff.path):
         return True
     return any(secret_in(content) for content in (change.before, change.after) if content)
@@ -125,7 +125,7 @@ def _amend(
 
 
 def _with_text(change: FileChange, text: str | None, workspace: Workspace) -> FileChange:
-    """Give a change with another text, in the file's own encoding."""
+    """Return a change with another text, in the file's own encoding."""
     if text is None:
         return change
     path, diff = change.diff.path, change.diff
@@ -137,14 +137,14 @@ def _with_text(change: FileChange, text: str | None, workspace: Workspace) -> Fi
 
 
 def first_changed_line(diff: Diff) -> int:
-    """Give the line, counted from 1, at which the new text first differs."""
+    """Return the line, counted from 1, at which the new text first differs."""
     old, new = diff.old_text or "", diff.new_text
     line = new.count("\n", 0, common_length(old, new))
     return diff.first_line + min(line, max(0, new.count("\n") - new.endswith("\n")))
 
 
 def common_length(one: str, other: str) -> int:
-    """Give how many characters two texts have in common at their beginning; halving is much faster than counting."""
+    """Return how many characters two texts have in common at their beginning; halving is much faster than counting."""
     low, high = 0, min(len(one), len(other))
     if one[:high] == other[:high]:
         return high
@@ -158,7 +158,7 @@ def common_length(one: str, other: str) -> int:
 
 
 def _common_end(one: str, other: str, start: int) -> int:
-    """Give how many characters two texts have in common at their end, behind a place."""
+    """Return how many characters two texts have in common at their end, behind a place."""
     low, high = 0, min(len(one), len(other)) - start + 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -170,7 +170,7 @@ def _common_end(one: str, other: str, start: int) -> int:
 
 
 def _part_of(diff: Diff) -> Diff:
-    """Give the diff of the lines around the first change, as much of both sides as can be shown."""
+    """Return the diff of the lines around the first change, as much of both sides as can be shown."""
     old, new = diff.old_text or "", diff.new_text
     start = old.rfind("\n", 0, max(0, common_length(old, new) - CONTEXT_CHARACTERS)) + 1
     tail = max(0, _common_end(old, new, start) - CONTEXT_CHARACTERS)

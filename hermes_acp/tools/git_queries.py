@@ -101,7 +101,7 @@ async def find_repository(files: Files, folder: str) -> Repository:
 
 
 async def _git_dir(files: Files, top: str, *, is_file: bool) -> str:
-    """Give where a repository's own files are: never beyond the session's folders, wherever it points."""
+    """Return where a repository's own files are: never beyond the session's folders, wherever it points."""
     written = os.path.join(top, ".git")
     try:
         if is_file:
@@ -168,7 +168,7 @@ def _without_filters(names: Iterable[str]) -> Mapping[str, str]:
 
 
 def _command(repository: Repository, arguments: Sequence[str], further: Mapping[str, str]) -> Command:
-    """Give the command: git as the machine has it, by no path of the workspace's, with our variables alone."""
+    """Return the command: git as the machine has it, by no path of the workspace's, with our variables alone."""
     settings = (*_SETTINGS, ("core.worktree", repository.top), *further.items())
     variables = [
         *_VARIABLES,

@@ -5,7 +5,7 @@ Knows: here-documents. Does not know: what is run.
 
 
 def with_heredoc(line: str, text: str) -> str:
-    """Give a command line that feeds `text` to `line`: to a shell or an interpreter that is what it runs.
+    """Return a command line that feeds `text` to `line`: to a shell or an interpreter that is what it runs.
 
     Of several commands any may be the one that reads it.
     """

@@ -38,7 +38,7 @@ _COMPARISONS: Final[tuple[Callable[[str], str], ...]] = (_verbatim, str.rstrip, 
 
 
 def apply_hunks(text: str, hunks: Sequence[Hunk], newline: str) -> str:
-    """Give the text with all hunks in it; untouched lines keep their ends, new ones get `newline`.
+    """Return the text with all hunks in it; untouched lines keep their ends, new ones get `newline`.
 
     Raises WorkspaceError for a hunk that fits nowhere, or in several places.
     """
@@ -67,7 +67,7 @@ def apply_hunks(text: str, hunks: Sequence[Hunk], newline: str) -> str:
 
 
 def new_text(hunks: Sequence[Hunk]) -> str:
-    """Give the text of a new file."""
+    """Return the text of a new file."""
     lines = [line for hunk in hunks for mark, line in hunk.lines if mark == "+"]
     is_ended = not hunks or hunks[-1].ends_in_newline is not False
     return "\n".join(lines) + ("\n" if lines and is_ended else "")
@@ -95,7 +95,7 @@ def _match_of(
 
 
 def _place_of_insertion(bare: Sequence[str], hunk: Hunk, begin: int) -> int:
-    """Give the line before which lines come that stand between no others: behind a heading, else at the end."""
+    """Return the line before which lines come that stand between no others: behind a heading, else at the end."""
     if hunk.near is not None:
         return max(begin, min(hunk.near, len(bare) - 1))
     if hunk.headings:

@@ -15,7 +15,7 @@ MAX_IMAGE_BYTES: Final = 3_750_000
 
 
 def image_type(content: bytes) -> str:
-    """Give the MIME type of a picture that models take; empty for all other bytes."""
+    """Return the MIME type of a picture that models take; empty for all other bytes."""
     if content.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if content.startswith(b"\xff\xd8\xff"):
@@ -28,7 +28,7 @@ def image_type(content: bytes) -> str:
 
 
 def to_image(content: bytes, mime_type: str, shown: str) -> ImagePart:
-    """Give bytes as a picture. Raises WorkspaceError for one that is too large or too damaged to be shown."""
+    """Return bytes as a picture. Raises WorkspaceError for one that is too large or too damaged to be shown."""
     if len(content) > MAX_IMAGE_BYTES:
         raise WorkspaceError(
             f"{shown} is a picture of {len(content):,} bytes; at most {MAX_IMAGE_BYTES:,} can be shown.",
@@ -47,7 +47,7 @@ def to_image(content: bytes, mime_type: str, shown: str) -> ImagePart:
 
 
 def image_from_base64(data_base64: str) -> ImagePart | None:
-    """Give what somebody wrote down in base64 as the picture that it is; None for what no model would take.
+    """Return what somebody wrote down in base64 as the picture that it is; None for what no model would take.
 
     Once in the history, such a thing would be refused in every later turn too.
     """

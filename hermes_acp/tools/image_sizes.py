@@ -16,7 +16,7 @@ _MAX_FRAMES: Final = 10_000
 
 
 def size_of(content: bytes) -> tuple[int, int]:
-    """Give the width and the height of a picture, of several in one the largest; zeros where none is told."""
+    """Return the width and the height of a picture, of several in one the largest; zeros where none is told."""
     if content.startswith(b"\x89PNG"):
         sizes = _of_png(content)
     elif content.startswith(b"\xff\xd8"):
@@ -30,7 +30,8 @@ def size_of(content: bytes) -> tuple[int, int]:
 
 
 def is_whole(content: bytes) -> bool:
-    """Tell whether a picture says how large it is, and as PNG is there to its end: what does not is refused by vendors.
+    """Return whether a picture says how large it is, and as PNG is there to its end: what does not is refused by
+    vendors.
 
     Once in the history, it would be refused in every later turn too.
     """
@@ -94,7 +95,7 @@ def _of_gif(content: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _table(content: bytes, at: int) -> int:
-    """Give how long the table of colours is that a byte of flags announces."""
+    """Return how long the table of colours is that a byte of flags announces."""
     flags = _little(content, at, 1)
     return 3 << ((flags & 7) + 1) if flags & 0x80 else 0
 

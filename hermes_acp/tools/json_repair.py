@@ -25,7 +25,7 @@ _BARE_QUOTE = re.compile(r'(?<!\\)"')
 
 
 def repair_json(text: str) -> dict[str, object] | None:
-    """Give the object that a faulty text can only mean; None where there might be another."""
+    """Return the object that a faulty text can only mean; None where there might be another."""
     if len(text) > MAX_CHARS:
         return None
     if text.lstrip().startswith('"'):
@@ -48,7 +48,7 @@ def _unwrapped(text: str) -> dict[str, object] | None:
 
 
 def json_shape(text: str) -> tuple[JsonShape, str]:
-    """Tell whether one object stands in the text from its first brace to its last; give that object's text.
+    """Return whether one object stands in the text from its first brace to its last; give that object's text.
 
     `unclear` is what cannot be told: words around the object, a quote that may or may not end a string, brackets that
     do not match.
@@ -83,7 +83,7 @@ def json_shape(text: str) -> tuple[JsonShape, str]:
 
 
 def has_lone_surrogate(text: str) -> bool:
-    """Tell whether a text is JSON but for half a surrogate pair in it."""
+    """Return whether a text is JSON but for half a surrogate pair in it."""
     try:
         msgspec.json.encode(json.loads(text))
     except UnicodeEncodeError:
@@ -94,7 +94,7 @@ def has_lone_surrogate(text: str) -> bool:
 
 
 def _end_of_string(text: str, start: int) -> int | None:
-    """Give the place behind the quote that matches the one at `start`; None where none does."""
+    """Return the place behind the quote that matches the one at `start`; None where none does."""
     at = start + 1
     while at < len(text):
         if text[at] == "\\":
@@ -144,7 +144,7 @@ def _mend(core: str) -> dict[str, object] | None:
 
 
 def _string_values(plain: object) -> Iterator[str]:
-    """Give every string that is a value: only a name may stand without quotes."""
+    """Yield every string that is a value: only a name may stand without quotes."""
     if isinstance(plain, str):
         yield plain
     elif isinstance(plain, dict):
@@ -156,12 +156,12 @@ def _string_values(plain: object) -> Iterator[str]:
 
 
 def _content(text: str) -> str:
-    """Give a text without what only gives it structure; Python's names of constants are read as JSON's."""
+    """Return a text without what only gives it structure; Python's names of constants are read as JSON's."""
     return _STRUCTURE.sub("", text).lower().replace("none", "null")
 
 
 def _strings(text: str) -> Iterator[str]:
-    """Give each quoted string as it reads. Raises ValueError for one that cannot be read."""
+    """Yield each quoted string as it reads. Raises ValueError for one that cannot be read."""
     at = 0
     while at < len(text):
         end = _end_of_string(text, at) if text[at] in "\"'" else None
@@ -176,7 +176,7 @@ def _strings(text: str) -> Iterator[str]:
 
 
 def _can_be_written(plain: dict[str, object]) -> bool:
-    """Tell whether all strings are whole characters: half a surrogate pair cannot be recorded."""
+    """Return whether all strings are whole characters: half a surrogate pair cannot be recorded."""
     try:
         msgspec.json.encode(plain)
     except (UnicodeEncodeError, RecursionError):

@@ -40,7 +40,7 @@ class LineView(Struct):
 
 
 def show_lines(file: TextFile, shown: str, first: int, limit: int) -> str:
-    """Give numbered lines and a note on what is left. Raises WorkspaceError for a start beyond the end."""
+    """Return numbered lines and a note on what is left. Raises WorkspaceError for a start beyond the end."""
     text = file.text
     if not text:
         return f"({shown} is empty)"
@@ -68,7 +68,7 @@ def show_lines(file: TextFile, shown: str, first: int, limit: int) -> str:
 
 
 def _lines_from(text: str, first: int, limit: int) -> list[str]:
-    """Give so many lines from the one numbered `first` on, which is there."""
+    """Return so many lines from the one numbered `first` on, which is there."""
     *lines, rest = text.split("\n", first - 1 + limit)
     if rest and len(lines) < first - 1 + limit:
         lines.append(rest)
@@ -77,7 +77,7 @@ def _lines_from(text: str, first: int, limit: int) -> list[str]:
 
 
 async def show_large_file(files: Files, path: str, shown: str, first: int, limit: int) -> str:
-    """Give numbered lines of a file that is too large to be read whole; it is read piece by piece up to their end.
+    """Return numbered lines of a file that is too large to be read whole; it is read piece by piece up to their end.
 
     Raises WorkspaceError for a start beyond the end, and for what is no text in UTF-8 or a code page.
     """
@@ -122,7 +122,7 @@ async def show_large_file(files: Files, path: str, shown: str, first: int, limit
 
 
 def _after_lines(content: bytes, count: int) -> int:
-    """Give the place behind so many line ends."""
+    """Return the place behind so many line ends."""
     at = 0
     for _ in range(max(0, count)):
         at = content.index(b"\n", at) + 1

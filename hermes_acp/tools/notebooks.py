@@ -41,7 +41,7 @@ class CellEdit(Struct, frozen=True):
 
 
 def show_notebook(text: str) -> Cells | None:
-    """Give a notebook's cells with their numbers, ids and outputs; None for what is no notebook."""
+    """Return a notebook's cells with their numbers, ids and outputs; None for what is no notebook."""
     try:
         cells = _cells(_read(text))
     except WorkspaceError:
@@ -77,7 +77,7 @@ def _outputs(cell: Json, pictures: list[ImagePart]) -> Iterator[str]:
 
 
 def edit_notebook(text: str, edit: CellEdit) -> str:
-    """Give the notebook with one change made, laid out as it was. Raises WorkspaceError for what does not fit."""
+    """Return the notebook with one change made, laid out as it was. Raises WorkspaceError for what does not fit."""
     notebook = _read(text)
     cells = _cells(notebook)
     if edit.action == "insert":
@@ -140,12 +140,12 @@ def _find(cells: Sequence[Json], name: str) -> int:
 
 
 def _as_before(source: str, former: object) -> object:
-    """Give a source in the shape of another: one string, or a list of lines with their ends."""
+    """Return a source in the shape of another: one string, or a list of lines with their ends."""
     return source if isinstance(former, str) else source.splitlines(keepends=True)
 
 
 def _tables(values: object) -> list[Json]:
-    """Give the tables of a list; whatever else somebody put there is none."""
+    """Return the tables of a list; whatever else somebody put there is none."""
     listed = cast("list[object]", values) if isinstance(values, list) else []
     return [cast("Json", each) for each in listed if isinstance(each, dict)]
 

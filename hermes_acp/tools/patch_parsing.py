@@ -155,14 +155,14 @@ def _read_unified(lines: Sequence[str]) -> list[FilePatch]:
 
 
 def _names_a_file(lines: Sequence[str], number: int, *, is_in_hunk: bool) -> bool:
-    """Tell whether a file's two names begin at a line; in a hunk such lines may as well go and come."""
+    """Return whether a file's two names begin at a line; in a hunk such lines may as well go and come."""
     here = lines[number : number + 3]
     names = [line[:4] for line in here[:2]] == ["--- ", "+++ "]
     return names and (not is_in_hunk or (len(here) == 3 and _RANGE.match(here[2]) is not None))
 
 
 def _named(files: list[FilePatch], file: FilePatch | None, old: str, new: str) -> FilePatch:
-    """Give the section of the file that is named by `---` and `+++`: a new one, unless git's header began it."""
+    """Return the section of the file that is named by `---` and `+++`: a new one, unless git's header began it."""
     if file is None or file.hunks:
         file = FilePatch("update", old)
         files.append(file)
@@ -199,14 +199,14 @@ def _take_header(file: FilePatch, line: str) -> bool:
 
 
 def _names_of(line: str) -> str:
-    """Give the old name in `diff --git a/x b/x`, which counts only where no better one follows."""
+    """Return the old name in `diff --git a/x b/x`, which counts only where no better one follows."""
     names = line.removeprefix("diff --git ")
     half = len(names) // 2
     return _name(names[:half] if names[half : half + 1] == " " else names.partition(" ")[0])
 
 
 def _name(written: str) -> str:
-    """Give a path as `---` and `+++` write it: without the letter before it, a time behind it, quotes around it."""
+    """Return a path as `---` and `+++` write it: without the letter before it, a time behind it, quotes around it."""
     path = _unquoted(written.partition("\t")[0].strip() if not written.startswith('"') else written.strip())
     return path[2:] if path.startswith(("a/", "b/")) else path
 

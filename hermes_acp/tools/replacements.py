@@ -32,7 +32,7 @@ class Replaced(Struct, frozen=True):
 
 
 def replace(text: str, wanted: Replacement, newline: str) -> Replaced:
-    """Give the text with the passage replaced; every other byte stays, mixed line ends included.
+    """Return the text with the passage replaced; every other byte stays, mixed line ends included.
 
     Line ends are not told apart in the search; the new words get `newline`. A passage that is not there word for word
     is found where one place alone differs in nothing but spaces or the shape of quotes and dashes. Raises
@@ -85,7 +85,7 @@ def _check(plain: str, old: str, count: int, *, every: bool) -> None:
 
 
 def _lines_of(plain: str, old: str) -> list[int]:
-    """Give the lines of the first places, counted from 1."""
+    """Return the lines of the first places, counted from 1."""
     lines: list[int] = []
     line, done, start = 1, 0, plain.find(old)
     while start >= 0 and len(lines) < MAX_LINES:

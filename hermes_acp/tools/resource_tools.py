@@ -22,7 +22,7 @@ READING = "resources/read"
 
 
 def resource_tools(libraries: Mapping[str, ResourceLibrary]) -> dict[str, Tool]:
-    """Give both tools over the libraries of one turn, by their short names."""
+    """Return both tools over the libraries of one turn, by their short names."""
     tools: tuple[Tool, ...] = (ListResources(libraries), ReadResource(libraries))
     return {tool.name: tool for tool in tools}
 

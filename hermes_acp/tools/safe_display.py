@@ -27,7 +27,7 @@ def escape_invisible(text: str) -> str:
 
 
 def shown_path(path: str, workspace: Files) -> str:
-    """Give a resolved path as a reader wants it: relative where it lies in cwd, and with nothing hidden."""
+    """Return a resolved path as a reader wants it: relative where it lies in cwd, and with nothing hidden."""
     inside = workspace.cwd.rstrip("/") + "/"
     if path == workspace.cwd:
         return "."

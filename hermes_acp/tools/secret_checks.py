@@ -32,7 +32,7 @@ async def secret_in_file(workspace: Files, path: str, named: str = "") -> str:
 async def without_secret_files(
     workspace: Files, paths: Collection[str], named: str, progress: Progress
 ) -> frozenset[str]:
-    """Give those files of which lines may be shown, and the one that a call `named` itself: it was judged by that.
+    """Return those files of which lines may be shown, and the one that a call `named` itself: it was judged by that.
 
     Files on another machine, and those beyond the first `MAX_LOOKED_INTO`, are not looked into; keys of a known shape
     are masked in them too.

@@ -44,13 +44,13 @@ class TextFile(Struct, frozen=True):
 
     @property
     def newline(self) -> str:
-        """Give the line end most lines have."""
+        """Return the line end most lines have."""
         if "\r" not in self.text:
             return "\n"
         return "\r\n" if 2 * self.text.count("\r\n") > self.text.count("\n") else "\n"
 
     def encode(self, text: str, path: str) -> bytes:
-        """Give other text as bytes in this file's manner. Raises WorkspaceError for what it cannot hold."""
+        """Return other text as bytes in this file's manner. Raises WorkspaceError for what it cannot hold."""
         try:
             return self.mark + text.encode(self.encoding)
         except UnicodeEncodeError as error:
@@ -97,7 +97,7 @@ def kind_of_binary(content: bytes) -> str:
 
 
 async def read_content(workspace: Files, path: str, *, to_change: bool = False) -> bytes:
-    """Give the bytes of a file that must be there. Raises WorkspaceError saying what is there instead."""
+    """Return the bytes of a file that must be there. Raises WorkspaceError saying what is there instead."""
     content = await read_if_present(workspace, path, to_change=to_change)
     if content is None:
         raise WorkspaceError(f"There is no file {path}.", hint=await _name_alikes(workspace, path))
@@ -105,7 +105,7 @@ async def read_content(workspace: Files, path: str, *, to_change: bool = False) 
 
 
 async def read_if_present(workspace: Files, path: str, *, to_change: bool = False) -> bytes | None:
-    """Give a file's bytes or None, with certainty where they are `to_change`.
+    """Return a file's bytes or None, with certainty where they are `to_change`.
 
     Raises WorkspaceError, for a folder with the tool that lists it.
     """

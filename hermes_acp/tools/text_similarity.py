@@ -42,7 +42,7 @@ class SimilarPassage(Struct, frozen=True):
 
 
 def normalise_shape(text: str) -> str:
-    """Give a text with the plain shapes of quotes, dashes and spaces in it; it stays as long as it was."""
+    """Return a text with the plain shapes of quotes, dashes and spaces in it; it stays as long as it was."""
     return text.translate(_SHAPES)
 
 
@@ -83,7 +83,7 @@ def find_similar(text: str, old: str, new: str) -> SimilarPassage | None:
 
 
 def _only(text: str, sought: str, differs_in: str) -> tuple[int, int] | None:
-    """Give the place of the only occurrence, and how many line ends are before it. Raises WorkspaceError."""
+    """Return the place of the only occurrence, and how many line ends are before it. Raises WorkspaceError."""
     start = text.find(sought)
     if start < 0:
         return None
@@ -96,7 +96,7 @@ def _only(text: str, sought: str, differs_in: str) -> tuple[int, int] | None:
 
 
 def _indented(old: list[str], found: list[str], new: str) -> str | None:
-    """Give new lines indented as those that were found, where old ones were indented otherwise.
+    """Return new lines indented as those that were found, where old ones were indented otherwise.
 
     None where that follows no rule: the same indentation of the old lines stands for two of the found ones.
     """
@@ -117,7 +117,7 @@ def _indent(line: str) -> str:
 
 
 def _translated(indent: str, known: dict[str, str]) -> str:
-    """Give the indentation that stands for another: one that is known, else the nearest shorter one and the rest."""
+    """Return the indentation that stands for another: one that is known, else the nearest shorter one and the rest."""
     if indent in known:
         return known[indent]
     nearest = max((each for each in known if indent.startswith(each)), key=len, default=None)
@@ -132,7 +132,7 @@ def _translated(indent: str, known: dict[str, str]) -> str:
 
 
 def describe_nearest(text: str, wanted: str) -> str:
-    """Tell what in a text is most like a passage that is not in it."""
+    """Return what in a text is most like a passage that is not in it."""
     lines = text.split("\n")
     sought = wanted.strip("\n").split("\n")
     first = _nearest_start(lines, sought)

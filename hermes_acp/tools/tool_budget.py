@@ -58,7 +58,7 @@ def apply_tool_budget(tools: Mapping[str, Tool], most_bytes: int = MAX_BYTES) ->
 
 
 def _server_of(name: str) -> str:
-    """Give the server that a tool belongs to by its name; nothing for tools that are nobody's."""
+    """Return the server that a tool belongs to by its name; nothing for tools that are nobody's."""
     return name.removeprefix(MARK).partition("__")[0] if name.startswith(MARK) else ""
 
 

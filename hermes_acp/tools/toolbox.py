@@ -36,7 +36,7 @@ class ParsedCall(Struct, frozen=True):
     plain: dict[str, object]
 
     def spelled(self) -> str:
-        """Give the call in one spelling, the same for equal calls."""
+        """Return the call in one spelling, the same for equal calls."""
         return f"{self.tool.name} {msgspec.json.encode(self.plain, order='deterministic').decode()}"
 
 
@@ -63,7 +63,7 @@ class Toolbox:
         self.schemas: tuple[ToolSchema, ...] = tuple(self._described.values())
 
     def extended(self, further: Mapping[str, Tool]) -> "Toolbox":
-        """Give a toolbox with further tools behind these; this one stays as it is."""
+        """Return a toolbox with further tools behind these; this one stays as it is."""
         return Toolbox(self._tools, further, described=self._described)
 
     @property
@@ -72,7 +72,7 @@ class Toolbox:
         return tuple(self._tools)
 
     def only(self, names: Iterable[str]) -> "Toolbox":
-        """Give a toolbox with these of its tools alone."""
+        """Return a toolbox with these of its tools alone."""
         return Toolbox({name: self._tools[name] for name in names}, described=self._described)
 
     def find(self, name: str) -> Tool | None:
@@ -84,7 +84,7 @@ class Toolbox:
         return alike[0] if len(alike) == 1 else None
 
     def parse_call(self, call: ToolCall) -> ParsedCall:
-        """Give the tool and its checked arguments. Raises BadRequest, in words for the model."""
+        """Return the tool and its checked arguments. Raises BadRequest, in words for the model."""
         tool = self.find(call.name)
         if tool is None and call.name in ("", UNNAMED):
             raise BadRequest(
@@ -105,7 +105,7 @@ class Toolbox:
         return ParsedCall(tool, _check(tool, plain), plain)
 
     def mended(self, call: ToolCall) -> ToolCall:
-        """Give a call with its arguments as they are understood where they are only nearly JSON."""
+        """Return a call with its arguments as they are understood where they are only nearly JSON."""
         try:
             _read(call)
         except UnicodeError:
@@ -123,7 +123,7 @@ class Toolbox:
         return f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(self._tools)}."
 
     def kind_of(self, call: ToolCall) -> ToolKind:
-        """Give the kind of the tool a call names; `other` for a name that is none."""
+        """Return the kind of the tool a call names; `other` for a name that is none."""
         tool = self.find(call.name)
         return tool.kind if tool else "other"
 
@@ -160,7 +160,7 @@ def _read(call: ToolCall) -> dict[str, object]:
 
 
 def _check(tool: Tool, plain: dict[str, object]) -> Any:
-    """Give the arguments as the tool wants them; a tool with a JSON Schema of its own checks them itself."""
+    """Return the arguments as the tool wants them; a tool with a JSON Schema of its own checks them itself."""
     from pydantic import ValidationError
 
     if isinstance(tool.arguments, dict):
@@ -172,7 +172,7 @@ def _check(tool: Tool, plain: dict[str, object]) -> Any:
 
 
 def _fitting(tool: Tool, mended: dict[str, object]) -> Any:
-    """Give mended arguments as the tool wants them; None where they do not fit."""
+    """Return mended arguments as the tool wants them; None where they do not fit."""
     schema = tool.arguments
     if isinstance(schema, dict):
         required = cast("list[str]", schema.get("required") or [])

@@ -159,7 +159,7 @@ class PageFetcher:
         return Page(address.url, response.status_code, text, is_cut=body.is_cut)
 
     async def _certificates(self, address: WebAddress) -> "ssl.SSLContext | bool":
-        """Give what vouches for hosts; loading it takes a while, so that happens once and elsewhere."""
+        """Return what vouches for hosts; loading it takes a while, so that happens once and elsewhere."""
         import ssl
 
         import httpx2

@@ -35,7 +35,7 @@ _TAG: Final = re.compile(r"<[^<>]*>")
 
 
 def kind_of(content_type: str) -> str:
-    """Give the bare kind of a content type, such as `text/html`; empty where none was told."""
+    """Return the bare kind of a content type, such as `text/html`; empty where none was told."""
     return content_type.partition(";")[0].strip().lower()
 
 
@@ -49,7 +49,7 @@ def require_text(kind: str) -> None:
 
 
 def read_page(content: bytes, content_type: str, url: str = "") -> str:
-    """Give a page's text: HTML as Markdown, all else as it is. Raises WorkspaceError for what is no text."""
+    """Return a page's text: HTML as Markdown, all else as it is. Raises WorkspaceError for what is no text."""
     kind = kind_of(content_type)
     if b"\0" in content[:PROBED_BYTES] and not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise WorkspaceError(f"It is {len(content):,} bytes of something that is no text.")
@@ -80,7 +80,7 @@ def encoding_of(content: bytes, content_type: str) -> str:
 
 
 def _known(label: str) -> str:
-    """Give Python's name of an encoding of text; Latin-1 means the Windows code page on the web."""
+    """Return Python's name of an encoding of text; Latin-1 means the Windows code page on the web."""
     try:
         name = codecs.lookup(label).name if label else ""
     except (LookupError, ValueError):
@@ -113,5 +113,5 @@ def markdown_of(html: str, url: str = "") -> str:
 
 
 def _words_of(html: str) -> str:
-    """Give the words of a page without any layout."""
+    """Return the words of a page without any layout."""
     return unescape(_TAG.sub("\n", _UNSEEN.sub("\n", html)))

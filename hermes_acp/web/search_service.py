@@ -59,7 +59,7 @@ def parse_hits(found: Any, url: str, snippet: str, date: str) -> list[WebSearchH
 
 
 def find_member(answer: Any, *names: str) -> Any:
-    """Give what stands under some names, one within the other; None where anything is missing."""
+    """Return what stands under some names, one within the other; None where anything is missing."""
     for name in names:
         answer = cast("dict[str, Any]", answer).get(name) if isinstance(answer, dict) else None
     return answer

@@ -79,12 +79,12 @@ class WebAddress(Struct, frozen=True):
             return False
 
     def at(self, ip: str) -> str:
-        """Give the URL that leads to one IP address of the host."""
+        """Return the URL that leads to one IP address of the host."""
         shown = f"[{ip}]" if ":" in ip else ip
         return f"{self.scheme}://{shown}:{self.port}{self.target}"
 
     def follow(self, location: str) -> "WebAddress":
-        """Give where a redirect leads. Raises BadRequest."""
+        """Return where a redirect leads. Raises BadRequest."""
         return read_address(urljoin(self.url, location.strip()))
 
 
@@ -143,7 +143,7 @@ def _read_host(written: str) -> str:
 
 
 def is_public(ip: str) -> bool:
-    """Tell whether an IP address belongs to the public network, those carried inside of it included.
+    """Return whether an IP address belongs to the public network, those carried inside of it included.
 
     Raises ValueError for what is no IP address.
     """
@@ -163,7 +163,7 @@ def is_public(ip: str) -> bool:
 
 
 def _carried(address: IPv6Address) -> IPv4Address | None:
-    """Give the IPv4 address an IPv6 one leads to."""
+    """Return the IPv4 address an IPv6 one leads to."""
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
     if address in _NAT64 or (int(address) >> 32) & 0xFFFFFFFF in _ISATAP:
@@ -172,5 +172,5 @@ def _carried(address: IPv6Address) -> IPv4Address | None:
 
 
 def first_private(ips: Iterable[str]) -> str | None:
-    """Give the first of some IP addresses that is not the public network's."""
+    """Return the first of some IP addresses that is not the public network's."""
     return next((ip for ip in ips if not is_public(ip)), None)

@@ -100,7 +100,7 @@ class LocalProcess:
         return self._end is not None
 
     async def read(self, wait_s: float) -> OutputSnapshot:
-        """Give what came since the last look; waits for something, then for a moment of quiet, or for the end."""
+        """Return what came since the last look; waits for something, then for a moment of quiet, or for the end."""
         wait_s = min(max(wait_s, 0.0), MAX_WAIT_S)
         await run_sync(self._wait_for_output, wait_s, limiter=self._threads, abandon_on_cancel=True)
         with self._changed:
@@ -212,7 +212,7 @@ class LocalProcess:
 
 
 def _read_chunk(reading: int) -> bytes | None:
-    """Give what is there; nothing at the end, None where a look was in vain."""
+    """Return what is there; nothing at the end, None where a look was in vain."""
     try:
         return os.read(reading, CHUNK_BYTES)
     except BlockingIOError:
@@ -281,7 +281,7 @@ class BackgroundProcesses:
         return MappingProxyType(self._by_name)
 
     def next_name(self) -> str:
-        """Give the name of the next one. Raises WorkspaceError where enough are running."""
+        """Return the name of the next one. Raises WorkspaceError where enough are running."""
         running = [process.name for process in self._by_name.values() if not process.has_ended]
         if len(running) >= MAX_RUNNING:
             raise WorkspaceError(

@@ -38,7 +38,7 @@ GIT_CONFIG_VARIABLES: Final = (
 
 
 def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Give the variables commands may see: no secrets, nothing that loads code, no pagers and prompts."""
+    """Return the variables commands may see: no secrets, nothing that loads code, no pagers and prompts."""
     kept = {
         name: value
         for name, value in environment.items()
@@ -56,7 +56,7 @@ def temporary_folder(environment: Mapping[str, str]) -> str:
 
 
 def terminal_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Give what an editor is to lay over its own variables, which are likely ours: what is secret is empty then."""
+    """Return what an editor is to lay over its own variables, which are likely ours: what is secret is empty then."""
     kept = command_environment(environment)
     empty = {name: "" for name in environment if name not in kept and not name.startswith(FUNCTION_PREFIX)}
     return {

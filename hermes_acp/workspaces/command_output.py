@@ -55,13 +55,13 @@ class BoundedOutput:
             self._file.write(self._tail)
 
     def finish(self) -> str:
-        """Give what the decoder still holds of a character that never ended; nothing comes any more."""
+        """Return what the decoder still holds of a character that never ended; nothing comes any more."""
         if self._file is not None:
             self._file.close()
         return self._decoder.decode(b"", final=True)
 
     def text(self, file: OutputFile | None = None) -> str:
-        """Give what was kept, with a line in the gap that names how many bytes were left out, and where all are.
+        """Return what was kept, with a line in the gap that names how many bytes were left out, and where all are.
 
         That is `file`, if another one took the stream. The gap is between lines, or at least words: half a secret
         could not be told from anything else.
@@ -86,7 +86,7 @@ class WordJoiner:
         self._begun = ""
 
     def join(self, text: str) -> str:
-        """Give the next piece, behind the word that the last one ended with where it goes on."""
+        """Return the next piece, behind the word that the last one ended with where it goes on."""
         if not text:
             return ""
         whole = text if text[0].isspace() else self._begun + text

@@ -32,5 +32,5 @@ class CompositeWorkspace:
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:
-        """Give the processes that were launched and not forgotten yet, by their short names."""
+        """Return the processes that were launched and not forgotten yet, by their short names."""
         return self._commands.live

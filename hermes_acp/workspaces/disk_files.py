@@ -44,12 +44,12 @@ class FileSnapshot(Struct, frozen=True):
 
 
 def read_file(path: str, roots: Sequence[str]) -> bytes | None:
-    """Give a regular file's bytes, None where there is none. Raises WorkspaceError above the bound."""
+    """Return a regular file's bytes, None where there is none. Raises WorkspaceError above the bound."""
     return read_snapshot(path, roots).content
 
 
 def read_snapshot(path: str, roots: Sequence[str]) -> FileSnapshot:
-    """Give a regular file as it is, so that a later change can be of that very one; raises as `read_file` does."""
+    """Return a regular file as it is, so that a later change can be of that very one; raises as `read_file` does."""
     try:
         with _os_errors_as("read", path), open_parent(path, roots) as folder:
             _refuse_special_files(os.stat(_name(path), dir_fd=folder, follow_symlinks=False), path)
@@ -69,7 +69,7 @@ def read_snapshot(path: str, roots: Sequence[str]) -> FileSnapshot:
 
 
 def peek_at(path: str, roots: Sequence[str]) -> FileSnapshot | None:
-    """Give a small file that is in memory already, without waiting for the disk; None for any other, look then.
+    """Return a small file that is in memory already, without waiting for the disk; None for any other, look then.
 
     What is wrong with a file is said by `read_snapshot`, not here.
     """
@@ -92,7 +92,7 @@ def peek_at(path: str, roots: Sequence[str]) -> FileSnapshot | None:
 
 
 def read_range(path: str, start: int, size_bytes: int, roots: Sequence[str]) -> FileChunk | None:
-    """Give a part of a regular file of any size, None where there is none; beyond its end there is nothing."""
+    """Return a part of a regular file of any size, None where there is none; beyond its end there is nothing."""
     try:
         with _os_errors_as("read", path), open_parent(path, roots) as folder:
             _refuse_special_files(os.stat(_name(path), dir_fd=folder, follow_symlinks=False), path)

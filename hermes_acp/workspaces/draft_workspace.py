@@ -30,7 +30,7 @@ class OpenDocuments(Protocol):
     """What an editor has open."""
 
     def text_of(self, path: str) -> str | None:
-        """Give the text of an open document by its resolved path, unsaved changes included; None for any other."""
+        """Return the text of an open document by its resolved path, unsaved changes included; None for any other."""
         ...
 
 
@@ -50,7 +50,7 @@ class Drafts:
         self._drafts: dict[str, Draft] = {}
 
     def get(self, path: str) -> Draft | None:
-        """Give the draft of a file by its resolved path."""
+        """Return the draft of a file by its resolved path."""
         return self._drafts.get(path)
 
     def put(self, path: str, before: bytes | None, after: bytes | None) -> None:
@@ -61,13 +61,13 @@ class Drafts:
             self._drafts[path] = Draft(path, before, after)
 
     def take(self) -> tuple[Draft, ...]:
-        """Give all drafts in the order of their last changes, and forget them."""
+        """Return all drafts in the order of their last changes, and forget them."""
         taken = tuple(self._drafts.values())
         self._drafts.clear()
         return taken
 
     def below(self, folder: str) -> tuple[Draft, ...]:
-        """Give the drafts of files that lie right in a folder."""
+        """Return the drafts of files that lie right in a folder."""
         return tuple(draft for draft in self._drafts.values() if os.path.dirname(draft.path) == folder)
 
 
@@ -88,7 +88,7 @@ class DraftWorkspace:
         return self._underlying.locate(path)
 
     async def read(self, path: str) -> bytes | None:
-        """Give a file as it is to be, else as its editor shows it, else as it is stored."""
+        """Return a file as it is to be, else as its editor shows it, else as it is stored."""
         resolved = self.locate(path)
         if draft := self._drafts.get(resolved):
             return draft.after
@@ -96,7 +96,7 @@ class DraftWorkspace:
         return await self._underlying.read(path) if text is None else text.encode("utf-8", "replace")
 
     async def read_for_edit(self, path: str) -> bytes | None:
-        """Give the same as `read`, and note that a change will stand on it."""
+        """Return the same as `read`, and note that a change will stand on it."""
         content = await self.read(path)
         self._looked_at[self.locate(path)] = content
         while len(self._looked_at) > MAX_VISITED:
@@ -138,7 +138,7 @@ class DraftWorkspace:
         return resolved
 
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
-        """Give a part of a file as `read` gives it."""
+        """Return a part of a file as `read` gives it."""
         resolved = self.locate(path)
         if self._drafts.get(resolved) or self._drafts.documents.text_of(resolved) is not None:
             content = await self.read(resolved)
@@ -168,11 +168,11 @@ class DraftWorkspace:
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:
-        """Give the processes that were launched."""
+        """Return the processes that were launched."""
         return self._underlying.live
 
     def confines(self, command: Command) -> bool:
-        """Tell whether a command would run in a sandbox."""
+        """Return whether a command would run in a sandbox."""
         return self._underlying.confines(command)
 
     async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:

@@ -51,14 +51,14 @@ class EditorWorkspace:
         return self._local.locate(path)
 
     async def read(self, path: str) -> bytes | None:
-        """Give the editor's text where there is one; what it cannot tell is taken from the disk."""
+        """Return the editor's text where there is one; what it cannot tell is taken from the disk."""
         try:
             return await self.read_for_edit(path)
         except EditorStateUnknown:
             return await self._local.read(path)
 
     async def read_for_edit(self, path: str) -> bytes | None:
-        """Give the editor's text where there is one. Raises EditorStateUnknown where it may hold unsaved changes.
+        """Return the editor's text where there is one. Raises EditorStateUnknown where it may hold unsaved changes.
 
         The disk is looked at first, so that the editor is asked for nothing huge or binary.
         """
@@ -88,7 +88,7 @@ class EditorWorkspace:
             await self._local.write(path, content)
 
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
-        """Give a part of a file of the disk's."""
+        """Return a part of a file of the disk's."""
         return await self._local.read_range(path, start, size_bytes)
 
     async def remove(self, path: str) -> None:
@@ -109,11 +109,11 @@ class EditorWorkspace:
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:
-        """Give the processes launched on this machine."""
+        """Return the processes launched on this machine."""
         return self._local.live
 
     def confines(self, command: Command) -> bool:
-        """Tell whether a command would run in a sandbox of this machine's."""
+        """Return whether a command would run in a sandbox of this machine's."""
         return self._local.confines(command)
 
     async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:

@@ -27,12 +27,12 @@ class Glob:
             self._sole = cast("re.Pattern[str] | None", getattr(sole, "regex", None))
 
     def covers(self, path: str) -> bool:
-        """Tell whether a relative path is meant."""
+        """Return whether a relative path is meant."""
         return bool(self._sole.search(path)) if self._sole else self._spec.match_file(path)
 
 
 def expand_braces(pattern: str) -> list[str]:
-    """Give the globs without braces that one with braces stands for. Raises BadRequest for more than a hundred."""
+    """Return the globs without braces that one with braces stands for. Raises BadRequest for more than a hundred."""
     patterns = [pattern]
     while any(INNERMOST_BRACES.search(each) for each in patterns):
         patterns = [part for each in patterns for part in _split_first(each)]

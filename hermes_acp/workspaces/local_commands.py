@@ -59,11 +59,11 @@ class LocalCommands:
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:
-        """Give the processes that were launched, by their short names."""
+        """Return the processes that were launched, by their short names."""
         return self._processes.by_name
 
     def confines(self, command: Command) -> bool:
-        """Tell whether a command would run in a sandbox here."""
+        """Return whether a command would run in a sandbox here."""
         return self._sandbox.could_confine(command)
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:

@@ -64,11 +64,11 @@ class LocalFiles:
         return (*self.roots, *self._outputs())
 
     async def read(self, path: str) -> bytes | None:
-        """Give a regular file's bytes; None where there is no such file."""
+        """Return a regular file's bytes; None where there is no such file."""
         return (await self._read_snapshot(path)).content
 
     async def read_for_edit(self, path: str) -> bytes | None:
-        """Give a regular file's bytes: the disk holds nothing unsaved."""
+        """Return a regular file's bytes: the disk holds nothing unsaved."""
         known = await self._read_snapshot(path)
         self._known[path] = structs.replace(known, content=None)
         while len(self._known) > MAX_CACHED:
@@ -82,7 +82,7 @@ class LocalFiles:
         return known or await run_sync(disk_files.read_snapshot, path, readable, limiter=self._threads)
 
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
-        """Give a part of a regular file however large; None where there is no such file."""
+        """Return a part of a regular file however large; None where there is no such file."""
         readable = self._readable()
         return await run_sync(disk_files.read_range, path, start, size_bytes, readable, limiter=self._threads)
 
@@ -116,7 +116,7 @@ class LocalFiles:
         return await ripgrep.search(place, self._environment(), self.roots, sandboxed=self._sandboxed)
 
     def _searched(self, path: str, excluded: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
-        """Give where to search and what to pass over; no path where all of it is private."""
+        """Return where to search and what to pass over; no path where all of it is private."""
         path = self.locate(path)
         if not os.path.exists(path):
             raise WorkspaceError(f"There is no {path} to search.", hint="Check the path.")

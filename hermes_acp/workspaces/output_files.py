@@ -62,7 +62,7 @@ class OutputFolder:
         self._is_gone = False
 
     def paths(self) -> tuple[str, ...]:
-        """Give the folder, if there is one by now."""
+        """Return the folder, if there is one by now."""
         return (self.path,) if self.path else ()
 
     def fresh(self, name: str) -> OutputFile | None:

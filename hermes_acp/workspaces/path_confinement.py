@@ -70,13 +70,13 @@ def _resolve(path: str, written: str) -> str:
 
 
 def is_within(path: str, root: str) -> bool:
-    """Tell whether a resolved path is a resolved folder or lies beneath it."""
+    """Return whether a resolved path is a resolved folder or lies beneath it."""
     return path == root or path.startswith(root.rstrip("/") + "/")
 
 
 @contextmanager
 def open_parent(path: str, roots: Sequence[str], *, create: bool = False) -> Generator[int, None, None]:
-    """Give a descriptor of the folder that holds a resolved path, reached without following any link.
+    """Yield a descriptor of the folder that holds a resolved path, reached without following any link.
 
     With `create`, missing folders are made on the way. Raises OSError: ELOOP or ENOTDIR where a link was
     swapped in, FileNotFoundError for a missing folder. The descriptor closes with the context.
@@ -99,7 +99,7 @@ def open_parent(path: str, roots: Sequence[str], *, create: bool = False) -> Gen
 
 
 def _go_down(folder: int, names: Sequence[str], *, create: bool) -> int:
-    """Give the folder below, in place of the one given, which is closed; step by step where the kernel has no way."""
+    """Return the folder below, in place of the one given, which is closed; step by step where the kernel has no way."""
     try:
         inner = open_beneath(folder, "/".join(names))
     except FileNotFoundError:
@@ -117,7 +117,7 @@ def _go_down(folder: int, names: Sequence[str], *, create: bool) -> int:
 
 
 def walk_down(folder: int, names: Sequence[str], *, create: bool) -> int:
-    """Give the folder below, in place of the one given, which is closed; one step a name, none over a link."""
+    """Return the folder below, in place of the one given, which is closed; one step a name, none over a link."""
     for name in names:
         folder = _step_into(folder, name, create=create)
     return folder
@@ -134,7 +134,7 @@ def _step_into(folder: int, name: str, *, create: bool) -> int:
 
 
 def plain_path(path: str) -> str:
-    """Give a path as plain words, file addresses too. Raises WorkspaceError for one of another machine, or none."""
+    """Return a path as plain words, file addresses too. Raises WorkspaceError for one of another machine, or none."""
     if not _encodes(path):
         raise WorkspaceError(f"{path[:80]!r} is no usable path.", hint="Write it in valid Unicode.")
     if not path.lower().startswith("file:"):

@@ -52,7 +52,7 @@ class ShellCommand(Struct, frozen=True):
     gate: SandboxEntry | None = None
 
     def variables(self) -> dict[str, str]:
-        """Give its variables with its mark among them."""
+        """Return its variables with its mark among them."""
         return {**self.environment, MARK: self.mark}
 
 
@@ -119,7 +119,7 @@ def _is_gone(task: int) -> bool:
 
 @contextmanager
 def exit_of(pid: int) -> Generator[int | None, None, None]:
-    """Give a descriptor that can be read once a process has ended, where there is such a thing (pidfd_open(2))."""
+    """Yield a descriptor that can be read once a process has ended, where there is such a thing (pidfd_open(2))."""
     opener = getattr(os, "pidfd_open", None)
     opened: int | None = None
     with suppress(OSError):

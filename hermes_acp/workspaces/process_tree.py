@@ -52,7 +52,7 @@ class ProcessInfo(Struct, frozen=True):
     is_dead: bool
 
     def identity(self) -> Identity:
-        """Give what no later process will share."""
+        """Return what no later process will share."""
         return self.pid, self.started
 
 
@@ -193,7 +193,7 @@ class OrphanedProcesses:
 
 
 def list_processes() -> dict[int, ProcessInfo]:
-    """Give every process the kernel shows, by number; none where there is no /proc."""
+    """Return every process the kernel shows, by number; none where there is no /proc."""
     process_infos: dict[int, ProcessInfo] = {}
     with suppress(FileNotFoundError):
         for name in os.listdir("/proc"):
@@ -260,7 +260,7 @@ class ProcessRegistry:
         self._reaper = OrphanReaper(MARK)
 
     def fresh_mark(self) -> str:
-        """Give a mark for one command."""
+        """Return a mark for one command."""
         return f"{self._reaper.mark}-{token_hex(8)}"
 
     def begin(self) -> None:

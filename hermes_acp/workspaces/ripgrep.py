@@ -54,7 +54,7 @@ class RipgrepText(Struct, frozen=True):
     bytes: str | None = None
 
     def read(self) -> str:
-        """Give the string, bad bytes replaced."""
+        """Return the string, bad bytes replaced."""
         return self.text or base64.b64decode(self.bytes or "").decode("utf-8", "replace")
 
 
@@ -89,7 +89,7 @@ async def search(
     timeout_s: float = TIMEOUT_S,
     sandboxed: SandboxedSearch = search_directly,
 ) -> Sequence[SearchMatch]:
-    """Give at most `query.limit` matching lines with their context, or files, by path and line.
+    """Return at most `query.limit` matching lines with their context, or files, by path and line.
 
     Ripgrep is killed once it found that many, when its time is over, and when this is cancelled. Of a match in a line
     of more than MAX_MESSAGE_BYTES only the place is told. Raises WorkspaceError for a bad pattern, without
@@ -175,7 +175,7 @@ async def find(
     *,
     sandboxed: SandboxedSearch = search_directly,
 ) -> list[str]:
-    """Give the paths of at most `query.limit` files whose names are meant, the newest first.
+    """Return the paths of at most `query.limit` files whose names are meant, the newest first.
 
     Raises WorkspaceError without ripgrep.
     """
@@ -203,14 +203,14 @@ async def find(
 
 
 def search_options(query: SearchQuery) -> tuple[list[str], Glob | None]:
-    """Give ripgrep's options for a search, its pattern included, and what is left to be narrowed by hand."""
+    """Return ripgrep's options for a search, its pattern included, and what is left to be narrowed by hand."""
     narrowing, wanted = _narrowed(query.glob, query.kind)
     options = [*_OPTIONS, *_exclude_options(query.excluded), *narrowing, *_manner(query)]
     return [*options, f"--regexp={query.pattern}"], wanted
 
 
 def find_options(query: FileQuery) -> tuple[list[str], Glob | None]:
-    """Give ripgrep's options for a search for files, and what is left to be narrowed by hand."""
+    """Return ripgrep's options for a search for files, and what is left to be narrowed by hand."""
     narrowing, wanted = _narrowed(query.glob, "")
     options = [*_OPTIONS, *_exclude_options(query.excluded), *narrowing, "--files", "--null"]
     return [*options, "--no-ignore"] if query.takes_ignored else options, wanted
@@ -229,7 +229,7 @@ def read_matches(output: bytes, query: SearchQuery) -> tuple[list[SearchMatch], 
 
 
 def _newest(paths: Sequence[str], limit: int) -> list[str]:
-    """Give the paths of the files changed last, the newest first; those that are gone by now are left out."""
+    """Return the paths of the files changed last, the newest first; those that are gone by now are left out."""
     dated: list[tuple[int, str]] = []
     for path in paths:
         with suppress(OSError):
@@ -238,7 +238,7 @@ def _newest(paths: Sequence[str], limit: int) -> list[str]:
 
 
 def _manner(query: SearchQuery) -> list[str]:
-    """Give the options that say how a pattern is meant, and what is told of a match."""
+    """Return the options that say how a pattern is meant, and what is told of a match."""
     options = ["--fixed-strings"] if query.is_literal else []
     if query.ignores_case:
         options.append("--ignore-case")
@@ -255,7 +255,7 @@ def _manner(query: SearchQuery) -> list[str]:
 
 
 def _narrowed(glob: str | None, kind: str) -> tuple[list[str], Glob | None]:
-    """Give what narrows a search: options, and what is left to be done by hand.
+    """Return what narrows a search: options, and what is left to be done by hand.
 
     A positive glob of ripgrep's own would bring ignored files back; a type, which is a glob of names, does not.
     """
@@ -287,7 +287,7 @@ async def _running(
 
 
 def find_ripgrep(environment: Mapping[str, str], roots: Sequence[str]) -> str:
-    """Give the path of `rg`: beside this interpreter, else on PATH outside the workspace."""
+    """Return the path of `rg`: beside this interpreter, else on PATH outside the workspace."""
     beside = Path(sys.executable).parent / "rg"
     if os.access(beside, os.X_OK):
         return str(beside)
@@ -346,7 +346,7 @@ async def _lines(stream: ByteReceiveStream, end: bytes) -> AsyncIterator[bytes]:
 
 
 async def _read_some(process: Process) -> str:
-    """Give what a process complains of, where it does."""
+    """Return what a process complains of, where it does."""
     try:
         return (await process.stderr.receive(4096)).decode("utf-8", "replace") if process.stderr else ""
     except EndOfStream:

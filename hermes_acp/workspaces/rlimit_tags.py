@@ -19,13 +19,13 @@ TAG_SCRIPT: Final = '{ ulimit -w "$0" || ulimit -x "$0"; ulimit -Sn "$1"; } 2>/d
 
 
 def tag_of(mark: str) -> int:
-    """Give the tag of a mark, which ends in hexadecimal digits behind a hyphen; 0 for none."""
+    """Return the tag of a mark, which ends in hexadecimal digits behind a hyphen; 0 for none."""
     digits = mark.rpartition("-")[2]
     return int(digits[:15], 16) if len(digits) >= 15 else 0
 
 
 def tagged_argv(tag: int, argv: Sequence[str]) -> tuple[str, ...]:
-    """Give a command's words behind those of a shell that takes the tag on before it becomes the command."""
+    """Return a command's words behind those of a shell that takes the tag on before it becomes the command."""
     if not sys.platform.startswith("linux") or not tag:
         return tuple(argv)
     limit = inherited_limit()
@@ -33,7 +33,7 @@ def tagged_argv(tag: int, argv: Sequence[str]) -> tuple[str, ...]:
 
 
 def has_tag(pid: int, tag: int) -> bool:
-    """Tell whether a process has a tag."""
+    """Return whether a process has a tag."""
     if not sys.platform.startswith("linux") or not tag:
         return False
     try:

@@ -11,7 +11,9 @@ from hermes_acp.workspaces import path_confinement
 
 
 def resolve_folders(cwd: str, roots: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Give `cwd` and `roots` with links resolved. Raises BadRequest for what is no folder, OutsideRoots for a `cwd`."""
+    """Return `cwd` and `roots` with links resolved. Raises BadRequest for what is no folder, OutsideRoots for a
+    `cwd`.
+    """
     for folder in (cwd, *roots):
         if not os.path.isabs(folder) or not os.path.isdir(folder):
             raise BadRequest(

@@ -37,7 +37,7 @@ class Object(Struct, frozen=True):
 
 
 def read_objects(schema: Shape) -> tuple[Object, ...]:
-    """Give every object of our methods; those that others hold come before them."""
+    """Return every object of our methods; those that others hold come before them."""
     objects: list[Object] = []
     for method, facts in schema["methods"].items():
         stem = "".join(_capital(word) for word in re.split(r"[/_]", method.removeprefix("_hermes/")))

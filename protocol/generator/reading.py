@@ -174,7 +174,8 @@ class SchemaReader:
         return found if isinstance(found, Union) else None
 
     def _heirs(self, union: str, nested: Union, tag_field: str, tag: str) -> tuple[Shape, ...]:
-        """Give each member of a union that is itself a variant an heir with the outer tag; the inner tag stays a field.
+        """Return each member of a union that is itself a variant an heir with the outer tag; the inner tag stays a
+        field.
 
         The heirs' own union is named after both.
         """

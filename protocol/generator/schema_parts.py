@@ -25,7 +25,7 @@ def variants_of(schema: JsonObject) -> list[JsonObject]:
 
 
 def is_object(schema: JsonObject) -> bool:
-    """Tell whether a schema describes an object itself, not through a reference."""
+    """Return whether a schema describes an object itself, not through a reference."""
     return schema.get("type") == "object" or "properties" in schema
 
 

@@ -111,7 +111,7 @@ class _ErrorFrame(Struct, tag_field="jsonrpc", tag="2.0"):
 
 
 def classify(frame: bytes) -> Request | Notification | Reply | Malformed:
-    """Tell what one frame is; never raises, and never quotes the frame in an error.
+    """Return what one frame is; never raises, and never quotes the frame in an error.
 
     Lone surrogate escapes, which JavaScript writes for a cut emoji, are read as U+FFFD.
     """
@@ -206,7 +206,7 @@ def _read_reply(wire: _Wire, call_id: RequestId | UnsetType | None) -> Reply | M
 
 
 def _read_id(raw: Raw | UnsetType) -> RequestId | UnsetType | None:
-    """Give the id, UNSET when the frame has none, None when it cannot be answered with."""
+    """Return the id, UNSET when the frame has none, None when it cannot be answered with."""
     if raw is UNSET:
         return UNSET
     try:

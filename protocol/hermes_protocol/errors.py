@@ -32,7 +32,7 @@ NAMES: Final[Mapping[int, str]] = MappingProxyType(
 
 
 def data_of(code: int) -> dict[str, object]:
-    """Give the data of an error that says nothing closer of itself: a stable name for its code."""
+    """Return the data of an error that says nothing closer of itself: a stable name for its code."""
     return {"code": NAMES.get(code, "error")}
 
 

@@ -186,7 +186,7 @@ class ContentLengthReader:
 
 
 def open_reader(framing: FramingName, max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES) -> FrameReader:
-    """Give a fresh reader for a framing by its name."""
+    """Return a fresh reader for a framing by its name."""
     return LineReader(max_frame_bytes) if framing == "lines" else ContentLengthReader(max_frame_bytes)
 
 

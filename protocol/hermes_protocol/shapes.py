@@ -87,7 +87,7 @@ def require_any(record: Struct, *fields: str) -> None:
 
 
 def field_is_set(record: Struct, field: str) -> bool:
-    """Tell whether a field is there, null included."""
+    """Return whether a field is there, null included."""
     defaults = dict(zip(record.__struct_fields__, _defaults(type(record)), strict=True))
     return getattr(record, field) is not defaults[field]
 

@@ -146,7 +146,9 @@ def test_modules_say_what_they_are() -> None:
 def waits_without_end(
     work: ast.expr, defined: dict[str, ast.AST], seen: frozenset[str] = frozenset()
 ) -> bool:
-    """Tell whether what a worker thread is given waits for somebody else without a bound, in this module's own code."""
+    """Return whether what a worker thread is given waits for somebody else without a bound, in this module's own
+    code.
+    """
     name = ast.unparse(work) if isinstance(work, ast.Name | ast.Attribute) else ""
     if name in WITHOUT_END:
         return True

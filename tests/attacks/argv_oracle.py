@@ -167,7 +167,7 @@ def _names(analysis: CommandAnalysis, file: str) -> bool:
 
 
 def _fits(argv: tuple[str, ...], words: tuple[Word, ...], cwd: str) -> bool:
-    """Tell whether the words may become these; a word that is not known may become any number of them."""
+    """Return whether the words may become these; a word that is not known may become any number of them."""
     if not words:
         return not argv
     word, rest = words[0], words[1:]

@@ -45,7 +45,7 @@ class Part:
         self._lines[words] = replies
 
     def choose(self, request: Recorded) -> Reply:
-        """Give the reply of the step that is asked for: the program's own notes stand behind the user's words."""
+        """Return the reply of the step that is asked for: the program's own notes stand behind the user's words."""
         messages = cast("list[dict[str, object]]", request.body["messages"])
         for at in (at for at, each in reversed([*enumerate(messages)]) if each["role"] == "user"):
             text = _text_of(messages[at])
@@ -59,7 +59,7 @@ class Part:
 
 
 def _text_of(message: dict[str, object]) -> str:
-    """Give the words of a message, in one string or in parts."""
+    """Return the words of a message, in one string or in parts."""
     content = message["content"]
     if isinstance(content, str):
         return content
@@ -142,12 +142,14 @@ class AttackedAgent:
 
 
 def heard(errors: str) -> str:
-    """Give what an agent wrote to its standard error, without what asyncio says of slow steps in Python's dev mode."""
+    """Return what an agent wrote to its standard error, without what asyncio says of slow steps in Python's dev
+    mode.
+    """
     return "\n".join(line for line in errors.splitlines() if not SLOW_STEP.fullmatch(line))
 
 
 def ends_of(updates: Sequence[Message]) -> list[Message]:
-    """Give the updates that ended a call, in the order of the calls: these may end in any."""
+    """Return the updates that ended a call, in the order of the calls: these may end in any."""
     ends = {
         update["toolCallId"]: update
         for update in updates
@@ -158,7 +160,7 @@ def ends_of(updates: Sequence[Message]) -> list[Message]:
 
 
 def told(end: Message) -> str:
-    """Give what the model was told of a call, with how it ended."""
+    """Return what the model was told of a call, with how it ended."""
     return f"{end['status']}: {outcome_text(end)}"
 
 
@@ -175,7 +177,7 @@ def check_wire(messages: Sequence[Message]) -> None:
 
 
 def peak_rss_bytes(pid: int) -> int:
-    """Give the most memory a living process has had at once."""
+    """Return the most memory a living process has had at once."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) << 10
@@ -188,7 +190,7 @@ def open_descriptors(pid: int) -> int:
 
 
 def children_of(pid: int) -> list[int]:
-    """Give the living children of a process, those it adopted included."""
+    """Return the living children of a process, those it adopted included."""
     found: list[int] = []
     with suppress(FileNotFoundError):  # the process or one of its threads has just ended
         for thread in list(Path(f"/proc/{pid}/task").iterdir()):
@@ -198,7 +200,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def marked_processes(mark: str) -> list[int]:
-    """Give the living processes that were started below the agent with this mark, itself included."""
+    """Return the living processes that were started below the agent with this mark, itself included."""
     wanted = f"{MARK}={mark}".encode()
     found: list[int] = []
     for name in os.listdir("/proc"):
@@ -231,7 +233,7 @@ async def attacked_agent(
     settings: str = "",
     command: Sequence[str] = (COMMAND,),
 ) -> AsyncGenerator[AttackedAgent]:
-    """Give an agent to attack, its home and workspace below `folder`; then hold it to everything that must hold.
+    """Yield an agent to attack, its home and workspace below `folder`; then hold it to everything that must hold.
 
     `environment` is added to the agent's, `settings` are its config.yaml, which also needs a model.
     """

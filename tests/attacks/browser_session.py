@@ -29,7 +29,7 @@ class Session:
         self.allowed: set[str] = set()
 
     def beside(self, name: str) -> Session:
-        """Give another session with a browser of its own."""
+        """Return another session with a browser of its own."""
         return Session(self._browsers, name)
 
     def _may(self, host: str, url: str) -> bool:

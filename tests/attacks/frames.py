@@ -17,7 +17,7 @@ def cancel_frame(session_id: object) -> bytes:
 
 
 def is_question(message: Message) -> bool:
-    """Tell whether the agent asks for an approval."""
+    """Return whether the agent asks for an approval."""
     return message.get("method") == "session/request_permission"
 
 

@@ -95,7 +95,7 @@ class Sandboxed:
 
 
 def usual_bounds(**changes: object) -> SandboxPolicy:
-    """Give the bounds of somebody who configured nothing, changed a little."""
+    """Return the bounds of somebody who configured nothing, changed a little."""
     return structs.replace(sandbox_bounds(None), **changes)
 
 

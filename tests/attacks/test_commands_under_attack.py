@@ -131,7 +131,7 @@ def sleeping_children_of(pid: int) -> list[int]:
 
 
 def is_of_a_command(pid: int) -> bool:
-    """Tell whether a process belongs to a command, and not to the agent's own work."""
+    """Return whether a process belongs to a command, and not to the agent's own work."""
     try:
         variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:

@@ -47,7 +47,7 @@ class Doors(Struct):
     posts: list[socket.socket]
 
     def visited(self) -> list[str]:
-        """Tell which of them were reached."""
+        """Return which of them were reached."""
         found: list[str] = []
         for each in self.streams:
             with suppress(BlockingIOError):

@@ -28,7 +28,7 @@ KEY: Final = "sk-the-key-of-this-agent-itself"
 
 @asynccontextmanager
 async def furnished(folder: Path, *replies: Reply) -> AsyncGenerator[tuple[Path, Mapping[str, str]]]:
-    """Give a workspace and an environment in which the model says these replies to `go`."""
+    """Yield a workspace and an environment in which the model says these replies to `go`."""
     part, work = Part(), folder / "workspace"
     work.mkdir()
     part.learn("go", *replies)

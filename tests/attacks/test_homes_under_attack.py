@@ -37,7 +37,7 @@ INDEXES = ("index.db", "search.db")
 
 @pytest.fixture(scope="module")
 async def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[str, ...]]:
-    """Give a home with 40 sessions of two turns each, as a process left it, and their ids. To be copied, not used."""
+    """Return a home with 40 sessions of two turns each, as a process left it, and their ids. To be copied, not used."""
     folder = tmp_path_factory.mktemp("stored")
     opened: list[str] = []
     async with attacked_agent(folder) as siege:
@@ -53,7 +53,7 @@ async def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[
 
 @pytest.fixture
 def copy(stored: tuple[Path, tuple[str, ...]], tmp_path: Path) -> Path:
-    """Give a copy of the stored home that may be damaged."""
+    """Return a copy of the stored home that may be damaged."""
     shutil.copytree(stored[0] / ".hermes", tmp_path / ".hermes")
     return tmp_path
 

@@ -182,7 +182,7 @@ async def test_nothing_is_granted_to_a_page() -> None:
 
 
 def renderers() -> list[int]:
-    """Give the processes that draw pages for this test's own browser."""
+    """Return the processes that draw pages for this test's own browser."""
     own = os.getpid()
     parents: dict[int, int] = {}
     found: list[int] = []

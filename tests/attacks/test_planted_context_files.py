@@ -66,7 +66,7 @@ def reads(path: str, call_id: str) -> ToolCall:
 
 
 def obeyed(scene: Scene) -> bool:
-    """Tell whether a model was ever shown the canary as a context file; what tools showed is data."""
+    """Return whether a model was ever shown the canary as a context file; what tools showed is data."""
     notes = [line for request in scene.provider.requests for line in plain_history(request)]
     as_file = [line for line in notes if "context file" in line and CANARY in line]
     return bool(as_file) or any(CANARY in str(request.system) for request in scene.provider.requests)

@@ -53,7 +53,7 @@ COMMANDS: Final = (
 
 
 def looks() -> tuple[ToolCall, ...]:
-    """Give every call that could show what is in a file which it does not name."""
+    """Return every call that could show what is in a file which it does not name."""
     tools = (
         ToolCall("search", {"pattern": WORD}),
         ToolCall("search", {"pattern": WORD, "path": "vault"}),

@@ -139,7 +139,7 @@ print("it listens")
 
 
 def listens(gate: Path) -> bool:
-    """Tell whether somebody has the reading end of a pipe open."""
+    """Return whether somebody has the reading end of a pipe open."""
     try:
         os.close(os.open(gate, os.O_WRONLY | os.O_NONBLOCK))
     except OSError as error:

@@ -40,7 +40,7 @@ BY_CONTENT = {
 
 
 def kept_in(home: Path) -> bytes:
-    """Give the content of all objects of the checkpoints in a home, and what lies beside them as it is."""
+    """Return the content of all objects of the checkpoints in a home, and what lies beside them as it is."""
     shelf = home / "checkpoints"
     parts = [path.read_bytes() for path in shelf.rglob("*") if path.is_file()]
     for shadow in shelf.iterdir():

@@ -27,7 +27,7 @@ MASKED = "[secret: github token]"
 
 
 def everything_written(siege: AttackedAgent) -> bytes:
-    """Give all that reached the editor, the model and the disk below the home."""
+    """Return all that reached the editor, the model and the disk below the home."""
     asked = [json.dumps(request.body) for request in (*siege.server.requests, *siege.server.other_requests)]
     said = [json.dumps(message) for message in siege.agent.messages]
     kept = [path.read_bytes() for path in (siege.home / ".hermes").rglob("*") if path.is_file()]
@@ -35,7 +35,7 @@ def everything_written(siege: AttackedAgent) -> bytes:
 
 
 def kinds_of_secrets() -> dict[str, str]:
-    """Give one secret of each kind."""
+    """Return one secret of each kind."""
     return dict(samples.tokens(random.Random(17)))
 
 

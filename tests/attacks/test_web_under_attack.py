@@ -28,7 +28,7 @@ POISON = """<p>Plain words stay.</p>
 
 
 def ways_home(port: int) -> list[str]:
-    """Give addresses that all lead to this machine."""
+    """Return addresses that all lead to this machine."""
     return [
         f"http://127.0.0.1:{port}/",
         f"http://localhost:{port}/",

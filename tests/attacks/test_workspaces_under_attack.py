@@ -31,7 +31,7 @@ PROTOCOL_LINES = (
 
 
 def is_about_trust(params: Message) -> bool:
-    """Tell whether a question is about what a folder brings along."""
+    """Return whether a question is about what a folder brings along."""
     return str(params["toolCall"]["title"]).startswith("Trust what this folder brings along?")
 
 

@@ -269,7 +269,7 @@ class World(Scene):
         return b"Release checklist for everybody" in file.read_bytes()
 
     def possessions(self) -> dict[str, str]:
-        """Give what the user had in the workspace, git's own files apart."""
+        """Return what the user had in the workspace, git's own files apart."""
         own: dict[str, str] = {}
         for folder, _, names in os.walk(self.project):  # a sandbox that ends takes folders away meanwhile
             for path in (Path(folder, name) for name in names):

@@ -29,19 +29,19 @@ def reaped() -> None:
 
 
 def children() -> list[ProcessInfo]:
-    """Give this process's children, but for the watcher that is there until the workspace is closed."""
+    """Return this process's children, but for the watcher that is there until the workspace is closed."""
     mine = [row for row in list_processes().values() if row.parent == os.getpid()]
     return [row for row in mine if b"hermes-acp-watch" not in words_of(row) and is_there(row)]
 
 
 def is_there(row: ProcessInfo) -> bool:
-    """Tell whether a process is still there, be it dead."""
+    """Return whether a process is still there, be it dead."""
     now = list_processes().get(row.pid)
     return now is not None and now.started == row.started
 
 
 def words_of(row: ProcessInfo) -> bytes:
-    """Give the words of a process; those of one that is only just being started once it has any."""
+    """Return the words of a process; those of one that is only just being started once it has any."""
     words, pause = b"", threading.Event()
     with suppress(OSError, KeyError):
         while not (words := Path(f"/proc/{row.pid}/cmdline").read_bytes()):
@@ -53,6 +53,6 @@ def words_of(row: ProcessInfo) -> bytes:
 
 @pytest.fixture
 def left_over(reaped: None) -> LeftOver:
-    """Give the children that a test has left, by and by; a library's own, from tests before, are not its."""
+    """Return the children that a test has left, by and by; a library's own, from tests before, are not its."""
     before = {row.pid for row in children()}
     return lambda: [row for row in children() if row.pid not in before]

@@ -84,7 +84,7 @@ class Playground:
 
 
 def python_server(code: str, name: str = "odd") -> StdioServer:
-    """Give a server that is a few lines of Python."""
+    """Return a server that is a few lines of Python."""
     return StdioServer(name, sys.executable, ("-c", code))
 
 

@@ -27,7 +27,7 @@ class Missing(Exception):
 
 
 def busybox() -> Path:
-    """Give a statically linked busybox. Raises Missing."""
+    """Return a statically linked busybox. Raises Missing."""
     found = next((Path(path) for path in BUSYBOX if os.access(path, os.X_OK)), None)
     if found is None or b"/lib64/ld-linux" in found.read_bytes()[:4096]:
         raise Missing("busybox-static")
@@ -60,7 +60,7 @@ def make_image(place: Path) -> Path:
 
 
 def _with_libraries(program: str) -> list[Path]:
-    """Give a program of this machine's and the libraries it is linked with."""
+    """Return a program of this machine's and the libraries it is linked with."""
     linked = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     words = [word for line in linked.splitlines() for word in line.split() if word.startswith("/")]
     return [Path(program), *(Path(word) for word in words)]
@@ -68,7 +68,7 @@ def _with_libraries(program: str) -> list[Path]:
 
 @asynccontextmanager
 async def docker_engine(place: Path) -> AsyncGenerator[Mapping[str, str]]:
-    """Give variables that reach a docker with IMAGE: the machine's own where there is one. Raises Missing."""
+    """Yield variables that reach a docker with IMAGE: the machine's own where there is one. Raises Missing."""
     if not shutil.which("docker"):
         raise Missing("docker")
     own = {**os.environ}
@@ -103,7 +103,7 @@ async def docker_engine(place: Path) -> AsyncGenerator[Mapping[str, str]]:
 
 @asynccontextmanager
 async def podman_engine(place: Path) -> AsyncGenerator[Mapping[str, str]]:
-    """Give variables that reach a podman with IMAGE, in stores of its own. Raises Missing."""
+    """Yield variables that reach a podman with IMAGE, in stores of its own. Raises Missing."""
     if not shutil.which("podman") or not shutil.which("runc") or os.getuid():
         raise Missing("podman with runc, or the right to run it")
     (place / "containers.conf").write_text(

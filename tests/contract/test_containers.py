@@ -101,7 +101,7 @@ async def test_there_is_no_network_no_capability_and_no_way_to_more(ground: Grou
 
 
 async def still_answers(ground: Ground) -> bool:
-    """Tell whether a command runs; the last of a bomb may still hold every process that can be had."""
+    """Return whether a command runs; the last of a bomb may still hold every process that can be had."""
     try:
         return (await run(ground, "echo still here")).output == "still here\n"
     except WorkspaceError:

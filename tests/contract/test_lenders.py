@@ -102,7 +102,7 @@ async def test_a_profile_that_lends_nothing_is_told_as_a_refused_key(
 
 @contextmanager
 def token_server(status: int, expires_in: int) -> Generator[tuple[str, list[str]]]:
-    """Give out numbered tokens on loopback, or refuse."""
+    """Yield out numbered tokens on loopback, or refuse."""
     asked: list[str] = []
 
     class Tokens(BaseHTTPRequestHandler):

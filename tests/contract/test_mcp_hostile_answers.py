@@ -47,7 +47,7 @@ async def test_an_answer_that_is_none_ends_its_call(tmp_path: Path, kind: str) -
 
 
 def asking(question: dict[str, Any]) -> str:
-    """Give a server whose tool asks this first, and gives the answer it gets as its own."""
+    """Return a server whose tool asks this first, and gives the answer it gets as its own."""
     return server(
         [tool()],
         "[{'type': 'text', 'text': answer}]",

@@ -33,7 +33,7 @@ async def example_over(kind: str, place: Path) -> AsyncGenerator[Playground]:
 
 
 def is_alive(pid: int) -> bool:
-    """Tell whether a process runs; a dead one that nobody reaped yet does not."""
+    """Return whether a process runs; a dead one that nobody reaped yet does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except FileNotFoundError:

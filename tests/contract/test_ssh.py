@@ -62,7 +62,7 @@ async def ground(config_file: Path, tmp_path: Path) -> AsyncGenerator[Ground]:
 
 
 def clients() -> list[int]:
-    """Give the ssh clients that this process has running."""
+    """Return the ssh clients that this process has running."""
     mine = [row for row in list_processes().values() if row.parent == os.getpid() and not row.is_dead]
     found: list[int] = []
     for row in mine:

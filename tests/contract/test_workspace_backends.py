@@ -235,7 +235,7 @@ async def opened(
 
 @pytest.fixture
 def ground(opened: Opened) -> Ground:
-    """Give the backend's workspace with a fresh folder in it."""
+    """Return the backend's workspace with a fresh folder in it."""
     number = next(_numbers)
     folder, outside = opened.root / f"t{number}", opened.root.parent / f"outside{number}"
     folder.mkdir()

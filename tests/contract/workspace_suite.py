@@ -87,7 +87,7 @@ async def run(
 
 
 async def living(ground: Ground, pids: Sequence[int]) -> list[int]:
-    """Tell which processes live where commands run; what ended and was not reaped yet does not."""
+    """Return which processes live where commands run; what ended and was not reaped yet does not."""
     names = " ".join(f"/proc/{pid}/status" for pid in pids)
     line = f"grep -l '^State:[[:space:]]*[^ZX[:space:]]' {names} 2>/dev/null | sed 's,/proc/,,; s,/status,,'"
     return [int(pid) for pid in (await run(ground, line)).output.split()]

@@ -149,7 +149,7 @@ class Scene:
 
 
 def plain_history(request: ModelRequest) -> list[str]:
-    """Give a request's messages, each as one line: who, and what they said."""
+    """Return a request's messages, each as one line: who, and what they said."""
     lines: list[str] = []
     for message in request.messages:
         match message:

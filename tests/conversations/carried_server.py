@@ -142,5 +142,5 @@ class CarriedServer:
 
 
 def said(text: str) -> dict[str, Any]:
-    """Give a tool's answer of one text."""
+    """Return a tool's answer of one text."""
     return {"content": [{"type": "text", "text": text}]}

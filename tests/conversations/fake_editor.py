@@ -136,7 +136,9 @@ class FakeEditor:
         return answer["sessionId"]
 
     def options(self, session_id: str) -> list[Json]:
-        """Give a new session's options as they were told last: by the answer that opened it, or by an update since."""
+        """Return a new session's options as they were told last: by the answer that opened it, or by an update
+        since.
+        """
         updates = ShownSession(self, session_id).of("config_option_update")
         return [self.opened[session_id], *updates][-1]["configOptions"]
 
@@ -163,7 +165,7 @@ class FakeEditor:
                 await self._changed.wait()
 
     def asks(self, method: str) -> list[Json]:
-        """Give the parameters of every call of one method."""
+        """Return the parameters of every call of one method."""
         return [params for name, params in self.asked if name == method]
 
 
@@ -191,7 +193,7 @@ class ShownSession:
 
     @property
     def cards(self) -> dict[str, Json]:
-        """Give each card as an editor ends up showing it."""
+        """Return each card as an editor ends up showing it."""
         cards: dict[str, Json] = {}
         for update in self.updates:
             if update["sessionUpdate"] in ("tool_call", "tool_call_update"):

@@ -39,7 +39,7 @@ async def listed(editor: FakeEditor, session: str) -> list[str]:
 
 
 async def reads(scene: Scene, editor: FakeEditor, session: str, folder: str) -> bool:
-    """Tell whether the model can read the file of a folder."""
+    """Return whether the model can read the file of a folder."""
     card = f"c{len(scene.provider.requests)}"
     scene.provider.plays(step(call("read_file", card, path=f"{folder}/a.txt")), step("Tried."))
     await editor.prompt(session)

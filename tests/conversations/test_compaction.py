@@ -32,7 +32,7 @@ def reopening(scene: Scene, session: str) -> Json:
 
 
 def marks(editor: FakeEditor, session: str) -> list[str]:
-    """Give the compactions as an editor is told of them: a status, or words of a summary."""
+    """Return the compactions as an editor is told of them: a status, or words of a summary."""
     found: list[str] = []
     for update in ShownSession(editor, session).updates:
         if update["sessionUpdate"] == "compaction_update":

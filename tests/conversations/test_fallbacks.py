@@ -176,7 +176,7 @@ async def test_words_of_a_try_that_is_made_again_end_where_it_broke_off(scene: S
 
 
 def chunks(editor: FakeEditor, session: str) -> list[str]:
-    """Give what the agent said, message by message."""
+    """Return what the agent said, message by message."""
     said: dict[str, str] = {}
     for update in ShownSession(editor, session).of("agent_message_chunk"):
         said[update["messageId"]] = said.get(update["messageId"], "") + update["content"]["text"]

@@ -199,7 +199,7 @@ class WireLaws:
             cards[update["toolCallId"]] = update.get("status") or cards.get(update["toolCallId"], "pending")
 
     def _is_beside(self, session_id: str, update: Json) -> bool:
-        """Tell whether a card is that of a look back, which goes on beside the conversation, or within it."""
+        """Return whether a card is that of a look back, which goes on beside the conversation, or within it."""
         if update["sessionUpdate"] not in ("tool_call", "tool_call_update"):
             return False
         meta = cast(Json, update.get("_meta") or {})

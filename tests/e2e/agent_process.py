@@ -34,7 +34,7 @@ SLEEPER = 'echo "pid $$"; exec sleep 300'
 def agent_environment(
     home: Path, server: ModelServer | None = None, vendor: str = "openai_compatible", **more: str
 ) -> dict[str, str]:
-    """Give the variables of an agent at home in `home`, its model being the scripted server if there is one."""
+    """Return the variables of an agent at home in `home`, its model being the scripted server if there is one."""
     variables = {"PATH": os.environ["PATH"], "HOME": str(home)}
     if server is not None and vendor == "anthropic":
         variables |= {
@@ -147,7 +147,7 @@ async def headless_running(
 
 
 def watch_process(pid: int) -> int:
-    """Give a descriptor that becomes readable when the process ends, and that no later process inherits."""
+    """Return a descriptor that becomes readable when the process ends, and that no later process inherits."""
     return os.pidfd_open(pid)
 
 
@@ -182,7 +182,7 @@ def mount_disk(folder: Path, options: str) -> str:
 
 @contextmanager
 def unwritable_folder(folder: Path) -> Generator[Path]:
-    """Give a folder nobody can write to: a read-only disk for root, a folder without the right for others."""
+    """Yield a folder nobody can write to: a read-only disk for root, a folder without the right for others."""
     if mount_disk(folder, "ro"):
         folder.chmod(0o500)
         yield folder

@@ -71,7 +71,7 @@ def make_place(folder: Path) -> Place:
 
 
 def children_of(pid: int) -> list[int]:
-    """Give the processes that a process started."""
+    """Return the processes that a process started."""
     found: list[int] = []
     with suppress(FileNotFoundError):  # the process or one of its threads has just ended
         for thread in list(Path(f"/proc/{pid}/task").iterdir()):

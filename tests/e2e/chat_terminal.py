@@ -75,7 +75,7 @@ class Terminal:
         return "\n".join([*self.past, *self.lines]).rstrip()
 
     def colours_of(self, words: str) -> set[str]:
-        """Give the colours in which a line with these words is drawn."""
+        """Return the colours in which a line with these words is drawn."""
         for y, line in enumerate(self._screen.display):
             if words in line:
                 start = line.index(words)

@@ -11,13 +11,13 @@ from tests.e2e.chat_environment import Place, make_place
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    """Give a home and a project."""
+    """Return a home and a project."""
     return make_place(tmp_path)
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """Give a home with nothing in it."""
+    """Return a home with nothing in it."""
     folder = tmp_path / "home"
     folder.mkdir()
     return folder
@@ -25,7 +25,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    """Give a workspace with a file of two lines."""
+    """Return a workspace with a file of two lines."""
     folder = tmp_path / "workspace"
     folder.mkdir()
     (folder / "a.py").write_text("x = 1\ny = 2\n")

@@ -26,7 +26,7 @@ SLEEPER = 'echo "sleeper $$"; exec sleep 300'
 
 
 def node_for(package: str, *, is_required: bool) -> str:
-    """Give the Node that runs an installed package; skip the test, or fail it where nothing may be left out."""
+    """Return the Node that runs an installed package; skip the test, or fail it where nothing may be left out."""
     node = str(OWN_NODE) if OWN_NODE.exists() else shutil.which("node")
     if node and (MODULES / package / "package.json").exists():
         return node
@@ -37,7 +37,7 @@ def node_for(package: str, *, is_required: bool) -> str:
 
 
 def python_of(package: str, *, is_required: bool) -> str:
-    """Give the Python that has an installed package; skip the test, or fail it where nothing may be left out."""
+    """Return the Python that has an installed package; skip the test, or fail it where nothing may be left out."""
     if any(PYTHON.parents[1].glob(f"lib/*/site-packages/{package}")):
         return str(PYTHON)
     complaint = f"{package} is not installed; tests/install.sh installs it"
@@ -47,7 +47,7 @@ def python_of(package: str, *, is_required: bool) -> str:
 
 
 def conversation(*more: Rule) -> Script:
-    """Give the model's part: each prompt has its replies, whenever and however often it is said."""
+    """Return the model's part: each prompt has its replies, whenever and however often it is said."""
 
     def calls(name: str, arguments: dict[str, object]) -> tuple[ToolCall, ...]:
         return (ToolCall(name, arguments),)

@@ -44,7 +44,7 @@ class Serving:
         return self._errors.read_text()
 
     async def wait(self) -> int:
-        """Give the exit code."""
+        """Return the exit code."""
         with anyio.fail_after(WAIT_S):
             return await self.process.wait()
 
@@ -274,7 +274,7 @@ class HttpClient(Client):
 async def http_client(
     url: str, answers: Mapping[str, Answer] | None = None, *, http2: bool = False
 ) -> AsyncGenerator[HttpClient]:
-    """Give a client with a connection."""
+    """Yield a client with a connection."""
     async with (
         httpx2.AsyncClient(headers=BEARER, http1=not http2, http2=http2, timeout=WAIT_S) as http,
         anyio.create_task_group() as tasks,
@@ -321,7 +321,7 @@ class SocketClient(Client):
 async def socket_client(
     url: str, answers: Mapping[str, Answer] | None = None, **headers: str
 ) -> AsyncGenerator[SocketClient]:
-    """Give a client whose socket is open; it is not greeted yet."""
+    """Yield a client whose socket is open; it is not greeted yet."""
     more = {name.replace("_", "-"): value for name, value in headers.items()}
     address = url.replace("http://", "ws://")
     async with (

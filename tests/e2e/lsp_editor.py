@@ -143,7 +143,7 @@ class Pipes:
         await self.send({"method": method, "params": params})
 
     def sent(self, method: str) -> list[Message]:
-        """Give the parameters of all messages of one method so far."""
+        """Return the parameters of all messages of one method so far."""
         return [message["params"] for message in self.messages if message.get("method") == method]
 
 
@@ -195,7 +195,7 @@ class LspEditor(Pipes):
 
 
 def span(first: int, last: int, column: int = 0) -> Message:
-    """Give a range of whole lines, from one up to another, counted from 0."""
+    """Return a range of whole lines, from one up to another, counted from 0."""
     return {"start": {"line": first, "character": 0}, "end": {"line": last, "character": column}}
 
 

@@ -135,7 +135,7 @@ class RawEditor:
         return await self.begin("session/prompt", prompt_params(session_id, text))
 
     def updates(self, kind: str = "", session_id: str = "") -> list[Message]:
-        """Give the session updates so far, in order."""
+        """Return the session updates so far, in order."""
         found = [m["params"] for m in self.messages if m.get("method") == "session/update"]
         return [
             params["update"]
@@ -166,12 +166,12 @@ class RawEditor:
 
 
 def prompt_params(session_id: str, text: str) -> Message:
-    """Give the parameters of a prompt of one text."""
+    """Return the parameters of a prompt of one text."""
     return {"sessionId": session_id, "prompt": [{"type": "text", "text": text}]}
 
 
 def outcome_text(update: Message) -> str:
-    """Give what the model was told, from the update that ended a call."""
+    """Return what the model was told, from the update that ended a call."""
     return str(update["rawOutput"]["text"])
 
 

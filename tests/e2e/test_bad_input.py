@@ -33,7 +33,7 @@ def workspace(tmp_path: Path) -> Path:
 
 @asynccontextmanager
 async def at_work(tmp_path: Path, *replies: Reply) -> AsyncGenerator[tuple[RawEditor, ModelServer]]:
-    """Give an agent that was greeted, and its model; at the end it still answers, was quiet and leaves in order."""
+    """Yield an agent that was greeted, and its model; at the end it still answers, was quiet and leaves in order."""
     async with serve([*replies, Reply("Still here.")]) as server:
         environment = agent_environment(tmp_path, server)
         async with editor(

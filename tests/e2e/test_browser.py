@@ -160,7 +160,7 @@ async def test_a_cancel_closes_the_browser_and_the_next_page_opens_another(visit
 
 
 def homes() -> list[Path]:
-    """Give the homes of the browsers that this process has started, or whose processes it has inherited."""
+    """Return the homes of the browsers that this process has started, or whose processes it has inherited."""
     pids = [
         pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()
     ]

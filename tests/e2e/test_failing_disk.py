@@ -26,7 +26,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def failing_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the library, made from its source."""
+    """Return the library, made from its source."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("there is no C compiler")

@@ -32,7 +32,7 @@ ORIGIN = "https://app.example"
 
 @asynccontextmanager
 async def door(tmp_path: Path, *flags: str) -> AsyncGenerator[tuple[Serving, httpx2.AsyncClient]]:
-    """Give a server and a client that has the token; the server then still greets."""
+    """Yield a server and a client that has the token; the server then still greets."""
     async with (
         serving(agent_environment(tmp_path), tmp_path, *flags) as server,
         httpx2.AsyncClient(timeout=WAIT_S) as http,

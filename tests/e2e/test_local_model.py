@@ -44,7 +44,7 @@ anyio.run(main)
 
 @pytest.fixture
 def local_model(require_all: bool) -> LocalModelFiles:
-    """Give the installed model's files; skip, or fail where everything is required, when there are none."""
+    """Return the installed model's files; skip, or fail where everything is required, when there are none."""
     files = find_local_model()
     if files is not None:
         return files

@@ -29,7 +29,7 @@ LONGEST_TURN_S = 120
 
 @pytest.fixture
 def local_model(require_all: bool) -> LocalModelFiles:
-    """Give the installed model's files; skip, or fail where everything is required, when there are none."""
+    """Return the installed model's files; skip, or fail where everything is required, when there are none."""
     if files := find_local_model():
         return files
     complaint = f"the local model is not installed: {', '.join(list_missing_packages()) or 'no GGUF file'}"

@@ -29,7 +29,7 @@ REPLIES = [
 
 
 def program(name: str, *, is_required: bool) -> str:
-    """Give the path of an editor, beside this Python's own programs or anywhere; skip where there is none."""
+    """Return the path of an editor, beside this Python's own programs or anywhere; skip where there is none."""
     found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
     if not found:
         (pytest.fail if is_required else pytest.skip)(f"{name} is not installed; see tests/install.sh")

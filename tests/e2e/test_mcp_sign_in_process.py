@@ -44,7 +44,7 @@ def kept_secrets(place: Path) -> list[str]:
 
 
 def written(place: Path) -> str:
-    """Give everything at home but the tokens themselves."""
+    """Return everything at home but the tokens themselves."""
     files = [
         path for path in (place / ".hermes").rglob("*") if path.is_file() and "mcp-tokens" not in path.parts
     ]

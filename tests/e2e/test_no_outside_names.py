@@ -70,20 +70,20 @@ class Audit:
         self.variables = {"PYTHONPATH": str(site), "AUDIT_LOG": str(self.log)}
 
     def events(self) -> list[tuple[str, list[Any]]]:
-        """Give each event with its arguments, in order."""
+        """Return each event with its arguments, in order."""
         return [(name, arguments) for name, arguments in map(json.loads, self.log.read_text().splitlines())]
 
     def ports(self) -> set[int]:
-        """Give the ports that were connected to."""
+        """Return the ports that were connected to."""
         return {arguments[1][1] for name, arguments in self.events() if name == "socket.connect"}
 
     def outside(self) -> list[tuple[str, list[Any]]]:
-        """Give the events that reach beyond this machine, and the programs started, which could."""
+        """Return the events that reach beyond this machine, and the programs started, which could."""
         return [(name, arguments) for name, arguments in self.events() if not is_inside(name, arguments)]
 
 
 def is_inside(name: str, arguments: list[Any]) -> bool:
-    """Tell whether an event stays on this machine: a loopback address or a socket file."""
+    """Return whether an event stays on this machine: a loopback address or a socket file."""
     if name not in ADDRESS_AT:
         return False
     address = arguments[ADDRESS_AT[name]]
@@ -97,7 +97,7 @@ def is_inside(name: str, arguments: list[Any]) -> bool:
 
 
 def is_trial_of_the_sandbox(event: tuple[str, list[Any]]) -> bool:
-    """Tell whether bubblewrap was tried out, with no network and no command but `true`."""
+    """Return whether bubblewrap was tried out, with no network and no command but `true`."""
     name, (program, words, *_) = event
     return name == "subprocess.Popen" and program.endswith("/bwrap") and "--unshare-all" in words
 

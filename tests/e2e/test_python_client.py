@@ -35,12 +35,12 @@ def printed(document: Path) -> list[str]:
 
 
 def agent(*says: str) -> list[str]:
-    """Give a command that reads a line and then does what it is told."""
+    """Return a command that reads a line and then does what it is told."""
     return [sys.executable, "-c", "\n".join(("import json, os, sys", "call = sys.stdin.readline()", *says))]
 
 
 def answering(result: str) -> list[str]:
-    """Give an agent with one answer to its greeting, which then waits for its end."""
+    """Return an agent with one answer to its greeting, which then waits for its end."""
     answer = f'print(json.dumps({{"jsonrpc": "2.0", "id": json.loads(call)["id"], "result": {result}}}))'
     return agent(answer, "sys.stdout.flush()", "sys.stdin.read()")
 

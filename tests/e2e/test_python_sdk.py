@@ -130,7 +130,7 @@ class Editor:
         return "".join(update.content.text for update in self.updates if update.session_update == kind)
 
     def output(self) -> str:
-        """Give whatever commands printed so far, in terminals of the editor's or in their cards."""
+        """Return whatever commands printed so far, in terminals of the editor's or in their cards."""
         cards = [
             repr(update.content) for update in self.updates if update.session_update == "tool_call_update"
         ]

@@ -86,7 +86,7 @@ def test_files_and_functions_stay_small() -> None:
 
 
 def _functions(lines: list[str]) -> list[tuple[int, int]]:
-    """Give where each function of a formatted file starts, and its length: it ends at the brace of its own depth."""
+    """Return where each function of a formatted file starts, and its length: it ends at the brace of its own depth."""
     found: list[tuple[int, int]] = []
     for start, line in enumerate(lines):
         if begun := FUNCTION.match(line):

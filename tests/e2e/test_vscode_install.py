@@ -51,7 +51,7 @@ def pip(*arguments: str) -> None:
 
 
 def find_uvx(folder: Path) -> Path:
-    """Give the folder with uv and uvx: those of the machine, else fetched from the index."""
+    """Return the folder with uv and uvx: those of the machine, else fetched from the index."""
     if found := shutil.which("uvx"):
         return Path(found).resolve().parent
     pip("install", "--target", str(folder), "uv")

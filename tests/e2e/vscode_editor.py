@@ -50,7 +50,7 @@ class Stage:
         self._looks: list[dict[str, Report]] = []
 
     def reports(self, request: pytest.FixtureRequest) -> dict[str, Report]:
-        """Give how they went, as the look at this test asks for it: the first, or one after a failure."""
+        """Return how they went, as the look at this test asks for it: the first, or one after a failure."""
         look = int(getattr(request.node, "execution_count", 1))
         while len(self._looks) < look:
             self._looks.append(self._play_all())
@@ -58,7 +58,7 @@ class Stage:
 
 
 def require_editor(*, is_required: bool) -> str:
-    """Give the browser's command; skip the test, or fail it where nothing may be left out, if anything is missing."""
+    """Return the browser's command; skip the test, or fail it where nothing may be left out, if anything is missing."""
     browser = (
         os.environ.get("HERMES_TEST_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     )
@@ -80,7 +80,7 @@ def require_editor(*, is_required: bool) -> str:
 
 
 def environment(browser: str) -> dict[str, str]:
-    """Give the variables of a run: the Node that everything was tried with comes first."""
+    """Return the variables of a run: the Node that everything was tried with comes first."""
     path = f"{NODE.parent}{os.pathsep}{os.environ['PATH']}"
     return {**os.environ, "PATH": path, "HERMES_TEST_CHROMIUM": browser, "NO_COLOR": "1"}
 

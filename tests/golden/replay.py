@@ -141,7 +141,7 @@ async def _take(transcript: Transcript, wire: Listener, names: Names, awaited: l
 
 
 def _is_live_output(frame: Json) -> bool:
-    """Tell whether a frame says only what a command wrote so far, which a command that ends at once is not asked for.
+    """Return whether a frame says only what a command wrote so far, which a command that ends at once is not asked for.
 
     All of it is told again when the command has ended, and compared there.
     """

@@ -90,7 +90,7 @@ class Transcript(Struct, frozen=True):
         return f"{self.path.parent.name}/{self.path.stem}"
 
     def frames(self, sender: str) -> Iterator[Json]:
-        """Give what one side says, in order."""
+        """Return what one side says, in order."""
         return (line.frame for line in self.lines if line.sender == sender and line.frame is not None)
 
     def write(self, lines: list[Line]) -> None:
@@ -126,7 +126,7 @@ def read_transcript(path: Path) -> Transcript:
 
 
 def all_transcripts() -> list[Path]:
-    """Give every file, in the order of their names."""
+    """Return every file, in the order of their names."""
     return sorted(FOLDER.glob("*/*.jsonl"))
 
 
@@ -180,7 +180,7 @@ class Names:
         return type(expected) is type(received) and expected == received
 
     def _alike(self, name: str) -> list[object]:
-        """Give the values of names of the same kind: a second session must not be answered with the first's id."""
+        """Return the values of names of the same kind: a second session must not be answered with the first's id."""
         kind = _kind_of(name)
         return [value for known, value in self._values.items() if _kind_of(known) == kind]
 
@@ -216,7 +216,7 @@ class Naming:
         self._spelled = spelled
 
     def named(self, frame: Json) -> Json:
-        """Give a frame of the agent's as it is written down."""
+        """Return a frame of the agent's as it is written down."""
         if "method" in frame and "id" in frame:
             frame = frame | {"id": self._name("ask", frame["id"])}
         return self._named("", frame)

@@ -66,7 +66,7 @@ async def stream_responses(server: ModelServer, prompt: str = "hi") -> Response:
 
 
 async def stream_gemini(server: ModelServer, prompt: str = "hi") -> list[Any]:
-    """Give the chunks as Google's package reads them."""
+    """Return the chunks as Google's package reads them."""
     from google import genai
     from google.genai import types
 
@@ -82,7 +82,7 @@ async def stream_gemini(server: ModelServer, prompt: str = "hi") -> list[Any]:
 
 
 async def stream_bedrock(server: ModelServer, prompt: str = "hi") -> list[dict[str, Any]]:
-    """Give the events as Amazon's package reads them."""
+    """Return the events as Amazon's package reads them."""
     return await anyio.to_thread.run_sync(_stream_bedrock, server.bedrock_base_url, prompt)
 
 

@@ -44,7 +44,7 @@ class Wire(Protocol):
 
     @property
     def stream_type(self) -> str:
-        """Give the content type of a streamed answer."""
+        """Return the content type of a streamed answer."""
         ...
 
     @property

@@ -21,7 +21,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def rows(document: str, heading: str) -> list[list[str]]:
-    """Give the cells of every table row between a heading and the next one."""
+    """Return the cells of every table row between a heading and the next one."""
     section = document.split(f"{heading}\n", 1)[1].split("\n## ", 1)[0]
     lines = [line for line in section.splitlines() if line.startswith("| `") or re.match(r"\| \d", line)]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
@@ -32,7 +32,7 @@ def names(cell: str) -> list[str]:
 
 
 def settings_of(model: type[BaseModel], prefix: str = "") -> dict[str, Any]:
-    """Give every setting by its dotted name, with its default."""
+    """Return every setting by its dotted name, with its default."""
     found: dict[str, Any] = {}
     for name, field in model.model_fields.items():
         if name == "providers":

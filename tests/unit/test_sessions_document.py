@@ -15,7 +15,7 @@ SESSIONS = (ROOT / "docs" / "sessions.md").read_text(encoding="utf-8")
 
 
 def commands() -> dict[str, argparse.ArgumentParser]:
-    """Give every command's parser by its words."""
+    """Return every command's parser by its words."""
     sessions, doctor = argparse.ArgumentParser(), argparse.ArgumentParser()
     add_sessions(sessions)
     add_doctor(doctor)

@@ -44,7 +44,7 @@ class AgentProcess:
                 raise self.obituary() from error
 
     def frames(self) -> Iterator[bytes]:
-        """Give what the agent writes, line by line, until it ends."""
+        """Yield what the agent writes, line by line, until it ends."""
         assert self._process.stdout is not None
         yield from self._process.stdout
 

@@ -42,7 +42,7 @@ class Desk:
         self.bugs: list[BaseException] = []
 
     def updates_of(self, session_id: str) -> UpdateQueue:
-        """Give the queue of one session; updates may arrive before the session is known by its answer."""
+        """Return the queue of one session; updates may arrive before the session is known by its answer."""
         return self._queues.setdefault(session_id, UpdateQueue())
 
     def keep_bug(self, error: BaseException, trace: str) -> None:

@@ -76,7 +76,7 @@ KINDS: Final[Mapping[int, type[AgentRefused]]] = MappingProxyType(
 
 
 def refusal(method: str, code: int, message: str, data: object = None) -> AgentRefused:
-    """Give an error reply as the closest exception there is for its code."""
+    """Return an error reply as the closest exception there is for its code."""
     return KINDS.get(code, AgentRefused)(method, code, message, data)
 
 

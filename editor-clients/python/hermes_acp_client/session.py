@@ -176,7 +176,7 @@ class Session:
         self.options = tuple(answer.config_options)
 
     async def follow(self) -> AsyncIterator[v1.SessionUpdate]:
-        """Give every update as it comes, in and between turns, without an end."""
+        """Yield every update as it comes, in and between turns, without an end."""
         while True:
             while (update := self._updates.take()) is not None:
                 yield update

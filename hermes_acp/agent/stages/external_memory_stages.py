@@ -26,7 +26,7 @@ SOURCE: Final = (
 def outside_memory_stages(
     memory: ExternalMemory, is_wanted: Callable[[], bool], is_attended: Callable[[], bool]
 ) -> TurnStages:
-    """Give the stages; nothing is asked or told where it is not wanted."""
+    """Return the stages; nothing is asked or told where it is not wanted."""
 
     async def ask_memory(turn: Turn) -> Ending | None:
         """Begin to ask, unless that was done when the turn before ended."""
@@ -56,7 +56,7 @@ def outside_memory_stages(
 
 
 def _exchange(turn: Turn) -> ConversationExchange:
-    """Give the user's words this turn began with, and the agent's last words behind them."""
+    """Return the user's words this turn began with, and the agent's last words behind them."""
     answered = ""
     for message in reversed(turn.record.messages):
         if isinstance(message, AssistantMessage) and not answered:

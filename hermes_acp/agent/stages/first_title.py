@@ -13,7 +13,7 @@ MAX_TITLE_CHARACTERS: Final = 60
 
 
 async def name_session(turn: Turn) -> Ending | None:
-    """Give the session a title unless it has one, from the prompt that began the turn."""
+    """Return the session a title unless it has one, from the prompt that began the turn."""
     said = turn.record.messages[-1] if turn.record.messages else None
     if not turn.record.title and isinstance(said, UserMessage):
         turn.emit(TitleChanged(title_of(words_in(said.parts))))
@@ -21,6 +21,6 @@ async def name_session(turn: Turn) -> Ending | None:
 
 
 def title_of(text: str) -> str:
-    """Give the first line of a prompt, short enough for a list."""
+    """Return the first line of a prompt, short enough for a list."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "Untitled")
     return line if len(line) <= MAX_TITLE_CHARACTERS else line[: MAX_TITLE_CHARACTERS - 1].rstrip() + "…"

@@ -28,7 +28,7 @@ async def count_invalid_steps(turn: Turn, step: TurnStep) -> Ending | None:
 
 
 def _begin_of(text: str) -> str:
-    """Give as many whole words of a text as a sentence can hold."""
+    """Return as many whole words of a text as a sentence can hold."""
     if len(text) <= MAX_MISTAKE_CHARACTERS:
         return text
     return f"{text[:MAX_MISTAKE_CHARACTERS].rpartition(' ')[0] or text[:MAX_MISTAKE_CHARACTERS]} …"

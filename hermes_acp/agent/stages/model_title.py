@@ -60,7 +60,7 @@ async def ask_for_title(turn: Turn, ending: Ending) -> None:
 
 
 def _first_exchange(turn: Turn) -> tuple[str, str] | None:
-    """Give the only prompt there was and the last answer to it."""
+    """Return the only prompt there was and the last answer to it."""
     asked = [each for each in turn.record.messages if isinstance(each, UserMessage) and each.origin == "user"]
     answers = [each.text for each in turn.record.messages if isinstance(each, AssistantMessage) and each.text]
     if len(asked) != 1 or not answers:
@@ -81,7 +81,7 @@ async def _ask(turn: Turn, text: str) -> ModelReply:
 
 
 def _shown(answer: str) -> str:
-    """Give the title an answer holds; empty where it holds none that fits a list."""
+    """Return the title an answer holds; empty where it holds none that fits a list."""
     line = next((line.strip() for line in answer.splitlines() if line.strip()), "")
     line = line.removeprefix("Title:").strip(" \t*#\"'“”„`").rstrip(".")
     return line if len(line) <= 2 * MAX_TITLE_CHARACTERS else ""

@@ -107,7 +107,7 @@ def _report_unscanned(turn: Turn, shown: QuotedText) -> None:
 
 
 def _shown(turn: Turn) -> Iterator[QuotedText]:
-    """Give what was quoted in the outcomes of the last step."""
+    """Yield what was quoted in the outcomes of the last step."""
     outcomes: list[ToolMessage] = []
     for message in reversed(turn.record.messages):
         if isinstance(message, AssistantMessage):
@@ -138,7 +138,7 @@ def _of(outcome: ToolMessage, call: ToolCall, quotes: Quotes, cwd: str) -> Quote
 
 
 def _text_arguments(call: ToolCall) -> dict[str, str]:
-    """Give the arguments of a call that are words."""
+    """Return the arguments of a call that are words."""
     try:
         arguments = msgspec.json.decode(call.arguments or "{}", type=dict[str, object])
     except msgspec.MsgspecError:
@@ -166,7 +166,7 @@ def _tell(turn: Turn, shown: QuotedText, found: "Sequence[Finding]") -> None:
 
 
 def _notes(messages: Sequence[Message], head: str) -> Iterator[str]:
-    """Give the notes in a conversation that begin with a head."""
+    """Yield the notes in a conversation that begin with a head."""
     for message in messages:
         if isinstance(message, UserMessage) and message.origin == "program":
             yield from (

@@ -33,7 +33,7 @@ DONE: Final[frozenset[ExitReason]] = frozenset({"done"})
 
 
 def skill_uses_stage(usage_tracker: SkillUsageTracker) -> PostflightStage:
-    """Give the stage that counts in a home's books."""
+    """Return the stage that counts in a home's books."""
 
     async def count_skill_uses(turn: Turn, ending: Ending) -> None:
         """Count a turn's uses, and tell what was done about a skill that fails."""

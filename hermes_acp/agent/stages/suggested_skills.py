@@ -21,7 +21,7 @@ NAMED: Final = (
 
 
 def skill_suggestion_stages(suggester: SkillSuggester) -> tuple[Stage, Stage]:
-    """Give the stage that begins to look, for the start of a turn, and the one that tells, for each step."""
+    """Return the stage that begins to look, for the start of a turn, and the one that tells, for each step."""
 
     async def look_for_skills(turn: Turn) -> Ending | None:
         """Begin to look for skills that fit the prompt."""
@@ -46,7 +46,7 @@ def skill_suggestion_stages(suggester: SkillSuggester) -> tuple[Stage, Stage]:
 
 
 def _asked(turn: Turn) -> str:
-    """Give the words of the prompt this turn began with; empty where it goes on with the last one."""
+    """Return the words of the prompt this turn began with; empty where it goes on with the last one."""
     for message in reversed(turn.record.messages):
         if not isinstance(message, UserMessage):
             return ""

@@ -33,7 +33,7 @@ class _Said(Struct, frozen=True):
 def full_answer(
     answer: PermissionAnswer, meta: dict[str, Any] | UnsetType | None
 ) -> PermissionAnswer | PermissionResponse:
-    """Give an answer together with what was said beside it; the answer alone where nothing was."""
+    """Return an answer together with what was said beside it; the answer alone where nothing was."""
     said = _read(meta)
     if said is None or not (said.edits or said.comment.strip()):
         return answer
@@ -46,7 +46,7 @@ def full_answer(
 
 
 def rejected(comment: str) -> dict[str, Any]:
-    """Give the `_meta` of a card whose call its user said no to: what stands on the card is for the model to read."""
+    """Return the `_meta` of a card whose call its user said no to: what stands on the card is for the model to read."""
     return {"hermes": {"rejected": {"comment": comment}}}
 
 

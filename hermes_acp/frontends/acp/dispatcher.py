@@ -105,7 +105,7 @@ class Dispatcher:
         )
 
     def _agree(self, params: msgspec.Raw) -> int:
-        """Give the highest version not above the one asked for; a second initialize may only go up, and at once."""
+        """Return the highest version not above the one asked for; a second initialize may only go up, and at once."""
         version = NEWEST if _asked_version(params) >= NEWEST else STABLE
         before = self._client.version
         if before and max(before, version) > STABLE and (self._client.is_under_way or version < before):
@@ -135,7 +135,7 @@ class MethodTable:
         self._methods: dict[str, Method] = {}
 
     def find(self, name: str) -> Method:
-        """Give a method. Raises PeerError for a name there is not."""
+        """Return a method. Raises PeerError for a name there is not."""
         key = name.replace("/", "_")
         if key not in self._names:
             raise _no_such_method()
@@ -156,7 +156,7 @@ class _Asked(Struct, rename="camel"):
 
 
 def _asked_version(params: msgspec.Raw) -> int:
-    """Give the version a client asks for; where that cannot be told, the stable one's method says what is wrong."""
+    """Return the version a client asks for; where that cannot be told, the stable one's method says what is wrong."""
     try:
         return msgspec.json.decode(params, type=_Asked).protocol_version
     except msgspec.MsgspecError:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def is_distrusted(client: ClientConnection, meta: object) -> bool:
-    """Tell whether the editor does not trust a session's workspace; what is said of the session itself counts first."""
+    """Return whether the editor does not trust a session's workspace; what is said of the session itself counts
+    first.
+    """
     told = _told(meta)
     if told is None:
         told = _told(client.greeted.meta if client.greeted else None)

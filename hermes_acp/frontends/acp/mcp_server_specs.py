@@ -38,7 +38,7 @@ def headers(name: str, pairs: Pairs) -> Pairs:
 
 
 def carried_spec(client: ClientConnection, name: str, server_id: str) -> TunneledServer:
-    """Give a server that the client itself carries. Raises BadRequest where none was offered to be used."""
+    """Return a server that the client itself carries. Raises BadRequest where none was offered to be used."""
     if not client.offers_unstable:
         raise unusable(name, "servers over ACP itself are not offered here")
     return TunneledServer(name, server_id, client.server_line)

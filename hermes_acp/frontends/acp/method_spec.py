@@ -30,7 +30,7 @@ class Method(Struct, frozen=True):
 
 
 def stable_part(params: T) -> T:
-    """Give parameters without the fields that only the unstable half of the protocol has."""
+    """Return parameters without the fields that only the unstable half of the protocol has."""
     unstable: tuple[str, ...] = getattr(type(params), "wire_unstable", ())
     if not unstable or not isinstance(params, Struct):
         return params

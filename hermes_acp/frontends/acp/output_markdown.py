@@ -30,7 +30,7 @@ def _sign(found: re.Match[str]) -> str:
 
 
 def fenced(text: str) -> str:
-    """Give output as a card shows it: inert, and several lines in a fence longer than any they hold."""
+    """Return output as a card shows it: inert, and several lines in a fence longer than any they hold."""
     text = inert(text)
     if "\n" not in text.rstrip("\n"):
         return text

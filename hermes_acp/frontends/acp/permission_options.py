@@ -71,5 +71,5 @@ def reason_for(call: CallProposed) -> str:
 
 
 def answer_of(option_id: str) -> PermissionAnswer:
-    """Give the answer behind an option; one that was never offered says nothing at all."""
+    """Return the answer behind an option; one that was never offered says nothing at all."""
     return ANSWERS.get(option_id, "unavailable")

@@ -16,7 +16,7 @@ PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp
 
 
 def checked_prompt(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """Give the parts. Raises BadRequest where nothing is said."""
+    """Return the parts. Raises BadRequest where nothing is said."""
     if not any(not isinstance(part, TextPart) or part.text.strip() for part in parts):
         raise BadRequest("The prompt is empty.", hint="Write something first.")
     return parts

@@ -141,7 +141,7 @@ def options_of(record: Record, offers: AvailableOptions) -> tuple[Picker | Switc
 
 
 def _backend_pickers(options: Options, backends: Sequence[str]) -> tuple[Picker, ...]:
-    """Give the picker of the backend, where there are several."""
+    """Return the picker of the backend, where there are several."""
     if len(backends) < 2:
         return ()
     current = options.backend or backends[0]
@@ -150,7 +150,7 @@ def _backend_pickers(options: Options, backends: Sequence[str]) -> tuple[Picker,
 
 
 def _model_pickers(options: Options, models: Sequence[AvailableModel]) -> tuple[Picker, ...]:
-    """Give the pickers about the model; that of the provider only where there are several."""
+    """Return the pickers about the model; that of the provider only where there are several."""
     current = chosen_model(options, models)
     if current is None:
         return ()
@@ -185,7 +185,7 @@ def _find_offer(value: str, models: Sequence[AvailableModel]) -> AvailableModel 
 
 
 def offered_mode(mode_id: str, *, allows_bypass: bool) -> Mode | None:
-    """Give the mode of an id; None for one that is not offered."""
+    """Return the mode of an id; None for one that is not offered."""
     return next((mode for mode in MODES if mode == mode_id and (allows_bypass or mode != "bypass")), None)
 
 

@@ -35,5 +35,5 @@ STOP_REASONS: Final[Mapping[ExitReason, StopReason | None]] = MappingProxyType(
 
 
 def failure_code(end: TurnEnded) -> int:
-    """Give the error code of an end that has no stop reason."""
+    """Return the error code of an end that has no stop reason."""
     return AUTH_REQUIRED if end.error_code == "model_auth_failed" else INTERNAL_ERROR

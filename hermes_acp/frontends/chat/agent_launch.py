@@ -27,6 +27,6 @@ class AgentLauncher:
             self._ready = start_child(self._command, self._variables)
 
     def take(self) -> subprocess.Popen[bytes]:
-        """Give an agent that nobody talks to yet. Raises AgentGone."""
+        """Return an agent that nobody talks to yet. Raises AgentGone."""
         ready, self._ready = self._ready, None
         return ready or start_child(self._command, self._variables)

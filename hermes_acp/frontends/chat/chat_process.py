@@ -85,7 +85,7 @@ async def _hold(
 
 
 def look_of(variables: Mapping[str, str], *, is_terminal: bool) -> TerminalStyle:
-    """Tell what a terminal can show, from the variables that say so."""
+    """Return what a terminal can show, from the variables that say so."""
     term = variables.get("TERM", "")
     if not is_terminal or term in DUMB:
         return TerminalStyle("none", is_plain=True)

@@ -20,12 +20,12 @@ FAINT_STYLE: Final = "dim"
 
 
 def old_text(diff: v1.Diff) -> str:
-    """Give what was there before; nothing for a new file."""
+    """Return what was there before; nothing for a new file."""
     return diff.old_text if isinstance(diff.old_text, str) else ""
 
 
 def hunks_of(diff: v1.Diff) -> tuple[Hunk, ...]:
-    """Give a diff's hunks in their order."""
+    """Return a diff's hunks in their order."""
     return diff_hunks(old_text(diff), diff.new_text)
 
 

@@ -136,7 +136,7 @@ class EventPresenter:
         return clip(f"What is sent now {self._word} · Ctrl+C stops" if self.is_busy else IDLE, columns)
 
     def status(self, columns: int) -> str:
-        """Give the line at the bottom."""
+        """Return the line at the bottom."""
         if self.hint:
             return clip(self.hint, max(1, columns - 1))
         if self._link.current is None:

@@ -43,7 +43,7 @@ class ExternalEditor:
 
 
 def editor_of(variables: Mapping[str, str]) -> ExternalEditor | None:
-    """Give the editor that the variables name; None where they name none that can be understood."""
+    """Return the editor that the variables name; None where they name none that can be understood."""
     named = variables.get("VISUAL") or variables.get("EDITOR") or ""
     try:
         command = shlex.split(named)

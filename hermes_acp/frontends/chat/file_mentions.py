@@ -27,7 +27,7 @@ def files_below(folder: str) -> list[str]:
 
 
 def matching(paths: Sequence[str], wanted: str, most: int) -> list[str]:
-    """Give the paths that a beginning or a piece of a name stands for, the closest first."""
+    """Return the paths that a beginning or a piece of a name stands for, the closest first."""
     low = wanted.lower()
     ranked = sorted(
         (rank, len(path), path) for path in paths if (rank := _rank(path.lower(), low)) is not None

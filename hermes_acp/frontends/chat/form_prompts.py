@@ -83,7 +83,7 @@ class FormPrompter:
 
 
 def is_secret(name: str, field: Property) -> bool:
-    """Tell whether what is typed is not to be seen: it is marked so, or its name says so."""
+    """Return whether what is typed is not to be seen: it is marked so, or its name says so."""
     if isinstance(field, v1.StringPropertySchema) and field.meta and field.meta.get("secret"):
         return True
     return isinstance(field, v1.StringPropertySchema) and bool(SECRET.search(f"{name} {_title(name, field)}"))

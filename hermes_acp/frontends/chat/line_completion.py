@@ -39,14 +39,14 @@ class LineCompleter(Completer):
         self._files = ThreadedCompleter(_FileCompleter(cwd, clock))
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """Give what fits the word before the cursor."""
+        """Return what fits the word before the cursor."""
         before = document.text_before_cursor
         if before.startswith("/") and "\n" not in before:
             return self._for_command(before[1:])
         return ()
 
     async def get_completions_async(self, document: Document, complete_event: CompleteEvent):
-        """Give the same; files are looked for behind the line that is typed."""
+        """Yield the same; files are looked for behind the line that is typed."""
         for completion in self.get_completions(document, complete_event):
             yield completion
         if _mention(document) is not None:

@@ -35,7 +35,7 @@ class MarkdownStream:
         return done
 
     def finish(self) -> list[str]:
-        """Give what is left as blocks: nothing more will come."""
+        """Return what is left as blocks: nothing more will come."""
         found = self._take(self._rest) if self._rest.strip() else []
         self._rest, self._fence = "", ""
         return [*found, *self._cut()]
@@ -93,6 +93,6 @@ class LineStream:
         return [whole] if end else []
 
     def finish(self) -> list[str]:
-        """Give what is left."""
+        """Return what is left."""
         left, self.tail = self.tail, ""
         return [left] if left.strip() else []

@@ -73,11 +73,11 @@ class Narrator:
                 return ""
 
     def settle(self) -> str:
-        """Give what was said and thought so far, as it is: something else follows."""
+        """Return what was said and thought so far, as it is: something else follows."""
         return self._end_thought() + self._end_words()
 
     def end_turn(self) -> str:
-        """Give all that is left of a turn, calls that nobody closed and the plan included."""
+        """Return all that is left of a turn, calls that nobody closed and the plan included."""
         done = self.settle()
         for card in [card for card in self.cards.values() if not card.is_over]:
             card.status = "failed"
@@ -89,35 +89,35 @@ class Narrator:
         return done
 
     def take_unasked(self) -> int:
-        """Give how many files were changed without a question since it was last called."""
+        """Return how many files were changed without a question since it was last called."""
         count = len(self._unasked)
         self._unasked.clear()
         return count
 
     def you(self, text: str) -> str:
-        """Give what the user said."""
+        """Return what the user said."""
         lines = sanitize(text).strip("\n").split("\n")
         said = Text("❯ ", style="bold cyan").append("\n  ".join(lines), style="bold")
         return self._put(YOU, said)
 
     def aside(self, text: str, style: str = "dim") -> str:
-        """Give a remark that nobody in the conversation made."""
+        """Return a remark that nobody in the conversation made."""
         return self._put(ASIDE, Text("! " if style != "dim" else "· ", style=style).append(sanitize(text)))
 
     def document(self, markdown: str) -> str:
-        """Give Markdown of our own, such as an answer to a command of the chat."""
+        """Return Markdown of our own, such as an answer to a command of the chat."""
         return self._put(TEXT, self._renderer.prose(markdown))
 
     def shown(self, *parts: RenderableType) -> str:
-        """Give something drawn by somebody else."""
+        """Return something drawn by somebody else."""
         return self._put(ASIDE, *parts)
 
     def below(self, *parts: RenderableType) -> str:
-        """Give something that belongs right below what was shown last."""
+        """Return something that belongs right below what was shown last."""
         return self._renderer.written(*parts)
 
     def greeting(self, place: str) -> str:
-        """Give the first line of all."""
+        """Return the first line of all."""
         title = (
             Text("Hermes ", style="bold cyan")
             .append(place)
@@ -131,7 +131,7 @@ class Narrator:
         return f"\n{self._renderer.written(told)}"
 
     def drawn(self, part: RenderableType) -> str:
-        """Give something of a line that does not stay."""
+        """Return something of a line that does not stay."""
         return self._renderer.written(part).rstrip("\n")
 
     def pulse(self) -> Text:
@@ -237,7 +237,7 @@ def _plan_lines(entries: list[v1.PlanEntry]) -> Iterator[Text]:
 
 
 def _around_now(entries: list[v1.PlanEntry]) -> list[v1.PlanEntry]:
-    """Give the part of a long plan that is being worked on."""
+    """Return the part of a long plan that is being worked on."""
     at = next((i for i, entry in enumerate(entries) if entry.status == "in_progress"), 0)
     start = max(0, min(at - LIVE_PLAN_ENTRIES // 2, len(entries) - LIVE_PLAN_ENTRIES))
     return entries[start : start + LIVE_PLAN_ENTRIES]

@@ -50,7 +50,7 @@ class SessionStatus:
         return next((option for option in self.options if option.id == name), None)
 
     def current(self, name: str) -> str:
-        """Give an option's value by its id; empty where there is no such option."""
+        """Return an option's value by its id; empty where there is no such option."""
         option = self.option(name)
         if option is None:
             return ""
@@ -58,7 +58,7 @@ class SessionStatus:
         return ("on" if value else "off") if isinstance(value, bool) else sanitize_line(value)
 
     def line(self, width: int) -> str:
-        """Give the line at the bottom: model, mode, context, cost, title; as much as fits."""
+        """Return the line at the bottom: model, mode, context, cost, title; as much as fits."""
         effort = self.current("effort")
         parts = [
             self.current("model"),

@@ -73,7 +73,7 @@ class PlainScreen:
         return False
 
     async def edit(self, text: str, name: str) -> str | None:
-        """Give nothing."""
+        """Return nothing."""
         return None
 
     def cancel_read(self) -> None:

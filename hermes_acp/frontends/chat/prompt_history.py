@@ -25,7 +25,7 @@ class PromptHistory(History):
         self._path = home / FOLDER / f"{sha256(os.fsencode(cwd)).hexdigest()[:24]}.jsonl"
 
     def load_history_strings(self) -> Iterable[str]:
-        """Give what is kept, the newest first; a damaged line is passed over."""
+        """Return what is kept, the newest first; a damaged line is passed over."""
         return reversed(self._read()[-MAX_KEPT_PROMPTS:])
 
     def store_string(self, string: str) -> None:

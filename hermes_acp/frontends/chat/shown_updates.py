@@ -33,7 +33,7 @@ class ShownUpdates:
         self.recalled_prompts.clear()
 
     def fresh(self, update: v1.SessionUpdate) -> v1.SessionUpdate | None:
-        """Give what of an update of the past was not shown yet; None where nothing is new."""
+        """Return what of an update of the past was not shown yet; None where nothing is new."""
         match update:
             case v1.UserMessageChunk():
                 if isinstance(update.content, v1.TextContent):

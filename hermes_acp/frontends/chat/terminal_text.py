@@ -24,12 +24,14 @@ def sanitize(text: str) -> str:
 
 
 def sanitize_line(text: str) -> str:
-    """Give words for one line: as `sanitize`, with line ends and tabs as spaces."""
+    """Return words for one line: as `sanitize`, with line ends and tabs as spaces."""
     return " ".join(sanitize(text).split())
 
 
 def output_text(text: str) -> str:
-    """Give a program's output: without its colours, of lines written over one another only the last, tabs as spaces."""
+    """Return a program's output: without its colours, of lines written over one another only the last, tabs as
+    spaces.
+    """
     unfenced = FENCE.sub(lambda found: found[2], text)
     kept = OVERWRITTEN.sub("", LINE_ENDS.sub("\n", COLOURS.sub("", unfenced)))
     return sanitize(kept.rstrip("\r")).expandtabs(TAB_WIDTH)

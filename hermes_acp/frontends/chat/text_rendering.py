@@ -42,7 +42,7 @@ class TextRenderer:
         return max(MIN_WIDTH, min(self._columns(), MAX_WIDTH))
 
     def written(self, *parts: RenderableType) -> str:
-        """Give parts as lines for the terminal, each ended."""
+        """Return parts as lines for the terminal, each ended."""
         if self.look.is_plain:
             return "".join(f"{_plain(part)}\n" for part in parts)
         console = self._console()
@@ -57,7 +57,7 @@ class TextRenderer:
         return out.getvalue()
 
     def prose(self, text: str) -> RenderableType:
-        """Give Markdown as it is drawn; its source where nothing can be drawn."""
+        """Return Markdown as it is drawn; its source where nothing can be drawn."""
         if self.look.is_plain:
             return Text(sanitize(text))
         return _Prose(sanitize(text), code_theme="ansi_dark", hyperlinks=False)
@@ -129,7 +129,7 @@ def _harmless(segments: Iterable[Segment]) -> Iterator[Segment]:
 
 
 def _stripped(line: list[Segment]) -> list[Segment]:
-    """Give a line without the blanks that rich fills it up with: a narrower window would fold them."""
+    """Return a line without the blanks that rich fills it up with: a narrower window would fold them."""
     while line and not line[-1].text.strip() and not _has_ground(line[-1]):
         line.pop()
     if line and not _has_ground(line[-1]):

@@ -92,7 +92,7 @@ class ToolCallCard:
         self.text = "\n".join(texts)
 
     def _tail(self) -> Text:
-        """Give the end of the output: nothing for what only looked something up and could."""
+        """Return the end of the output: nothing for what only looked something up and could."""
         lines = [line.rstrip() for line in self.text.rstrip().split("\n") if line.strip()]
         if not lines or (self.status == "completed" and (self.kind in HIDDEN_OUTPUT_KINDS or self.diffs)):
             return Text()

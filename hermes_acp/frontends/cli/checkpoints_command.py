@@ -189,7 +189,7 @@ async def _diff(keeper: "CheckpointManager", session_id: str, options: argparse.
 
 
 def _patch(each: FileTexts) -> str:
-    """Give one file's change as a patch; control characters of what is shown do nothing to a terminal."""
+    """Return one file's change as a patch; control characters of what is shown do nothing to a terminal."""
     path = each.path
     if each.is_binary:
         return f"Binary file {escaped(path)} differs"
@@ -240,5 +240,5 @@ async def _restore(begin: "Begin", record: "Path", options: argparse.Namespace) 
 
 
 def plain_lines(text: str) -> str:
-    """Give a text of several lines with nothing in it that a terminal obeys."""
+    """Return a text of several lines with nothing in it that a terminal obeys."""
     return "\n".join(escaped(line) for line in text.splitlines())

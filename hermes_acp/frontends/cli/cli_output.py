@@ -47,7 +47,7 @@ def drop_output() -> None:
 
 
 def folder_named(named: str | None) -> str | None:
-    """Give a folder as sessions record it: absolute, links left as they are."""
+    """Return a folder as sessions record it: absolute, links left as they are."""
     from pathlib import Path
 
     return str(Path(named).absolute()) if named is not None else None

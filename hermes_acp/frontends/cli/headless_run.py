@@ -46,7 +46,7 @@ def run_headless(options: argparse.Namespace) -> int:
 
 
 async def _read_prompt(named: str | None, in_fd: int, *, may_go_on: bool) -> str:
-    """Give the prompt; an empty one where none was named or piped in and the last turn may go on without."""
+    """Return the prompt; an empty one where none was named or piped in and the last turn may go on without."""
     if named is not None and named.startswith("@"):
         try:
             text = Path(named[1:]).read_text(encoding="utf-8")

@@ -176,6 +176,6 @@ def _reason(ended: CallEnded) -> str:
 
 
 def _is_left_out(event: Event) -> bool:
-    """Tell what no stream holds: the system prompt, and drafts, which are in no record either."""
+    """Return what no stream holds: the system prompt, and drafts, which are in no record either."""
     told = event.event if isinstance(event, ChildReported) else event
     return isinstance(told, PromptFrozen | EditDrafted)

@@ -77,12 +77,12 @@ def _id_of(line: bytes) -> Any:
 
 
 def _written(text: str) -> str:
-    """Give a text that can be encoded: the names of files need not be."""
+    """Return a text that can be encoded: the names of files need not be."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def effect_of(judged: StepVerdict) -> dict[str, object]:
-    """Give one step as JSON has it; what is empty is left out."""
+    """Return one step as JSON has it; what is empty is left out."""
     step = judged.step
     shown: dict[str, object] = {
         "program": step.program,

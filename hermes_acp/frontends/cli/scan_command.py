@@ -139,7 +139,7 @@ def _show(file: str, report: ScanReport, least: str, *, is_allowed: bool) -> Non
 
 
 def _worst(findings: Sequence[Finding]) -> list[Finding]:
-    """Give as many findings as people read, in their order; what blocks is among them before what is harmless."""
+    """Return as many findings as people read, in their order; what blocks is among them before what is harmless."""
     ranks = {"block": 0, "warn": 1}
     by_rank = sorted(range(len(findings)), key=lambda at: ranks.get(findings[at].severity, 2))
     return [findings[at] for at in sorted(by_rank[:MAX_SHOWN])]

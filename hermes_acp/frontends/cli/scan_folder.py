@@ -25,7 +25,7 @@ BINARY_BYTES: Final = 8 << 10
 
 
 def files_of(folder: str, variables: Mapping[str, str], *, takes_all: bool) -> list[str]:
-    """Give the files to judge below a folder, by path; `variables` are the environment's.
+    """Return the files to judge below a folder, by path; `variables` are the environment's.
 
     These are the texts for agents: what is written for readers, and context files of every kind, also where they are
     ignored, as agents read them all the same; with `takes_all` every file. Raises WorkspaceError without ripgrep.

@@ -132,7 +132,7 @@ def whole_lines(descriptor: int) -> Iterator[list[bytes]]:
 
 
 def is_ready(descriptor: int) -> bool:
-    """Tell whether more can be read without a wait."""
+    """Return whether more can be read without a wait."""
     from select import select
 
     return bool(select([descriptor], [], [], 0)[0])

@@ -62,7 +62,7 @@ def run_hub(environment: Environment, place: Path, options: argparse.Namespace) 
 
 
 def practice_of(environment: Environment) -> "SkillUsageTracker":
-    """Give the books on the uses of skills."""
+    """Return the books on the uses of skills."""
     from hermes_acp.knowledge.skills.skill_usage import SkillUsageTracker
     from hermes_acp.world import SystemClock
 

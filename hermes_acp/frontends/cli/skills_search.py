@@ -42,7 +42,7 @@ def search_skills_of(environment: Environment, place: Path, options: argparse.Na
 
 
 def twins_of(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[SimilarSkills]":
-    """Give the skills that are much alike, by meaning where the settings have a model for it."""
+    """Return the skills that are much alike, by meaning where the settings have a model for it."""
     return anyio.run(_twins, environment, skills)
 
 

@@ -36,7 +36,7 @@ class Action(Struct, frozen=True):
 
 
 def parts_of(action: Action, place: CodeSelection) -> tuple[Part, ...]:
-    """Give the prompt for an action at a place, with what is selected and what the editor finds wrong there."""
+    """Return the prompt for an action at a place, with what is selected and what the editor finds wrong there."""
     said = [action.ask(place), CHANGES_PROMPT if action.changes_files else NO_CHANGES_PROMPT]
     if place.target.instruction.strip():
         said.insert(1, place.target.instruction.strip())

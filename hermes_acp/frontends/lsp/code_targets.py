@@ -42,7 +42,7 @@ class Diagnostic(Struct, frozen=True):
     source: str | None = None
 
     def shown(self) -> str:
-        """Give it as one line."""
+        """Return it as one line."""
         known = self.severity is not None and 1 <= self.severity <= len(SEVERITIES)
         severity = SEVERITIES[self.severity - 1] if known and self.severity else "problem"
         source = f" ({plain(self.source, 60)})" if self.source else ""

@@ -73,7 +73,7 @@ class EditConfirmation:
     async def _fitting(
         self, drafts: Sequence[Draft], read: Read, settled: EditResult
     ) -> list[ProposedChange]:
-        """Give the changes of files that still are what they were, and that this editor can make."""
+        """Return the changes of files that still are what they were, and that this editor can make."""
         changes: list[ProposedChange] = []
         may_delete = (
             self._client.can.operate(types.ResourceOperationKind.Delete) and self._client.can.take_versions

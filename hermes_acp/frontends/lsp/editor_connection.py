@@ -75,13 +75,13 @@ class EditorConnection:
         self._has_house.set()
 
     async def app(self) -> "App":
-        """Give the house, which is built when the editor has been greeted."""
+        """Return the house, which is built when the editor has been greeted."""
         await self._has_house.wait()
         assert self._app, "the house is told of when it is there"
         return self._app
 
     def folders(self) -> tuple[str, ...]:
-        """Give the folders the editor has open, as they are now."""
+        """Return the folders the editor has open, as they are now."""
         workspace = self.server.workspace
         uris = [folder.uri for folder in workspace.folders.values()] or [workspace.root_uri or ""]
         return tuple(path for path in map(path_of, uris) if path)

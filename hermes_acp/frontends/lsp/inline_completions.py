@@ -40,7 +40,7 @@ class InlineCompletions:
         folders: Sequence[str],
         settings: CompletionSettings,
     ) -> str:
-        """Give what a model would write at a place, empty where there is nothing or it is not wanted any more."""
+        """Return what a model would write at a place, empty where there is nothing or it is not wanted any more."""
         self.drop(document.uri)
         gap = CompletionGap(document.path, document.text[:offset], document.text[offset:])
         place = next((each for each in folders if gap.path.startswith(each + "/")), os.path.dirname(gap.path))

@@ -24,17 +24,17 @@ class LineHunk(Struct, frozen=True):
     new: str
 
     def covers(self, line: int) -> bool:
-        """Tell whether a line of the old text is one of these, or the one before which something is put."""
+        """Return whether a line of the old text is one of these, or the one before which something is put."""
         return self.first <= line < max(self.last, self.first + 1)
 
     def shown(self) -> str:
-        """Give it as a diff shows it."""
+        """Return it as a diff shows it."""
         old = (f"-{line}" for line in self.old.splitlines())
         return "\n".join((*old, *(f"+{line}" for line in self.new.splitlines())))
 
 
 def hunks_of(before: str, after: str) -> tuple[LineHunk, ...]:
-    """Give the parts that differ, in order; none touches another."""
+    """Return the parts that differ, in order; none touches another."""
     old, new = _LINE.findall(before), _LINE.findall(after)
     head = _common(old, new)
     tail = min(_common(old[::-1], new[::-1]), len(old) - head, len(new) - head)

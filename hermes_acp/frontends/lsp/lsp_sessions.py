@@ -30,7 +30,7 @@ class LspSession:
         self.turn = anyio.Lock()
 
     def makes_drafts(self) -> bool:
-        """Tell whether what is written becomes a draft, as it does wherever the files are this machine's."""
+        """Return whether what is written becomes a draft, as it does wherever the files are this machine's."""
         return isinstance(self.session.workspace, DraftWorkspace)
 
     def apply(self, settings: LspSettings, before: LspSettings) -> None:
@@ -70,7 +70,7 @@ class LspSessions:
         self._opening = anyio.Lock()
 
     async def take(self, app: App, path: str, settings: LspSettings) -> LspSession:
-        """Give the session of the folder that a file belongs to. Raises BadRequest, SessionNotFound, Busy,
+        """Return the session of the folder that a file belongs to. Raises BadRequest, SessionNotFound, Busy,
         StorageError.
         """
         folders = [os.path.realpath(folder) for folder in self._folders()]

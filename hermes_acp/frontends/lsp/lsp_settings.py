@@ -55,7 +55,7 @@ def read_settings(given: object) -> LspSettings:
 
 
 def concerns_us(given: object) -> bool:
-    """Tell whether a change of settings is about this face: editors send whole trees, and empty ones."""
+    """Return whether a change of settings is about this face: editors send whole trees, and empty ones."""
     if not isinstance(given, dict):
         return False
     names = {field.encode_name for field in msgspec.structs.fields(LspSettings)}

@@ -48,7 +48,7 @@ def register(server: LanguageServer, editor: EditorConnection, feature: Feature)
 
 
 def _manager(server: LanguageServer) -> Any:
-    """Give pygls' list of methods, whose types it leaves open."""
+    """Return pygls' list of methods, whose types it leaves open."""
     return cast("Any", server.protocol.fm)
 
 

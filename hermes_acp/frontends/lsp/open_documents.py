@@ -25,7 +25,7 @@ class Document(Struct, frozen=True):
 
 
 def path_of(uri: str) -> str:
-    """Give the resolved path of a `file:` URI, empty for any other."""
+    """Return the resolved path of a `file:` URI, empty for any other."""
     parts = urlsplit(uri)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
         return ""
@@ -50,15 +50,15 @@ class OpenDocuments:
         return iter(tuple(self._open.values()))
 
     def get(self, uri: str) -> Document | None:
-        """Give an open document."""
+        """Return an open document."""
         return self._open.get(uri)
 
     def at(self, path: str) -> Document | None:
-        """Give the open document of a file by its resolved path."""
+        """Return the open document of a file by its resolved path."""
         return next((document for document in self._open.values() if document.path == path), None)
 
     def text_of(self, path: str) -> str | None:
-        """Give the text of an open document by its resolved path."""
+        """Return the text of an open document by its resolved path."""
         document = self.at(path)
         return document.text if document else None
 

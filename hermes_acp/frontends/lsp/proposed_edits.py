@@ -78,7 +78,7 @@ def to_edit(
 def _document_changes(
     change: ProposedChange, client: LspClient, documents: OpenDocuments, note_id: str | None
 ) -> list[DocumentChange]:
-    """Give one file's part of an edit; an editor that creates no files makes one by writing in it."""
+    """Return one file's part of an edit; an editor that creates no files makes one by writing in it."""
     if change.after is None:
         return [types.DeleteFile(uri=change.uri, annotation_id=note_id)]
     edits: list[DocumentChange] = []
@@ -133,7 +133,7 @@ class PendingChanges:
                 del self._waiting[change.uri]
 
     def at(self, uri: str, line: int, version: int | None) -> LineHunk | None:
-        """Give the part that would change a line of a document, if the document still is the one it is for."""
+        """Return the part that would change a line of a document, if the document still is the one it is for."""
         change = self._waiting.get(uri)
         if change is None or change.version != version:
             return None

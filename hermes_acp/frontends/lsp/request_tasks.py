@@ -103,7 +103,7 @@ class RequestTasks:
 
 
 def answer_to(error: HermesError) -> JsonRpcException:
-    """Give the error of the protocol for one of ours."""
+    """Return the error of the protocol for one of ours."""
     is_callers = isinstance(error, BadRequest | SessionNotFound)
     code = ErrorCodes.InvalidParams if is_callers else LSPErrorCodes.RequestFailed
     return JsonRpcException(error.sentence(), code.value, {"code": error.code})

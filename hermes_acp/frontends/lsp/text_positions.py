@@ -43,7 +43,7 @@ class Positions:
         self._starts = starts or _line_starts(text)
 
     def changed(self, start: int, end: int, text: str) -> "Positions":
-        """Give the positions in the text in which something else stands from one index up to another.
+        """Return the positions in the text in which something else stands from one index up to another.
 
         Only the lines around are looked at anew, since a line end may be made or lost across its border.
         """
@@ -66,14 +66,14 @@ class Positions:
         return self._text
 
     def _stop(self, line: int) -> int:
-        """Give where a line's text ends, before what ends it."""
+        """Return where a line's text ends, before what ends it."""
         if line + 1 >= len(self._starts):
             return len(self._text)
         next_start = self._starts[line + 1]
         return next_start - (2 if self._text[next_start - 2 : next_start] == "\r\n" else 1)
 
     def offset(self, line: int, column: int) -> int:
-        """Give the index in the text of a place; one behind the text is its end."""
+        """Return the index in the text of a place; one behind the text is its end."""
         if line >= len(self._starts):
             return len(self._text)
         start, stop = self._starts[line], self._stop(line)
@@ -87,13 +87,13 @@ class Positions:
         return stop
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Give line and column of an index in the text."""
+        """Return line and column of an index in the text."""
         line = bisect_right(self._starts, offset) - 1
         before = self._text[self._starts[line] : offset]
         return line, len(before) if before.isascii() else sum(map(self._width, before))
 
     def span(self, first: int, last: int) -> str:
-        """Give the text of whole lines, from one up to and without another."""
+        """Return the text of whole lines, from one up to and without another."""
         if first >= len(self._starts):
             return ""
         return self._text[self._starts[first] : self.offset(last, 0)]

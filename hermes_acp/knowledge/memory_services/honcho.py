@@ -28,7 +28,7 @@ class Honcho:
     key_variable: str = "HONCHO_API_KEY"
 
     def headers(self, key: str) -> Mapping[str, str]:
-        """Give what opens it."""
+        """Return what opens it."""
         return {"authorization": f"Bearer {key}"} if key else {}
 
     def setup_requests(self, owner: MemoryOwner) -> Sequence[MemoryRequest]:

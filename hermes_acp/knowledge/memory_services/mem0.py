@@ -26,7 +26,7 @@ class Mem0:
     key_variable: str = "MEM0_API_KEY"
 
     def headers(self, key: str) -> Mapping[str, str]:
-        """Give what opens it."""
+        """Return what opens it."""
         return {"authorization": f"Token {key}"} if key else {}
 
     def setup_requests(self, owner: MemoryOwner) -> Sequence[MemoryRequest]:

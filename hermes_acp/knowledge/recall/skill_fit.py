@@ -30,6 +30,6 @@ def standard_deviations_above(
 
 
 def fitting(surprises: dict[str, float], least: float = FIT_THRESHOLD) -> list[str]:
-    """Give the one or two names that fit, the best first; none where nothing stands out."""
+    """Return the one or two names that fit, the best first; none where nothing stands out."""
     ranked = sorted(((value, name) for name, value in surprises.items() if value >= least), reverse=True)
     return [name for value, name in ranked[:MAX_NAMED] if value >= SECOND_FIT_MARGIN * ranked[0][0]]

@@ -40,17 +40,17 @@ class SimilarityMeasure:
             self._usual[key] = fmean(usual), max(pstdev(usual), MIN_DEVIATION)
 
     def similarity(self, one: str, other: str) -> float:
-        """Give by how many standard deviations two are nearer than usual, from the side where that is less."""
+        """Return by how many standard deviations two are nearer than usual, from the side where that is less."""
         shared = cosine_similarity(self._vectors[one], self._vectors[other])
         return min((shared - mean) / deviation for mean, deviation in (self._usual[one], self._usual[other]))
 
     def surprise(self, vector: "array[float]", key: str) -> float:
-        """Give by how many standard deviations one is nearer to some words than to everyday prompts."""
+        """Return by how many standard deviations one is nearer to some words than to everyday prompts."""
         mean, deviation = self._usual[key]
         return (cosine_similarity(vector, self._vectors[key]) - mean) / deviation
 
     def pairs(self) -> list[tuple[float, str, str]]:
-        """Give all that mean the same, the nearest first."""
+        """Return all that mean the same, the nearest first."""
         near = ((self.similarity(one, other), one, other) for one, other in combinations(self._vectors, 2))
         return sorted((each for each in near if each[0] >= DUPLICATE_THRESHOLD), reverse=True)
 
@@ -91,7 +91,7 @@ class SkillSimilarity:
         return _merge_pairs(by_letters, [SimilarSkills(name, other, IN_MEANING) for other in near])
 
     async def about(self, words: str, skills: Sequence[Skill]) -> Sequence[Skill]:
-        """Give the skills that are about some words, the nearest first; none where no model knows."""
+        """Return the skills that are about some words, the nearest first; none where no model knows."""
         meaning, measure = self._meaning(), await self._measure(skills)
         if meaning is None or measure is None:
             return ()

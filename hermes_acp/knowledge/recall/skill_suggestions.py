@@ -65,7 +65,7 @@ class SkillSuggester:
             self._start(partial(self._find, look, meaning, workspace, prompt[:PROMPT_CHARACTERS]))
 
     async def fitting(self, session_id: str, max_wait_s: float) -> Sequence[SkillSuggestion]:
-        """Give what was found and not told in this session yet, after waiting for at most so long."""
+        """Return what was found and not told in this session yet, after waiting for at most so long."""
         look = self._looks.get(session_id)
         if look is None:
             return ()

@@ -85,12 +85,12 @@ class VectorIndexer:
 
 
 def text_of(skill: Skill) -> str:
-    """Give what of a skill is compared with a prompt."""
+    """Return what of a skill is compared with a prompt."""
     return description_text(skill.name, skill.document.description)
 
 
 def description_text(name: str, description: str) -> str:
-    """Give what is compared of a skill of that name and description."""
+    """Return what is compared of a skill of that name and description."""
     return f"{name.replace('-', ' ')}: {description}"[:MAX_CHARS]
 
 

@@ -86,7 +86,7 @@ class GitSource:
         return self._run("rev-parse", "--verify", "FETCH_HEAD^{commit}").decode().strip()
 
     def files(self, commit: str, path: str, *, max_files: int, most_bytes: int) -> dict[str, Blob]:
-        """Give all files below a folder of a commit but hidden ones, by their paths in it. Raises BadRequest."""
+        """Return all files below a folder of a commit but hidden ones, by their paths in it. Raises BadRequest."""
         entries = self._entries(commit, path)
         size_bytes = sum(entry.size_bytes for entry in entries)
         if len(entries) > max_files or size_bytes > most_bytes:

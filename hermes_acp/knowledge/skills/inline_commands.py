@@ -17,7 +17,7 @@ TOLD: Final = (
 
 
 def with_commands(body: str) -> str:
-    """Give a skill's text with a note on the commands in it, where there are any."""
+    """Return a skill's text with a note on the commands in it, where there are any."""
     found = (one or "; ".join(block.split("\n")).strip("; ") for one, block in INLINE.findall(body))
     commands = list(dict.fromkeys(command.strip() for command in found if command.strip()))[:MAX_LISTED]
     return "\n".join((body, "", TOLD, *(f"- {command}" for command in commands))) if commands else body

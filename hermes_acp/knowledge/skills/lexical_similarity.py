@@ -38,11 +38,11 @@ class SkillSimilarityMeasure(Protocol):
     """Whoever can tell which skills are about the same."""
 
     async def pairs(self, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
-        """Give those of some skills that are much alike, the most alike first."""
+        """Return those of some skills that are much alike, the most alike first."""
         ...
 
     async def near(self, name: str, description: str, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
-        """Give those skills that one which is not written yet is much like, the most alike first."""
+        """Return those skills that one which is not written yet is much like, the most alike first."""
         ...
 
 
@@ -69,7 +69,7 @@ def _share(degree: float) -> str:
 
 
 def lexical_similarities(text: str, others: Sequence[str]) -> Sequence[float]:
-    """Give for each of the others how many groups of letters it has in common; rare ones count for more."""
+    """Return for each of the others how many groups of letters it has in common; rare ones count for more."""
     first, *rest = _vectors([text, *others])
     return [sum(weight * vector.get(group, 0.0) for group, weight in first.items()) for vector in rest]
 
@@ -77,7 +77,7 @@ def lexical_similarities(text: str, others: Sequence[str]) -> Sequence[float]:
 def similar_pairs(
     texts: Mapping[str, str], least: float = SIMILARITY_THRESHOLD
 ) -> list[tuple[str, str, float]]:
-    """Give the pairs that are much alike, by name, the most alike first."""
+    """Return the pairs that are much alike, by name, the most alike first."""
     names = list(texts)
     holders: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
     found: list[tuple[str, str, float]] = []

@@ -41,7 +41,7 @@ class ScanRecords:
         """Whether something was scanned that is not written down."""
 
     def of(self, skill: Skill) -> tuple[str, ...]:
-        """Give what is blocked of a skill; scans it where nobody has. See `keep`."""
+        """Return what is blocked of a skill; scans it where nobody has. See `keep`."""
         known, key = self._known(), _key(skill)
         if (found := known.get(key)) is None:
             if len(known) >= MAX_KEPT:
@@ -83,5 +83,5 @@ def scanner_fingerprint() -> str:
 
 
 def _key(skill: Skill) -> str:
-    """Give what decides on the findings: its text, and whether it is looked at at all."""
+    """Return what decides on the findings: its text, and whether it is looked at at all."""
     return f"{skill.digest} passes" if skill.scope == "builtin" or skill.is_allowed else skill.digest

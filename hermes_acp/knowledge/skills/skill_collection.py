@@ -101,7 +101,7 @@ class SkillCollection(Struct, frozen=True):
     """Those behind a nearer one of their name, or whose conditions do not hold here."""
 
     def find(self, name: str) -> Skill | None:
-        """Give the skill of a name."""
+        """Return the skill of a name."""
         return next((skill for skill in self.skills if skill.name == name), None)
 
 
@@ -149,7 +149,7 @@ class SkillReader:
         self._known: dict[tuple[str, str], tuple[tuple[int, int, int], Skill | UnusableSkill]] = {}
 
     def read(self, folder: Path, skill_folder: SkillFolder, label: str) -> Skill | UnusableSkill:
-        """Give the skill of a folder as it is now. Blocks."""
+        """Return the skill of a folder as it is now. Blocks."""
         try:
             about = (folder / FILE).stat()
         except OSError:
@@ -162,7 +162,7 @@ class SkillReader:
 
 
 def fingerprint(shelves: Iterable[SkillFolder]) -> Fingerprint:
-    """Give path, time and size of each skill's text, so that nothing is read again that did not change."""
+    """Return path, time and size of each skill's text, so that nothing is read again that did not change."""
     seen: list[tuple[str, int, int]] = []
     for _, folder in _found(shelves):
         try:
@@ -174,7 +174,7 @@ def fingerprint(shelves: Iterable[SkillFolder]) -> Fingerprint:
 
 
 def _found(shelves: Iterable[SkillFolder]) -> Iterator[tuple[SkillFolder, Path]]:
-    """Give the folders that hold a skill, each once whatever links lead to it; of a scope one more than are read."""
+    """Yield the folders that hold a skill, each once whatever links lead to it; of a scope one more than are read."""
     seen: set[str] = set()
     counts: Counter[Scope] = Counter()
     for skill_folder in shelves:
@@ -191,7 +191,7 @@ def _found(shelves: Iterable[SkillFolder]) -> Iterator[tuple[SkillFolder, Path]]
 
 
 def _folders(place: Path) -> Iterator[Path]:
-    """Give the folders that hold a skill, by name; one deeper where a folder only gathers others."""
+    """Yield the folders that hold a skill, by name; one deeper where a folder only gathers others."""
     for folder in _subfolders(place):
         if os.path.lexists(folder / FILE):
             yield folder

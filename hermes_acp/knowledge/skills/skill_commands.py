@@ -44,7 +44,7 @@ class SkillCommand:
         self._source = source
 
     async def fill(self, words: str) -> tuple[Part, ...]:
-        """Give the skill as a prompt, with those stacked behind it. Raises BadRequest for what is not trusted."""
+        """Return the skill as a prompt, with those stacked behind it. Raises BadRequest for what is not trusted."""
         stacked, rest = self._source.stacked(self._skill, words)
         for skill in stacked:
             self._source.require_trust(skill)
@@ -132,7 +132,9 @@ class SkillSource:
         )
 
     def stacked(self, first: Skill, words: str) -> tuple[list[Skill], str]:
-        """Give the skills a command line calls for, `/one /two do it`, and the words behind the last of their names."""
+        """Return the skills a command line calls for, `/one /two do it`, and the words behind the last of their
+        names.
+        """
         skills, rest = [first], words.strip()
         while rest.startswith("/") and len(skills) < MAX_STACKED_COMMANDS:
             name, _, behind = rest[1:].partition(" ")
@@ -152,11 +154,11 @@ class SkillSource:
             )
 
     def tools(self) -> Mapping[str, Tool]:
-        """Give none: one tool serves all skills."""
+        """Return none: one tool serves all skills."""
         return {}
 
     def templates(self) -> Mapping[str, PromptTemplate]:
-        """Give the commands, by name."""
+        """Return the commands, by name."""
         return {
             skill.name: SkillCommand(skill, self) for skill in self._collection.skills if self._counts(skill)
         }
@@ -165,11 +167,13 @@ class SkillSource:
         return skill.scope != "workspace" or self._is_here()
 
     def libraries(self) -> Mapping[str, ResourceLibrary]:
-        """Give none."""
+        """Return none."""
         return {}
 
     def news(self) -> Sequence[str]:
-        """Give what the user should know and was not told yet: skills that are not used, passages that were cut out."""
+        """Return what the user should know and was not told yet: skills that are not used, passages that were cut
+        out.
+        """
         told = [*self._news, *filter(None, (self._watch.news(),))]
         unusable = self._collection.unusable
         told += [f"The skill {each.place} is not used: {each.why}" for each in unusable[:MAX_REPORTED]]
@@ -192,7 +196,7 @@ class SkillSource:
 
 
 def trust_item(skill: Skill) -> TrustItem:
-    """Give what a user trusts when they trust a skill of their workspace: its text as it is now."""
+    """Return what a user trusts when they trust a skill of their workspace: its text as it is now."""
     return TrustItem(
         "prompt", f"skill {skill.name}", skill.digest, f"{skill.label}: {skill.document.description}"
     )

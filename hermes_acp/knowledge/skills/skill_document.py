@@ -132,7 +132,7 @@ def _judge_length(what: str, text: str, most: int) -> list[DocumentMistake]:
 
 
 def _condition(fields: Mapping[str, Any], name: str) -> object:
-    """Give a condition, which agents write at the top or among the metadata."""
+    """Return a condition, which agents write at the top or among the metadata."""
     metadata = fields.get("metadata")
     inner = cast("dict[str, object]", metadata) if isinstance(metadata, dict) else {}
     return fields.get(name, inner.get(name))

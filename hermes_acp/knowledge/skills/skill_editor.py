@@ -146,7 +146,7 @@ class SkillEditor:
         return _Plan(folder, change.scope, {}, {FILE: change.text.encode()}, nothing, warnings)
 
     def _place(self, cwd: str, scope: SkillScope) -> Path:
-        """Give the folder in which new skills of a scope lie, links followed."""
+        """Return the folder in which new skills of a scope lie, links followed."""
         if scope == "user":
             return Path(os.path.realpath(self._home / "skills"))
         if not Path(cwd).is_dir():
@@ -205,7 +205,7 @@ def _holds_secret(content: bytes) -> bool:
 
 
 def _edited(change: SkillChange, before: dict[str, bytes]) -> dict[str, bytes | None]:
-    """Give the files that a change makes of those there are. Raises BadRequest."""
+    """Return the files that a change makes of those there are. Raises BadRequest."""
     if change.action == "delete":
         return dict.fromkeys(before)
     name = change.file or FILE

@@ -32,7 +32,7 @@ class SkillFolder(Struct, frozen=True):
 
 
 def shelves(cwd: str, home: Path, user_home: Path) -> tuple[SkillFolder, ...]:
-    """Give the folders that exist, the nearest first: where two skills share a name, the nearer one is meant.
+    """Return the folders that exist, the nearest first: where two skills share a name, the nearer one is meant.
 
     From the working directory up to the repository's root, then the packages of that repository, then the user's own
     (`home` is the agent's folder, `user_home` the person's), then those that come with the agent.
@@ -47,7 +47,7 @@ def shelves(cwd: str, home: Path, user_home: Path) -> tuple[SkillFolder, ...]:
 
 
 def parents(cwd: str, home: Path, user_home: Path) -> frozenset[Path]:
-    """Give the folders there are in which a folder of skills may come to be, and those that gather packages."""
+    """Return the folders there are in which a folder of skills may come to be, and those that gather packages."""
     here = Path(os.path.realpath(cwd))
     root = find_root(here)
     holders = [*_holders(here, root), user_home]
@@ -62,7 +62,7 @@ def may_hold_skills(path: Path) -> bool:
 
 
 def _holders(here: Path, root: Path) -> list[Path]:
-    """Give the folders of a workspace that may have skills, the nearest first."""
+    """Return the folders of a workspace that may have skills, the nearest first."""
     above = [folder for folder in (here, *here.parents) if folder.is_relative_to(root)]
     return [*above, *_packages(root)]
 
@@ -75,7 +75,7 @@ def _workspace(here: Path, root: Path) -> Iterator[SkillFolder]:
 
 
 def _packages(root: Path) -> Iterator[Path]:
-    """Give the packages of a repository that keeps several."""
+    """Yield the packages of a repository that keeps several."""
     count = 0
     for parent in PACKAGES:
         try:

@@ -117,7 +117,7 @@ class SkillHub:
         self._quarantine = home / "quarantine"
 
     def installed(self) -> Mapping[str, LockEntry]:
-        """Give what is installed, by name. Raises StorageError."""
+        """Return what is installed, by name. Raises StorageError."""
         try:
             skills = msgspec.json.decode(self._file.read_bytes(), type=LockFile).skills
         except FileNotFoundError:
@@ -176,7 +176,7 @@ class SkillHub:
             self._write(name, None)
 
     def find(self, name: str) -> LockEntry:
-        """Give an installed skill. Raises BadRequest."""
+        """Return an installed skill. Raises BadRequest."""
         installed = self.installed()
         if name not in installed:
             known = ", ".join(installed) or "none"
@@ -309,7 +309,7 @@ def _is_short_ssh(place: str) -> bool:
 
 
 def _folder_in(folders: tuple[str, ...], source: Source) -> str:
-    """Give the folder a source names, or the only one, among those of its repository that hold a skill."""
+    """Return the folder a source names, or the only one, among those of its repository that hold a skill."""
     fitting = tuple(folder for folder in folders if source.path in ("", folder))
     if len(fitting) == 1:
         return fitting[0]
@@ -327,7 +327,7 @@ def _folder_in(folders: tuple[str, ...], source: Source) -> str:
 
 
 def _name_of(files: Mapping[str, Blob], source: Source) -> str:
-    """Give a skill's name: what it says itself, else its folder's."""
+    """Return a skill's name: what it says itself, else its folder's."""
     if FILE not in files:
         raise BadRequest(f"{source.text} is no skill: it has no {FILE}.")
     folder = Path(source.path or source.place).name.removesuffix(".git")

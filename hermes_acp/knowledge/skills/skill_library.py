@@ -76,19 +76,19 @@ class SkillLibrary:
         self._tools = frozenset(names)
 
     def place(self, workspace: Workspace) -> str:
-        """Give the folder whose skills count for a workspace: of one elsewhere, only what its user has everywhere."""
+        """Return the folder whose skills count for a workspace: of one elsewhere, only what its user has everywhere."""
         return str(self._home) if self._is_elsewhere(workspace) else workspace.cwd
 
     def shelves(self, cwd: str) -> tuple[SkillFolder, ...]:
-        """Give the folders in which skills for a place lie. Blocks."""
+        """Return the folders in which skills for a place lie. Blocks."""
         return shelves(cwd, self._home, self._user_home)
 
     def parents(self, cwd: str) -> frozenset[Path]:
-        """Give the folders in which a folder of skills may come to be. Blocks."""
+        """Return the folders in which a folder of skills may come to be. Blocks."""
         return parents(cwd, self._home, self._user_home)
 
     def collection(self, cwd: str) -> SkillCollection:
-        """Give the skills of a place as they are now. Blocks."""
+        """Return the skills of a place as they are now. Blocks."""
         places = self.shelves(cwd)
         mark, allowed = fingerprint(places), read_allowed(self._home)
         if allowed != self._reading.allowed:
@@ -101,17 +101,17 @@ class SkillLibrary:
         return kept.collection
 
     def findings(self, cwd: str) -> Mapping[str, tuple[str, ...]]:
-        """Give what the scanner blocks of each skill of a place, by its folder. Blocks, at first for long."""
+        """Return what the scanner blocks of each skill of a place, by its folder. Blocks, at first for long."""
         found = {skill.folder: self.records.of(skill) for skill in self.collection(cwd).skills}
         self.records.keep()
         return found
 
     def skills_for(self, workspace: Workspace) -> tuple[Skill, ...]:
-        """Give the skills that count for a workspace. Blocks."""
+        """Return the skills that count for a workspace. Blocks."""
         return self.collection(self.place(workspace)).skills
 
     def index(self, cwd: str) -> str:
-        """Give what every prompt says of the skills of a place; empty where there are none. Blocks."""
+        """Return what every prompt says of the skills of a place; empty where there are none. Blocks."""
         lines = [_line(skill) for skill in self.collection(cwd).skills]
         shown: list[str] = []
         left = INDEX_CHARACTERS
@@ -126,7 +126,7 @@ class SkillLibrary:
         return "\n".join((HEAD, *shown)) if shown else ""
 
     async def open(self, cwd: str, name: str, file: str = "") -> SkillContent:
-        """Give a skill's text, or another file of it. Raises BadRequest, with what there is instead."""
+        """Return a skill's text, or another file of it. Raises BadRequest, with what there is instead."""
         return await run_sync(self._open, cwd, name, file)
 
     async def names(self, cwd: str) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ class SkillLibrary:
         return await run_sync(search)
 
     def _is_admitted(self, cwd: str, skill: Skill, file: str = FILE) -> bool:
-        """Tell whether a file of a skill, and its SKILL.md, may be used in a place."""
+        """Return whether a file of a skill, and its SKILL.md, may be used in a place."""
         files = dict.fromkeys(Path(skill.folder, name) for name in (FILE, file))
         return skill.scope != "workspace" or all(
             self._admits is None or self._admits(cwd, skill, path) or self._is_as_written(path)
@@ -154,7 +154,7 @@ class SkillLibrary:
         self._written[path.resolve()] = digest_of(content)
 
     def _is_as_written(self, path: Path) -> bool:
-        """Tell whether a file is as the agent left it."""
+        """Return whether a file is as the agent left it."""
         folder = path.parent.resolve()
         content = read_regular_file(folder / path.name, folder, MAX_FILE_BYTES)
         known = self._written.get(folder / path.name)

@@ -100,7 +100,7 @@ def _line(
 
 
 def to_markdown(found: SkillOverview) -> str:
-    """Give it as Markdown."""
+    """Return it as Markdown."""
     if not found.lines:
         return "There are no skills. Ask for one, or install one with `hermes-acp skills install`."
     lines = [line_text(line, bold="**") for line in found.lines]
@@ -108,7 +108,7 @@ def to_markdown(found: SkillOverview) -> str:
 
 
 def line_text(line: SkillLine, *, bold: str = "") -> str:
-    """Give one skill in a line."""
+    """Return one skill in a line."""
     whose = ", ".join(dict.fromkeys(filter(None, (line.whose, line.place))))
     head = f"{bold}{line.name}{bold} ({whose})" if line.whose else f"{bold}{line.name or line.place}{bold}"
     facts = [line.state]
@@ -132,7 +132,7 @@ def _day(at: float) -> str:
 
 
 def describe_version(version: Version) -> str:
-    """Give one version in a line: when, who, in which session, why."""
+    """Return one version in a line: when, who, in which session, why."""
     cause = version.cause
     at = time.strftime("%Y-%m-%d %H:%M", time.localtime(cause.at))
     back = f", back to version {version.returns_to}" if version.returns_to else ""

@@ -18,7 +18,7 @@ MAX_RESULTS: Final = 10
 
 
 def search_skills(skills: Sequence[Skill], words: str) -> list[Skill]:
-    """Give the skills that hold any of the words, the best first. Raises BadRequest where there is no word."""
+    """Return the skills that hold any of the words, the best first. Raises BadRequest where there is no word."""
     import sqlite3
 
     query = " OR ".join(parse(words).group_expressions())

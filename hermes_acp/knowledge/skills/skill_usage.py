@@ -78,7 +78,7 @@ class SkillUsageTracker:
         self._reported.setdefault(session_id, set()).add(os.path.realpath(folder))
 
     def has_uses(self, session_id: str) -> bool:
-        """Tell whether a session's turn has used a skill so far; costs nothing."""
+        """Return whether a session's turn has used a skill so far; costs nothing."""
         return session_id in self._running
 
     def settle(self, session_id: str, *, has_failed: bool) -> tuple[str, ...]:
@@ -108,19 +108,19 @@ class SkillUsageTracker:
             return tuple(told)
 
     def usage(self, folder: str) -> SkillUsage:
-        """Give how a skill did so far. Raises StorageError."""
+        """Return how a skill did so far. Raises StorageError."""
         return self._read().get(os.path.realpath(folder), SkillUsage())
 
     def usages(self) -> Mapping[str, SkillUsage]:
-        """Give how all skills did so far, by their folders with links followed. Raises StorageError."""
+        """Return how all skills did so far, by their folders with links followed. Raises StorageError."""
         return self._read()
 
     def history(self, folder: str | Path) -> VersionHistory:
-        """Give the versions of a skill's folder."""
+        """Return the versions of a skill's folder."""
         return open_history(self._home, KIND, Path(folder))
 
     def histories(self) -> tuple[VersionHistory, ...]:
-        """Give all skills of which versions are kept, also those that are no more. Raises StorageError."""
+        """Return all skills of which versions are kept, also those that are no more. Raises StorageError."""
         return histories(self._home, KIND)
 
     def archive_stale(self) -> tuple[str, ...]:
@@ -199,7 +199,7 @@ class SkillUsageTracker:
 
     @contextmanager
     def _locked_usages(self) -> Generator[dict[str, SkillUsage]]:
-        """Give all that is known, alone among processes, and write it down as it is then."""
+        """Yield all that is known, alone among processes, and write it down as it is then."""
         with file_lock(self._file.with_suffix(".lock")):
             books = self._read()
             yield books
@@ -220,7 +220,7 @@ class SkillUsageTracker:
 
 
 def _is_changed(history: VersionHistory, versions: tuple[Version, ...]) -> bool:
-    """Tell whether a folder is no longer what its newest version says, or is gone already."""
+    """Return whether a folder is no longer what its newest version says, or is gone already."""
     files = read_tree(history.folder)
     return not files or files != versions[-1].files
 

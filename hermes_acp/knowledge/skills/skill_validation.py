@@ -71,7 +71,7 @@ def scan_files(files: Mapping[str, bytes]) -> tuple[FileFinding, ...]:
 
 
 def text_of(content: bytes) -> str | None:
-    """Give a file's text; None for what is none."""
+    """Return a file's text; None for what is none."""
     if b"\0" in content:
         return None
     return content.decode("utf-8", "replace")

@@ -68,7 +68,7 @@ class SkillWatch:
                 self._scope.cancel()
 
     def _watched(self) -> tuple[list[Path], list[Path]]:
-        """Give the folders of skills there are, and those in which one may come to be."""
+        """Return the folders of skills there are, and those in which one may come to be."""
         deep = [
             skill_folder.path
             for skill_folder in self._library.shelves(self.cwd)

@@ -254,7 +254,7 @@ class MessageAssembly:
                 pass
 
     def drain(self) -> list[Fragment]:
-        """Give what arrived since the last drain, neighbours of one kind joined."""
+        """Return what arrived since the last drain, neighbours of one kind joined."""
         return self._fragments.drain()
 
     def is_over(self) -> bool:
@@ -318,7 +318,7 @@ class MessageAssembly:
 
 
 def _whole_input(start: _BlockStart) -> str:
-    """Give the arguments of servers that send a call whole."""
+    """Return the arguments of servers that send a call whole."""
     return bytes(start.input).decode()
 
 
@@ -359,7 +359,7 @@ class Anthropic:
         return {"anthropic-version": _VERSION} | ({"x-api-key": key} if key else {})
 
     def chat_path(self, model: str) -> str:
-        """Give the one path there is."""
+        """Return the one path there is."""
         return "/v1/messages"
 
     def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:

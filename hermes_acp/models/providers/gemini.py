@@ -247,7 +247,7 @@ class ContentAssembly:
             self._finish = candidate.finish_reason or self._finish
 
     def drain(self) -> list[Fragment]:
-        """Give what arrived since the last drain, neighbours of one kind joined."""
+        """Return what arrived since the last drain, neighbours of one kind joined."""
         return self._fragments.drain()
 
     def is_over(self) -> bool:

@@ -240,7 +240,7 @@ class ResponseAssembly:
                 pass
 
     def drain(self) -> list[Fragment]:
-        """Give what arrived since the last drain, neighbours of one kind joined."""
+        """Return what arrived since the last drain, neighbours of one kind joined."""
         return self._fragments.drain()
 
     def is_over(self) -> bool:
@@ -361,7 +361,7 @@ class OpenAIResponses:
         return bearer(key)
 
     def chat_path(self, model: str) -> str:
-        """Give the one path there is."""
+        """Return the one path there is."""
         return "/responses"
 
     def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:

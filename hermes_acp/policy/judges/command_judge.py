@@ -62,7 +62,7 @@ def _confined(verdict: Verdict, effect: Runs, analysis: CommandAnalysis, case: P
 
 
 def is_sensitive_step(step: Step, case: PolicyContext) -> bool:
-    """Tell whether no standing answer covers a step: it changes what is protected, shows secrets, lends rights."""
+    """Return whether no standing answer covers a step: it changes what is protected, shows secrets, lends rights."""
     changed = (*step.writes, *step.deletes)
     touches = any(case.protects(path) or holds_secrets(path) for path in changed)
     return touches or any(map(is_sensitive, (*step.reads, *step.lists))) or _elevates(step)
@@ -102,7 +102,7 @@ def _check_whole(
 
 
 def _is_granted_whole(effect: Runs, steps: Sequence[StepVerdict], case: PolicyContext) -> bool:
-    """Tell whether a person allowed these very words for good, and what they stand on is as it was."""
+    """Return whether a person allowed these very words for good, and what they stand on is as it was."""
     state = case.standing_grants.allowed_state("run", run_subject(effect))
     if state is None or any(is_sensitive_step(judged.step, case) for judged in steps):
         return False

@@ -112,7 +112,7 @@ def _covers(rule: Rule | None, path: str) -> bool:
 
 
 def _names(rule: Rule | None, path: str) -> bool:
-    """Tell whether a rule gives a file's own name.
+    """Return whether a rule gives a file's own name.
 
     What is in a file, or imports it, a rule for many of them cannot know.
     """

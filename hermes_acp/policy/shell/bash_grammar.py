@@ -57,7 +57,7 @@ def unsupported_syntax(text: str) -> str:
 
 
 def parse(text: str) -> "Node":
-    """Give the root of the text's tree, errors and all."""
+    """Return the root of the text's tree, errors and all."""
     return _parser().parse(text.encode("utf-8", "replace")).root_node
 
 

@@ -144,7 +144,7 @@ class _Analyzer:
             self._take(command, depth, is_guess=True)
 
     def _unclassified_step(self, command: Command) -> Step:
-        """Give a step of which nothing is known yet but its words."""
+        """Return a step of which nothing is known yet but its words."""
         named = (command.name, *command.args) if command.name else ()
         return Step(
             command.text[:SHOWN_CHARACTERS],
@@ -239,7 +239,7 @@ class _Analyzer:
         )
 
     def _prefix(self, command: Command) -> str:
-        """Give what may be remembered of a command: its first words, where they can stand for nothing else."""
+        """Return what may be remembered of a command: its first words, where they can stand for nothing else."""
         plain = [
             word.text for word in command.args if word.is_plain and PLAIN_EXTRA.fullmatch(word.text or "")
         ]
@@ -269,7 +269,7 @@ class _Analyzer:
 
 
 def _exclusions(reading: ReadAccess, command: Command) -> Iterator[tuple[str, str]]:
-    """Give each file that git would show without its being named, with the words that leave it out."""
+    """Yield each file that git would show without its being named, with the words that leave it out."""
     behind = "" if any(word.text == "--" for word in command.args) else "-- "
     for path in reading.unnamed if len(command.cwds) == 1 else ():
         yield path, behind + quote(f":!{os.path.relpath(path, command.cwds[0])}")

@@ -73,7 +73,7 @@ class _ArgumentParser:
             self._cluster(text, word)
 
     def finish(self) -> ParsedArguments:
-        """Give what was found; a flag that still waits for its value makes no sense."""
+        """Return what was found; a flag that still waits for its value makes no sense."""
         if self._waiting:
             self.found.unknown = self.found.unknown or self._waiting
         return self.found

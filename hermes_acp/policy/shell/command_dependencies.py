@@ -73,7 +73,7 @@ def _nearest(name: str, cwd: str, environment: ShellEnvironment) -> str:
 
 
 def _files_among(command: Command, cwd: str) -> list[str]:
-    """Give the files that a command's words name: scripts it runs, makefiles it reads."""
+    """Return the files that a command's words name: scripts it runs, makefiles it reads."""
     found: list[str] = []
     for word in command.args:
         text = word.text or ""

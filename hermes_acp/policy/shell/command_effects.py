@@ -51,7 +51,7 @@ def paths_touched_by(command: Command) -> TouchedPaths:
 
 
 def _begins_with_script(program: str, words: tuple[Word, ...]) -> bool:
-    """Tell whether a program's first operand is surely a script or a pattern, as it is where no flag brings one."""
+    """Return whether a program's first operand is surely a script or a pattern, as it is where no flag brings one."""
     program_spec = load_tables().program_spec(program)
     brings = any((word.text or "-e").startswith(("-e", "-f", "--")) for word in words)
     return program_spec is not None and program_spec.operands == "script" and not brings

@@ -32,7 +32,7 @@ def find_hazard(command: Command, covered: int) -> str:
 
 
 def is_hazardous(word: Word, hazard: ProgramHazard) -> bool:
-    """Tell whether a program can be led astray by one word."""
+    """Return whether a program can be led astray by one word."""
     text = word.text
     if text is None:
         return True

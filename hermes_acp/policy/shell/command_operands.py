@@ -105,7 +105,7 @@ def _stands_alone(program_spec: ProgramSpec, found: ParsedArguments) -> bool:
 def _part_scripts(
     name: str, program_spec: ProgramSpec, found: ParsedArguments
 ) -> tuple[list[Word], list[Word]] | str:
-    """Give the scripts and patterns, all harmless, and the other operands; or why one is not."""
+    """Return the scripts and patterns, all harmless, and the other operands; or why one is not."""
     scripts, operands = list(found.scripts), list(found.operands)
     if program_spec.operands == "database":
         scripts, operands = operands[1:], operands[:1]
@@ -165,5 +165,5 @@ def _operand_mistake(name: str, program_spec: ProgramSpec, operands: list[Word])
 
 
 def _path_in_revision(text: str) -> str:
-    """Give the path of `revision:path`, or the word itself, which may be a path."""
+    """Return the path of `revision:path`, or the word itself, which may be a path."""
     return text.rpartition(":")[2] or text

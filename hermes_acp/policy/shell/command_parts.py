@@ -111,13 +111,13 @@ class PartsCollector:
 
 
 def only_exports(node: "Node") -> bool:
-    """Tell whether a declaration does nothing but set variables for the programs that follow."""
+    """Return whether a declaration does nothing but set variables for the programs that follow."""
     first, *rest = node.children
     return first.type == "export" and bool(rest) and all(each.type == "variable_assignment" for each in rest)
 
 
 def _is_plain_document(text: str, piped: str) -> bool:
-    """Tell whether a here-document is nothing but its text, told by its lines alone, whatever the grammar says.
+    """Return whether a here-document is nothing but its text, told by its lines alone, whatever the grammar says.
 
     It may be `piped` on to one command, all of whose words must have been found.
     """

@@ -67,17 +67,17 @@ class ShellEnvironment(Struct, frozen=True):
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Tell whether a path is a folder or lies beneath it."""
+    """Return whether a path is a folder or lies beneath it."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def is_inside(path: str, environment: ShellEnvironment) -> bool:
-    """Tell whether a resolved path lies in the session's folders."""
+    """Return whether a resolved path lies in the session's folders."""
     return any(is_within(path, root) for root in environment.roots)
 
 
 def resolve(text: str, cwd: str) -> str:
-    """Give the absolute path that a word names, links followed."""
+    """Return the absolute path that a word names, links followed."""
     try:
         return os.path.realpath(os.path.join(cwd, text))
     except (OSError, ValueError):
@@ -85,7 +85,7 @@ def resolve(text: str, cwd: str) -> str:
 
 
 def paths_of(word: Word, cwds: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Give every path that a word may name; None where that is not known."""
+    """Return every path that a word may name; None where that is not known."""
     if word.text is None:
         return None
     if word.text in HARMLESS_DEVICES or word.text in PUBLIC_FILES:
@@ -121,12 +121,12 @@ def _own_view(text: str, cwd: str, path: str) -> tuple[str, ...]:
 
 
 def _ends(path: str) -> Iterator[int]:
-    """Give where each part of a path ends, the first part first."""
+    """Return where each part of a path ends, the first part first."""
     return (at for at in range(1, len(path) + 1) if at == len(path) or path[at] == "/")
 
 
 def _matches(pattern: str, cwd: str) -> list[str] | None:
-    """Give all names that a pattern may fit; None where there are too many, or one that would be taken for a flag."""
+    """Return all names that a pattern may fit; None where there are too many, or one that would be taken for a flag."""
     pattern = broadened(pattern)
     before, slash, last = pattern.rpartition("/")
     if any(map(_fits_above, before.split("/"))):
@@ -140,17 +140,17 @@ def _matches(pattern: str, cwd: str) -> list[str] | None:
 
 
 def broadened(pattern: str) -> str:
-    """Give a pattern of stars alone that fits at least as much: what `?` and `[…]` fit depends on the locale."""
+    """Return a pattern of stars alone that fits at least as much: what `?` and `[…]` fit depends on the locale."""
     return re.sub(r"[?\[][^/]*", "*", pattern)
 
 
 def _fits_above(pattern: str) -> bool:
-    """Tell whether a shell may take a pattern such as `.*` for the folder above; some do, others pass it over."""
+    """Return whether a shell may take a pattern such as `.*` for the folder above; some do, others pass it over."""
     return pattern.startswith(".") and pattern != ".." and fnmatchcase("..", pattern)
 
 
 def workspace_program(program: str, cwds: tuple[str, ...], environment: ShellEnvironment) -> str:
-    """Give the program's file where it would come out of the session's folders; empty where it does not."""
+    """Return the program's file where it would come out of the session's folders; empty where it does not."""
     for folder in environment.search_path:
         is_relative = not folder.startswith("/")
         for cwd in cwds if is_relative else cwds[:1]:
@@ -164,7 +164,7 @@ def workspace_program(program: str, cwds: tuple[str, ...], environment: ShellEnv
 
 
 def find_program_file(name: str, cwd: str, environment: ShellEnvironment) -> str:
-    """Give the file that a plain name would start, as it is found, links and all; empty where there is none."""
+    """Return the file that a plain name would start, as it is found, links and all; empty where there is none."""
     for folder in environment.search_path:
         path = os.path.join(cwd, folder, name)
         if os.access(path, os.X_OK) and os.path.isfile(path):

@@ -19,7 +19,7 @@ LOCALE: Final = re.compile(r"(?:C|POSIX)?|(?:C|[a-z]{2,3}(?:_[A-Z]{2})?)\.(?:UTF
 
 
 def is_script_variable(name: str) -> bool:
-    """Tell whether a variable is a script's own: no program, which may have it from elsewhere, goes by it."""
+    """Return whether a variable is a script's own: no program, which may have it from elsewhere, goes by it."""
     return bool(OWN.fullmatch(name)) or name in load_tables().variables.own
 
 

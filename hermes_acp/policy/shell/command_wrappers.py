@@ -33,7 +33,7 @@ class WrappedCommands(Struct, frozen=True):
 
 
 def unwrap_plain(command: Command) -> Command | None:
-    """Give the command that a plain wrapper starts; None where it is no such wrapper, or oddly used."""
+    """Return the command that a plain wrapper starts; None where it is no such wrapper, or oddly used."""
     if command.program not in load_tables().wrappers.transparent or not (
         command.name and command.name.is_plain
     ):
@@ -57,7 +57,7 @@ def unwrap_plain(command: Command) -> Command | None:
 
 
 def _in_environment(command: Command) -> Command | None:
-    """Give the command that `env` starts with some variables set; None where it sets none, or would show them all."""
+    """Return the command that `env` starts with some variables set; None where it sets none, or would show them all."""
     words = list(command.args)
     assignments: list[tuple[str, str | None]] = []
     while words and (text := words[0].text) and ASSIGNMENT.fullmatch(text):
@@ -72,7 +72,7 @@ def _in_environment(command: Command) -> Command | None:
 
 
 def possible_commands(command: Command) -> WrappedCommands:
-    """Give everything that a wrapper may start; nothing for what is none."""
+    """Return everything that a wrapper may start; nothing for what is none."""
     wrappers = load_tables().wrappers
     program = command.program
     commands = _started(command) if program in wrappers.words else []
@@ -104,7 +104,7 @@ def _started(command: Command) -> list[Command]:
 
 
 def _is_program(word: Word) -> bool:
-    """Tell whether a word is known, and neither a flag nor a variable that is set."""
+    """Return whether a word is known, and neither a flag nor a variable that is set."""
     return word.text is not None and not word.text.startswith("-") and not ASSIGNMENT.fullmatch(word.text)
 
 

@@ -65,7 +65,7 @@ def destruction_by_command(command: Command, environment: ShellEnvironment) -> s
 
 
 def is_device(path: str) -> bool:
-    """Tell whether writing to a path overwrites a device."""
+    """Return whether writing to a path overwrites a device."""
     return path.startswith("/dev/") and path not in HARMLESS_DEVICES and not SAFE_DEVICES.fullmatch(path)
 
 
@@ -82,7 +82,7 @@ def destruction_by_script(script: ParsedScript, text: str) -> str:
 
 
 def _system_target(word: Word, command: Command, environment: ShellEnvironment) -> str:
-    """Give the folder that a word names whole, where that is the system's or the user's home; else nothing."""
+    """Return the folder that a word names whole, where that is the system's or the user's home; else nothing."""
     text = word.text
     if not text or text.startswith("-"):
         return ""

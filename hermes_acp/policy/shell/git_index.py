@@ -37,13 +37,13 @@ class GitIndex(Struct, frozen=True):
     modified_ns: int
 
     def entries(self) -> Iterator[IndexEntry]:
-        """Give what is tracked, as far as it can be read."""
+        """Yield what is tracked, as far as it can be read."""
         for content in self.contents:
             yield from _entries(content, self.top)
 
 
 def find_git_folder(cwd: str) -> tuple[str, str] | None:
-    """Give the top of the work tree around a folder, and the folder in which git keeps what belongs to that tree."""
+    """Return the top of the work tree around a folder, and the folder in which git keeps what belongs to that tree."""
     folder = cwd
     while not os.path.lexists(os.path.join(folder, ".git")):
         if folder == os.path.dirname(folder):

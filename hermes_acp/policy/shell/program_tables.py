@@ -175,7 +175,7 @@ def load_tables() -> ProgramTables:
 
 @cache
 def flags_of(spec: str) -> Mapping[str, Takes]:
-    """Give what each flag of a table's line takes; a mark at its end says that."""
+    """Return what each flag of a table's line takes; a mark at its end says that."""
     flags: dict[str, Takes] = {}
     for token in spec.split():
         takes = MARKS.get(token[-1]) if token[0] == "-" and len(token) > 1 else None

@@ -59,7 +59,7 @@ def tracked_secrets(reading: ReadAccess) -> Iterator[str]:
 
 
 def _fits(name: str, patterns: tuple[str, ...]) -> bool:
-    """Tell whether a name may fit one of some patterns; what is no simple pattern may fit any."""
+    """Return whether a name may fit one of some patterns; what is no simple pattern may fit any."""
     return not patterns or any(
         not SIMPLE_PATTERN.fullmatch(each) or fnmatchcase(name, each.casefold()) for each in patterns
     )

@@ -126,7 +126,7 @@ def _read_subcommand(
 def _skip_flags(
     program: str, program_spec: ProgramSpec, words: tuple[Word, ...], cwds: tuple[str, ...]
 ) -> tuple[int, tuple[str, ...], tuple[str, ...]] | ReadAccess:
-    """Give where a subcommand stands, in which folders it works, what leads there; or the whole judgement."""
+    """Return where a subcommand stands, in which folders it works, what leads there; or the whole judgement."""
     if program_spec.lead:
         if not words or words[0].raw != program_spec.lead:
             return ReadAccess(_reason_to_ask(program, words))
@@ -158,7 +158,7 @@ def _skip_flags(
 
 
 def _only_shapes_output(setting: str, program_spec: ProgramSpec) -> bool:
-    """Tell whether a setting is one of those that the table names, the beginnings of which end in a dot or `=`."""
+    """Return whether a setting is one of those that the table names, the beginnings of which end in a dot or `=`."""
     return setting in program_spec.settings or any(
         setting.startswith(begin) and PLAIN_SETTING.fullmatch(setting)
         for begin in program_spec.settings
@@ -199,7 +199,7 @@ def _texts_of(program_spec: ProgramSpec, found: ParsedArguments) -> list[str]:
 
 
 def _cluster_of(letters: str, program_spec: ProgramSpec) -> str:
-    """Give flags without a dash as a cluster of such, what takes a value last; empty where one is not known."""
+    """Return flags without a dash as a cluster of such, what takes a value last; empty where one is not known."""
     flags = flags_of(program_spec.flags)
     valued = [letter for letter in letters if flags.get(f"-{letter}") != "nothing"]
     plain = [letter for letter in letters if letter not in valued]
@@ -208,6 +208,6 @@ def _cluster_of(letters: str, program_spec: ProgramSpec) -> str:
 
 
 def _may_expand(word: Word, mark: str) -> bool:
-    """Tell whether a word may be one behind whose `mark` a program finds the file with more words."""
+    """Return whether a word may be one behind whose `mark` a program finds the file with more words."""
     text = word.text or mark
     return text.startswith(mark) or (word.globs and text[0] in "*?[")

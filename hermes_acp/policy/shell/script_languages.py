@@ -9,7 +9,7 @@ from typing import Final
 
 
 def _sed_pattern(mark: str, in_brackets: str = "") -> str:
-    """Give the form of a regular expression of sed's up to its mark, which is for a character class.
+    """Return the form of a regular expression of sed's up to its mark, which is for a character class.
 
     Within brackets some sed take a mark for a plain character, others for the end: it may stand there only as the
     last character, where those others find the bracket open and refuse the script.
@@ -20,7 +20,7 @@ def _sed_pattern(mark: str, in_brackets: str = "") -> str:
 
 
 def _sed_substitution(mark: str) -> str:
-    """Give the form of `s` with a mark; what it puts in may be taken for a flag that opens a file."""
+    """Return the form of `s` with a mark; what it puts in may be taken for a flag that opens a file."""
     marked = rf"{_sed_pattern(mark, f'{mark}?')}{mark}(?![gpiIeMm0-9]*w)"
     put_in = rf"(?:[^{mark}\\\n]|\\[^\n])*"
     return rf"s{mark}(?:{_sed_pattern(mark)}{mark}|{marked}){put_in}{mark}[gpiI0-9]*"
@@ -73,7 +73,7 @@ MAX_SCRIPT_CHARS: Final = 1_000
 
 
 def is_harmless(script: str, language: str) -> bool:
-    """Tell whether a script only prints what its program reads; of a number, whether it is bounded."""
+    """Return whether a script only prints what its program reads; of a number, whether it is bounded."""
     if len(script) > MAX_SCRIPT_CHARS:
         return False
     match language:
@@ -102,7 +102,7 @@ def is_harmless(script: str, language: str) -> bool:
 
 
 def _only_asks(script: str) -> bool:
-    """Tell whether the statements for a database are questions; a line that begins with a dot is the shell's own."""
+    """Return whether the statements for a database are questions; a line that begins with a dot is the shell's own."""
     if SQL_LOOKS.fullmatch(script):
         return True
     plain = script.strip().rstrip(";").casefold()
@@ -112,7 +112,7 @@ def _only_asks(script: str) -> bool:
 
 
 def _without_comparisons(script: str) -> str:
-    """Give a script of awk without what is surely no redirection: those follow `print` alone, outside of brackets.
+    """Return a script of awk without what is surely no redirection: those follow `print` alone, outside of brackets.
 
     Where a slash may begin a regular expression, quotes and brackets are not to be relied on.
     """

@@ -42,7 +42,7 @@ PATCH_LETTERS: Final = frozenset("pucmULW")
 def tracked_secrets_shown(
     name: str, words: Sequence[Word], cwds: tuple[str, ...], roots: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Give the places of which git may show files, now or in the past, by the question `name`.
+    """Return the places of which git may show files, now or in the past, by the question `name`.
 
     Only what stands behind `--` is surely a path: a branch can be called like a folder.
     """
@@ -57,7 +57,7 @@ def tracked_secrets_shown(
 def secrets_shown(
     name: str, words: Sequence[Word], cwds: tuple[str, ...], roots: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Give the tracked files of secrets that the answer to a question `name` may hold without its naming them."""
+    """Return the tracked files of secrets that the answer to a question `name` may hold without its naming them."""
     places = tracked_secrets_shown(name, words, cwds, roots)
     if not places:
         return ()
@@ -77,7 +77,7 @@ def secrets_shown(
 
 
 def _is_left_out(path: str, pattern: str) -> bool:
-    """Tell whether git passes a path over by such a pattern, whose `*` stands for folders too."""
+    """Return whether git passes a path over by such a pattern, whose `*` stands for folders too."""
     plain = pattern.removeprefix("./").rstrip("/")
     return path == plain or path.startswith(f"{plain}/") or fnmatchcase(path, plain)
 
@@ -97,7 +97,7 @@ def _shows_content(name: str, words: Sequence[str]) -> bool:
 
 
 def denied_beneath(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -> tuple[str, ...] | None:
-    """Give what is shut in some folders, however deep; None where there is too much to look through."""
+    """Return what is shut in some folders, however deep; None where there is too much to look through."""
     waiting = deque(folders)
     found: list[str] = []
     looked_at = 0

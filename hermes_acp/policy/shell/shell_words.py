@@ -78,7 +78,7 @@ class Scope(Struct, frozen=True):
     patterns: frozenset[str] = frozenset()
 
     def bound(self, name: str, value: str | None, *, is_pattern: bool = False) -> "Scope":
-        """Give the scope with one value changed, or forgotten."""
+        """Return the scope with one value changed, or forgotten."""
         if is_pattern and not PLAIN_PATTERN.fullmatch(value or ""):
             value = None
         rest = {key: kept for key, kept in self.values.items() if key != name}
@@ -115,7 +115,7 @@ def read_word(node: "Node", scope: Scope) -> Word:
 
 
 def _hides_pattern(pieces: list[_Piece]) -> bool:
-    """Tell whether quotes take the meaning from a part of a pattern, which the text without them would not show."""
+    """Return whether quotes take the meaning from a part of a pattern, which the text without them would not show."""
     meaningful = frozenset("*?[]\\")
     for piece in pieces:
         text = piece.text or ""
@@ -147,7 +147,7 @@ def read_words(node: "Node", scope: Scope) -> list[Word]:
 
 
 def text_of(node: "Node") -> str:
-    """Give a node's own text."""
+    """Return a node's own text."""
     return (node.text or b"").decode("utf-8", "replace")
 
 

@@ -46,7 +46,7 @@ class Command(Struct, frozen=True):
 
 
 def output_of(command: Command) -> str | None:
-    """Give what a command is sure to write: `echo` and `printf` their words."""
+    """Return what a command is sure to write: `echo` and `printf` their words."""
     if command.program not in ("echo", "printf") or command.redirects:
         return None
     texts = [word.text for word in command.args]

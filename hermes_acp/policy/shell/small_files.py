@@ -8,7 +8,7 @@ import stat
 
 
 def read_small_file(path: str, limit_bytes: int) -> bytes | None:
-    """Give a regular file's bytes; empty where there is no such file, None where it is too large or no such kind."""
+    """Return a regular file's bytes; empty where there is no such file, None where it is too large or no such kind."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):

@@ -152,7 +152,7 @@ def _take_flags(words: list[Word], program_spec: ProgramSpec) -> dict[str, str] 
 
 
 def _files_from_pipe(command: Command, environment: ShellEnvironment) -> ReadAccess | None:
-    """Give where the files are whose paths are all that a command is told; None where it may be told more."""
+    """Return where the files are whose paths are all that a command is told; None where it may be told more."""
     source = command.source
     if source is None or program_mistake(source, environment):
         return None

@@ -29,14 +29,14 @@ class StatementContext(Struct, frozen=True):
     told: Mapping[str, Command] = MappingProxyType({})
 
     def at(self, cwds: tuple[str, ...]) -> "StatementContext":
-        """Give the same place in other folders."""
+        """Return the same place in other folders."""
         if cwds == self.cwds:
             return self
         pwd = cwds[0] if len(cwds) == 1 else None
         return structs.replace(self, cwds=cwds, scope=self.scope.bound("PWD", pwd))
 
     def source_of(self, word: Word, tellers: Mapping[str, Command | None]) -> Command | None:
-        """Give the command that says what a word is, or one line of which it is; `tellers` are those within words."""
+        """Return the command that says what a word is, or one line of which it is; `tellers` are those within words."""
         variable = OUTPUT_VARIABLE.fullmatch(word.raw)
         return self.told.get(variable[2] or variable[3]) if variable else tellers.get(word.raw)
 
@@ -49,12 +49,12 @@ class FoldersAfter(Struct, frozen=True):
 
 
 def union(*groups: tuple[str, ...]) -> tuple[str, ...]:
-    """Give the folders of all groups, each once."""
+    """Return the folders of all groups, each once."""
     return tuple(dict.fromkeys(folder for group in groups for folder in group))
 
 
 def after_cd(command: Command) -> FoldersAfter:
-    """Give where `cd` leads; where that is not known, nowhere one may read."""
+    """Return where `cd` leads; where that is not known, nowhere one may read."""
     words = [word for word in command.args if word.text != "--"]
     target = words[0].text if len(words) == 1 and not words[0].globs else None
     if target is None or target.startswith("-"):

@@ -15,7 +15,7 @@ _ABRIDGED: Final = b"\0\0\0\4"
 
 
 def tracked_secret_files(cwd: str, *, only_touched: bool = False) -> tuple[str, ...]:
-    """Give the files of such names that the repository around a folder tracks, those alone that were touched since.
+    """Return the files of such names that the repository around a folder tracks, those alone that were touched since.
 
     They are absolute. What cannot be read as an index has none.
     """
@@ -36,7 +36,7 @@ def _may_name_secrets(content: bytes) -> bool:
 
 
 def _is_unchanged(entry: IndexEntry, index: GitIndex) -> bool:
-    """Tell whether git takes a file for unchanged without a look into it; one as new as the index it looks into."""
+    """Return whether git takes a file for unchanged without a look into it; one as new as the index it looks into."""
     try:
         about = os.lstat(entry.path)
     except OSError:

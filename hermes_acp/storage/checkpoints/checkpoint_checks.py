@@ -43,7 +43,7 @@ def check_checkpoints(setup: StoreSetup) -> Iterator[CheckResult]:
 
 
 def _is_whole(setup: StoreSetup, note: CheckpointRecord) -> bool:
-    """Tell whether the trees of a checkpoint are still pinned in shadows that are there."""
+    """Return whether the trees of a checkpoint are still pinned in shadows that are there."""
     for place in note.places:
         gc_refs = GcRefs(setup.shelf / place.shadow)
         if not gc_refs.has_ref(note.id, "before") or (place.after and not gc_refs.has_ref(note.id, "after")):

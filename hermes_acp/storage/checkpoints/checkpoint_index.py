@@ -100,18 +100,18 @@ class CheckpointIndex:
             os.rmdir(path.parent)
 
     def of_session(self, session_id: str) -> list[CheckpointRecord]:
-        """Give a session's notes, the oldest first."""
+        """Return a session's notes, the oldest first."""
         return list(_read(self._of(session_id)))
 
     def newest_session(self, folder: str) -> str:
-        """Give the session that was kept last in a folder or in one it lies in; empty where there is none."""
+        """Return the session that was kept last in a folder or in one it lies in; empty where there is none."""
         for note in reversed(self.all()):
             if any(f"{folder}/".startswith(place.root.rstrip("/") + "/") for place in note.places):
                 return note.session_id
         return ""
 
     def all(self) -> list[CheckpointRecord]:
-        """Give the notes of every session, the oldest first."""
+        """Return the notes of every session, the oldest first."""
         folders = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
         notes = [note for folder in folders for note in _read(folder)]
         return sorted(notes, key=lambda note: note.created_at)

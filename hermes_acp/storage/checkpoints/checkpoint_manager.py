@@ -124,7 +124,7 @@ class CheckpointManager:
         return tuple(changes)
 
     async def of_session(self, session_id: str) -> list[Checkpoint]:
-        """Give a session's checkpoints, the oldest first."""
+        """Return a session's checkpoints, the oldest first."""
         return await self._do(lambda store: store.listed(session_id))
 
     async def holding(self, session_id: str) -> list[CheckpointEntry]:
@@ -140,7 +140,7 @@ class CheckpointManager:
         )
 
     async def texts(self, session_id: str, checkpoint_id: str) -> list[FileTexts]:
-        """Give every file a checkpoint changed, before and after. Raises BadRequest for one there is not."""
+        """Return every file a checkpoint changed, before and after. Raises BadRequest for one there is not."""
         return await self._do(lambda store: store.texts(*store.find(session_id, checkpoint_id)))
 
     async def undo(self, session_id: str, count: int, *, force: bool) -> RestoreResult:

@@ -55,7 +55,7 @@ class CheckpointStore:
         self._memories = memories
 
     def shadow(self, root: str, name: str = "") -> Shadow:
-        """Give a folder's shadow; by name, the one it had when a checkpoint was taken."""
+        """Return a folder's shadow; by name, the one it had when a checkpoint was taken."""
         program = find_git(self.setup.variables, (root,))
         home = str(self.setup.home.resolve())
         self._check_place(root, home)
@@ -152,7 +152,7 @@ class CheckpointStore:
             GcRefs(self.setup.shelf / place.shadow).remove_refs(note.id)
 
     def find(self, session_id: str, checkpoint_id: str) -> tuple[CheckpointRecord, list[CheckpointRecord]]:
-        """Give one checkpoint's note, and all of its session. Raises BadRequest for one there is not."""
+        """Return one checkpoint's note, and all of its session. Raises BadRequest for one there is not."""
         notes = self.checkpoint_index.of_session(session_id)
         for note in notes:
             if note.id == checkpoint_id:
@@ -163,12 +163,12 @@ class CheckpointStore:
         )
 
     def listed(self, session_id: str, created_before: float = float("inf")) -> list[Checkpoint]:
-        """Give a session's checkpoints with what they changed, the oldest first."""
+        """Return a session's checkpoints with what they changed, the oldest first."""
         notes = self.checkpoint_index.of_session(session_id)
         return [self.described(note, notes) for note in notes if note.created_at < created_before]
 
     def described(self, note: CheckpointRecord, notes: Sequence[CheckpointRecord]) -> Checkpoint:
-        """Give one checkpoint with what it changed; of a torn one, with all that changed until the next."""
+        """Return one checkpoint with what it changed; of a torn one, with all that changed until the next."""
         files: list[FileChange] = []
         left_out: list[str] = []
         for place in note.places:
@@ -195,13 +195,13 @@ class CheckpointStore:
     def state_after(
         self, note: CheckpointRecord, place: FolderSnapshot, notes: Sequence[CheckpointRecord]
     ) -> str:
-        """Give the tree that follows a torn checkpoint: that before the session's next one, empty without one."""
+        """Return the tree that follows a torn checkpoint: that before the session's next one, empty without one."""
         later = notes[[each.id for each in notes].index(note.id) + 1 :]
         follows = (other.before for each in later for other in each.places if other.root == place.root)
         return next(follows, "")
 
     def texts(self, note: CheckpointRecord, notes: Sequence[CheckpointRecord]) -> list[FileTexts]:
-        """Give every changed file before and after."""
+        """Return every changed file before and after."""
         found: list[FileTexts] = []
         for place in note.places:
             shadow = self.shadow(place.root, place.shadow)
@@ -215,7 +215,7 @@ class CheckpointStore:
         return sorted(found, key=lambda each: each.path)
 
     def _contents(self, shadow: Shadow, states: Sequence[State | None]) -> Iterator[bytes | None]:
-        """Give contents one by one; None for what is not there, or was lost."""
+        """Yield contents one by one; None for what is not there, or was lost."""
         oids = [state.oid for state in states if state]
         with closing(shadow.git.blobs(oids, self.setup.bounds.largest_file_bytes)) as blobs:
             for state in states:
@@ -237,7 +237,7 @@ def _as_texts(path: str, each: Difference, old: bytes | None, new: bytes | None)
 
 
 def widest(roots: Sequence[str]) -> list[str]:
-    """Give the folders that lie in no other of them, each once."""
+    """Return the folders that lie in no other of them, each once."""
     real = list(dict.fromkeys(os.path.realpath(root) for root in roots))
     return [
         root
@@ -247,13 +247,13 @@ def widest(roots: Sequence[str]) -> list[str]:
 
 
 def within(root: str, paths: Sequence[str]) -> list[bytes]:
-    """Give those of the absolute paths that lie in a folder, relative to it."""
+    """Return those of the absolute paths that lie in a folder, relative to it."""
     prefix = root.rstrip("/") + "/"
     return [os.fsencode(path[len(prefix) :]) for path in paths if path.startswith(prefix)]
 
 
 def shown(root: str, path: bytes) -> str:
-    """Give a path as it is told: absolute, and text whatever its bytes are."""
+    """Return a path as it is told: absolute, and text whatever its bytes are."""
     return os.path.join(root, path.decode("utf-8", "replace"))
 
 
@@ -263,12 +263,12 @@ def _told(root: str, each: Difference) -> FileChange:
 
 
 def to_conflicts(root: str, why: Mapping[bytes, str]) -> list[UndoConflict]:
-    """Tell what is in the way."""
+    """Return what is in the way."""
     return [UndoConflict(shown(root, path), reason) for path, reason in sorted(why.items())]
 
 
 def meant(root: str, paths: Collection[str] | None, differences: Iterable[Difference]) -> set[bytes] | None:
-    """Give the paths that were named as they are told; None where all are meant."""
+    """Return the paths that were named as they are told; None where all are meant."""
     if paths is None:
         return None
     return {each.path for each in differences if shown(root, each.path) in paths}

@@ -41,7 +41,7 @@ class RetentionPolicy(Struct, frozen=True):
 
 
 def is_due(store: CheckpointStore, now: float) -> bool:
-    """Tell whether the last sweep, of whichever process, was long enough ago."""
+    """Return whether the last sweep, of whichever process, was long enough ago."""
     with suppress(OSError):
         return abs(now - (store.setup.shelf / STAMP).stat().st_mtime) > SWEEP_INTERVAL_S
     return True
@@ -64,7 +64,7 @@ def collect_garbage(store: CheckpointStore, terms: RetentionPolicy, now: float) 
 def _expired(
     store: CheckpointStore, notes: list[CheckpointRecord], terms: RetentionPolicy, now: float
 ) -> list[CheckpointRecord]:
-    """Give the notes that are too many for their folder, too old, or without their session."""
+    """Return the notes that are too many for their folder, too old, or without their session."""
     sessions = store.setup.home / "sessions"
     lost = {each for each in {note.session_id for note in notes} if not (sessions / f"{each}.jsonl").exists()}
     of_root: dict[str, list[str]] = {}
@@ -140,7 +140,7 @@ def _pack(store: CheckpointStore, place: Path, expire: str) -> None:
 
 
 def size_bytes(place: Path, stop: Event) -> int:
-    """Give how much a folder takes on disk, or how much was seen of it when `stop` was set."""
+    """Return how much a folder takes on disk, or how much was seen of it when `stop` was set."""
     total = 0
     for folder, _, files in os.walk(place):
         if stop.is_set():

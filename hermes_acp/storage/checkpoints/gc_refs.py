@@ -35,7 +35,7 @@ class GcRefs:
         shutil.rmtree(self._folder / checkpoint_id, ignore_errors=True)
 
     def has_ref(self, checkpoint_id: str, side: Side) -> bool:
-        """Tell whether the tree of one side of a checkpoint is kept."""
+        """Return whether the tree of one side of a checkpoint is kept."""
         return (self._folder / checkpoint_id / side).is_file()
 
     def remove_stray_refs(self, known: Collection[str], youth_s: float) -> None:

@@ -105,7 +105,7 @@ def read_entries(output: bytes) -> Iterator[tuple[bytes, State]]:
 
 
 def blob_name(content: bytes) -> str:
-    """Give the name git knows a content by."""
+    """Return the name git knows a content by."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
@@ -155,7 +155,7 @@ def _state_of_file(name: bytes, folder: int | None) -> State | Unknown:
 
 
 def parents_of(path: bytes) -> Iterator[bytes]:
-    """Give every folder a path lies in, the innermost first, without the workspace itself."""
+    """Yield every folder a path lies in, the innermost first, without the workspace itself."""
     while b"/" in path:
         path = path.rpartition(b"/")[0]
         yield path

@@ -18,13 +18,13 @@ MAX_BYTES: Final = 64 << 20
 
 
 def ignored(git: ShadowGit, path: bytes) -> list[bytes]:
-    """Give the ignored files at a path or below it that the shadow does not know yet."""
+    """Return the ignored files at a path or below it that the shadow does not know yet."""
     listed = git.run("ls-files", "-z", "-o", "-i", "--exclude-standard", "--", os.fsdecode(path))
     return [each for each in listed.split(b"\0") if each]
 
 
 def ignored_within(git: ShadowGit, root: str, paths: Iterable[bytes]) -> tuple[list[bytes], list[bytes]]:
-    """Give the ignored files in those paths that are folders, and the folders that have too much of them."""
+    """Return the ignored files in those paths that are folders, and the folders that have too much of them."""
     files: list[bytes] = []
     left: list[bytes] = []
     for folder in paths:

@@ -92,7 +92,9 @@ class Walk:
         return ScanResult(listed.changed, list(fresh), listed.folders, was_expanded=bool(expanded))
 
     def _may(self, path: bytes) -> bool:
-        """Tell whether a path can be in a snapshot at all: it lies inside, and is none of a repository's own files."""
+        """Return whether a path can be in a snapshot at all: it lies inside, and is none of a repository's own
+        files.
+        """
         parts = path.lower().split(b"/")
         if any(part in (b"", b".", b"..", b".git") for part in parts):
             return False
@@ -100,12 +102,12 @@ class Walk:
         return whole != self._home and not whole.startswith(self._home + b"/")
 
     def _is_reached(self, path: bytes) -> bool:
-        """Tell whether no link leads to a path."""
+        """Return whether no link leads to a path."""
         folder = os.path.dirname(self._root + b"/" + path)
         return os.path.realpath(folder) == folder
 
     def _expand(self, folders: Sequence[bytes]) -> Iterator[bytes]:
-        """Give the files in folders of which git said only that they are there."""
+        """Yield the files in folders of which git said only that they are there."""
         waiting, nested = list(folders), 0
         while waiting:
             plain = [folder for folder in waiting if not self._is_repository(folder)]
@@ -151,7 +153,7 @@ class Walk:
             return True
 
     def empty_folders_in(self, folders: Sequence[bytes]) -> Iterator[bytes]:
-        """Give the folders in which there is nothing, among those git named and below them."""
+        """Yield the folders in which there is nothing, among those git named and below them."""
         found = 0
         for folder in folders:
             for empty in self._empty_below(folder):

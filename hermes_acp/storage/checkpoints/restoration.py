@@ -269,7 +269,7 @@ class CheckpointRestorer:
 def _folder_modes(
     workspace_filesystem: WorkspaceFilesystem, first: FolderSnapshot, last: FolderSnapshot, *, force: bool
 ) -> dict[bytes, int]:
-    """Give the permission bits that folders get back: those that are as the newest turn left them, or gone.
+    """Return the permission bits that folders get back: those that are as the newest turn left them, or gone.
 
     `first` is where the oldest of the turns began, `last` where the newest ended.
     """
@@ -284,7 +284,7 @@ def _folder_modes(
 
 
 def _is_as_planned(now: State | Unknown | None, then: State | Unknown | None) -> bool:
-    """Tell whether nothing has happened since the plan was made; a folder may have been emptied by it."""
+    """Return whether nothing has happened since the plan was made; a folder may have been emptied by it."""
     return now == then or (now is None and isinstance(then, Unknown))
 
 

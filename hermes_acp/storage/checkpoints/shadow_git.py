@@ -97,7 +97,7 @@ class GitCommandError(CheckpointError):
 
 
 def find_git(variables: Mapping[str, str], roots: Sequence[str]) -> str:
-    """Give the git that PATH names first. Raises CheckpointError where there is none, or it lies in a workspace.
+    """Return the git that PATH names first. Raises CheckpointError where there is none, or it lies in a workspace.
 
     It must be the very one that a plain look at PATH finds, since gitpython asks that one for its version.
     """
@@ -201,7 +201,7 @@ class ShadowGit:
         }
 
     def blobs(self, oids: Sequence[str], max_bytes: int = sys.maxsize) -> Generator[bytes | None]:
-        """Give the content of each object, in order; None for one that is missing or has more than `max_bytes`."""
+        """Yield the content of each object, in order; None for one that is missing or has more than `max_bytes`."""
         with self._started(("cat-file", "--batch"), subprocess.PIPE) as process:
             assert process.stdin, "a started command has its pipes"
             assert process.stdout, "a started command has its pipes"

@@ -67,12 +67,12 @@ def _with_left(snapshot: Snapshot, folders: Sequence[bytes]) -> Snapshot:
 
 
 def shadow_name(root: str, base: str) -> str:
-    """Give the name of a folder's shadow; `base` is the repository the folder lies in, or itself."""
+    """Return the name of a folder's shadow; `base` is the repository the folder lies in, or itself."""
     return hashlib.sha256(f"{root}\0{base}".encode("utf-8", "surrogateescape")).hexdigest()[:24]
 
 
 def base_of(root: str) -> str:
-    """Give the top of the repository a folder lies in, whose ignore files count; the folder itself without one."""
+    """Return the top of the repository a folder lies in, whose ignore files count; the folder itself without one."""
     folder = root
     while not os.path.lexists(os.path.join(folder, ".git")):
         if folder == os.path.dirname(folder):
@@ -181,7 +181,7 @@ class Shadow:
         raise AssertionError("the last try ends the loop")
 
     def _is_file(self, path: bytes) -> bool:
-        """Tell whether a file or a link stands at a path."""
+        """Return whether a file or a link stands at a path."""
         try:
             mode = os.lstat(os.fsencode(self.root) + b"/" + path).st_mode
         except OSError:
@@ -229,7 +229,7 @@ class Shadow:
         self.git.run(*bulk, "update-index", "-z", *manner, "--stdin", given=given)
 
     def _tracked_though_ignored(self) -> tuple[bytes, ...]:
-        """Give the files the user's own repository tracks in spite of an ignore file; its index is only read."""
+        """Return the files the user's own repository tracks in spite of an ignore file; its index is only read."""
         index = os.path.join(self._base, ".git", "index")
         try:
             is_plain = stat.S_ISDIR(os.lstat(os.path.dirname(index)).st_mode)
@@ -257,7 +257,7 @@ class Shadow:
             raise
 
     def amend(self, tree: str, touched: Iterable[bytes]) -> str:
-        """Give the tree with those files in it, as they are now, that it lacks only because they are ignored."""
+        """Return the tree with those files in it, as they are now, that it lacks only because they are ignored."""
         with self.held():
             paths = tuple(touched)
             inside, _ = ignored_within(self.git, self.root, paths)
@@ -286,23 +286,23 @@ class Shadow:
             return amended.decode("ascii").strip()
 
     def entries(self, tree: str, path: bytes) -> dict[bytes, State]:
-        """Give what a tree holds at a path and, if that is a folder, below it."""
+        """Return what a tree holds at a path and, if that is a folder, below it."""
         return dict(read_entries(self.git.run("ls-tree", "-r", "-z", "--full-tree", tree, os.fsdecode(path))))
 
     def differences(self, before: str, after: str) -> list[Difference]:
-        """Give every path in which two trees differ, renamed files as one that is gone and one that is new."""
+        """Return every path in which two trees differ, renamed files as one that is gone and one that is new."""
         if before == after:
             return []
         return list(read_differences(self.git.run("diff-tree", *RAW, "--no-renames", before, after)))
 
     def changes(self, before: str, after: str) -> list[Difference]:
-        """Give the same with renames found."""
+        """Return the same with renames found."""
         if before == after:
             return []
         return list(read_differences(self.git.run("diff-tree", *RAW, "-M", RENAMES, before, after)))
 
     def folder_modes(self, tree: str) -> dict[bytes, int]:
-        """Give the permission bits of a tree's folders where they are others than the usual ones."""
+        """Return the permission bits of a tree's folders where they are others than the usual ones."""
         modes: dict[bytes, int] = {}
         for folder in self._folders_of(tree):
             with suppress(OSError):
@@ -321,7 +321,7 @@ class Shadow:
         return folders
 
     def modes(self) -> dict[bytes, int]:
-        """Give the permission bits of files that had other than the usual ones when they were last kept."""
+        """Return the permission bits of files that had other than the usual ones when they were last kept."""
         try:
             return msgspec.msgpack.decode((self.place / "modes").read_bytes(), type=dict[bytes, int])
         except (OSError, msgspec.MsgspecError):

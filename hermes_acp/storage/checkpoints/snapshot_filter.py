@@ -73,7 +73,7 @@ def _can_be_taken(path: bytes, about: os.stat_result, bounds: SnapshotLimits) ->
 
 
 def _holds_keys(path: bytes, whole: bytes, about: os.stat_result, bounds: SnapshotLimits) -> bool:
-    """Tell whether a file holds keys, by its name or by its content; a link holds nothing but a path."""
+    """Return whether a file holds keys, by its name or by its content; a link holds nothing but a path."""
     if stat.S_ISLNK(about.st_mode):
         return False
     if bounds.holds_keys(os.fsdecode(path)):

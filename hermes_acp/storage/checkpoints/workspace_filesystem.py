@@ -34,7 +34,7 @@ class WorkspaceFilesystem:
         os.close(self._root)
 
     def state(self, path: bytes) -> State | Unknown | None:
-        """Give what stands at a path; None for nothing, or where only a link leads there."""
+        """Return what stands at a path; None for nothing, or where only a link leads there."""
         try:
             with self._parent(path) as (folder, name):
                 return state_of(name, folder)
@@ -124,7 +124,7 @@ class WorkspaceFilesystem:
             return
 
     def folder_mode(self, path: bytes) -> int | None:
-        """Give a folder's permission bits; None where there is none."""
+        """Return a folder's permission bits; None where there is none."""
         try:
             with self._parent(path + b"/.") as (folder, _):
                 return stat.S_IMODE(os.fstat(folder).st_mode)
@@ -157,7 +157,7 @@ def _is_folder(name: bytes, folder: int) -> bool:
 
 
 def _is_abandoned(name: bytes, folder: int) -> bool:
-    """Tell whether nobody writes a draft any more: who does holds its lock, which no death outlives."""
+    """Return whether nobody writes a draft any more: who does holds its lock, which no death outlives."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     except OSError as error:

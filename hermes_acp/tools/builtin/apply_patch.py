@@ -101,7 +101,7 @@ async def _changes_of(file: FilePatch, workspace: Workspace) -> Sequence[FileCha
 
 
 def _text_of(content: bytes, shown: str) -> str:
-    """Give what can be shown of a file that goes as a whole, whatever is in it."""
+    """Return what can be shown of a file that goes as a whole, whatever is in it."""
     try:
         return decode(content, shown).text
     except WorkspaceError:

@@ -74,7 +74,7 @@ class BrowserTool:
         self._scanner = scanner
 
     def bind(self, browsers: Browser | None, scanner: Scanner) -> "BrowserTool | None":
-        """Give the tool as it uses a browser; None where there is none."""
+        """Return the tool as it uses a browser; None where there is none."""
         return BrowserTool(browsers, scanner) if browsers else None
 
     def schema(self) -> ToolSchema:
@@ -111,7 +111,7 @@ class BrowserTool:
         return Proposal(_title(arguments, url), self.kind, perform, effects, deadline_s=ACTION_TIMEOUT_S)
 
     async def _told(self, act: BrowserAction, view: BrowserSnapshot) -> Result:
-        """Give what is seen: the page was written by somebody else, and so were its title and messages."""
+        """Return what is seen: the page was written by somebody else, and so were its title and messages."""
         notes = [f"[{plain(note, NOTE_CHARACTERS)}]" for note in view.notes]
         if act.kind == "close":
             return Result("\n".join(notes))

@@ -64,7 +64,7 @@ class Delegate:
         self._delegates = delegates
 
     def bind(self, delegates: TaskDelegator) -> "Delegate":
-        """Give the tool as it hands tasks to somebody."""
+        """Return the tool as it hands tasks to somebody."""
         return Delegate(delegates)
 
     def schema(self) -> ToolSchema:

@@ -53,7 +53,7 @@ class Diagnostics:
         self._diagnoses = diagnoses
 
     def bind(self, diagnoses: DiagnosticsProvider | None) -> "Diagnostics | None":
-        """Give the tool as it asks an editor; None where none can tell."""
+        """Return the tool as it asks an editor; None where none can tell."""
         return Diagnostics(diagnoses) if diagnoses else None
 
     def schema(self) -> ToolSchema:

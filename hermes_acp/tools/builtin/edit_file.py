@@ -50,7 +50,7 @@ class Arguments(BaseModel):
     ] = None
 
     def replacements(self) -> Sequence[Replacement]:
-        """Give all replacements, in their order. Raises WorkspaceError for one that says nothing."""
+        """Return all replacements, in their order. Raises WorkspaceError for one that says nothing."""
         replacements = [
             Replacement(each.old_text, each.new_text, each.replace_all) for each in self.edits or ()
         ]

@@ -63,7 +63,7 @@ class ExecuteCode:
         self._tools = inner_calls
 
     def bind(self, inner_calls: ToolCaller) -> "ExecuteCode":
-        """Give the tool as scripts of it can call others."""
+        """Return the tool as scripts of it can call others."""
         return ExecuteCode(inner_calls)
 
     def schema(self) -> ToolSchema:
@@ -112,7 +112,7 @@ class ExecuteCode:
 
 
 def _told(answering: ScriptCallServer, end: CommandResult) -> Result:
-    """Give what a script printed and how it ended; of one that never ran, what came instead."""
+    """Return what a script printed and how it ended; of one that never ran, what came instead."""
     printed = answering.noise if answering.printed is None else answering.printed
     result = describe_end(msgspec.structs.replace(end, output=printed), 0)
     calls = f"[{answering.calls} tool call{'' if answering.calls == 1 else 's'}]"

@@ -88,7 +88,7 @@ class Git:
 
 
 async def _folder_of(path: str, workspace: Workspace) -> str:
-    """Give the folder to look for a repository from: of a path that is gone, the nearest that is there."""
+    """Return the folder to look for a repository from: of a path that is gone, the nearest that is there."""
     for folder in (path, os.path.dirname(path)):
         try:
             await workspace.entries(folder)
@@ -99,7 +99,7 @@ async def _folder_of(path: str, workspace: Workspace) -> str:
 
 
 def _named_in(ref: str, repository: Repository, workspace: Workspace) -> Sequence[str]:
-    """Give every path that a name such as `HEAD:src/a.py` or `:0:a.py` can be about."""
+    """Return every path that a name such as `HEAD:src/a.py` or `:0:a.py` can be about."""
     _, *behind = ref.split(":")
     paths = (":".join(behind[start:]) for start in range(len(behind)))
     return [workspace.locate(os.path.join(repository.top, path)) for path in paths if path]
@@ -108,7 +108,7 @@ def _named_in(ref: str, repository: Repository, workspace: Workspace) -> Sequenc
 async def _shut_in(
     asked: Sequence[str], workspace: Workspace, repository: Repository, path: str, progress: Progress
 ) -> Sequence[str]:
-    """Give the files, by their names in the repository, of which a question for changes must not show any.
+    """Return the files, by their names in the repository, of which a question for changes must not show any.
 
     Raises WorkspaceError where there are too many to tell.
     """
@@ -134,7 +134,7 @@ async def _shut_in(
 
 
 def _commits(ref: str) -> str:
-    """Give a name, or a range, so that it can be of commits alone: a file has a name in git without its path, too."""
+    """Return a name, or a range, so that it can be of commits alone: a file has a name in git without its path, too."""
     dots = "..." if "..." in ref else ".."
     return dots.join(side and f"{side}^{{commit}}" for side in ref.split(dots))
 

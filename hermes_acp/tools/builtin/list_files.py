@@ -53,7 +53,7 @@ class ListFiles:
 
 
 def show_entries(entries: Sequence[DirectoryEntry]) -> str:
-    """Give one line an entry, MAX_ENTRIES at most, and say how many were left out. `.git` is never shown."""
+    """Return one line an entry, MAX_ENTRIES at most, and say how many were left out. `.git` is never shown."""
     kept = [entry for entry in entries if entry.name.rstrip("/") != ".git"]
     if not kept:
         return "(empty)"
@@ -69,7 +69,7 @@ def show_entries(entries: Sequence[DirectoryEntry]) -> str:
 
 
 def show_size(size_bytes: int) -> str:
-    """Give a size for reading, such as `1.5 KiB`."""
+    """Return a size for reading, such as `1.5 KiB`."""
     size, unit = float(size_bytes), "B"
     for larger in ("KiB", "MiB", "GiB", "TiB"):
         if size < 1024:

@@ -44,7 +44,7 @@ class Arguments(BaseModel):
     show: Literal["lines", "files", "counts"] = "lines"
 
     def query(self, path: str) -> SearchQuery:
-        """Give what is searched, one find beyond what is shown."""
+        """Return what is searched, one find beyond what is shown."""
         most = MAX_MATCHES if self.show == "lines" else MAX_FILES
         return SearchQuery(
             self.pattern,
@@ -108,7 +108,7 @@ class Search:
 
 
 def show_matches(matches: Sequence[SearchMatch], workspace: Workspace) -> str:
-    """Give `path:line: text` a match, `path-line- text` a line around it, within all bounds; gaps are empty lines."""
+    """Return `path:line: text` a match, `path-line- text` a line around it, within all bounds; gaps are empty lines."""
     lines: list[str] = []
     size_bytes = shown = 0
     before: SearchMatch | None = None
@@ -136,7 +136,7 @@ def show_matches(matches: Sequence[SearchMatch], workspace: Workspace) -> str:
 
 
 def show_files(matches: Sequence[SearchMatch], workspace: Workspace) -> str:
-    """Give a path a line, with the count of its lines where they were counted."""
+    """Return a path a line, with the count of its lines where they were counted."""
     lines: list[str] = []
     size_bytes = 0
     for match in matches[:MAX_FILES]:

@@ -60,7 +60,7 @@ class SessionSearch:
         self._recall = recall
 
     def bind(self, recall: Recall) -> "SessionSearch":
-        """Give the tool as it searches somewhere."""
+        """Return the tool as it searches somewhere."""
         return SessionSearch(recall)
 
     def schema(self) -> ToolSchema:

@@ -43,7 +43,7 @@ class Skill:
         self._uses = uses
 
     def bind(self, skills: Skills, skill_uses: SkillUsageLog | None) -> "Skill":
-        """Give the tool as it finds skills somewhere, and tells whoever counts that they are used."""
+        """Return the tool as it finds skills somewhere, and tells whoever counts that they are used."""
         return Skill(skills, skill_uses)
 
     def schema(self) -> ToolSchema:

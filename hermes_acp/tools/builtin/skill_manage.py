@@ -73,7 +73,7 @@ class SkillManage:
         self._workshop = workshop
 
     def bind(self, skill_workshop: SkillWorkshop) -> "SkillManage":
-        """Give the tool as it writes skills somewhere."""
+        """Return the tool as it writes skills somewhere."""
         return SkillManage(skill_workshop)
 
     def schema(self) -> ToolSchema:
@@ -120,7 +120,7 @@ def _report(workshop: SkillWorkshop, arguments: Arguments, cwd: str) -> Proposal
 
 
 def _effects(preview: SkillPreview) -> tuple[Effect, ...]:
-    """Give what a change touches: files of the workspace, or what the agent keeps for its user."""
+    """Return what a change touches: files of the workspace, or what the agent keeps for its user."""
     if preview.scope == "user":
         return tuple(Remembers(path, is_asked=True) for path in (*preview.written, *preview.removed))
     return (*map(Writes, preview.written), *map(Deletes, preview.removed))

@@ -55,7 +55,7 @@ class ToolManage:
         self._workshop = workshop
 
     def bind(self, tool_workshop: ToolWorkshop) -> "ToolManage":
-        """Give the tool as it writes tools somewhere."""
+        """Return the tool as it writes tools somewhere."""
         return ToolManage(tool_workshop)
 
     def schema(self) -> ToolSchema:
@@ -93,7 +93,7 @@ class ToolManage:
 
 
 def _effects(preview: ToolPreview) -> tuple[Effect, ...]:
-    """Give what a change touches: a file of the workspace, or what the agent keeps for its user."""
+    """Return what a change touches: a file of the workspace, or what the agent keeps for its user."""
     path = preview.diff.path
     if preview.scope == "user":
         return (Remembers(path, is_asked=True),)

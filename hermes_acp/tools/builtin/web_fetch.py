@@ -60,7 +60,7 @@ class WebFetch:
         self._scanner = scanner
 
     def bind(self, web: WebFetcher, scanner: Scanner) -> "WebFetch":
-        """Give the tool as it reaches somewhere."""
+        """Return the tool as it reaches somewhere."""
         return WebFetch(web, scanner)
 
     def schema(self) -> ToolSchema:
@@ -93,7 +93,7 @@ class WebFetch:
         return Proposal(f"Fetch {escape_invisible(address.url)}", self.kind, fetch, effects)
 
     async def _shown(self, page: Page, offset: int) -> str:
-        """Give the part of a page that is asked for, looked through and fenced."""
+        """Return the part of a page that is asked for, looked through and fenced."""
         whole = len(page.text)
         begin, end = slice_at_breaks(page.text, offset, min(whole, offset + SHOWN_CHARACTERS))
         text = await run_sync(self._scanner.clean, page.text[begin:end])

@@ -60,7 +60,7 @@ class WebSearch:
         self._scanner = scanner
 
     def bind(self, search_engine: SearchEngine | None, scanner: Scanner) -> "WebSearch | None":
-        """Give the tool as it asks an engine; None where the user has chosen none."""
+        """Return the tool as it asks an engine; None where the user has chosen none."""
         return WebSearch(search_engine, scanner) if search_engine else None
 
     def schema(self) -> ToolSchema:

@@ -25,7 +25,7 @@ MAX_DEPTH: Final = 20
 def validation_errors(
     value: Any, schema: Mapping[str, Any], place: str = "", depth: int = 0
 ) -> Iterator[str]:
-    """Give what does not fit, each with its place."""
+    """Yield what does not fit, each with its place."""
     name = place or "the arguments"
     if depth > MAX_DEPTH:
         return

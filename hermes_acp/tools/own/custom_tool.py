@@ -81,7 +81,7 @@ class CustomTool:
         )
 
     def _effects(self) -> tuple[Effect, ...]:
-        """Give what a call may do at most: more than this its sandbox does not let it do."""
+        """Return what a call may do at most: more than this its sandbox does not let it do."""
         declared, session_folders = self._declared, self._ground
         effects: list[Effect] = []
         if declared.files == "read":

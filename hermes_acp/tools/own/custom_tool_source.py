@@ -26,19 +26,19 @@ class CustomToolSource:
         """Do nothing: a look before each turn is all there is to do."""
 
     def tools(self) -> Mapping[str, Tool]:
-        """Give what can be used now."""
+        """Return what can be used now."""
         return self._tools
 
     def templates(self) -> Mapping[str, PromptTemplate]:
-        """Give none."""
+        """Return none."""
         return {}
 
     def libraries(self) -> Mapping[str, ResourceLibrary]:
-        """Give none."""
+        """Return none."""
         return {}
 
     def news(self) -> Sequence[str]:
-        """Give what the user should know and was not told yet."""
+        """Return what the user should know and was not told yet."""
         untold, self._untold = self._untold, []
         return untold
 

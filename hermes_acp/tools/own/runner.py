@@ -67,7 +67,7 @@ def _carried_out(task: dict[str, Any]) -> dict[str, str]:
 
 
 def _as_text(value: object) -> str:
-    """Give what `run` returned as text. Raises TypeError or ValueError for what is no JSON."""
+    """Return what `run` returned as text. Raises TypeError or ValueError for what is no JSON."""
     if value is None:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -78,7 +78,7 @@ def _as_text(value: object) -> str:
 
 
 def _trace_of(fault: BaseException, file: str) -> str:
-    """Give the trace from the tool's own first line on."""
+    """Return the trace from the tool's own first line on."""
     trace = fault.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename != file:
         trace = trace.tb_next

@@ -37,7 +37,7 @@ class UnsupportedAnnotation(Exception):
 
 
 def schema_from(function: ast.FunctionDef) -> tuple[dict[str, object], tuple[ToolFileError, ...]]:
-    """Give the schema of a function's arguments, and what of them cannot be told."""
+    """Return the schema of a function's arguments, and what of them cannot be told."""
     properties: dict[str, object] = {}
     required: list[str] = []
     faults: list[ToolFileError] = list(faults_in_shape(function))
@@ -62,7 +62,7 @@ def schema_from(function: ast.FunctionDef) -> tuple[dict[str, object], tuple[Too
 
 
 def faults_in_shape(function: ast.FunctionDef) -> Iterator[ToolFileError]:
-    """Give what keeps a function from being called by the names of its arguments alone."""
+    """Yield what keeps a function from being called by the names of its arguments alone."""
     if function.args.posonlyargs:
         yield ToolFileError(function.lineno, "run is called by the names of its arguments: take the `/` out.")
     if function.args.vararg:
@@ -72,7 +72,7 @@ def faults_in_shape(function: ast.FunctionDef) -> Iterator[ToolFileError]:
 
 
 def parameters_of(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr | None]]:
-    """Give the parameters that have names, each with its default."""
+    """Return the parameters that have names, each with its default."""
     arguments = function.args
     named = [*arguments.posonlyargs, *arguments.args]
     missing = [None] * (len(named) - len(arguments.defaults))
@@ -83,7 +83,7 @@ def parameters_of(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr | N
 
 
 def literal(node: ast.expr) -> Any:
-    """Give the value that an expression spells out. Raises UnsupportedAnnotation for one that is not plain JSON."""
+    """Return the value that an expression spells out. Raises UnsupportedAnnotation for one that is not plain JSON."""
     try:
         value = ast.literal_eval(node)
         json.dumps(value, allow_nan=False)
@@ -144,7 +144,7 @@ def _alternatives(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def _either(parts: list[ast.expr]) -> dict[str, object]:
-    """Give what fits one of these; that it may be None is left out, as for the builtin tools."""
+    """Return what fits one of these; that it may be None is left out, as for the builtin tools."""
     schemas = [schema for part in parts if (schema := _schema(part)) != {"type": "null"}]
     if len(schemas) == 1:
         return schemas[0]

@@ -56,7 +56,7 @@ def check_tool_source(source: str, stem: str, taken: Collection[str] = ()) -> Ch
 
 
 def bindings(tree: ast.Module, name: str) -> list[int]:
-    """Give the lines at which a module gives a name something, however that is written."""
+    """Return the lines at which a module gives a name something, however that is written."""
     lines: list[int] = []
     for node in ast.walk(tree):
         match node:
@@ -92,7 +92,7 @@ class _ToolFileReader:
         self._line = 0
 
     def result(self) -> CheckedToolFile:
-        """Give what the file is."""
+        """Return what the file is."""
         function = self._function()
         facts = self._facts()
         declared = None if facts is None else self._declaration(facts, function)
@@ -127,7 +127,7 @@ class _ToolFileReader:
         return function
 
     def _facts(self) -> dict[str, tuple[int, Any]] | None:
-        """Give what TOOL says, each with its line; None where there is no such thing to read."""
+        """Return what TOOL says, each with its line; None where there is no such thing to read."""
         lines = bindings(self._tree, "TOOL")
         if len(lines) != 1:
             words = f"there must be exactly one {SHAPE} at the top; there {_are(len(lines))}."
@@ -198,7 +198,7 @@ class _ToolFileReader:
     def _parameters(
         self, facts: dict[str, tuple[int, Any]], function: ast.FunctionDef | None
     ) -> dict[str, object] | None:
-        """Give the schema of the arguments: as it is stated, or from the types of `run`."""
+        """Return the schema of the arguments: as it is stated, or from the types of `run`."""
         if function is None:
             return None
         if "parameters" not in facts:

@@ -91,11 +91,11 @@ class ToolEditor:
         return f"{diff.path} is version {number} of {change.name}. It can be called from the next turn on."
 
     def history(self, folder: Path) -> VersionHistory:
-        """Give the versions of a folder of tools."""
+        """Return the versions of a folder of tools."""
         return VersionHistory(history_folder_of(self._home, "tools", folder), folder)
 
     def versions(self, cwd: str, name: str) -> tuple[ToolVersion, ...]:
-        """Give the versions of a tool, the oldest first, wherever it lies. Raises BadRequest, StorageError."""
+        """Return the versions of a tool, the oldest first, wherever it lies. Raises BadRequest, StorageError."""
         return versions_of(self.history(self._home_of(cwd, name)[0]), name, self._now())
 
     def _plan(self, cwd: str, change: ToolChange) -> _Plan:

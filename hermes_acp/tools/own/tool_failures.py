@@ -35,7 +35,7 @@ class ToolFailureLog:
         self._book = WorkspaceEntries(home / "tool-mishaps.json", ToolFailure)
 
     def of(self, folder: Path, name: str, digest: str) -> ToolFailure | None:
-        """Give what is known of a tool as it is now."""
+        """Return what is known of a tool as it is now."""
         found = (each for each in self._book.of(str(folder)) if each.name == name)
         return next((each for each in found if each.digest == digest), None)
 

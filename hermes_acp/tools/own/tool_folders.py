@@ -46,7 +46,7 @@ class ToolFile(Struct, frozen=True):
         return self.checked.declaration
 
     def trust_item(self) -> TrustItem:
-        """Give what a user trusts when they trust this tool: its content as it is now."""
+        """Return what a user trusts when they trust this tool: its content as it is now."""
         declared = self.declaration
         about = (
             f"{self.path}: {declared.description} ({declared.abilities()})" if declared else str(self.path)
@@ -67,7 +67,7 @@ class ToolFolders:
         return Path(os.path.realpath(place))
 
     def files(self, scope: ToolScope, cwd: str) -> tuple[ToolFile, ...]:
-        """Give the files of a scope, by name, each checked. Blocks."""
+        """Return the files of a scope, by name, each checked. Blocks."""
         folder = self.folder(scope, cwd)
         try:
             names = sorted(
@@ -109,12 +109,12 @@ def read_tool_file(path: Path, scope: ToolScope = "user", taken: Collection[str]
 
 
 def builtin_names() -> tuple[str, ...]:
-    """Give the names that no own tool may have."""
+    """Return the names that no own tool may have."""
     return PluginFolder[Tool]("hermes_acp.tools.builtin", "TOOL").names()
 
 
 def _content(path: Path) -> bytes:
-    """Give a regular file's bytes, at most one more than a tool may have; a link at its end is not followed."""
+    """Return a regular file's bytes, at most one more than a tool may have; a link at its end is not followed."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

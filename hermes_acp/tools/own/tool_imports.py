@@ -22,7 +22,7 @@ FOR_PROCESSES: Final = frozenset({"multiprocessing", "pty", "subprocess"})
 
 
 def imports_of(tree: ast.Module) -> tuple[tuple[int, str], ...]:
-    """Give every module a file imports, anywhere in it, with its line; of `from a import b` both `a` and `a.b`."""
+    """Return every module a file imports, anywhere in it, with its line; of `from a import b` both `a` and `a.b`."""
     return tuple(dict.fromkeys(_imports(tree)))
 
 
@@ -44,7 +44,7 @@ def faults_in_imports(
     has_network: bool,
     has_processes: bool,
 ) -> Iterator[ToolFileError]:
-    """Give what is imported and cannot be, or would be of no use; one fault a line and module."""
+    """Yield what is imported and cannot be, or would be of no use; one fault a line and module."""
     told: set[tuple[int, str]] = set()
     for line, name in imports:
         top = name.partition(".")[0]

@@ -141,7 +141,7 @@ class ToolSandboxes:
         return temporary_folder(self._variables)
 
     def _seen(self, declared: ToolDeclaration) -> dict[str, str]:
-        """Give the variables a tool sees: of the user's, where programs are and how they talk."""
+        """Return the variables a tool sees: of the user's, where programs are and how they talk."""
         kept = ("LANG", "LC_ALL", "TZ", "TMPDIR", *(["PATH"] if declared.processes else []))
         given = {name: self._variables[name] for name in kept if name in self._variables}
         return {"PATH": os.defpath, "LANG": "C.UTF-8", **given, "HOME": HOME_INSIDE}
@@ -149,7 +149,7 @@ class ToolSandboxes:
     def _sandbox(
         self, declared: ToolDeclaration, session_folders: SessionFolders
     ) -> tuple[Sandbox, tuple[str, ...]]:
-        """Give a call's sandbox, and which folders are empty in it as there was too much in them to look through."""
+        """Return a call's sandbox, and which folders are empty in it as there was too much in them to look through."""
         if "/" in session_folders.roots and declared.files != "none":
             raise WorkspaceError(
                 "Not run: the whole machine is the workspace, so there is nothing to keep a tool within.",
@@ -222,7 +222,7 @@ async def _refuse(name: str, arguments: str) -> Result:
 
 
 def _libraries() -> tuple[str, ...]:
-    """Give the folders of the modules that are installed beside this program."""
+    """Return the folders of the modules that are installed beside this program."""
     return tuple(dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))))
 
 
@@ -248,12 +248,12 @@ def _look_for_secrets(
 
 
 def _is_store(path: str) -> bool:
-    """Tell whether a folder is where git has its objects, which are many, packed and have no names."""
+    """Return whether a folder is where git has its objects, which are many, packed and have no names."""
     return path.endswith("/objects") and "/.git/" in path
 
 
 def _holds_keys(path: str, name: str) -> bool:
-    """Tell whether a file holds keys by its name; a repository's settings do where an address in them has a key."""
+    """Return whether a file holds keys by its name; a repository's settings do where an address in them has a key."""
     if name not in ("config", "config.worktree") or "/.git/" not in path:
         return is_sensitive(path)
     try:
@@ -264,7 +264,7 @@ def _holds_keys(path: str, name: str) -> bool:
 
 
 def _folders_of(hidden: Sequence[str], shut: Sequence[str]) -> tuple[str, ...]:
-    """Give what is hidden without being shut itself."""
+    """Return what is hidden without being shut itself."""
     return tuple(sorted(set(hidden) - set(shut)))
 
 

@@ -19,7 +19,7 @@ class ToolVersion(Struct, frozen=True):
 
 
 def versions_of(history: VersionHistory, name: str, now: float) -> tuple[ToolVersion, ...]:
-    """Give a tool's versions, the oldest first; what was changed by hand becomes one. Raises StorageError."""
+    """Return a tool's versions, the oldest first; what was changed by hand becomes one. Raises StorageError."""
     if history.folder.is_dir():
         history.keep(ChangeCause("user", now, FOUND))
     return _folded(history.versions(), f"{name}.py")
@@ -36,7 +36,7 @@ def _folded(versions: tuple[Version, ...], path: str) -> tuple[ToolVersion, ...]
 
 
 def version_to_return_to(versions: tuple[ToolVersion, ...], name: str, number: int) -> ToolVersion:
-    """Give the version of a number, or for 0 the last one before what there is now. Raises BadRequest."""
+    """Return the version of a number, or for 0 the last one before what there is now. Raises BadRequest."""
     if not versions:
         raise BadRequest(f"There is no version of a tool {name[:60]!r}.")
     if number == 0:

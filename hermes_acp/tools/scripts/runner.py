@@ -91,7 +91,7 @@ class CapturedOutput:
             self._tail = (self._tail + chunk[room:])[-KEPT_BYTES:]
 
     def text(self) -> str:
-        """Give it, without what children left behind may print later."""
+        """Return it, without what children left behind may print later."""
         sys.stdout.flush()
         sys.stderr.flush()
         os.dup2(0, 1)

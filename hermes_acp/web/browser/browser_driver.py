@@ -156,7 +156,7 @@ class Driver:
             self._gateway.opened_host = ""
 
     def _may_fetch(self, request: Request) -> bool:
-        """Tell whether a part of a page may be fetched: what was opened here is there for its own pages alone.
+        """Return whether a part of a page may be fetched: what was opened here is there for its own pages alone.
 
         A frame may be further than it is said to be; the gateway looks at what the browser itself says of a request.
         """
@@ -215,7 +215,7 @@ class Driver:
         return {**seen, "url": self._page.url, "notes": self.take_notes()}
 
     def _see(self, *, is_picture: bool) -> dict[str, str]:
-        """Give the page as a picture or as a tree, and its title."""
+        """Return the page as a picture or as a tree, and its title."""
         image = self._page.screenshot(type="png") if is_picture else b""
         tree = "" if image else self._page.aria_snapshot(mode="ai", timeout=SNAPSHOT_MS)
         tree = self._without_passwords(tree)
@@ -242,7 +242,7 @@ class Driver:
         return "\n".join(hidden) if shown else tree
 
     def take_notes(self) -> list[str]:
-        """Give the sentences on what happened, each once."""
+        """Return the sentences on what happened, each once."""
         notes, self._notes = self._notes, []
         return notes
 
@@ -277,7 +277,7 @@ class Driver:
             self._note("There is nothing to go back to.")
 
     def _element(self, ref: str) -> Locator:
-        """Give an element of the last snapshot. Raises Error where it is gone."""
+        """Return an element of the last snapshot. Raises Error where it is gone."""
         found = self._page.locator(f"aria-ref={ref}")
         if not found.count():
             raise Error(f"There is no element {ref} on the page.")
@@ -324,7 +324,7 @@ def serve(wire: Wire) -> None:
 
 
 def _leads_the_page(request: Request) -> bool:
-    """Tell whether a request is for a page itself, not for something in it."""
+    """Return whether a request is for a page itself, not for something in it."""
     if not request.is_navigation_request():
         return False
     try:
@@ -334,7 +334,7 @@ def _leads_the_page(request: Request) -> bool:
 
 
 def _host_of(url: str) -> str:
-    """Give the host of a URL; empty where it has none, as `about:blank`."""
+    """Return the host of a URL; empty where it has none, as `about:blank`."""
     try:
         return read_address(url.removeprefix("blob:")).host
     except BadRequest:
@@ -342,7 +342,9 @@ def _host_of(url: str) -> str:
 
 
 def _hosts_above(request: Request) -> set[str]:
-    """Give the hosts of the frame that makes a request and of all around it; those of pages without one are unknown."""
+    """Return the hosts of the frame that makes a request and of all around it; those of pages without one are
+    unknown.
+    """
     try:
         frame = request.frame
     except Error:  # of a worker
@@ -355,7 +357,7 @@ def _hosts_above(request: Request) -> set[str]:
 
 
 def _reason(error: Exception) -> str:
-    """Give the first line of what went wrong; behind it Playwright tells what it waited for."""
+    """Return the first line of what went wrong; behind it Playwright tells what it waited for."""
     return (str(error).splitlines() or ["no reason"])[0][:500]
 
 

@@ -49,7 +49,7 @@ PASSED_ON: Final = ("LANG", "LC_ALL", "TZ", "FONTCONFIG_PATH", "FONTCONFIG_FILE"
 
 
 def find_browser(named: str | None, folders: Sequence[str]) -> str | None:
-    """Give the program of a Chromium: the one that is named, else one in the folders that programs are in."""
+    """Return the program of a Chromium: the one that is named, else one in the folders that programs are in."""
     if find_spec("playwright") is None:
         return None
     if named:

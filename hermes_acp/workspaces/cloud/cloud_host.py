@@ -92,7 +92,7 @@ class CloudChannel:
         self._code: int | None = None
 
     async def receive(self) -> bytes:
-        """Give the next bytes it puts out, none at their end."""
+        """Return the next bytes it puts out, none at their end."""
         while True:
             piece = await self._poll()
             self._seen += len(piece)
@@ -128,7 +128,7 @@ class CloudChannel:
         return self._code
 
     def complaint(self) -> str:
-        """Give nothing: what fails on the way there is raised."""
+        """Return nothing: what fails on the way there is raised."""
         return ""
 
     async def close(self) -> None:
@@ -167,7 +167,7 @@ class CloudHost:
 
     @property
     def folder(self) -> str:
-        """Give the folder for files of our own."""
+        """Return the folder for files of our own."""
         return f"/tmp/{self._called}"
 
     async def open(self, script: str) -> CloudChannel:

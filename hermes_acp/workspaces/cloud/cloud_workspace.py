@@ -24,12 +24,12 @@ def require_library(name: str) -> None:
 
 
 def service_error(service: str, what: str, error: Exception) -> WorkspaceError:
-    """Give the error for what a service did not do."""
+    """Return the error for what a service did not do."""
     return WorkspaceError(f"{service} {what}: {error}.", hint="Look at your account there.", retryable=True)
 
 
 def require_sandbox(service: str, sandbox: Sandbox | None) -> Sandbox:
-    """Give the sandbox. Raises WorkspaceError where it was given back."""
+    """Return the sandbox. Raises WorkspaceError where it was given back."""
     if sandbox is None:
         raise WorkspaceError(f"There is no sandbox at {service} any more.", hint="Begin a new session.")
     return sandbox

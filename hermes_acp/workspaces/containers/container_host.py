@@ -55,7 +55,7 @@ class ContainerHost:
 
     @property
     def folder(self) -> str:
-        """Give the folder for files of our own."""
+        """Return the folder for files of our own."""
         return f"{FOLDER}/.{self._called}"
 
     async def open(self, script: str) -> Channel:

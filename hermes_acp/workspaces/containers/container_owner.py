@@ -15,7 +15,7 @@ def own_label() -> str:
 
 
 def is_gone(label: str) -> bool:
-    """Tell whether the process that a label names ended; what is of another machine or no label is left alone."""
+    """Return whether the process that a label names ended; what is of another machine or no label is left alone."""
     match label.split(":"):
         case [boot, pid, started] if pid.isdigit() and boot and boot == _boot():
             return _started(int(pid)) != started
@@ -24,7 +24,7 @@ def is_gone(label: str) -> bool:
 
 
 def _boot() -> str:
-    """Give what names this machine since it was started; nothing where it does not tell."""
+    """Return what names this machine since it was started; nothing where it does not tell."""
     try:
         with open(BOOT_FILE, encoding="ascii") as file:
             return file.read().strip()

@@ -55,7 +55,7 @@ class Mounts(Struct, frozen=True):
     hidden: str = ""
 
     def options(self) -> list[str]:
-        """Give the engine's options."""
+        """Return the engine's options."""
         writable = [_mount(f"type=bind,source={root},target={root}", root) for root in self.roots]
         fixed = [_mount(f"type=bind,source={path},target={path},readonly", path) for path in self.fixed]
         hidden = (
@@ -65,7 +65,7 @@ class Mounts(Struct, frozen=True):
 
 
 def plan_mounts(roots: Sequence[str], private: str = "", guarded: GuardedNames | None = None) -> Mounts:
-    """Give the mounts of a session's folders. Raises BadRequest for those of the system, which no container gets.
+    """Return the mounts of a session's folders. Raises BadRequest for those of the system, which no container gets.
 
     Of `private`, where it lies in one of them, nothing is seen; what is `guarded` at their top is as it was.
     """
@@ -90,7 +90,7 @@ def plan_mounts(roots: Sequence[str], private: str = "", guarded: GuardedNames |
 
 
 def _guarded_in(roots: Sequence[str], guarded: GuardedNames, known: Sequence[str]) -> list[str]:
-    """Give what is guarded at the top of some folders, but for a repository, of which parts alone are."""
+    """Return what is guarded at the top of some folders, but for a repository, of which parts alone are."""
     found: list[str] = []
     for root in roots:
         with suppress(OSError):
@@ -131,7 +131,7 @@ def run_options(limits: Limits, mounts: Mounts, user: tuple[int, int], *, is_roo
 
 
 def cpu_limit_in(complaint: str) -> float | None:
-    """Give how many processors an engine has to give, where it refused to give more."""
+    """Return how many processors an engine has to give, where it refused to give more."""
     found = CPU_RANGE_ERROR.search(complaint)
     return float(found[1]) if found else None
 

@@ -53,11 +53,11 @@ class MountedCommands:
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:
-        """Give the processes that were launched, by their short names."""
+        """Return the processes that were launched, by their short names."""
         return self._commands.live
 
     def confines(self, command: Command) -> bool:
-        """Tell whether a command can do no harm outside, and sees nothing in the folders that rules shut."""
+        """Return whether a command can do no harm outside, and sees nothing in the folders that rules shut."""
         return self._commands.confines(command) and not self._has_denied_paths()
 
     def _has_denied_paths(self) -> bool:

@@ -224,7 +224,7 @@ fi
 
 
 def run_script(token: str, line: str, cwd: str, variables: Mapping[str, str], memory: str = "") -> str:
-    """Give the script that runs one command line in `cwd` and tells of it in notices that carry `token`.
+    """Return the script that runs one command line in `cwd` and tells of it in notices that carry `token`.
 
     `variables` hold its mark. `memory` is the folder where what a command leaves behind is kept for the next one: its
     variables, and where it stood.
@@ -248,7 +248,7 @@ def run_script(token: str, line: str, cwd: str, variables: Mapping[str, str], me
 def launch_script(
     folder: str, name: str, line: str, cwd: str, variables: Mapping[str, str], *, in_terminal: bool
 ) -> str:
-    """Give the script that starts a command and leaves it running, with its files in `folder`/`name`."""
+    """Return the script that starts a command and leaves it running, with its files in `folder`/`name`."""
     return _LAUNCH.substitute(
         folder=quote(folder),
         name=name,
@@ -262,7 +262,7 @@ def launch_script(
 
 
 def poll_script(folder: str, name: str, seen: int, wait_s: float, kept_bytes: int) -> str:
-    """Give the script that waits for a launched command's output beyond `seen` bytes, and prints it.
+    """Return the script that waits for a launched command's output beyond `seen` bytes, and prints it.
 
     Its first line tells the size by now and the exit code: `none` while it runs, `gone` where it left none.
     """
@@ -278,7 +278,7 @@ def poll_script(folder: str, name: str, seen: int, wait_s: float, kept_bytes: in
 
 
 def write_script(folder: str, name: str, data: bytes, *, ends: bool) -> str:
-    """Give the script that hands input to a launched command, and perhaps ends it."""
+    """Return the script that hands input to a launched command, and perhaps ends it."""
     text = "".join(f"\\0{byte:03o}" for byte in data)
     return _WRITE.substitute(
         folder=quote(folder), name=name, text=quote(text), ends=quote("yes" if ends else "")
@@ -286,7 +286,7 @@ def write_script(folder: str, name: str, data: bytes, *, ends: bool) -> str:
 
 
 def kill_script(mark: str, leader: int = 0) -> str:
-    """Give the script that ends every process with a mark, and those of a session's leader; it prints `struck`."""
+    """Return the script that ends every process with a mark, and those of a session's leader; it prints `struck`."""
     wanted = quote(f"{MARK}={mark}")
     return _KILL.substitute(mark=wanted, leader=leader, sights=_OUTPUT.substitute(mark=wanted))
 

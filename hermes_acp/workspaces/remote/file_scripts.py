@@ -106,35 +106,37 @@ fi
 
 
 def read_script(path: str, largest_bytes: int) -> str:
-    """Give the script that prints `holds SIZE`, a line end and a file's bytes; or why not."""
+    """Return the script that prints `holds SIZE`, a line end and a file's bytes; or why not."""
     return _enter(path) + _KIND + _READ.substitute(largest=largest_bytes, pour='cat -- "./$base"')
 
 
 def piece_script(path: str, start: int, size_bytes: int) -> str:
-    """Give the script that prints the same of a part of a file; the size is the whole file's."""
+    """Return the script that prints the same of a part of a file; the size is the whole file's."""
     pour = f'tail -c +{start + 1} -- "./$base" | head -c {size_bytes}'
     return _enter(path) + _KIND + _READ.substitute(largest=1 << 50, pour=pour)
 
 
 def write_script(path: str, root: str, source: str, token: str) -> str:
-    """Give the script that puts what is in `source` in a file's place, and makes folders beneath `root` on the way."""
+    """Return the script that puts what is in `source` in a file's place, and makes folders beneath `root` on the
+    way.
+    """
     below = path.removeprefix(root.rstrip("/")).strip("/").split("/")[:-1]
     made = _MAKE.substitute(root=quote(root), names=" ".join(quote(name) for name in below))
     return made + _enter(path) + _WRITE.substitute(source=quote(source), token=token)
 
 
 def remove_script(path: str) -> str:
-    """Give the script that takes a file away."""
+    """Return the script that takes a file away."""
     return _enter(path) + _KIND + _REMOVE
 
 
 def list_script(path: str) -> str:
-    """Give the script that prints `holds 0`, folders, each with a slash and NUL, and NUL, then sizes with names."""
+    """Return the script that prints `holds 0`, folders, each with a slash and NUL, and NUL, then sizes with names."""
     return _enter(path) + _LIST
 
 
 def search_script(query: SearchQuery, path: str, most_bytes: int) -> str:
-    """Give the script that searches by ripgrep, else by grep; its first line says by which."""
+    """Return the script that searches by ripgrep, else by grep; its first line says by which."""
     options, _ = ripgrep.search_options(query)
     return _enter(path) + _SEARCH.substitute(
         options=join(options),
@@ -152,7 +154,7 @@ def _grep_manner(query: SearchQuery) -> list[str]:
 
 
 def find_script(query: FileQuery, path: str, most_bytes: int) -> str:
-    """Give the script that prints `found`, a line end, and the paths of files, each with NUL behind it."""
+    """Return the script that prints `found`, a line end, and the paths of files, each with NUL behind it."""
     options, _ = ripgrep.find_options(query)
     return _enter(path) + _FIND.substitute(options=join(options), most=most_bytes)
 

@@ -35,7 +35,7 @@ class ProgramChannel:
         return self._process.returncode is not None
 
     async def receive(self) -> bytes:
-        """Give the next bytes of its output, none at their end."""
+        """Return the next bytes of its output, none at their end."""
         if self._process.stdout is None:
             raise InternalError("A process started with pipes has none.")
         try:
@@ -63,7 +63,7 @@ class ProgramChannel:
         return await self._process.wait()
 
     def complaint(self) -> str:
-        """Give the last thing it said on its error stream, in one line."""
+        """Return the last thing it said on its error stream, in one line."""
         if not self._said.closed:
             end = self._said.seek(0, os.SEEK_END)
             self._said.seek(max(0, end - MAX_STDERR_BYTES))

@@ -90,11 +90,11 @@ class RemoteCommands:
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:
-        """Give the processes that were launched, by their short names."""
+        """Return the processes that were launched, by their short names."""
         return self._live
 
     def confines(self, command: Command) -> bool:
-        """Tell whether the host is a sandbox; there is no way out of one, and none into one."""
+        """Return whether the host is a sandbox; there is no way out of one, and none into one."""
         return self._host.is_sandbox
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:
@@ -304,7 +304,7 @@ class _Run:
             self.was_lost = self.was_lost or scope.cancelled_caught
 
     def text(self) -> str:
-        """Give what was kept of the output."""
+        """Return what was kept of the output."""
         return self._output.text()
 
     def _show(self, data: bytes) -> None:

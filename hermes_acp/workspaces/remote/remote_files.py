@@ -49,18 +49,18 @@ class RemoteFiles:
         return resolved
 
     async def read(self, path: str) -> bytes | None:
-        """Give a regular file's bytes; None where there is no such file."""
+        """Return a regular file's bytes; None where there is no such file."""
         place = self.locate(path)
         script = file_scripts.read_script(place, MAX_FILE_BYTES)
         held = await self._content(place, script)
         return held[1] if held else None
 
     async def read_for_edit(self, path: str) -> bytes | None:
-        """Give a regular file's bytes: nothing there is unsaved."""
+        """Return a regular file's bytes: nothing there is unsaved."""
         return await self.read(path)
 
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
-        """Give a part of a regular file however large; None where there is no such file."""
+        """Return a part of a regular file however large; None where there is no such file."""
         place = self.locate(path)
         script = file_scripts.piece_script(place, start, size_bytes)
         held = await self._content(place, script)

@@ -19,7 +19,7 @@ class Channel(Protocol):
     """One script at work on a machine elsewhere."""
 
     async def receive(self) -> bytes:
-        """Give the next bytes it puts out, none at their end."""
+        """Return the next bytes it puts out, none at their end."""
         ...
 
     async def send(self, data: bytes) -> None:
@@ -56,7 +56,7 @@ class Host(Protocol):
 
     @property
     def folder(self) -> str:
-        """Give the path of a folder there for files of our own, for this session alone; it need not exist yet."""
+        """Return the path of a folder there for files of our own, for this session alone; it need not exist yet."""
         ...
 
     async def open(self, script: str) -> Channel:
@@ -72,7 +72,7 @@ class Host(Protocol):
         ...
 
     async def renew(self) -> bool:
-        """Give the machine up with all that is at work on it, for a fresh one; False where that cannot be done."""
+        """Return the machine up with all that is at work on it, for a fresh one; False where that cannot be done."""
         ...
 
     async def close(self) -> None:

@@ -56,7 +56,7 @@ class RemoteProcess:
         self._end = CommandResult("", None)
 
     async def read(self, wait_s: float) -> OutputSnapshot:
-        """Give what came since the last look; waits for something, then for a moment of quiet, or for the end."""
+        """Return what came since the last look; waits for something, then for a moment of quiet, or for the end."""
         left_s = max(0.0, wait_s)
         while True:
             once_s = min(left_s, MAX_POLL_INTERVAL_S)
@@ -108,7 +108,7 @@ class RemoteProcess:
 
 
 def _elide_middle(content: bytes, size_bytes: int) -> str:
-    """Give output as text; where only its two ends were sent, a line between them says so."""
+    """Return output as text; where only its two ends were sent, a line between them says so."""
     output = BoundedOutput(KEPT_BYTES)
     if size_bytes <= len(content):
         output.take(content)

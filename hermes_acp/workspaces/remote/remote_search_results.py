@@ -21,7 +21,7 @@ GREP_MATCH: Final = re.compile(rb"(?P<path>[^\0]*)\0(?P<line>\d+)(?P<kind>[:-])(
 
 
 def read_search(output: bytes, query: SearchQuery, place: str, *, by_ripgrep: bool) -> list[SearchMatch]:
-    """Give at most `query.limit` matches with their context, by path and line. Raises WorkspaceError."""
+    """Return at most `query.limit` matches with their context, by path and line. Raises WorkspaceError."""
     if by_ripgrep:
         found, complaint = ripgrep.read_matches(output, query)
         _, wanted = ripgrep.search_options(query)
@@ -38,7 +38,7 @@ def read_search(output: bytes, query: SearchQuery, place: str, *, by_ripgrep: bo
 
 
 def read_file_list(output: bytes, query: FileQuery, place: str) -> list[str]:
-    """Give at most `query.limit` paths of files that are meant, in the order in which they come."""
+    """Return at most `query.limit` paths of files that are meant, in the order in which they come."""
     glob = Glob(query.glob)
     left_out = [Glob(name) for name in query.excluded]
     meant: list[str] = []
@@ -60,7 +60,7 @@ def _limited(matches: Iterable[SearchMatch], limit: int) -> Iterable[SearchMatch
 
 
 def _absolute(path: str, place: str) -> str:
-    """Give a path as it was told, from the folder in which `place` lies."""
+    """Return a path as it was told, from the folder in which `place` lies."""
     return os.path.normpath(os.path.join(os.path.dirname(place), path))
 
 

@@ -46,11 +46,11 @@ class NoticeReader:
         return bytes(output), notices
 
     def rest(self) -> bytes:
-        """Give what was held back as the possible start of a notice; nothing comes any more."""
+        """Return what was held back as the possible start of a notice; nothing comes any more."""
         held, self._held = self._held, b""
         return held
 
     def _cut_start(self, data: bytes) -> int:
-        """Tell how many bytes at the end may be the beginning of a notice."""
+        """Return how many bytes at the end may be the beginning of a notice."""
         most = min(len(data), len(self._start) - 1)
         return next((size for size in range(most, 0, -1) if self._start.startswith(data[-size:])), 0)

@@ -91,7 +91,7 @@ class SshHost:
 
     @property
     def folder(self) -> str:
-        """Give the folder for files of our own."""
+        """Return the folder for files of our own."""
         return f"/tmp/{self._called}"
 
     async def open(self, script: str) -> Channel:
@@ -164,7 +164,7 @@ class SshHost:
         )
 
     def _line_of(self, script: str) -> str:
-        """Give the line for the user's own shell there, whichever that is; those agree on plain letters alone."""
+        """Return the line for the user's own shell there, whichever that is; those agree on plain letters alone."""
         from shlex import quote
 
         if not self._has_base64 or len(script) > MAX_SCRIPT_CHARS:

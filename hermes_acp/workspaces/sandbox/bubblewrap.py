@@ -43,7 +43,7 @@ def bubblewrap_args(
     path_handles: PathHandles,
     mode: CommandMode,
 ) -> tuple[str, ...]:
-    """Give bubblewrap with its options, to be followed by a command; it is to be passed all that `path_handles`
+    """Return bubblewrap with its options, to be followed by a command; it is to be passed all that `path_handles`
     holds.
     """
     words = [
@@ -95,7 +95,7 @@ def _held(option: str, source: str, path: str, path_handles: PathHandles) -> lis
 
 
 def _is_shown(path: str, mounts: SandboxMounts) -> bool:
-    """Tell whether a path lies in a folder that is writable."""
+    """Return whether a path lies in a folder that is writable."""
     return any(is_within(path, folder) for folder in mounts.writable)
 
 

@@ -87,7 +87,7 @@ def create_cgroup(name: str, max_processes: int, memory_bytes: int) -> Cgroup | 
 
 
 def _parents() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Give the folders in which groups could be made, each with what can be bound there."""
+    """Yield the folders in which groups could be made, each with what can be bound there."""
     mine: dict[str, str] = {}
     with suppress(OSError), open(OWN_CGROUP, encoding="utf-8") as file:
         for line in file:

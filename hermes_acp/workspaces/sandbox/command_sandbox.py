@@ -122,7 +122,7 @@ class Sandbox:
         return self._find(self._environment, self._roots)
 
     def takes(self, command: Command) -> bool:
-        """Tell whether a command is to be confined. Raises WorkspaceError where it must be and cannot be."""
+        """Return whether a command is to be confined. Raises WorkspaceError where it must be and cannot be."""
         if not self._should_confine(command):
             return False
         if not self.could_confine(command):
@@ -138,7 +138,7 @@ class Sandbox:
         return True
 
     def could_confine(self, command: Command) -> bool:
-        """Tell whether a command would be confined here."""
+        """Return whether a command would be confined here."""
         return self._should_confine(command) and self.bounds.when != "off" and self.found.way != "none"
 
     def _should_confine(self, command: Command) -> bool:
@@ -148,7 +148,7 @@ class Sandbox:
     def confine(
         self, shell: ShellCommand, registry: ProcessRegistry, mode: CommandMode = USUAL_MODE
     ) -> SandboxedCommand:
-        """Give a command line within the sandbox; once it has ended, `settle` and `release` follow.
+        """Return a command line within the sandbox; once it has ended, `settle` and `release` follow.
 
         One that is read-only changes nothing in the workspace and has no network, whatever is configured.
         """
@@ -165,7 +165,7 @@ class Sandbox:
                 raise
 
     def confine_search(self, shell: ShellCommand, registry: ProcessRegistry) -> SandboxedCommand:
-        """Give a search as the agent's own: all that lies in the folders is seen, but no link leads out of them."""
+        """Return a search as the agent's own: all that lies in the folders is seen, but no link leads out of them."""
         with self._setting_up:
             self._set_up(registry)
         bounds = structs.replace(self.bounds, guarded=GuardedNames())
@@ -308,7 +308,7 @@ class Sandbox:
         return frozenset(each.path for each in self._placeholders.held())
 
     def explain(self, confined: SandboxedCommand, output: str, exit_code: int | None) -> str:
-        """Give a line about the sandbox where it may be why a command failed."""
+        """Return a line about the sandbox where it may be why a command failed."""
         if not exit_code:
             return ""
         return explain_failure(output, self.describe(confined.mode))
@@ -375,7 +375,7 @@ class Sandbox:
         self._folder = folder
 
     def _socket_families(self, *, is_read_only: bool) -> tuple[int, ...]:
-        """Give the kinds of sockets there may be: with the machine's network come the local ones without a path.
+        """Return the kinds of sockets there may be: with the machine's network come the local ones without a path.
 
         No mount keeps a command from a local socket in the workspace, so one that only reads makes no such sockets.
         """

@@ -41,7 +41,7 @@ class ProxyRequest(Struct, frozen=True):
 
 
 def is_allowed(host: str, port: int, allowed: Sequence[str]) -> bool:
-    """Tell whether a host and port are among `name`, `*.name`, each with `:port` for others than the usual two."""
+    """Return whether a host and port are among `name`, `*.name`, each with `:port` for others than the usual two."""
     name = host.casefold().rstrip(".")
     for entry in allowed:
         pattern, _, number = entry.casefold().partition(":")

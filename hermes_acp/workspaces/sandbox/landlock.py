@@ -27,7 +27,7 @@ ALSO_READ = ("/proc", "/run/systemd/resolve")
 
 
 def landlock_rights(mounts: SandboxMounts, resources: SandboxResources) -> Mapping[Right, Sequence[str]]:
-    """Give the resolved paths of each right; what a link in a writable folder leads to is open to nobody."""
+    """Return the resolved paths of each right; what a link in a writable folder leads to is open to nobody."""
     refused = (*mounts.hidden, *mounts.kept, *mounts.pinned)
     read: list[str] = []
     write = [resources.temporary, resources.home]

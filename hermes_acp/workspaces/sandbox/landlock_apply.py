@@ -25,12 +25,12 @@ Right = Literal["list", "read", "use", "write"]
 
 
 def landlock_abi(libc: ctypes.CDLL) -> int:
-    """Give the version of Landlock this kernel has, 0 for none."""
+    """Return the version of Landlock this kernel has, 0 for none."""
     return max(0, libc.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1)))
 
 
 def all_rights(version: int) -> int:
-    """Give all rights to files and folders that a version knows."""
+    """Return all rights to files and folders that a version knows."""
     rights = (1 << 13) - 1
     rights |= REFER if version >= 2 else 0
     rights |= TRUNCATE if version >= 3 else 0
@@ -110,7 +110,7 @@ def load_filter(libc: ctypes.CDLL, words: bytes) -> None:
 
 
 def checked(libc: ctypes.CDLL, result: int, what: str) -> int:
-    """Give a result that is one. Raises OSError."""
+    """Return a result that is one. Raises OSError."""
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"it could not be confined: {what}: {os.strerror(number)}")

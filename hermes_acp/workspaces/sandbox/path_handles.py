@@ -28,11 +28,11 @@ class PathHandles:
 
     @property
     def all(self) -> tuple[int, ...]:
-        """Give all descriptors, to be passed on."""
+        """Return all descriptors, to be passed on."""
         return tuple(self._own)
 
     def hold(self, path: str) -> int | None:
-        """Give a descriptor of what is at this path; None where that is not there, a link, or reached over one.
+        """Return a descriptor of what is at this path; None where that is not there, a link, or reached over one.
 
         Each is for one mount: who mounts closes it behind that.
         """
@@ -43,7 +43,7 @@ class PathHandles:
         return opened
 
     def keep(self, content: bytes) -> int:
-        """Give a descriptor from which this can be read."""
+        """Return a descriptor from which this can be read."""
         made = os.memfd_create("hermes-acp", os.MFD_CLOEXEC)
         self._own.append(made)
         os.write(made, content)

@@ -88,7 +88,7 @@ def find_denied(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -> P
 
 
 def classify_path(path: str, denied_paths: Sequence[DeniedPath], *, is_folder: bool) -> PathAccess:
-    """Tell what rules make of one path in a folder that is open."""
+    """Return what rules make of one path in a folder that is open."""
     fitting = [each.hides for each in denied_paths if each.matches(path)]
     if fitting:
         return "hidden" if any(fitting) else "kept"
@@ -96,7 +96,7 @@ def classify_path(path: str, denied_paths: Sequence[DeniedPath], *, is_folder: b
 
 
 def classify_folder(folder: str, denied_paths: Sequence[DeniedPath]) -> PathAccess:
-    """Tell what rules make of a folder by its own path and those above it."""
+    """Return what rules make of a folder by its own path and those above it."""
     parts = folder.split("/")
     above = ["/".join(parts[:end]) or "/" for end in range(1, len(parts) + 1)]
     is_hidden = any(each.hides and each.matches(path) for each in denied_paths for path in above)
@@ -104,7 +104,7 @@ def classify_folder(folder: str, denied_paths: Sequence[DeniedPath]) -> PathAcce
 
 
 def missing_denied(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -> tuple[str, ...]:
-    """Give the paths that rules name, and that could be made as their folders are there, reached over no link."""
+    """Return the paths that rules name, and that could be made as their folders are there, reached over no link."""
     return tuple(
         each.named
         for each in denied_paths
@@ -117,7 +117,7 @@ def missing_denied(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -
 
 
 def _gathered(paths: Sequence[str]) -> tuple[str, ...]:
-    """Give a few paths that hold all of these: where there are too many, the folders of the deepest."""
+    """Return a few paths that hold all of these: where there are too many, the folders of the deepest."""
     gathered = set(paths)
     while len(gathered) > MAX_DENIED_PATHS:
         deepest = max(path.count("/") for path in gathered)

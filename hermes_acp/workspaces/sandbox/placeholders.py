@@ -87,7 +87,7 @@ class Placeholders:
             self._clearing = None
 
     def held(self) -> tuple[Placeholder, ...]:
-        """Give what is held for any."""
+        """Return what is held for any."""
         with self._lock:
             return tuple(self._needed)
 

@@ -19,7 +19,7 @@ BLOCK_BYTES: Final = 512
 
 
 def process_ulimits(bounds: SandboxPolicy, tag: int) -> str:
-    """Give the limits of each of a command's processes; by the `tag` they are known again."""
+    """Return the limits of each of a command's processes; by the `tag` they are known again."""
     words = [
         f"{{ ulimit -w {tag} || ulimit -x {tag}; }} 2>/dev/null",
         "ulimit -c 0",
@@ -31,7 +31,7 @@ def process_ulimits(bounds: SandboxPolicy, tag: int) -> str:
 
 
 def process_count_limit(most: int, *, has_namespace: bool) -> tuple[str, ...]:
-    """Give what bounds the number of a command's processes from within; root's never are.
+    """Return what bounds the number of a command's processes from within; root's never are.
 
     Without a namespace of users of their own they are counted with all others of this user.
     """

@@ -39,13 +39,13 @@ STARTS: Final = re.compile(r"ext::|\\$|^!")
 
 
 def head_path(repository: str) -> str:
-    """Give the entry without which git goes by no such repository."""
+    """Return the entry without which git goes by no such repository."""
     is_folder = os.path.isdir(repository) and not os.path.islink(repository)
     return f"{repository}/HEAD" if is_folder else repository
 
 
 def is_usable(repository: str) -> bool:
-    """Tell whether git would go by it as it is."""
+    """Return whether git would go by it as it is."""
     return os.path.lexists(head_path(repository))
 
 
@@ -138,7 +138,7 @@ def _unsafe_setting(text: str) -> str:
 
 
 def read_small_text(path: str, most_bytes: int = MAX_FILE_BYTES) -> str | None:
-    """Give a small regular file's text; empty where there is none, None where it is anything else."""
+    """Return a small regular file's text; empty where there is none, None where it is anything else."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:

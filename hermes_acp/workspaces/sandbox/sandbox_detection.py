@@ -46,7 +46,7 @@ SandboxDetector = Callable[[Mapping[str, str], Sequence[str]], DetectedSandbox]
 
 
 def detect_sandbox(environment: Mapping[str, str], roots: Sequence[str]) -> DetectedSandbox:
-    """Give the best way there is; programs in `roots` are not taken for it."""
+    """Return the best way there is; programs in `roots` are not taken for it."""
     if not sys.platform.startswith("linux"):
         return DetectedSandbox("none", remark=f"There is no sandbox for commands on {sys.platform}.")
     if not supports_filters():
@@ -69,13 +69,13 @@ def detect_sandbox(environment: Mapping[str, str], roots: Sequence[str]) -> Dete
 
 
 def detect_landlock(environment: Mapping[str, str], roots: Sequence[str]) -> DetectedSandbox:
-    """Give Landlock alone, whatever else there is."""
+    """Return Landlock alone, whatever else there is."""
     return DetectedSandbox("landlock" if supports_filters() and landlock_version() > 0 else "none")
 
 
 @cache
 def _probe(program: str, *, accepts_descriptors: bool) -> str:
-    """Give why bubblewrap does not work here, or not this way; empty where it does."""
+    """Return why bubblewrap does not work here, or not this way; empty where it does."""
     whole = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     shown = ("--ro-bind-fd", str(whole), "/") if accepts_descriptors else ("--ro-bind", "/", "/")
     try:
@@ -99,5 +99,5 @@ def _probe(program: str, *, accepts_descriptors: bool) -> str:
 
 
 def landlock_version() -> int:
-    """Give the version of Landlock this kernel has, 0 for none."""
+    """Return the version of Landlock this kernel has, 0 for none."""
     return landlock_abi(ctypes.CDLL(None, use_errno=True)) if os.name == "posix" else 0

@@ -16,7 +16,7 @@ EXCHANGED: Final = "bwrap: Race condition binding"
 
 
 def explain_failure(output: str, allowed: str) -> str:
-    """Give a line about a sandbox that `allowed` so much, where it may be why a command failed."""
+    """Return a line about a sandbox that `allowed` so much, where it may be why a command failed."""
     if EXCHANGED in output:
         return "\n[Not run: a folder of the workspace was exchanged for another while the sandbox was made.]"
     if not LIKELY_CAUSES.search(output):

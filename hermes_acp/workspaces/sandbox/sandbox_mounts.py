@@ -183,20 +183,20 @@ def _guarded(at_top: Sequence[tuple[str, str]], left_out: Set[str], bounds: Sand
 
 
 def _toolchains(home: str) -> list[str]:
-    """Give the folders of compilers and packages in a home, which may be unknown."""
+    """Return the folders of compilers and packages in a home, which may be unknown."""
     found = (os.path.join(home, name) for name in TOOLCHAINS if home)
     return [path for path in found if os.path.exists(path)]
 
 
 def _is_foreign(path: str, roots: Sequence[str]) -> bool:
-    """Tell whether a folder of programs has to be shown beside the system's and those within the roots."""
+    """Return whether a folder of programs has to be shown beside the system's and those within the roots."""
     if not os.path.isabs(path) or not os.path.isdir(path) or path == "/":
         return False
     return not _is_in(path, (*SYSTEM, *roots)) and not any(is_within(root, path) for root in roots)
 
 
 def _shows_something(path: str) -> bool:
-    """Tell whether this user could read something there."""
+    """Return whether this user could read something there."""
     return os.access(path, os.R_OK) and (not os.path.isdir(path) or bool(_names(path)))
 
 
@@ -211,13 +211,15 @@ def _names(folder: str) -> list[str]:
 
 
 def _is_still_there(repository: str) -> bool:
-    """Tell whether a repository is where it was seen: a command may have put a link in the place of a folder since."""
+    """Return whether a repository is where it was seen: a command may have put a link in the place of a folder
+    since.
+    """
     folder = os.path.dirname(repository)
     return os.path.lexists(repository) and os.path.realpath(folder) == folder
 
 
 def _folders_above(path: str, roots: Sequence[str]) -> list[str]:
-    """Give the folders between a root and what lies in it: moved, they would take it to where nobody looks for it."""
+    """Return the folders between a root and what lies in it: moved, they would take it to where nobody looks for it."""
     above: list[str] = []
     while _is_in(path := os.path.dirname(path), roots):
         above.append(path)
@@ -276,12 +278,14 @@ def _pin_inner(folder: str, pinned: list[str]) -> None:
 
 
 def _reads_own_settings(repository: str) -> bool:
-    """Tell whether git takes settings from a file for each work tree, too (git-worktree(1))."""
+    """Return whether git takes settings from a file for each work tree, too (git-worktree(1))."""
     return "worktreeconfig" in (read_small_text(f"{repository}/config", MAX_SETTINGS_BYTES) or "").casefold()
 
 
 def _work_tree_of(root: str) -> str:
-    """Give the repository behind a linked work tree, if it knows of that work tree itself (gitrepository-layout(5))."""
+    """Return the repository behind a linked work tree, if it knows of that work tree itself
+    (gitrepository-layout(5)).
+    """
     pointed = (read_small_text(f"{root}/.git") or "").removeprefix("gitdir:").strip()
     if not pointed or "\0" in pointed:
         return ""

@@ -50,11 +50,11 @@ class GuardedNames(Struct, frozen=True):
     may_be_secret: Callable[[bytes], bool] = _is_possible
 
     def holds(self, name: str) -> bool:
-        """Tell whether a name is guarded; case does not matter."""
+        """Return whether a name is guarded; case does not matter."""
         return name.casefold() in self.folders or name.casefold() in self.files or self.protects(name)
 
     def hides(self, name: str) -> bool:
-        """Tell whether a folder of this name is not seen."""
+        """Return whether a folder of this name is not seen."""
         return name.casefold() in self.secret_folders
 
 
@@ -89,14 +89,14 @@ class SandboxPolicy(Struct, frozen=True):
         )
 
     def memory(self) -> int:
-        """Give how much memory a process may have: as set, or three quarters of what the machine has."""
+        """Return how much memory a process may have: as set, or three quarters of what the machine has."""
         if self.memory_bytes:
             return self.memory_bytes
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4 * 3
 
 
 def is_any_of(name: str, patterns: Iterable[str]) -> bool:
-    """Tell whether a name is one of these, each of which may end in a star."""
+    """Return whether a name is one of these, each of which may end in a star."""
     return any(
         name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern for pattern in patterns
     )

@@ -108,7 +108,7 @@ _ARCHITECTURES: Final = MappingProxyType(
 
 
 def supports_filters() -> bool:
-    """Tell whether filters can be written for this machine."""
+    """Return whether filters can be written for this machine."""
     return machine() in _ARCHITECTURES and sys.byteorder == "little"
 
 
@@ -149,7 +149,9 @@ def build_filter(sockets: Sequence[int], *, shares_ipc: bool = False, keeps_meta
 
 
 def exec_filter() -> bytes:
-    """Give the filter under which no process and no program is begun, to be loaded over the other one; threads are."""
+    """Return the filter under which no process and no program is begun, to be loaded over the other one; threads
+    are.
+    """
     place = _ARCHITECTURES[machine()]
     program = [_word(_LOAD, _NUMBER_AT)]
     for number in place.programs:

@@ -239,7 +239,7 @@ class TreeIndex:
                 folder.notes += (TreeEntry(found, "secret"),)
 
     def _is(self, name: str) -> tuple[bool, bool]:
-        """Tell whether a name is guarded, and whether it is one of secrets."""
+        """Return whether a name is guarded, and whether it is one of secrets."""
         kinds = self._kinds.get(name)
         if kinds is None:
             if len(self._kinds) > MAX_NAMES:
@@ -299,7 +299,7 @@ def _dotted_end(relative: str) -> str:
 
 
 def _holds_private_key(path: str) -> bool:
-    """Tell whether a file holds a private key, or cannot be looked through."""
+    """Return whether a file holds a private key, or cannot be looked through."""
     text = read_small_text(path, MAX_CERTIFICATE_BYTES)
     return text is None or "PRIVATE KEY" in text
 

@@ -60,7 +60,7 @@ class Watcher:
         return True
 
     def is_watched(self, path: str) -> bool:
-        """Tell whether changes of a folder are told."""
+        """Return whether changes of a folder are told."""
         return path in self._watches
 
     def forget(self, path: str) -> None:

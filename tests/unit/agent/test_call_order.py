@@ -95,7 +95,7 @@ async def run(journal: MemoryJournal, toys: Sequence[FakeTool], *calls: ToolCall
 
 
 def trace(journal: MemoryJournal) -> list[str]:
-    """Give when calls began and ended, in the order of the record."""
+    """Return when calls began and ended, in the order of the record."""
     signs = {CallStarted: "+", CallEnded: "-"}
     return [
         f"{signs[type(event)]}{event.call_id}"

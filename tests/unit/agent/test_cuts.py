@@ -21,7 +21,7 @@ SUMMARY = "What was before."
 
 
 def shortened(messages: list[Message], room: HistoryBudget) -> list[Message] | None:
-    """Give the history after the compaction that the room asks for; None where there is none."""
+    """Return the history after the compaction that the room asks for; None where there is none."""
     cut = find_cut(messages, room)
     return apply_compaction(messages, cut.made("c", SUMMARY if cut.replaced else "")) if cut else None
 

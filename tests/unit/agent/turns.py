@@ -118,7 +118,7 @@ async def build_empty_prompt(record: Record, workspace: Workspace, above: Record
 
 
 def routing_to(provider: ScriptedProvider, clock: ManualClock) -> Routing:
-    """Give the routing of a turn that has one model and no other."""
+    """Return the routing of a turn that has one model and no other."""
     return routing_among({"scripted": provider}, clock)
 
 
@@ -130,7 +130,7 @@ def routing_among(
     retry_policy: RetryPolicy | None = None,
     window_tokens: int = 1000,
 ) -> Routing:
-    """Give the routing of a turn with a model at each provider, the first in use; each has all the keys."""
+    """Return the routing of a turn with a model at each provider, the first in use; each has all the keys."""
 
     def route_to(name: str, model: str) -> Route:
         async def connect(key: str) -> Provider:

@@ -40,7 +40,7 @@ class Stage:
         return self.presenter.live(ROWS, COLUMNS)
 
     async def tell(self, *news: ChatEvent) -> str:
-        """Give what these news have added to what stays."""
+        """Return what these news have added to what stays."""
         before = len(self.screen.written)
         for each in news:
             self.events.put(each)

@@ -90,7 +90,7 @@ NOBODY = 65534
 
 @pytest.fixture
 def shared_file() -> Generator[Path]:
-    """Give a file of root's in a folder where everybody may make files."""
+    """Yield a file of root's in a folder where everybody may make files."""
     if os.geteuid() != 0:
         pytest.skip("only root can act as somebody else")
     with TemporaryDirectory() as folder:

@@ -42,7 +42,7 @@ async def test_a_pattern_too_long_is_refused_by_name(tmp_path: Path) -> None:
 
 @pytest.fixture
 def endless(tmp_path: Path) -> Path:
-    """Give the program of a search that says what stands in `found` beside it, and then never ends."""
+    """Return the program of a search that says what stands in `found` beside it, and then never ends."""
     program = tmp_path / "bin" / "rg"
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\ncat {program.parent}/found\nexec sleep 300\n")

@@ -93,7 +93,7 @@ class DetachableTransport:
             self.forget(route.session_id)
 
     def outbox(self, session_id: str | None) -> Outbox:
-        """Give the stream of a session, or of the connection itself; it exists from the first time it is named."""
+        """Return the stream of a session, or of the connection itself; it exists from the first time it is named."""
         if (outbox := self._outboxes.get(session_id)) is None:
             outbox = self._outboxes[session_id] = Outbox(self._account)
             if self._is_closed:
@@ -106,7 +106,7 @@ class DetachableTransport:
             outbox.finish()
 
     def has_room_for_stream(self, session_id: str | None) -> bool:
-        """Tell whether a stream may be opened: its session has one, or there are not too many."""
+        """Return whether a stream may be opened: its session has one, or there are not too many."""
         return session_id in self._outboxes or len(self._outboxes) < MAX_STREAMS
 
     async def aclose(self) -> None:

@@ -151,7 +151,7 @@ class Outbox:
             await self._grown.wait()
 
     def is_read_by(self, reader: "OutboxReader") -> bool:
-        """Tell whether no other reading has taken this one's place."""
+        """Return whether no other reading has taken this one's place."""
         return reader is self._reading
 
     def leave(self, reader: "OutboxReader") -> None:

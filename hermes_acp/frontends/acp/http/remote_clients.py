@@ -184,7 +184,7 @@ class RemoteClients:
         return remote_client
 
     def find(self, client_id: str) -> RemoteClient | None:
-        """Give a connection that has not ended."""
+        """Return a connection that has not ended."""
         return self._clients.get(client_id)
 
     async def stop(self) -> None:

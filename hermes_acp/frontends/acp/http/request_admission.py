@@ -36,7 +36,7 @@ class AdmissionPolicy(Struct, frozen=True):
     takes_any_address: bool = False
 
     def judge(self, headers: Headers) -> AdmissionRefusal | None:
-        """Give what is wrong with a request, None when it may come in."""
+        """Return what is wrong with a request, None when it may come in."""
         return self.judge_place(headers) or self._judge_token(headers)
 
     def judge_place(self, headers: Headers) -> AdmissionRefusal | None:

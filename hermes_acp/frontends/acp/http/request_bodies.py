@@ -28,7 +28,7 @@ class BodyReader:
         self._held_bytes = 0
 
     async def read(self, request: Request) -> bytes:
-        """Give the whole body. Raises BodyRefused, ClientDisconnect."""
+        """Return the whole body. Raises BodyRefused, ClientDisconnect."""
         announced = request.headers.get("content-length", "0")
         if not announced.isdigit() or int(announced) > self._each_bytes:
             raise BodyRefused(self._too_long())

@@ -9,7 +9,7 @@ from hermes_acp.frontends.acp.http.request_admission import AdmissionRefusal
 
 
 def resume_position(headers: Headers) -> int | AdmissionRefusal | None:
-    """Give the number of the last message that came through; None when the client does not say."""
+    """Return the number of the last message that came through; None when the client does not say."""
     told = headers.get("last-event-id")
     if told is None or told == "":
         return None

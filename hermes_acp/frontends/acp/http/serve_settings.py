@@ -62,7 +62,7 @@ def check_token(token: str) -> str:
 
 
 def check_origin(origin: str) -> str:
-    """Give an origin as browsers send it. Raises ConfigError."""
+    """Return an origin as browsers send it. Raises ConfigError."""
     scheme, separator, rest = origin.rstrip("/").partition("://")
     if not (scheme and separator and rest) or "/" in rest:
         raise ConfigError(

@@ -53,7 +53,7 @@ class SessionClaims:
         return tuple(session_id for session_id, other in self._holders.items() if other is holder)
 
     def is_free_for(self, session_id: str, holder: ClaimHolder) -> bool:
-        """Tell whether no other connection holds the session."""
+        """Return whether no other connection holds the session."""
         return self._holders.get(session_id, holder) is holder
 
     async def win(self, session_id: str, holder: ClaimHolder) -> None:

@@ -57,7 +57,7 @@ class Routes:
         return True
 
     def find(self, frame: bytes) -> StreamRoute:
-        """Give the route of one message that goes out; a reply's is used up by this."""
+        """Return the route of one message that goes out; a reply's is used up by this."""
         message = msgspec.json.decode(frame, type=_Outgoing)
         if message.method is UNSET:
             return self._route_of(message.id)

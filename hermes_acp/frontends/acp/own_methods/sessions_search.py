@@ -37,7 +37,7 @@ async def search_sessions(
 
 
 def _entry(find: SearchHit) -> own.SessionsSearchFound:
-    """Give a find with the places of its words, which are marked by characters in its snippet."""
+    """Return a find with the places of its words, which are marked by characters in its snippet."""
     pieces = find.snippet.replace("\x03", "\x02").split("\x02")
     ends = list(accumulate(map(len, pieces)))
     marks = [[start, end] for start, end in zip(ends[::2], ends[1::2], strict=False)]

@@ -45,7 +45,7 @@ class AcpEditor:
         self.runs_commands = bool(client.capabilities.terminal) and not _unquotes(client)
 
     async def read_text(self, path: str) -> str | None:
-        """Give the text the editor holds; None when it knows no such file. Raises EditorStateUnknown."""
+        """Return the text the editor holds; None when it knows no such file. Raises EditorStateUnknown."""
         request = v1.ReadTextFileRequest(session_id=self._session_id, path=path)
         try:
             reply = await self._call("fs/read_text_file", request, v1.ReadTextFileResponse, FILE_TIMEOUT_S)
@@ -167,13 +167,13 @@ def _unquotes(client: ClientConnection) -> bool:
 
 
 def _signal_name(told: str) -> str:
-    """Give the name of a signal as it may stand in a sentence; what is no name at all is some signal."""
+    """Return the name of a signal as it may stand in a sentence; what is no name at all is some signal."""
     name = "".join(each for each in told if each.isalnum() or each in "+-_ ")[:MAX_SIGNAL_LENGTH].strip()
     return name or ("a signal" if told else "")
 
 
 def _reason(error: Exception) -> str:
-    """Give why an editor refused, to stand within a sentence; the SDKs say it beside a message that says nothing."""
+    """Return why an editor refused, to stand within a sentence; the SDKs say it beside a message that says nothing."""
     if not isinstance(error, PeerError):
         return str(error) or "no answer"
     try:

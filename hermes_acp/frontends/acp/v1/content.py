@@ -31,7 +31,7 @@ def _block_to_part(block: v1.ContentBlock) -> Part:
 
 
 def part_to_block(part: Part) -> v1.ContentBlock:
-    """Give a part as a block, for replay."""
+    """Return a part as a block, for replay."""
     match part:
         case TextPart():
             return v1.TextContent(text=part.text)

@@ -9,7 +9,7 @@ from hermes_protocol import v1
 
 
 def mode_state(record: Record, *, allows_bypass: bool) -> v1.SessionModeState:
-    """Give the modes and the one in force."""
+    """Return the modes and the one in force."""
     modes = [
         v1.SessionMode(id=mode.value, name=mode.name, description=mode.description)
         for mode in modes_offered(allows_bypass=allows_bypass)

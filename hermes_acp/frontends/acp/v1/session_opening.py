@@ -19,7 +19,7 @@ from hermes_protocol import v1
 
 
 def workspace_opener(client: ClientConnection) -> OpenWorkspace:
-    """Give what opens a workspace that prefers this editor's own files and terminals."""
+    """Return what opens a workspace that prefers this editor's own files and terminals."""
     return lambda session_id, cwd, roots: client.app.open_workspace(cwd, roots, AcpEditor(client, session_id))
 
 
@@ -51,12 +51,12 @@ async def open_stored(
 
 
 def options_state(client: ClientConnection, session: Session) -> list[v1.SessionConfigOption]:
-    """Give the session's options as this client can show them."""
+    """Return the session's options as this client can show them."""
     return config_options(session.record, session.offers, client.capabilities)
 
 
 def modes_state(session: Session) -> v1.SessionModeState:
-    """Give the modes this session can be in, and the one in force."""
+    """Return the modes this session can be in, and the one in force."""
     return mode_state(session.record, allows_bypass=session.offers.allows_bypass)
 
 

@@ -71,7 +71,7 @@ class UpdateView(Struct, frozen=True):
 
 
 def to_updates(event: Event, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
-    """Give the updates that show one event to one client; none for what editors are not shown."""
+    """Return the updates that show one event to one client; none for what editors are not shown."""
     match event:
         case TextSaid():
             return (_agent_chunk(event.text, event.message_id),)
@@ -219,12 +219,12 @@ def _card_end(event: CallEnded, view: UpdateView) -> v1.SessionUpdateToolCallUpd
 
 
 def to_diffs(diffs: tuple[Diff, ...]) -> tuple[v1.Diff, ...]:
-    """Give diffs as editors draw them."""
+    """Return diffs as editors draw them."""
     return tuple(v1.Diff(path=diff.path, old_text=diff.old_text, new_text=diff.new_text) for diff in diffs)
 
 
 def to_locations(locations: tuple[Location, ...]) -> list[v1.ToolCallLocation]:
-    """Give places an editor can follow."""
+    """Return places an editor can follow."""
     return [
         v1.ToolCallLocation(path=location.path, line=UNSET if location.line is None else location.line)
         for location in locations
@@ -232,7 +232,7 @@ def to_locations(locations: tuple[Location, ...]) -> list[v1.ToolCallLocation]:
 
 
 def to_text(text: str) -> v1.Content:
-    """Give output as a card shows it."""
+    """Return output as a card shows it."""
     return v1.Content(content=v1.TextContent(text=fenced(text)))
 
 

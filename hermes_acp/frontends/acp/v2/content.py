@@ -33,7 +33,7 @@ def _block_to_part(block: v2.ContentBlock) -> Part:
 
 
 def part_to_block(part: Part) -> v2.ContentBlock:
-    """Give a part as a block."""
+    """Return a part as a block."""
     match part:
         case TextPart():
             return v2.TextContent(text=part.text)

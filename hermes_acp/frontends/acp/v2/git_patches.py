@@ -23,7 +23,7 @@ _ESCAPES: Final = MappingProxyType(
 
 
 def git_patch(diffs: Iterable[Diff]) -> str:
-    """Give the changes as text that `git apply --unsafe-paths --directory=/` takes."""
+    """Return the changes as text that `git apply --unsafe-paths --directory=/` takes."""
     return "".join(chain.from_iterable(_file(diff) for diff in diffs))
 
 
@@ -55,7 +55,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _hunks(old: list[str], new: list[str], above: int) -> Iterator[str]:
-    """Give the hunks; only what lies between the common beginning and the common end is compared.
+    """Yield the hunks; only what lies between the common beginning and the common end is compared.
 
     So many lines are `above` what is shown of both sides.
     """
@@ -86,5 +86,5 @@ def _change(opcode: Opcode, left: list[str], right: list[str]) -> Iterator[str]:
 
 
 def _range(start: int, count: int) -> str:
-    """Give the lines of a hunk, counted from 1; an empty range stands before its line."""
+    """Return the lines of a hunk, counted from 1; an empty range stands before its line."""
     return f"{start + 1 if count else start},{count}"

@@ -60,7 +60,7 @@ class UpdateStream:
         self._said = self._thought = ""
 
     def tell(self, event: Event, *, is_replay: bool = False) -> tuple[Update, ...]:
-        """Give the updates that show the next event; none for what editors are not shown."""
+        """Return the updates that show the next event; none for what editors are not shown."""
         match event:
             case PermissionAnswered(answer="reject_once" | "reject_always"):
                 self._rejected[event.call_id] = event.comment
@@ -148,7 +148,7 @@ class UpdateStream:
                 yield from self._end(event)
 
     def _progress(self, event: CallProgressed) -> Iterator[Update]:
-        """Tell what is new of the output; all of its end where its beginning was dropped."""
+        """Return what is new of the output; all of its end where its beginning was dropped."""
         call_id, before = event.call_id, self._outputs.get(event.call_id)
         if before is None:
             if event.text:
@@ -214,7 +214,7 @@ class UpdateStream:
 
 
 def card_of(call: CallProposed) -> v2.ToolCallUpdate:
-    """Give a call as it is understood, before it runs."""
+    """Return a call as it is understood, before it runs."""
     return v2.ToolCallUpdate(
         tool_call_id=call.call_id,
         title=call.title,
@@ -237,7 +237,7 @@ def question_of(call: CallProposed) -> v2.ToolCallUpdate:
 
 
 def to_diffs(diffs: tuple[Diff, ...]) -> list[v2.ToolCallContent]:
-    """Give the changes of a call as one change set with its patch; nothing for none."""
+    """Return the changes of a call as one change set with its patch; nothing for none."""
     if not diffs:
         return []
     changes = [_change(diff) for diff in diffs]
@@ -253,7 +253,7 @@ def _change(diff: Diff) -> v2.DiffChange:
 
 
 def idle_by(code: int, message: str, data: object) -> Update:
-    """Give the state of a session whose turn failed."""
+    """Return the state of a session whose turn failed."""
     error = v2.Error(code=code, message=message, data=data)
     return v2.SessionUpdateIdleStateUpdate(stop_reason="error", error=error)
 
@@ -273,7 +273,7 @@ def _state(event: TurnStarted | TurnEnded | PermissionAsked | PermissionAnswered
 def _compaction(
     event: CompactionStarted | SummarySaid | HistoryCompacted | CompactionFailed,
 ) -> tuple[Update, ...]:
-    """Give one compaction's place in the conversation; one that was asked for is all that the session does."""
+    """Return one compaction's place in the conversation; one that was asked for is all that the session does."""
     named = event.compaction_id
     match event:
         case CompactionStarted():
@@ -297,7 +297,7 @@ def _on_card(card: v2.ToolCallUpdate) -> Update:
 
 
 def command_of(card: CallProposed | None) -> tuple[str, str] | None:
-    """Give a call's shell command and its folder; None for a call that is none."""
+    """Return a call's shell command and its folder; None for a call that is none."""
     match card:
         case CallProposed(kind="execute", raw_input={"command": str(line), "cwd": str(cwd)}):
             return line, cwd

@@ -43,7 +43,7 @@ async def _offer(
 
 
 def _is_idle(place: CodeSelection) -> bool:
-    """Tell whether an editor that asks at every move of the cursor would show a light everywhere."""
+    """Return whether an editor that asks at every move of the cursor would show a light everywhere."""
     return not place.has_selection and not place.target.diagnostics
 
 

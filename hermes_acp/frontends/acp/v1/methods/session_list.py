@@ -10,7 +10,7 @@ from hermes_protocol import v1
 
 
 async def list_sessions(client: ClientConnection, params: v1.ListSessionsRequest) -> v1.ListSessionsResponse:
-    """Give one page, and a cursor while there may be more.
+    """Return one page, and a cursor while there may be more.
 
     Raises BadRequest for a cursor that is none of ours, and for a way to filter that is not known here.
     """
