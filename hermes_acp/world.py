@@ -82,7 +82,7 @@ class ShutdownGuard:
 
         _thread.start_new_thread(self._watch, ())
 
-    def handle_signals(self) -> None:
+    def watch_signals(self) -> None:
         """Be told of the signals that ask to stop from now on, instead of dying of them at once."""
         import signal
 

@@ -92,16 +92,7 @@ class App:
         self.skill_service = SkillService(
             environment, self.mcp_manager.start, self.learning, self.backend_selector, self.context
         )
-        turn_services = TurnServices(
-            self.mcp_manager,
-            self.skill_service,
-            self.learning,
-            self.recall_service,
-            self.workspace_trust,
-            self.context,
-            self.backend_selector.elsewhere,
-        )
-        self._turn_factory = TurnDependenciesFactory(environment, turn_services, clock, self._ports)
+        self._turn_factory = TurnDependenciesFactory(environment, self._turn_services(), clock, self._ports)
         self.configuration = Configuration(
             ProviderAccess(environment, dict(overrides or {})),
             self._turn_factory,
@@ -114,6 +105,18 @@ class App:
         self.recall: Recall = self.recall_service
         self.sessions = SessionManager(self._store, services)
         self.session_admin = SessionAdmin(self._store, self.sessions, services)
+
+    def _turn_services(self) -> TurnServices:
+        """Return what every turn uses alike."""
+        return TurnServices(
+            self.mcp_manager,
+            self.skill_service,
+            self.learning,
+            self.recall_service,
+            self.workspace_trust,
+            self.context,
+            self.backend_selector.elsewhere,
+        )
 
     def _settings(self) -> "Settings | None":
         """Return the settings, once they were read."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hermes_acp.core.denied_paths import DeniedPath
 
 ABOUT_MCP: Final = "Show how the MCP servers stand, sign in at one or connect again"
+REDO_HINT = "force, to overwrite what others changed since"
 ABOUT_MEMORY: Final = "Show the notes that wait for your approval, approve or reject them"
 ABOUT_SKILLS: Final = "Show the skills, whose they are, whether they are trusted and how they did"
 FAR_CONTEXT: Final = (
@@ -102,9 +103,7 @@ def builtin_commands(
                 "compact", "Sum up the older part of the conversation", "what the summary must keep", _compact
             ),
             TurnCommand("undo", "Undo what the last turn changed in files", HINT, undo),
-            TurnCommand(
-                "redo", "Take back the last undo", "force, to overwrite what others changed since", redo
-            ),
+            TurnCommand("redo", "Take back the last undo", REDO_HINT, redo),
             TurnCommand(
                 "trust",
                 "Show what this folder brings along, and trust it or not",

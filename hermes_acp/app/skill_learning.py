@@ -95,5 +95,5 @@ class SkillLearning:
 
     async def release(self, session_id: str) -> None:
         """End what goes on beside a session that closes."""
-        if "_hindsight" in self.__dict__:
+        if "_reflection" in self.__dict__:
             await self._reflection.release(session_id)

@@ -256,23 +256,16 @@ def undo_ciphers(passage: str, tokens: list[str]) -> list[Obfuscation]:
         return []
     if how == "mirror":
         mirrored = {word for word in hits if how in known[word]}
-        return [
-            Obfuscation(how, passage[::-1]),
-            Obfuscation(how, re.sub(r"\w+", lambda word: word[0][::-1], passage)),
-            Obfuscation(
-                how, re.sub(r"\w+", lambda word: word[0][:: -1 if word[0] in mirrored else 1], passage)
-            ),
-        ]
+        each_word = re.sub(r"\w+", lambda word: word[0][::-1], passage)
+        known_words = re.sub(r"\w+", lambda word: word[0][:: -1 if word[0] in mirrored else 1], passage)
+        return [Obfuscation(how, text) for text in (passage[::-1], each_word, known_words)]
     if how == "atbash":
         return [Obfuscation(how, mirror_alphabet(passage))]
     if how == "pig":
         words = (*COMMON.split(), *KEYWORDS.split())
         plain = {said: word for word in words for said in (pig_latin(word), f"{word[1:]}{word[0]}ay")}
-        return [
-            Obfuscation(
-                how, re.sub(r"\w+", lambda word: plain.get(word[0]) or undo_pig_latin(word[0]), passage)
-            )
-        ]
+        said = re.sub(r"\w+", lambda word: plain.get(word[0]) or undo_pig_latin(word[0]), passage)
+        return [Obfuscation(how, said)]
     if how in BACK:
         return [Obfuscation(how, passage.translate(BACK[how]))]
     return [Obfuscation(how, shift(passage, 26 - int(how.split()[1])))]

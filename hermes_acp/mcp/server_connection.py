@@ -107,12 +107,9 @@ class ServerConnection:
         """What users should know of the server as it stands: that it is late, away or shut, what was left out of it."""
         late = [] if self.settled.is_set() else [SLOW_NOTICE.format(name=plain(self.name))]
         away = [self._away] if self._away else []
-        login_prompt = (
-            [self.server_login.login_prompt()]
-            if self.server_login and self.server_login.needs_sign_in and not self.server_login.has_prompted
-            else []
-        )
-        return [*late, *away, *self._listed, *login_prompt]
+        login = self.server_login
+        prompts = login and login.needs_sign_in and not login.has_prompted
+        return [*late, *away, *self._listed, *([login.login_prompt()] if login and prompts else [])]
 
     def revive(self) -> None:
         """Try again now to connect, where there is no connection."""
@@ -182,11 +179,8 @@ class ServerConnection:
         finally:
             self._client = None
             self._announce_outcome()
-        return (
-            f"it did not answer within {self._timeouts.connect_s:g} s"
-            if scope.cancelled_caught
-            else "it ended"
-        )
+        waited = f"it did not answer within {self._timeouts.connect_s:g} s"
+        return waited if scope.cancelled_caught else "it ended"
 
     async def _run_session(self, scope: anyio.CancelScope, tasks: anyio.abc.TaskGroup) -> None:
         from mcp import Client

@@ -100,7 +100,7 @@ import sys
 import hermes_acp.frontends.acp.fast_handshake
 from hermes_acp.frontends.acp.v1 import mcp_servers, modes, options
 from hermes_acp.frontends.acp import workspace_trust
-from hermes_acp.sessions import beginning
+from hermes_acp.sessions import session_creation
 print(" ".join(sorted(sys.modules)))
 """)
     assert not loaded & {

@@ -60,10 +60,10 @@ async def page(*_):
 SessionManager.page = page
 """,
     "closing never ends": """
-from hermes_acp.app.app import House
+from hermes_acp.app.app import App
 async def aclose(_):
     await anyio.sleep_forever()
-House.aclose = aclose
+App.aclose = aclose
 """,
     "starting never ends": f"""
 import hermes_acp.config.environment as environment
@@ -88,13 +88,13 @@ async def prompt(*_):
 Session.prompt = prompt
 """,
     "closing never ends": """
-from hermes_acp.app.app import House
+from hermes_acp.app.app import App
 from hermes_acp.sessions.session import Session
 async def wait(*_):
     sys.stderr.write('It hangs.')
     sys.stderr.flush()
     await anyio.sleep_forever()
-House.aclose = Session.prompt = wait
+App.aclose = Session.prompt = wait
 """,
 }
 

@@ -40,14 +40,14 @@ CONFINED_AGENT = AGENT.replace("600)", '600, "must")').replace(
 )
 DYING = """
 import os, signal, sys
-from hermes_acp.workspaces.orphan_reaper import Deathwatch
+from hermes_acp.workspaces.orphan_reaper import OrphanReaper
 
-watch = Deathwatch("SOME_MARK")
+watch = OrphanReaper("SOME_MARK")
 watch.begin()
 kept, struck = map(int, sys.argv[1:])
 for group in (kept, struck):
-    watch.note_begun(group)
-watch.note_ended(kept)
+    watch.register_process(group)
+watch.forget_process(kept)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 PLAIN = 'echo "pid $$"; sleep 1000; true'

@@ -12,7 +12,7 @@ ROUNDS = 8
 DRIVER = """
 import os, subprocess, sys
 from hermes_acp.workspaces.process_tree import list_processes
-from hermes_acp.workspaces.remote.command_scripts import run_script, strike_script
+from hermes_acp.workspaces.remote.command_scripts import run_script, kill_script
 from hermes_acp.workspaces.process_spawn import MARK
 
 def sh(script, **variables):
@@ -37,11 +37,11 @@ with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
         struck = []
         for number in range(rounds):
             sh(started, **{MARK: f"{mark}-{number:02}"})
-            struck.append(sh(strike_script(f"{mark}-{number:02}")))
+            struck.append(sh(kill_script(f"{mark}-{number:02}")))
         escaped = survivors(mark)
         marks = [f"{mark}-run-{number:02}" for number in range(rounds)]
         told = [sh(run_script("token", started, "/", {MARK: each})) for each in marks]
-        last = sh(strike_script(mark))
+        last = sh(kill_script(mark))
     finally:
         busy.kill()
 untold = ["token left some" in each for each in told].count(False)

@@ -5,6 +5,7 @@ A scene outlives its houses: opening a second one on it is what a restart of the
 """
 
 import os
+import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -40,6 +41,13 @@ class SteppingClock:
 
     def monotonic(self) -> float:
         return 100.0
+
+
+class RealClock(SteppingClock):
+    """The machine's own time, which its files have too."""
+
+    def now(self) -> float:
+        return time.time()
 
 
 class SequentialIds:

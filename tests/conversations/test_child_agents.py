@@ -359,9 +359,7 @@ async def test_two_children_that_change_the_same_file_are_judged_by_what_is_ther
             await early.reached.wait()
             await late.reached.wait()
             early.go.set()
-            await editor.until(
-                lambda: "Early: done" in str(ShownSession(editor, session).cards["d1"].get("content"))
-            )
+            await editor.until(lambda: "Early: done" in str(ShownSession(editor, session).cards["d1"]))
             late.go.set()
         assert (scene.project / "a").read_text() == "two\n"
         assert outcome(ShownSession(editor, session)).endswith("## 2. Late\nIt was changed.")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conversations.app_scene import Scene, plain_history
+from tests.conversations.app_scene import RealClock, Scene, plain_history
 from tests.conversations.fake_editor import FakeEditor, ShownSession, allow
 from tests.conversations.scripted_provider import call, step
 
@@ -21,6 +21,7 @@ def offered(editor: FakeEditor, session: str) -> list[str]:
 
 
 async def test_the_prompt_names_skills_and_the_tool_loads_them(scene: Scene) -> None:
+    scene.clock = RealClock()
     write_skill(scene, "deploy", "Run make deploy.\nThen look.", "Deploys the site.")
     scene.provider.plays(step(call("skill", "s1", name="deploy")), step("Done."))
     async with scene.editor() as editor:

@@ -20,8 +20,8 @@ pytestmark = pytest.mark.anyio
 
 HOPS = {
     "Transcript._sync": 2,  # the prompt, before the model is asked; the end, before the answer
-    "House._look_around": 1,  # what the folder brings along: settings, servers, rules, tools
-    "ContextWatch._look": 1,  # whether AGENTS.md and its like have changed, before each step
+    "App._look_around": 1,  # what the folder brings along: settings, servers, rules, tools
+    "ContextFileMonitor._look": 1,  # whether AGENTS.md and its like have changed, before each step
 }
 BESIDE = (
     "Database.",
@@ -83,7 +83,7 @@ async def test_a_look_at_a_file_adds_one_look_for_keys_in_it_and_one_at_the_cont
     assert {name: count for name, count in calls.items() if not name.startswith(BESIDE)} == {
         **HOPS,
         "read_range": 1,
-        "ContextWatch._look": 2,
+        "ContextFileMonitor._look": 2,
     }
 
 
@@ -93,4 +93,4 @@ async def test_the_first_turn_is_seen_to_do_more(scene: Scene) -> None:
     async with scene.editor() as editor:
         with counted() as calls:
             await editor.prompt(await editor.new_session(scene.project))
-    assert calls["write_briefing"] == 1
+    assert calls["build_session_prompt"] == 1

@@ -23,7 +23,7 @@ def run(
     guard: ShutdownGuard,
 ) -> int:
     """Run the loop to its end; give the exit code."""
-    guard.handle_signals()
+    guard.watch_signals()
     return anyio.run(_serve, environment, client, greeting, wire, guard)
 
 

@@ -35,7 +35,7 @@ def run_headless(options: argparse.Namespace) -> int:
     """Run the prompt to its end; give the exit code."""
     guard = ShutdownGuard()
     guard.start()
-    guard.handle_signals()
+    guard.watch_signals()
     try:
         in_fd, out_fd = claim(is_silent=False)  # `2>&1` is its user's own wish
     except OSError as error:

@@ -24,7 +24,7 @@ def run(environment: Environment, wire: tuple[int, int]) -> int:
     guard = ShutdownGuard(wire[0])
     raise_limit()
     guard.start()
-    guard.handle_signals()
+    guard.watch_signals()
     return anyio.run(_serve, environment, wire, guard)
 
 

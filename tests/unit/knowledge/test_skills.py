@@ -58,9 +58,8 @@ class Machine:
         return folder
 
     def collection(self, cwd: Path | None = None, platform: str = sys.platform) -> SkillCollection:
-        return collect_skills(
-            shelves(str(cwd or self.project), self.home, self.user), ("terminal",), platform
-        )
+        places = shelves(str(cwd or self.project), self.home, self.user)
+        return collect_skills(places, ("terminal",), platform)
 
     def library(self) -> SkillLibrary:
         return SkillLibrary(self.home, self.user)

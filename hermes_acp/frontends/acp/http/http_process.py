@@ -56,7 +56,7 @@ def run(environment: Environment, settings: ServeSettings, announce: Callable[[s
     guard = ShutdownGuard()
     raise_limit()
     guard.start()
-    guard.handle_signals()
+    guard.watch_signals()
     return anyio.run(_serve, environment, terms, listener, guard)
 
 
