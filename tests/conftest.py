@@ -8,13 +8,13 @@ from hypothesis import HealthCheck, settings
 
 ASKED_EXAMPLES = os.environ.get("HERMES_TEST_EXAMPLES")
 settings.register_profile(
-    "house",
+    "hermes",
     max_examples=int(ASKED_EXAMPLES or "50"),
     derandomize=not ASKED_EXAMPLES,  # who searches gives a number; else a run is like the one before
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],  # it measures the machine
 )
-settings.load_profile("house")
+settings.load_profile("hermes")
 
 
 @pytest.fixture(scope="session")

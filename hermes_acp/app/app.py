@@ -165,7 +165,7 @@ class App:
         )
 
     async def run(self) -> None:
-        """Do what goes on beside the serving: warm up for the first turn, and keep house."""
+        """Do what goes on beside the serving: warm up for the first turn, and tidy up."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.keep)
             tasks.start_soon(self._warm_up)

@@ -41,7 +41,7 @@ FAR_CONTEXT: Final = (
 
 
 class CommandServices(Struct, frozen=True):
-    """Whoever answers commands in the house."""
+    """Whoever answers commands in the app."""
 
     configuration: Configuration
     workspace_trust: WorkspaceTrust

@@ -1,4 +1,4 @@
-"""The own tools of a house: which of them each session may use, asked about where nobody trusts them yet.
+"""The own tools of an app: which of them each session may use, asked about where nobody trusts them yet.
 
 Knows: whose folders are looked into, who is asked, when. Does not know: what makes a file a tool, how one is run.
 A look before each turn finds whatever changed; a turn keeps the tools it began with.
@@ -206,7 +206,7 @@ class CustomToolManager:
 
 
 def custom_tools_of(environment: Environment) -> CustomToolManager:
-    """Return the toolsmith of a home outside of any house, for a command line."""
+    """Return the custom tool manager of a home outside of any app, for a command line."""
     from hermes_acp.app.workspace_trust import WorkspaceTrust
     from hermes_acp.world import RandomIds, SystemClock
 

@@ -13,7 +13,7 @@ from hermes_acp.workspaces.rlimit_tags import tag_of, tagged_argv
 
 
 class ServerProcessRegistry:
-    """The `ServerProcessRegistry` of all servers that one employer starts."""
+    """The `ServerProcessRegistry` of all servers that one MCP manager starts."""
 
     def __init__(self) -> None:
         self._registry = ProcessRegistry()

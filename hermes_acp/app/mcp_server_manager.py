@@ -54,7 +54,7 @@ class McpServerManager:
         return tuple(each for each in named if isinstance(each, McpServerPool))
 
     def start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Let something else be at work in the house too, in a task of its own."""
+        """Let something else be at work in the app too, in a task of its own."""
         self._workshop.start(work)
 
     def expect_questions(self) -> None:

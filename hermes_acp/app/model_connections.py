@@ -1,6 +1,6 @@
 """From the models that are configured to the routes of turns.
 
-Knows: how a leaf is bound to an endpoint, when a connection is opened, what the settings say better than the catalog.
+Knows: how a plugin is bound to an endpoint, when a connection is opened, what the settings say better than the catalog.
 Does not know: what else a turn is made with, or what is done when a model fails.
 """
 

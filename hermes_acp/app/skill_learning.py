@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class SkillLearning:
-    """What of it one process has; what goes on beside a conversation is at work with the employer's sources."""
+    """What of it one process has; what goes on beside a conversation is at work with the MCP manager's sources."""
 
     def __init__(
         self, environment: Environment, clock: Clock, mcp_manager: McpServerManager, records: ChildRecords

@@ -33,7 +33,7 @@ FILE: Final = "SKILL.md"
 
 
 class SkillService:
-    """Has the library, and a source of commands for each session; `start` lets a task be at work in the house.
+    """Has the library, and a source of commands for each session; `start` lets a task be at work in the app.
 
     With `learning`, what is used is counted.
     """

@@ -1,7 +1,8 @@
 """The ways to models that have a name: where each vendor is, which variable holds its key, how it deviates.
 
 Knows: `presets.toml`, in which every fact has its source and the date it was read. Does not know: HTTP, settings.
-A preset's `wire` names a leaf of `models/providers`; every leaf has a preset of its own name. Reading the file is put
+A preset's `wire` names a plugin of `models/providers`; every plugin has a preset of its own name. Reading the file
+is put
 off until somebody asks.
 """
 

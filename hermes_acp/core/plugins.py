@@ -1,4 +1,4 @@
-"""A drawer: a folder in which every file is a leaf exporting the same one constant.
+"""A plugin folder: a folder in which every file is a plugin exporting the same one constant.
 
 Knows: how to list leaves by file name without importing them, and how to import one on first use.
 Does not know: what any leaf does. A leaf's file name is its public name.

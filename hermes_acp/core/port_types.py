@@ -1,4 +1,4 @@
-"""What is handed through the seams of the house.
+"""Value types used by the ports.
 
 Knows: questions and answers as plain values. Does not know: the seams (`core.ports`), or who is behind them.
 """

@@ -1,6 +1,6 @@
-"""Every seam of the house, on one page.
+"""The ports of the app.
 
-Knows: the shapes of what touches the world. Does not know: any implementation. A contract test runs on each leaf.
+Knows: the shapes of what touches the world. Does not know: any implementation. A contract test runs on each plugin.
 """
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
@@ -202,7 +202,7 @@ class Editor(Protocol):
 
 
 class Tool(Protocol):
-    """One capability offered to the model; a leaf of `tools/builtin`, or of a tool source."""
+    """One capability offered to the model; a plugin of `tools/builtin`, or of a tool source."""
 
     name: str
     kind: ToolKind

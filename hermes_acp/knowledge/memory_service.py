@@ -33,7 +33,7 @@ class MemoryRequest(Struct, frozen=True):
 
 
 class MemoryService(Protocol):
-    """One kind of memory service; a leaf of `memory_services`."""
+    """One kind of memory service; a plugin of `memory_services`."""
 
     @property
     def label(self) -> str:

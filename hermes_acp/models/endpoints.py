@@ -1,4 +1,4 @@
-"""Where a model is reached, and what a leaf of `models/providers` must offer.
+"""Where a model is reached, and what a plugin of `models/providers` must offer.
 
 Knows: addresses, keys and how to keep them out of sight. Does not know: HTTP, any vendor's format.
 """
@@ -75,7 +75,7 @@ class Connection(Provider, Protocol):
 
 
 class Vendor(Protocol):
-    """One wire format, a leaf of `models/providers`."""
+    """One wire format, a plugin of `models/providers`."""
 
     @property
     def name(self) -> str:

@@ -131,14 +131,14 @@ class ToolSources:
 
 
 class ToolSourceRunner:
-    """The sources that are at work in a house, each in a task of its own."""
+    """The sources that are at work in an app, each in a task of its own."""
 
     def __init__(self) -> None:
         self._waiting: list[Callable[[], Coroutine[Any, Any, None]]] = []
         self._has_waiting = anyio.Event()
 
     def take_in(self, source: ToolSource) -> None:
-        """Let a source begin its work before long; it ends when it is closed, or with the house."""
+        """Let a source begin its work before long; it ends when it is closed, or with the app."""
         self.start(source.run)
 
     def start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:

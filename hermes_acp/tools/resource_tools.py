@@ -1,6 +1,7 @@
 """The tools that list and read what is kept elsewhere, such as the resources of MCP servers.
 
-Knows: how a place is named and what reading there touches. Does not know: any place. They are no leaves of the drawer:
+Knows: how a place is named and what reading there touches. Does not know: any place. They are no plugins of the
+plugin folder:
 a turn has them only when there is a place to read from.
 """
 

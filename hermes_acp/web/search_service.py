@@ -21,7 +21,7 @@ class SearchRequest(Struct, frozen=True):
 
 
 class SearchService(Protocol):
-    """One kind of search service; a leaf of `search_services`."""
+    """One kind of search service; a plugin of `search_services`."""
 
     @property
     def label(self) -> str:

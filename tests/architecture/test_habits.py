@@ -1,4 +1,4 @@
-"""Habits that the house depends on, read off the source."""
+"""Habits that the app depends on, read off the source."""
 
 import ast
 from collections.abc import Iterator

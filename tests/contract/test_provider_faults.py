@@ -1,4 +1,4 @@
-"""Every fault of an endpoint has a name, on every leaf of `models/providers`, and none shows the key."""
+"""Every fault of an endpoint has a name, on every plugin of `models/providers`, and none shows the key."""
 
 from __future__ import annotations
 

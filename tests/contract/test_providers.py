@@ -1,4 +1,4 @@
-"""One suite for every leaf of `models/providers`, over real HTTP; the vendors' own packages judge."""
+"""One suite for every plugin of `models/providers`, over real HTTP; the vendors' own packages judge."""
 
 from __future__ import annotations
 

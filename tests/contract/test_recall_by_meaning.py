@@ -1,4 +1,4 @@
-"""Recall by meaning in the whole house: with an endpoint's embeddings, and with the model on this machine."""
+"""Recall by meaning in the whole process: with an endpoint's embeddings, and with the model on this machine."""
 
 import shlex
 import sys

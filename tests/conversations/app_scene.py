@@ -1,6 +1,6 @@
 """The whole house in one process, over a pair of memory transports.
 
-Knows: how a house is built with a scripted model, a clock and ids of the test's own. Does not know: any conversation.
+Knows: how an app is built with a scripted model, a clock and ids of the test's own. Does not know: any conversation.
 A scene outlives its houses: opening a second one on it is what a restart of the process would find.
 """
 
@@ -132,7 +132,7 @@ class Scene:
 
     @asynccontextmanager
     async def strange_editor(self) -> AsyncGenerator[FakeEditor]:
-        """Start a house and an editor that has not said a word yet; the laws are checked at the end."""
+        """Start an app and an editor that has not said a word yet; the laws are checked at the end."""
         near, far = memory_pair()
         editor = FakeEditor(far, self.schema)
         with anyio.fail_after(2 * WAIT_S):
@@ -150,7 +150,7 @@ class Scene:
 
     @asynccontextmanager
     async def editor(self, **capabilities: Any) -> AsyncGenerator[FakeEditor]:
-        """Start a house and an editor that introduced itself."""
+        """Start an app and an editor that introduced itself."""
         async with self.strange_editor() as editor:
             await editor.initialize(**capabilities)
             yield editor

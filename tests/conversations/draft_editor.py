@@ -63,7 +63,7 @@ class Shown:
 
 @asynccontextmanager
 async def drafter(scene: Scene, **capabilities: object) -> AsyncGenerator[FakeEditor]:
-    """Start a house and an editor of version 2 that introduced itself."""
+    """Start an app and an editor of version 2 that introduced itself."""
     before, scene.schema = scene.schema, "v2"
     try:
         async with scene.strange_editor() as editor:

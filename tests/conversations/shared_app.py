@@ -1,4 +1,4 @@
-"""Several editors of one house, as a server of many clients has them.
+"""Several editors of one app, as a server of many clients has them.
 
 Knows: how each gets a desk of its own. Does not know: any conversation.
 """
@@ -22,7 +22,7 @@ OTHERS_TURN = "while nothing of it was asked for"  # no fault where another edit
 
 @asynccontextmanager
 async def strangers(scene: Scene, count: int) -> AsyncGenerator[tuple[FakeEditor, ...]]:
-    """Start a house with editors that have not said a word yet; the laws are checked at the end."""
+    """Start an app with editors that have not said a word yet; the laws are checked at the end."""
     app, registry = scene.open_app(), ConnectionRegistry()
     editors: list[FakeEditor] = []
     with anyio.fail_after(2 * WAIT_S):
@@ -51,7 +51,7 @@ async def strangers(scene: Scene, count: int) -> AsyncGenerator[tuple[FakeEditor
 
 @asynccontextmanager
 async def two_editors(scene: Scene) -> AsyncGenerator[tuple[FakeEditor, FakeEditor]]:
-    """Start a house with two editors of version 1 that introduced themselves."""
+    """Start an app with two editors of version 1 that introduced themselves."""
     async with strangers(scene, 2) as (first, second):
         await first.initialize()
         await second.initialize()

@@ -1,4 +1,4 @@
-"""Every golden transcript, held again with a house in this process; and that none is missing."""
+"""Every golden transcript, held again with an app in this process; and that none is missing."""
 
 from pathlib import Path
 

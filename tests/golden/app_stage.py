@@ -1,4 +1,4 @@
-"""A transcript's stage in one process: a house with a scripted model, over the memory pair.
+"""A transcript's stage in one process: an app with a scripted model, over the memory pair.
 
 Knows: how a header becomes a scene, the laws of the wire. Does not know: what is said.
 """
@@ -78,7 +78,7 @@ class MemoryWire:
 
 @asynccontextmanager
 async def app_stage(scene: Scene, header: Header) -> AsyncGenerator[tuple[MemoryWire, Stage]]:
-    """Build a house for a transcript; the laws of the wire are checked at the end."""
+    """Build an app for a transcript; the laws of the wire are checked at the end."""
     set_scene(scene, header)
     near, far = memory_pair()
     scene.provider.listing = listing = Pause()

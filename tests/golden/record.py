@@ -17,7 +17,7 @@ from tests.golden.transcript import FOLDER, all_transcripts, read_transcript
 
 
 async def record_all(paths: list[Path], quiet_s: float) -> None:
-    """Record each with a house of its own."""
+    """Record each with an app of its own."""
     for path in paths:
         transcript = read_transcript(path)
         with tempfile.TemporaryDirectory() as place:

@@ -1,6 +1,6 @@
 """What the methods of one connection share.
 
-Knows: the house, the wire, what the client announced. Does not know: any method.
+Knows: the app, the wire, what the client announced. Does not know: any method.
 """
 
 from collections.abc import Awaitable, Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ClientConnection:
-    """One client at the door of the house."""
+    """One client connected to the app."""
 
     app: "App"
     connection: "Connection"
@@ -37,7 +37,7 @@ class ClientConnection:
         self._tasks: TaskGroup | None = None
 
     def open(self, app: "App", connection: "Connection", tasks: "TaskGroup") -> None:
-        """Give the desk its house, its wire, and the group that owns what goes on after an answer."""
+        """Give the connection its app, its wire, and the group that owns what goes on after an answer."""
         self.app = app
         self.offers_unstable = app.offers_unstable
         self.connection = connection
@@ -92,7 +92,7 @@ class ClientConnection:
         self._expect_questions()
 
     def _expect_questions(self) -> None:
-        """Tell the house of a client that can ask; one is greeted before or after its desk is opened."""
+        """Tell the app of a client that can ask; one is greeted before or after its connection is opened."""
         if self._tasks and self.can_ask:
             self.app.mcp_manager.expect_questions()
 
@@ -108,7 +108,7 @@ class ClientConnection:
 
     def after_answer(self, work: Callable[[], None]) -> None:
         """Do something right behind the answer that is being made."""
-        assert self._tasks, "a desk is open before it serves"
+        assert self._tasks, "a connection is open before it serves"
 
         async def do() -> None:
             work()
@@ -117,7 +117,7 @@ class ClientConnection:
 
     def go_on(self, work: Callable[[], Awaitable[None]]) -> None:
         """Let work outlive the answer of the call that began it; it ends with the connection at the latest."""
-        assert self._tasks, "a desk is open before it serves"
+        assert self._tasks, "a connection is open before it serves"
 
         async def do() -> None:
             await self.connection.see_through(work())

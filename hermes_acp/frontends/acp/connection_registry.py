@@ -1,4 +1,4 @@
-"""The clients that are at the door of one house.
+"""The clients that are connected to one app.
 
 Knows: who is there. Does not know: what any of them is told.
 """

@@ -33,7 +33,7 @@ async def serve(
 async def attend(
     connection: Connection, app: App, client: ClientConnection, greeting: Handshake = NO_HANDSHAKE
 ) -> None:
-    """Serve one client of a house that may have others, until it goes; its sessions stay open in the house."""
+    """Serve one client of an app that may have others, until it goes; its sessions stay open in the app."""
     async with anyio.create_task_group() as tasks:
         client.open(app, connection, tasks)
         if greeting.begun:

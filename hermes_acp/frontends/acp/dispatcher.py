@@ -1,6 +1,7 @@
 """One connection's calls to their methods, and every failure to its error reply.
 
-Knows: the drawers of methods, one a version and one of our own, what may be called before initialize. Does not know:
+Knows: the plugin folders of methods, one a version and one of our own, what may be called before initialize. Does
+not know:
 any method. This is the boundary where a HermesError becomes a JSON-RPC error.
 """
 
@@ -61,7 +62,7 @@ NEWER_THAN_STABLE: Final = b'{"protocolVersion":2,"info":{"name":"unknown","vers
 
 
 class Dispatcher:
-    """Serves the calls that come in at one desk, in the version that was agreed on."""
+    """Serves the calls that come in at one connection, in the version that was agreed on."""
 
     def __init__(self, client: ClientConnection) -> None:
         self._client = client

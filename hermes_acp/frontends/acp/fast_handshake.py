@@ -1,7 +1,7 @@
 """The first answers, before there is an event loop.
 
 Knows: initialize, and a session/new that follows at once. Does not know: anything that comes after.
-An editor shows the agent when these two are answered. Importing the event loop and the rest of the house takes
+An editor shows the agent when these two are answered. Importing the event loop and the rest of the app takes
 longer than everything else until then, so it is done when the editor already has its answers. Whatever is not one of
 these two, or not quite in order, is left for the connection to answer.
 """

@@ -1,6 +1,6 @@
 """What a method file exports.
 
-Knows: the shape of a leaf of every version's `methods/`. Does not know: any method, any version.
+Knows: the shape of a plugin of every version's `methods/`. Does not know: any method, any version.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,6 +1,6 @@
 """What a slash command of the chat is, and what it may reach.
 
-Knows: the shape of a leaf in `commands`. Does not know: any leaf.
+Knows: the shape of a plugin in `commands`. Does not know: any leaf.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

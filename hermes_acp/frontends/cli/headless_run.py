@@ -33,15 +33,15 @@ PIECE_BYTES: Final = 65_536
 
 def run_headless(options: argparse.Namespace) -> int:
     """Run the prompt to its end; give the exit code."""
-    guard = ShutdownGuard()
-    guard.start()
-    guard.watch_signals()
-    try:
+    try:  # first: the guard's pipes would take the numbers of closed descriptors
         in_fd, out_fd = claim(is_silent=False)  # `2>&1` is its user's own wish
     except OSError as error:
         raise BadRequest(
             f"Standard input or output is closed: {error.strerror}.", hint="Give it both; /dev/null will do."
         ) from error
+    guard = ShutdownGuard()
+    guard.start()
+    guard.watch_signals()
     return anyio.run(_run, options, in_fd, out_fd, guard)
 
 

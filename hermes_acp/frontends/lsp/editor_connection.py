@@ -1,4 +1,4 @@
-"""One editor's desk: what it said of itself, and what stands ready for it.
+"""One editor's connection: what it said of itself, and what stands ready for it.
 
 Knows: which parts serve one editor and how they find each other. Does not know: any method.
 """
@@ -33,7 +33,7 @@ MAX_FIRST_LINE_LENGTH: Final = 300
 
 
 class EditorConnection:
-    """What all methods have at hand; the house is there once the editor has been greeted."""
+    """What all methods have at hand; the app is there once the editor has been greeted."""
 
     def __init__(self, server: LanguageServer, environment: Environment, tasks: RequestTasks) -> None:
         self.server = server
@@ -70,14 +70,14 @@ class EditorConnection:
         self.is_greeted.set()
 
     def move_in(self, app: "App") -> None:
-        """Take the house."""
+        """Take the app."""
         self._app = app
         self._has_house.set()
 
     async def app(self) -> "App":
-        """Return the house, which is built when the editor has been greeted."""
+        """Return the app, which is built when the editor has been greeted."""
         await self._has_house.wait()
-        assert self._app, "the house is told of when it is there"
+        assert self._app, "the app is told of when it is there"
         return self._app
 
     def folders(self) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ async def _attend(environment: Environment, wire: LspTransport, server: PyglsSer
 
 
 async def _keep_house(environment: Environment, editor: EditorConnection) -> None:
-    """Build the house when the editor has been greeted: what it takes would keep the greeting waiting."""
+    """Build the app when the editor has been greeted: what it takes would keep the greeting waiting."""
     await editor.is_greeted.wait()
     from hermes_acp.app.app import App
 

@@ -1,6 +1,6 @@
 """What an editor's user sets for this face: `initializationOptions`, later `workspace/didChangeConfiguration`.
 
-Knows: the names and their bounds. Does not know: what is done with them, or the settings of the house (`config`), which
+Knows: the names and their bounds. Does not know: what is done with them, or the settings of the app (`config`), which
 stand behind all of them.
 """
 
@@ -28,7 +28,7 @@ class CompletionSettings(Struct, frozen=True, rename="camel", forbid_unknown_fie
 
 
 class LspSettings(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """Everything an editor can set. What is empty is as the house has it; `session` is a stored one to go on with."""
+    """Everything an editor can set. What is empty is as the app has it; `session` is a stored one to go on with."""
 
     provider: str = ""
     model: str = ""

@@ -1,6 +1,6 @@
 """Our methods and commands, made known to pygls and to the editor.
 
-Knows: how a leaf becomes a handler of pygls', what is offered only if its user wants it. Does not know: any method.
+Knows: how a plugin becomes a handler of pygls', what is offered only if its user wants it. Does not know: any method.
 """
 
 import uuid

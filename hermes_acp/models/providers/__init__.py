@@ -1,4 +1,4 @@
-"""The drawer of vendors' wire formats; every leaf exports `PROVIDER` and is imported on first use."""
+"""The plugin folder of vendors' wire formats; every plugin exports `PROVIDER` and is imported on first use."""
 
 from typing import Final
 

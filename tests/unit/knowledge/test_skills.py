@@ -15,12 +15,8 @@ from hermes_acp.core.messages import TextPart
 from hermes_acp.core.trust_types import TrustItem
 from hermes_acp.knowledge.allowed_texts import allow
 from hermes_acp.knowledge.folder_watcher import FolderWatcher
-from hermes_acp.knowledge.skills.skill_collection import (
-    MAX_SKILLS,
-    TOO_MANY_SKILLS,
-    SkillCollection,
-    collect_skills,
-)
+from hermes_acp.knowledge.skills import skill_collection
+from hermes_acp.knowledge.skills.skill_collection import MAX_SKILLS, SkillCollection, collect_skills
 from hermes_acp.knowledge.skills.skill_commands import SkillSource
 from hermes_acp.knowledge.skills.skill_folders import may_hold_skills, parents, shelves
 from hermes_acp.knowledge.skills.skill_library import SkillLibrary
@@ -65,9 +61,8 @@ class Machine:
         return SkillLibrary(self.home, self.user)
 
     def source(self, *trusted: str, is_here: bool = True) -> SkillSource:
-        library = self.library()
-        watch = SkillWatch(library, str(self.project), lambda _: None, FolderWatcher(lambda _: None))
-        return SkillSource(library, watch, Trusting(*trusted), lambda: None, is_here=lambda: is_here)
+        watch = SkillWatch(self.library(), str(self.project), lambda _: None, FolderWatcher(lambda _: None))
+        return SkillSource(self.library(), watch, Trusting(*trusted), lambda: None, is_here=lambda: is_here)
 
 
 @pytest.fixture
@@ -282,7 +277,7 @@ def test_of_very_many_skills_the_rest_is_told_and_nobody_elses_are_pushed_out(
     assert len([each for each in collection.skills if each.scope == "workspace"]) == MAX_SKILLS
     assert collection.find("mine")
     (rest,) = collection.unusable
-    assert (rest.place, rest.why) == (f".agents/skills/s{MAX_SKILLS:04}", TOO_MANY_SKILLS)
+    assert (rest.place, rest.why) == (f".agents/skills/s{MAX_SKILLS:04}", skill_collection.TOO_MANY_SKILLS)
 
 
 async def test_of_many_that_are_not_used_a_few_are_told_of(machine: Machine) -> None:

@@ -129,7 +129,7 @@ def http_config(listener: Listener, app: App) -> Config:
     """Say what the HTTP server may hold and how long it may wait; it writes no log of its own."""
 
     class Reporter(Logger):
-        """Hands the server's own faults to the house; nothing that was asked for is written down."""
+        """Hands the server's own faults to the app; nothing that was asked for is written down."""
 
         async def exception(self, message: str, *args: Any, **kwargs: Any) -> None:
             if (error := sys.exception()) is not None:

@@ -1,4 +1,4 @@
-"""The connections of one serving process: each a client with its own desk, over one house.
+"""The connections of one serving process: each a client with its own connection, over one app.
 
 Knows: when a client is away, for how long it may be, what its end means for its sessions. Does not know:
 HTTP, WebSocket.

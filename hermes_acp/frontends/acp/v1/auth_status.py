@@ -43,7 +43,7 @@ async def auth_status(client: ClientConnection) -> v1.AuthStatusResponse:
 
 
 async def notify_auth_status(client: ClientConnection) -> None:
-    """Tell every client of this house that was offered it of a status that is not the one it was told last."""
+    """Tell every client of this app that was offered it of a status that is not the one it was told last."""
     if not client.offers_unstable:
         return
     status = await auth_status(client)

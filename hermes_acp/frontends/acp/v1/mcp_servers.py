@@ -1,4 +1,4 @@
-"""The MCP servers an editor names, as the house knows them.
+"""The MCP servers an editor names, as the app knows them.
 
 Knows: their shape on this wire. Does not know: connections; it is read before there is an event loop.
 """

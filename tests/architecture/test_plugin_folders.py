@@ -1,4 +1,4 @@
-"""In a drawer every file is a leaf that exports the same one constant, and no leaf knows another."""
+"""In a plugin folder every file is a plugin that exports the same one constant, and no leaf knows another."""
 
 import ast
 
