@@ -8,13 +8,15 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 STAGE = ROOT / "build" / "site"
 PAGES = STAGE / "pages"
 SHIM = "https://unpkg.com/iframe-worker/shim"
-"""What the offline search loads from another server; `iframe-worker.js` is version 1.0.4 of that package."""
+"""What the offline search would load from another server; the site gets a copy from the npm registry instead."""
+PACKAGE = "iframe-worker@1.0.4"
 SCRIPT = "iframe-worker.js"
 LINK = re.compile(r"\]\((?P<target>[^)#:\s]+)(?P<anchor>#[^)\s]*)?\)")
 
@@ -25,7 +27,7 @@ def main() -> int:
     docs = ROOT / "docs"
     shutil.copytree(docs, PAGES, ignore=shutil.ignore_patterns("*.py", "site", "__pycache__"))
     shutil.copyfile(docs / "site" / "zensical.toml", STAGE / "zensical.toml")
-    shutil.copyfile(docs / "site" / SCRIPT, PAGES / SCRIPT)
+    _fetch_script(PAGES / SCRIPT)
     for page in PAGES.rglob("*.md"):
         _move_links_inside(page)
     command = [Path(sys.executable).with_name("zensical"), "build", "--clean", "--strict"]
@@ -34,6 +36,16 @@ def main() -> int:
         local = "../" * len(html.relative_to(STAGE / "html").parent.parts) + SCRIPT
         html.write_text(html.read_text(encoding="utf-8").replace(SHIM, local), encoding="utf-8")
     return code
+
+
+def _fetch_script(path: Path) -> None:
+    """Write the search's script to `path`. Raises CalledProcessError where npm cannot fetch it."""
+    packing = ("npm", "pack", "--silent", PACKAGE, "--pack-destination", STAGE)
+    name = subprocess.run(packing, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    with tarfile.open(STAGE / name) as package:
+        script = package.extractfile("package/shim/index.js")
+        assert script, "the package has this file"
+        path.write_bytes(script.read())
 
 
 def _move_links_inside(page: Path) -> None:
