@@ -47,8 +47,8 @@ def _require_packages() -> None:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise ConfigError(
-            f"The chat needs packages that are not installed: {', '.join(missing)}.",
-            hint="Install them with: pip install 'hermes-acp-server[chat]'",
+            f"The chat needs packages that are missing from this installation: {', '.join(missing)}.",
+            hint="Install hermes-acp-server again, with its dependencies.",
         )
 
 
