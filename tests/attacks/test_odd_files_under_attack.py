@@ -18,6 +18,7 @@ from tests.attacks.attack_checks import attacked_agent, told
 from tests.model_server import Reply, ToolCall
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.anyio,
     pytest.mark.skipif(sys.platform != "linux", reason="it makes pipes and holes"),
 ]

@@ -20,7 +20,11 @@ from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment, mount_di
 from tests.e2e.raw_editor import Message, RawEditor, editor
 from tests.model_server import Reply, Rule, Script, serve
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX"),
+]
 
 SESSIONS_EACH = 50
 

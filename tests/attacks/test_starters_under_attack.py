@@ -18,7 +18,11 @@ from tests.attacks.attack_checks import attacked_agent, told
 from tests.e2e.agent_process import COMMAND, SLEEPER
 from tests.model_server import Reply, ToolCall
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc"),
+]
 CARELESS: Final = f"""
 import os, signal
 for name in "INT HUP PIPE QUIT TSTP CHLD USR1 ALRM".split():

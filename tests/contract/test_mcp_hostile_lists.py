@@ -11,7 +11,7 @@ from msgspec import structs
 from hermes_acp.mcp.server_definitions import ServerTimeouts
 from tests.contract.mcp_playground import at_work, example, python_server
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 HOSTILE = """
 import json, sys
 

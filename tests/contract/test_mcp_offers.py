@@ -13,7 +13,7 @@ from hermes_acp.knowledge.injection_scanner import scan
 from hermes_acp.mcp.server_definitions import ServerTimeouts
 from tests.contract.mcp_playground import Playground, Reports, at_work, example, listening
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 EVERY = pytest.mark.parametrize("kind", ["stdio", "http", "sse"])
 ORDER = "mcp__example__order"
 

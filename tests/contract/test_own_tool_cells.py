@@ -32,7 +32,7 @@ from tests.conversations.app_scene import Scene
 from tests.conversations.fake_editor import ShownSession, allow
 from tests.conversations.scripted_provider import call, step
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 class Bench:

@@ -16,6 +16,7 @@ from tests.e2e.chat_terminal import CTRL_C, CTRL_D, ENTER, TAB
 from tests.model_server import Hold, Reply, ToolCall, serve
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.anyio,
     pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX"),
 ]

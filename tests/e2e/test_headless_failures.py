@@ -24,7 +24,11 @@ from tests.e2e.agent_process import (
 )
 from tests.model_server import Fault, Reply, Script, serve
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX"),
+]
 
 FAST_RETRY = "retry: {first_wait_s: 0.05, longest_wait_s: 0.1, attempts: 3}\n"
 

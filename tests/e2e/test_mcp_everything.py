@@ -22,6 +22,7 @@ from tests.model_server import Reply, ToolCall, serve
 from tests.ports import quiet_port
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.anyio,
     pytest.mark.skipif(sys.platform != "linux", reason="the processes are looked up in /proc"),
 ]

@@ -24,6 +24,7 @@ from tests.e2e.foreign_clients import AFTER, BEFORE, conversation
 from tests.model_server import ModelServer, serve
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.anyio,
     pytest.mark.skipif(sys.platform == "win32", reason="process groups are POSIX"),
 ]

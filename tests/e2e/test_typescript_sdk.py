@@ -15,6 +15,7 @@ from tests.e2e.foreign_clients import AFTER, BEFORE, CLIENTS, conversation, node
 from tests.model_server import serve
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.anyio,
     pytest.mark.skipif(sys.platform == "win32", reason="process groups are POSIX"),
 ]
