@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 
 help:
 	@echo "make demo   start the server and run real turns with it"
-	@echo "make test   install what the tests need and run them, in less than 8 minutes on two cores"
+	@echo "make test   install what the tests need and run them"
 	@echo "make test-all   the same with real browsers, editors, containers and long runs"
 	@echo "make fast   unit, architecture and conversation tests only"
 	@echo "make docs   build the documentation site into build/site/html"
