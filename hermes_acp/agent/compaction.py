@@ -135,7 +135,7 @@ class _Compaction:
         )
 
     async def _sum_up(self, messages: Sequence[Message]) -> str:
-        """Have the messages summed up, in smaller pieces where the endpoint says that they are too long."""
+        """Have the messages summarised, in smaller pieces where the endpoint says that they are too long."""
         tokens = int(self._window * CHUNK_SHARE / self._scale)
         for _ in range(MAX_HALVINGS):
             try:
@@ -145,7 +145,7 @@ class _Compaction:
         return await self._sum_up_pieces(chunk_messages(messages, tokens))
 
     async def _sum_up_pieces(self, pieces: Sequence[str]) -> str:
-        """Have one piece after another summed up, each with the summary of those before it."""
+        """Have one piece after another summarised, each with the summary of those before it."""
         summary = ""
         for number, piece in enumerate(pieces, 1):
             text = request_text(piece, summary, max_summary_words(self._window), self._wish)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class App:
-    """What all sessions and faces of a process share."""
+    """What all sessions and frontends of a process share."""
 
     def __init__(
         self,
@@ -208,7 +208,7 @@ class App:
         return self.backend_selector.open(cwd, roots, editor, drafts)
 
     async def _welcome(self, session: Session, gate: Gate) -> None:
-        """Let a session use what its workspace brings along, as far as its user trusts that."""
+        """Let a session use what its workspace contains, as far as its user trusts that."""
         place = session.record.cwd
         found, tools = await run_sync(self._look_around, place)
         found = await self.workspace_trust.welcome(session, gate, found)
@@ -223,7 +223,7 @@ class App:
         )
 
     def _look_around(self, place: str) -> "tuple[WorkspaceSettings | None, tuple[ToolFile, ...]]":
-        """Look at what a folder brings along, in one visit to the disk for all who ask about it. Blocks."""
+        """Look at what a folder contains, in one visit to the disk for all who ask about it. Blocks."""
         return self.workspace_trust.settings_of(place, again=True), self.custom_tools.files(place)
 
     def _brings(self, place: str) -> tuple[TrustItem, ...]:

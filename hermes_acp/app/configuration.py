@@ -1,7 +1,7 @@
 """From what is configured to the kit that turns are made with, made once and kept.
 
 Knows: how a model is chosen and reached, when a kit is made and when it is outlived.
-Does not know: sessions, faces, what a kit is made of. What is built is kept until the configuration is read afresh.
+Does not know: sessions, frontends, turn dependencies. What is built is kept until the configuration is read afresh.
 """
 
 from collections.abc import Callable

@@ -80,7 +80,7 @@ class ContextFileMonitor:
         is_settled = record is not above or not consent.may_withhold(_began_at(record))
         news = self._of(record, place, read_allowed(self._home), is_settled=is_settled)
         if len(record.messages) < self._lengths.get(record, 0):
-            news.forget()  # the older part of the conversation was summed up
+            news.forget()  # the older part of the conversation was summarised
         self._lengths[record] = len(record.messages)
         found, withheld = news.look(place, lambda: _shown(record), tuple(record.seen), consent)
         self._book.note_imports(record.cwd, news.imports)

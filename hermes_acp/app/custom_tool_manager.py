@@ -95,7 +95,7 @@ class CustomToolManager:
         )
 
     def brings(self, place: str) -> tuple[TrustItem, ...]:
-        """Return the tools that a workspace brings along, for its user to trust. Blocks."""
+        """Return the tools that a workspace contains, for its user to trust. Blocks."""
         if not os.path.isdir(os.path.join(place, ".hermes", "tools")):
             return ()
         return tuple(

@@ -6,7 +6,7 @@ Knows: whose folders are looked into, how a session's commands follow them. Does
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from anyio.to_thread import run_sync
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from hermes_acp.knowledge.skills.skill_overview import SkillOverview
     from hermes_acp.knowledge.skills.skill_watch import SkillWatch
     from hermes_acp.sessions.session import Session
-
-FILE: Final = "SKILL.md"
 
 
 class SkillService:
@@ -75,6 +73,7 @@ class SkillService:
 
     def _admits(self, cwd: str, skill: "Skill", file: Path) -> bool:
         """Return whether a file of a workspace's skill may be used: it stood there, or its user approved it. Blocks."""
+        from hermes_acp.knowledge.skills.skill_collection import FILE
         from hermes_acp.knowledge.skills.skill_commands import trust_item
 
         item = trust_item(skill) if file.name == FILE and file.parent == Path(skill.folder) else None
@@ -161,7 +160,7 @@ class SkillService:
         return await run_sync(overview, collection, usage_tracker, is_trusted, similar_skills, findings)
 
     def brings(self, place: str) -> tuple[TrustItem, ...]:
-        """Return the skills that a workspace brings along, for its user to trust. Blocks."""
+        """Return the skills that a workspace contains, for its user to trust. Blocks."""
         if not self._has_skills():
             return ()
         from hermes_acp.knowledge.skills.skill_commands import trust_item

@@ -116,7 +116,7 @@ class WorkspaceTrust:
         return found
 
     def items(self, place: str) -> tuple[TrustItem, ...]:
-        """Return all that a workspace brings along and its user has to trust first."""
+        """Return all that a workspace contains and its user has to trust first."""
         found = self.settings_of(place)
         return (*(found.items if found else ()), *self._brings(place))
 
@@ -182,7 +182,7 @@ class WorkspaceTrust:
         ledger.emit(Noticed("info", await self.ask(ledger, gate, place, items)))
 
     async def ask(self, ledger: "Ledger", gate: Gate, place: str, items: Sequence[TrustItem]) -> str:
-        """Put to a person what a workspace brings along, on a card of its own; say what came of it."""
+        """Put to a person what a workspace contains, on a card of its own; say what came of it."""
         card = CallProposed(
             call_id=self._ids.fresh("trust"),
             name="trust_workspace",

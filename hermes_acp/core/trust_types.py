@@ -1,4 +1,4 @@
-"""What a workspace brings along that its user has to trust first, and what users settled beforehand.
+"""What a workspace contains that its user has to trust first, and what users settled beforehand.
 
 Knows: the kinds of such things, that each is bound to its content, the seams behind which it is kept. Does not know:
 where any of it lies, who is asked.

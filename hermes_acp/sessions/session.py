@@ -54,7 +54,7 @@ class SessionServices(Struct, frozen=True):
     """What every session of this process uses alike.
 
     `deps` may take a while the first time, and may raise. `news` are sentences that one user should read, each once.
-    `welcome` looks at what a session's workspace brings along, before each turn, and may ask about it; `release` closes
+    `welcome` looks at what a session's workspace contains, before each turn, and may ask about it; `release` closes
     what tools have opened for one session. `settle` moves a session to its backend, one of `backends`, the configured
     one first, and gives what its model should know of that. `attend` is called with every session that is opened, and
     `is_attended` tells whether anybody is there. `checkpoints` gives where what its turns change is kept, or raises why

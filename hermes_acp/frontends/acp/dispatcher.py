@@ -131,8 +131,8 @@ class MethodTable:
     """One version's methods by their names on the wire, each opened on first use."""
 
     def __init__(self, package: str, constant: str) -> None:
-        self._drawer: PluginFolder[Method] = PluginFolder(package, constant)
-        self._names = frozenset(self._drawer)
+        self._plugins: PluginFolder[Method] = PluginFolder(package, constant)
+        self._names = frozenset(self._plugins)
         self._methods: dict[str, Method] = {}
 
     def find(self, name: str) -> Method:
@@ -141,7 +141,7 @@ class MethodTable:
         if key not in self._names:
             raise _no_such_method()
         if key not in self._methods:
-            self._methods[key] = self._drawer.open(key)
+            self._methods[key] = self._plugins.open(key)
         method = self._methods[key]
         if name != (method.name or key.replace("_", "/", 1)):
             raise _no_such_method()

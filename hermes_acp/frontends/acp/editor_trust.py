@@ -2,7 +2,7 @@
 
 Knows: where it is said, at initialize or for one session, and what follows. Does not know: what is to be trusted.
 An editor that does not trust a folder has it read and planned in, and nothing of it used. One that does has said
-nothing of what a folder brings along: that is asked all the same.
+nothing of what a folder contains: that is asked all the same.
 """
 
 from typing import TYPE_CHECKING, Any, cast

@@ -16,11 +16,11 @@ class CompletionSource:
 
     def __init__(self, session_status: SessionStatus, plugin_folder: PluginFolder[ChatCommand]) -> None:
         self._session_status = session_status
-        self._drawer = plugin_folder
+        self._plugins = plugin_folder
 
     def commands(self) -> list[CompletionItem]:
         """List commands by their names; the chat's own win."""
-        own = {name: self._drawer.open(name) for name in self._drawer}
+        own = {name: self._plugins.open(name) for name in self._plugins}
         offered = [CompletionItem(name, command.description, command.hint) for name, command in own.items()]
         for command in self._session_status.commands:
             name = sanitize_line(command.name)
@@ -30,9 +30,9 @@ class CompletionSource:
 
     def values(self, command: str) -> list[CompletionItem]:
         """List what may stand behind a command's name."""
-        if command not in self._drawer:
+        if command not in self._plugins:
             return []
-        option = self._session_status.option(self._drawer.open(command).option)
+        option = self._session_status.option(self._plugins.open(command).option)
         return (
             [CompletionItem(value.value, value.description or value.name) for value in values_of(option)]
             if option

@@ -1,4 +1,4 @@
-"""hermes-acp trust: what a folder brings along, trusted or not.
+"""hermes-acp trust: what a folder contains, trusted or not.
 
 Knows: how it is shown. Does not know: what trust does, or what there is to trust.
 """

@@ -179,7 +179,7 @@ class SkillLibrary:
                 hint="Ask the user: `/trust` lets a SKILL.md be used at once. Do not read the file by other means.",
             )
         if file in ("", FILE):
-            # What a workspace brings along gives no orders to run anything unless its user calls for it.
+            # What a workspace contains gives no orders to run anything unless its user calls for it.
             body = skill.body if skill.scope == "workspace" else with_commands(skill.body)
             return SkillContent(name, skill.folder, skill.label, body, files[:LISTED_FILES], skill.findings)
         if file not in files:
