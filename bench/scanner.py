@@ -30,7 +30,7 @@ from bench.scanner_learning import (
     loudest_by_origin,
     phrase_samples,
 )
-from hermes_acp.knowledge.injection_scanner import scan
+from injection_scanner.scanner import scan
 
 HONEST = Path(__file__).with_name("scanner_honest.toml")
 JUDGEMENT = frozenset({"semantic_dual_use", "skill_inject_obvious", "code_backdoor"})

@@ -26,7 +26,7 @@ from bench import scanner_writings as writings
 from bench.scanner_attacks import ASKS_TO_DECODE
 from bench.scanner_disguises import ENCODERS, HOMOGLYPHS, OBFUSCATED, Writer
 from bench.scanner_hiding import ANSI, BIDI, INVISIBLE
-from hermes_acp.knowledge.injection_scanner import scan
+from injection_scanner.scanner import scan
 
 TEXTS = Path(__file__).with_name("scanner_fresh.toml")
 SECOND = Path(__file__).with_name("scanner_second.toml")

@@ -17,14 +17,14 @@ from typing import Any
 import msgspec
 
 from bench.scanner_attacks import TEXTS, plain_attacks
-from hermes_acp.knowledge.classifier import MIN_COUNT, Classifier
-from hermes_acp.knowledge.cues import classes_of, cues_in, features_of_cues, possible_cues
-from hermes_acp.knowledge.features import STEM, Weights, features_of
-from hermes_acp.knowledge.hidden_characters import reveal
-from hermes_acp.knowledge.scanner_rules import load_scan_rules
-from hermes_acp.knowledge.score_spans import LONG, SHORT
-from hermes_acp.knowledge.text_folding import fold
-from hermes_acp.knowledge.text_tokens import places_of, tokenize
+from injection_scanner.classification.classifier import MIN_COUNT, Classifier
+from injection_scanner.classification.cues import classes_of, cues_in, features_of_cues, possible_cues
+from injection_scanner.classification.features import STEM, Weights, features_of
+from injection_scanner.classification.score_spans import LONG, SHORT
+from injection_scanner.obfuscation.hidden_characters import reveal
+from injection_scanner.rules.scanner_rules import load_scan_rules
+from injection_scanner.text.text_folding import fold
+from injection_scanner.text.text_tokens import places_of, tokenize
 
 PHRASES = Path(__file__).with_name("scanner_phrases.toml")
 LESSONS = Path(__file__).with_name("scanner_lessons.toml")

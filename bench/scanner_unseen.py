@@ -34,9 +34,9 @@ from bench.scanner_learning import (
     phrase_samples,
 )
 from bench.train_scanner import group_of, opening_of
-from hermes_acp.knowledge.features import Weights, load_weights
+from injection_scanner.classification.features import Weights, load_weights
 
-PACKAGE = Path(__file__).parent.parent / "hermes_acp"
+PACKAGE = Path(__file__).parent.parent / "scanner" / "injection_scanner"
 FIELDS = ("kind", "source", "technique", "opening", "corpus", "repository")
 Rows = list[dict[str, Any]]
 Levels = dict[str, int]
@@ -53,10 +53,10 @@ class Trial(msgspec.Struct):
 def judge(rows: Rows, weights: Weights | None) -> Levels:
     """Have a copy of the package with these weights judge texts; None is for the shipped ones."""
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "hermes_acp")
+        copy = Path(folder, "injection_scanner")
         shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
         if weights:
-            Path(copy, "knowledge", "weights.msgpack").write_bytes(msgspec.msgpack.encode(weights))
+            Path(copy, "tables", "weights.msgpack").write_bytes(msgspec.msgpack.encode(weights))
         asked = "".join(json.dumps({"id": row["id"], "text": row["text"]}) + "\n" for row in rows)
         answers = subprocess.run(
             [sys.executable, "-m", "hermes_acp", "scan", "--jsonl"],

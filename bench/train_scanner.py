@@ -33,16 +33,16 @@ from bench.scanner_learning import (
     runs_by_origin,
     telling_samples,
 )
-from hermes_acp.knowledge.classifier import Classifier
-from hermes_acp.knowledge.features import Weights
-from hermes_acp.knowledge.hidden_characters import reveal
-from hermes_acp.knowledge.hidden_markup import find_hidden_regions
-from hermes_acp.knowledge.passage_detection import CERTAIN, MAX_BLOCK_CHARS
-from hermes_acp.knowledge.scanner_rules import load_scan_rules, weigh_context
-from hermes_acp.knowledge.text_folding import fold
-from hermes_acp.knowledge.text_tokens import locate, tokenize
-from hermes_acp.knowledge.threshold_adjustment import MAX_ADJUSTMENT, threshold_adjustment
-from hermes_acp.knowledge.thresholds import DOUBT, RISE, STEADIER, level_of
+from injection_scanner.classification.classifier import Classifier
+from injection_scanner.classification.features import Weights
+from injection_scanner.classification.threshold_adjustment import MAX_ADJUSTMENT, threshold_adjustment
+from injection_scanner.classification.thresholds import DOUBT, RISE, STEADIER, level_of
+from injection_scanner.obfuscation.hidden_characters import reveal
+from injection_scanner.obfuscation.hidden_markup import find_hidden_regions
+from injection_scanner.passage_detection import CERTAIN, MAX_BLOCK_CHARS
+from injection_scanner.rules.scanner_rules import load_scan_rules, weigh_context
+from injection_scanner.text.text_folding import fold
+from injection_scanner.text.text_tokens import locate, tokenize
 
 NEVER = -99.0
 MOST_BLOCKED = 0.0025
@@ -63,7 +63,7 @@ OPENING = 4
 HIDDEN_MORE = 1.5
 """How much more than any honest file has it takes to block in what is hidden."""
 
-WEIGHTS = Path(__file__).parent.parent / "hermes_acp" / "knowledge" / "weights.msgpack"
+WEIGHTS = Path(__file__).parent.parent / "scanner" / "injection_scanner" / "tables" / "weights.msgpack"
 
 
 def group_of(row: dict[str, Any]) -> str:

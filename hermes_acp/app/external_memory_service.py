@@ -36,7 +36,7 @@ class ExternalMemoryService:
             return TurnStages()
         from hermes_acp.agent.stages.external_memory_stages import outside_memory_stages
         from hermes_acp.knowledge.external_memory import ExternalMemory
-        from hermes_acp.knowledge.injection_scanner import scan
+        from injection_scanner.scanner import scan
 
         service = _service(section.provider)
         key = memory_key(settings, variables)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
     from hermes_acp.config.web_settings import SearchSettings
     from hermes_acp.core.tool_ports import SearchEngine
-    from hermes_acp.knowledge.injection_scanner import Finding, ScanEngine
     from hermes_acp.web.browser.browser_pool import BrowserPool
     from hermes_acp.web.search_service import SearchService
+    from injection_scanner.findings import Finding, ScanEngine
 
 TERMINAL_SEQUENCES: Final = "ansi_escape"
 """The category that counts for nothing in output: programs colour and overwrite what they print."""
@@ -35,14 +35,16 @@ class InjectionScanner:
 
     def clean(self, text: str) -> str:
         """Return a text without passages that attack its reader; one that cannot be scanned is marked as data."""
-        from hermes_acp.knowledge.injection_scanner import examine, scan
+        from injection_scanner.engine import examine
+        from injection_scanner.scanner import scan
 
         report = scan(text, engine=self._engine or examine)
         return f"[{report.failure} {AS_DATA}]\n{text}" if report.failure else report.clean_text
 
     def orders_in(self, output: str) -> "tuple[Finding, ...]":
         """Return what in the output of a command, or in a file, reads like an order to the agent."""
-        from hermes_acp.knowledge.injection_scanner import examine, scan
+        from injection_scanner.engine import examine
+        from injection_scanner.scanner import scan
 
         report = scan(output, source="output", engine=self._engine or examine)
         orders = (finding for finding in report.findings if finding.severity == "block")

@@ -180,7 +180,7 @@ def _clean(text: str) -> str:
 
 
 def _rules_of(text: str) -> tuple[str, ...]:
-    from hermes_acp.knowledge.injection_scanner import scan
+    from injection_scanner.scanner import scan
 
     blocked = (each.rule for each in scan(text).findings if each.severity == "block")
     return tuple(dict.fromkeys(blocked))

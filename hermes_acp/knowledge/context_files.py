@@ -26,7 +26,7 @@ from hermes_acp.knowledge.context_search import (
 )
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.injection_scanner import Finding, ScanReport
+    from injection_scanner.findings import Finding, ScanReport
 
 BUDGET_BYTES = 128 * 1024
 MAX_FILE_BYTES = 4 * 1024 * 1024
@@ -239,7 +239,7 @@ class _Gathering:
             why = f"It is not UTF-8: byte {error.start} does not fit. Save it as UTF-8."
             self._refuse(name, why, candidate)
             return ""
-        from hermes_acp.knowledge.injection_scanner import scan
+        from injection_scanner.scanner import scan
 
         report = (self._scan or scan)(text)
         is_allowed = digest in self._allowed
@@ -261,7 +261,7 @@ def _is_a_place(label: str) -> bool:
     """Return whether a path, which stands beside the texts, says where a file lies and nothing else to a model."""
     if not label.isprintable() or " " not in label:
         return label.isprintable()
-    from hermes_acp.knowledge.injection_scanner import scan
+    from injection_scanner.scanner import scan
 
     return scan(label).verdict != "block"
 

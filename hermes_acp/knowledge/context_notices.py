@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hermes_acp.knowledge.context_files import ContextFile, ContextFiles
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.injection_scanner import Finding
+    from injection_scanner.findings import Finding
 
 
 def context_notices(context: ContextFiles) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from hermes_acp.knowledge.allowed_texts import digest_of
 from hermes_acp.knowledge.memory_store import LEFT_OUT, STORES, MemoryStore, find_blocking
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.injection_scanner import Finding
+    from injection_scanner.findings import Finding
 
 HEAD: Final = (
     "Your notes from earlier sessions. They are background that you wrote down yourself: not the words of the user, "

@@ -27,7 +27,7 @@ from hermes_acp.storage.private_files import storage_error, write_whole
 from hermes_acp.telemetry.redaction import Redactor
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.injection_scanner import Finding
+    from injection_scanner.findings import Finding
 
 BETWEEN: Final = "\n§\n"
 SEPARATOR: Final = re.compile(r"^[ \t]*§[ \t]*$", re.MULTILINE)
@@ -246,7 +246,7 @@ def _fit(text: str) -> str:
 
 def find_blocking(text: str) -> "Finding | None":
     """Return the first finding for which a text is not taken; none where it may be."""
-    from hermes_acp.knowledge.injection_scanner import scan
+    from injection_scanner.scanner import scan
 
     report = scan(text)
     return next((finding for finding in report.findings if finding.severity == "block"), None)

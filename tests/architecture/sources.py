@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("hermes_acp", "protocol", "editor-clients", "tests", "bench", "examples")
+PACKAGES = ("hermes_acp", "protocol", "scanner", "editor-clients", "tests", "bench", "examples")
 GENERATED = frozenset(f"protocol/hermes_protocol/{name}.py" for name in ("v1", "methods", "v2", "v2_methods"))
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from tests.architecture.sources import name_of, nodes_of, python_files, tree_of
 
-SOURCES = python_files("hermes_acp", "protocol")
+SOURCES = python_files("hermes_acp", "protocol", "scanner")
 CATCHES_EVERYTHING = frozenset(
     {
         "protocol/hermes_protocol/connection.py",
         "hermes_acp/agent/tool_calls.py",
         "hermes_acp/frontends/lsp/request_tasks.py",
-        "hermes_acp/knowledge/injection_scanner.py",
+        "scanner/injection_scanner/scanner.py",
     }
 )
 READS_ENVIRONMENT = frozenset({"hermes_acp/config/environment.py"})

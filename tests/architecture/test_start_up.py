@@ -85,7 +85,7 @@ def test_a_conversation_imports_nothing_it_has_no_use_for() -> None:
     loaded = loaded_by(CONVERSATION)
     assert not loaded & {"mcp", "mcp_types", "hermes_acp.mcp.server_pool"}
     assert not loaded & {
-        "hermes_acp.knowledge.injection_scanner",
+        "injection_scanner.engine",
         "hermes_acp.knowledge.recall.hybrid_search",
     }
 

@@ -12,8 +12,8 @@ from anyio.abc import SocketStream
 from msgspec import structs
 
 from hermes_acp.knowledge.allowed_texts import allow
-from hermes_acp.knowledge.injection_scanner import scan
 from hermes_acp.mcp.server_definitions import HttpServer, ServerContext, ServerTimeouts
+from injection_scanner.scanner import scan
 from tests.contract.mcp_playground import QUICK, Playground, Reports, at_work, playing, python_server
 from tests.contract.web_server import web_server
 

@@ -9,8 +9,8 @@ import pytest
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ResourcePart
 from hermes_acp.core.proposals import Effect, Question, Reply, Result
-from hermes_acp.knowledge.injection_scanner import scan
 from hermes_acp.mcp.server_definitions import ServerTimeouts
+from injection_scanner.scanner import scan
 from tests.contract.mcp_playground import Playground, Reports, at_work, example, listening
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]

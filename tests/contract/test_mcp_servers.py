@@ -8,8 +8,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.knowledge.injection_scanner import scan
 from hermes_acp.mcp.server_definitions import HttpServer, ServerTimeouts, StdioServer
+from injection_scanner.scanner import scan
 from tests.contract.mcp_playground import Playground, Reports, at_work, example, listening, python_server
 from tests.ports import quiet_port
 

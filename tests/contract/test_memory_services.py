@@ -10,8 +10,8 @@ import pytest
 
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.knowledge.external_memory import MAX_FAILURES, ExternalMemory
-from hermes_acp.knowledge.injection_scanner import scan
 from hermes_acp.knowledge.memory_service import ConversationExchange, MemoryService
+from injection_scanner.scanner import scan
 from tests.contract.json_server import Asked, JsonServer, json_server
 from tests.conversations.app_scene import Scene, plain_history
 from tests.conversations.fake_editor import ShownSession

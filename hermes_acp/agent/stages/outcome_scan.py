@@ -24,10 +24,10 @@ from hermes_acp.core.flow_labels import Source
 from hermes_acp.core.messages import AssistantMessage, Message, TextPart, ToolCall, ToolMessage, UserMessage
 from hermes_acp.core.tool_metadata import Quotes
 from hermes_acp.core.untrusted_text import plain
-from hermes_acp.knowledge.scan_failures import NOT_SCANNED
+from injection_scanner.scan_failures import NOT_SCANNED
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.injection_scanner import Finding
+    from injection_scanner.findings import Finding
 
 MAX_WAIT_S: Final = 10.0
 """The longest a step waits for one text. Usually it is milliseconds."""

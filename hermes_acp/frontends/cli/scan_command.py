@@ -12,7 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hermes_acp.core.errors import BadRequest, HermesError
-from hermes_acp.knowledge.injection_scanner import Finding, ScanReport, scan
+from injection_scanner.findings import Finding, ScanReport
+from injection_scanner.scanner import scan
 
 if TYPE_CHECKING:
     from hermes_acp.config.environment import Environment

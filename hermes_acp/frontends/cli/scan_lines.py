@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 import msgspec
 
-from hermes_acp.knowledge.injection_scanner import Finding, scan
+from injection_scanner.findings import Finding
+from injection_scanner.scanner import scan
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor

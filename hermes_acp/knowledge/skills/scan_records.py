@@ -14,10 +14,10 @@ import msgspec
 from msgspec import Struct
 
 from hermes_acp.core.errors import StorageError
-from hermes_acp.knowledge.compiled_tables import FOLDER
-from hermes_acp.knowledge.scan_failures import NOT_SCANNED
 from hermes_acp.knowledge.skills.skill_collection import Skill
 from hermes_acp.storage.private_files import private_folder, write_whole
+from injection_scanner.scan_failures import NOT_SCANNED
+from injection_scanner.tables.compiled_tables import FOLDER
 
 FILE: Final = "scanned-skills"
 MAX_KEPT: Final = 20_000

@@ -22,7 +22,7 @@ from hermes_acp.knowledge.skills.skill_document import SkillDocument, read_docum
 from hermes_acp.knowledge.skills.skill_folders import Scope, SkillFolder
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.injection_scanner import ScanReport
+    from injection_scanner.findings import ScanReport
 
 FILE: Final = "SKILL.md"
 MAX_BYTES: Final = 256 << 10
@@ -252,7 +252,7 @@ def _read(
 
 def _blocked(document: SkillDocument) -> str:
     """Let the scanner see what every session is shown of a skill; what it says is scanned when it is called for."""
-    from hermes_acp.knowledge.injection_scanner import scan
+    from injection_scanner.scanner import scan
 
     head = scan(f"{document.name}: {document.description}\n{document.compatibility}")
     if head.verdict != "block":
@@ -287,7 +287,7 @@ def look_through(text: str) -> "ScanReport":
 
 @lru_cache(maxsize=MAX_SKILLS)
 def _look_through(text: str) -> "ScanReport":
-    from hermes_acp.knowledge.injection_scanner import scan
+    from injection_scanner.scanner import scan
 
     return scan(text)
 

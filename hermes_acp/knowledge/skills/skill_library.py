@@ -210,7 +210,7 @@ def _read_file(skill: Skill, file: str, allowed: frozenset[str]) -> tuple[str, t
         raise BadRequest(f"{file} of the skill {skill.name} is no text.", hint=hint) from error
     if skill.scope == "builtin" or digest_of(content) in allowed:
         return text, ()
-    from hermes_acp.knowledge.injection_scanner import scan
+    from injection_scanner.scanner import scan
 
     report = scan(text.replace("\r\n", "\n"))
     return report.clean_text, blocked(report)

@@ -15,7 +15,7 @@ from hermes_acp.knowledge.skills.skill_collection import FILE, MAX_BYTES
 from hermes_acp.knowledge.skills.skill_document import read_document
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.injection_scanner import Finding
+    from injection_scanner.findings import Finding
 
 MAX_TEXT_BYTES: Final = 64 << 10
 """How long the SKILL.md may be that an agent writes: it is read whole whenever the skill is used."""
@@ -60,7 +60,7 @@ def check_skill(name: str, files: Mapping[str, bytes], *, is_foreign: bool = Fal
 
 def scan_files(files: Mapping[str, bytes]) -> tuple[FileFinding, ...]:
     """Let the scanner see every byte of every file that is text; scripts are too."""
-    from hermes_acp.knowledge.injection_scanner import scan
+    from injection_scanner.scanner import scan
 
     found: list[FileFinding] = []
     for path, content in sorted(files.items()):

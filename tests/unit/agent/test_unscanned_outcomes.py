@@ -10,8 +10,8 @@ from hermes_acp.agent.tool_calls import run_tool_calls
 from hermes_acp.agent.turn import Turn
 from hermes_acp.app.external_tools import InjectionScanner
 from hermes_acp.core.events import NoteAdded, Noticed, StepEnded
-from hermes_acp.knowledge.injection_scanner import Finding, ScanReport
-from hermes_acp.knowledge.scan_failures import Deadline
+from injection_scanner.findings import Finding, ScanReport
+from injection_scanner.scan_failures import Deadline
 from tests.conversations.scripted_provider import ScriptedProvider, call
 from tests.unit.agent.turns import MemoryJournal, open_turn
 from tests.unit.tools.tool_calling import MemoryWorkspace

@@ -1,0 +1,1 @@
+"""Score passages with a small linear classifier and cue words."""

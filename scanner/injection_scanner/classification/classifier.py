@@ -1,0 +1,314 @@
+"""A linear reading of a passage: how much its words speak like an order smuggled in, and which of them do.
+
+Knows: words and pairs of words, what each weighs, sums over stretches, in proportion to their length. Does not know:
+rules, lines, severities.
+What words weigh was learnt (`features.py`). A stretch scores `bias` plus the weights of what it holds over the root of
+its length, so the features explain it.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from math import sqrt
+
+from msgspec import Struct
+
+from injection_scanner.classification.cue_search import CueSearch, MissingScore
+from injection_scanner.classification.cues import (
+    MAX_LETTERS,
+    MAX_READ_CHARS,
+    classes_of,
+    damping_cues_near,
+    features_of_cues,
+)
+from injection_scanner.classification.features import (
+    Pair,
+    Pairs,
+    Weights,
+    concept_of,
+    features_of,
+    pairs_of,
+    ties_of,
+    word_features,
+)
+from injection_scanner.classification.score_spans import LONG, SHORT, best_span, best_subspan
+from injection_scanner.text.text_tokens import places_of
+
+MIN_COUNT = 5
+MAX_RUN_PASSAGES = 80
+"""Passages that follow one another are judged as if they had so many words at least."""
+
+LEAD = 8
+MAX_STARTS = 12
+QUIET_SCORE = -3.5
+"""Passages whose words are quieter than this, in log odds, are not read for cues."""
+
+MAX_CACHED = 50_000
+
+
+class PassageScore(Struct, frozen=True):
+    """The stretch of a passage that speaks loudest: its score (log odds), its tokens by number, its features.
+
+    `whole` is what all words of the passage weigh.
+    """
+
+    score: float
+    first: int
+    last: int
+    features: tuple[str, ...]
+    whole: int = 0
+
+
+class PassageRun(Struct, frozen=True):
+    """Passages that follow one another, by number, and their score (log odds) as one stretch."""
+
+    score: float
+    first: int
+    last: int
+
+
+class ScoreFloors(Struct, frozen=True):
+    """Scores (log odds) below which a passage does not matter: with a deed and a turn among its cues, and without."""
+
+    paired: float
+    alone: float
+
+
+WeighedPassage = tuple[int, int]
+"""What the words of a passage weigh together, and how many they are."""
+
+
+class Lexicon(dict[str, int]):
+    """What the words met so far weigh; a word is looked up when it is first met, its classes, marks and sides too.
+
+    `marked`, `sided` and `classed` hold only the words that have some.
+    """
+
+    def __init__(
+        self, weights: Weights, marks_of: Callable[[str], tuple[str, ...]], sides_of: Callable[[str], int]
+    ) -> None:
+        super().__init__()
+        self.sided: dict[str, int] = {}
+        self._sides_of = sides_of
+        self.marked: dict[str, tuple[str, ...]] = {}
+        self.classed: dict[str, int] = {}
+        self.concepts: dict[str, str] = {}
+        self._weights = weights
+        self._marks_of = marks_of
+
+    def __missing__(self, token: str) -> int:
+        get = self._weights.features.get
+        value = sum([get(feature, 0) for feature in word_features(token, self._weights)])
+        if marks := self._marks_of(token):
+            self.marked[token] = marks
+        if sides := self._sides_of(token):
+            self.sided[token] = sides
+        if classes := classes_of(token):
+            self.classed[token] = classes
+        if concept := concept_of(token, self._weights):
+            self.concepts[token] = concept
+        self[token] = value
+        return value
+
+    def forget(self) -> None:
+        """Begin anew when there are too many words."""
+        if len(self) >= MAX_CACHED:
+            self.clear()
+            self.marked.clear()
+            self.sided.clear()
+            self.classed.clear()
+            self.concepts.clear()
+
+
+class Classifier:
+    """The weights at work; what is known of a word, its `marks` too, is looked up once."""
+
+    def __init__(
+        self,
+        weights: Weights,
+        marks_of: Callable[[str], tuple[str, ...]] = lambda _: (),
+        sides_of: Callable[[str], int] = lambda _: 0,
+    ) -> None:
+        self.weights = weights
+        self._lexicon = Lexicon(weights, marks_of, sides_of)
+        self._search: CueSearch | None = None
+        self._pairs: Pairs | None = None
+
+    def read(self, tokens: list[str]) -> float:
+        """Return the score of the loudest stretch of at most `LONG` tokens, in log odds, without cues."""
+        total, first, last = best_span(self.values_of(tokens))
+        return self._scored(total, last - first)
+
+    def values_of(self, tokens: list[str]) -> list[int]:
+        """Return what each token's features weigh together; what is said again within `LONG` tokens adds nothing."""
+        values = [0] * len(tokens)
+        every = list(map(self._lexicon.__getitem__, tokens))
+        couples, ties = self._known_pairs.couples, self._known_pairs.ties
+        for start in range(0, len(tokens), LONG):
+            end = min(start + LONG, len(tokens))
+            part = tokens[start:end]
+            for at in dict(zip(reversed(part), range(end - 1, start - 1, -1), strict=True)).values():
+                values[at] = every[at]
+            begin = max(start, 1)
+            coupled = list(pairwise(tokens[begin - 1 : end]))
+            for couple in couples.keys() & coupled:
+                values[begin + coupled.index(couple)] += couples[couple]
+            if tied := self._ties_in(part):
+                tied.reverse()
+                places = dict(tied)
+                for tie in ties.keys() & places:
+                    values[start + places[tie]] += ties[tie]
+        return values
+
+    def _ties_in(self, tokens: list[str]) -> list[tuple[Pair, int]]:
+        """Return the concepts near each other and where; only words that were weighed before are known by theirs."""
+        concepts = map(self._lexicon.concepts.get, tokens)
+        named = [(at, concept) for at, concept in enumerate(concepts) if concept]
+        return ties_of(named) if len(named) > 1 else []
+
+    def _sum_of(self, tokens: list[str]) -> int:
+        """Return what the tokens of a short passage weigh together, as `values_of` does."""
+        couples, ties = self._known_pairs.couples, self._known_pairs.ties
+        total = sum(map(self._lexicon.__getitem__, set(tokens)))
+        total += sum([couples[each] for each in couples.keys() & pairwise(tokens)])
+        if tied := self._ties_in(tokens):
+            total += sum([ties[each] for each in ties.keys() & dict(tied)])
+        return total
+
+    def _bits_of(self, tokens: list[str]) -> int:
+        classed = self._lexicon.classed
+        bits = 0
+        for token in classed.keys() & set(tokens):
+            bits |= classed[token]
+        return bits
+
+    def sides_in(self, tokens: list[str]) -> int:
+        """Return the bits of all tokens' sides, once these were weighed."""
+        sided = self._lexicon.sided
+        bits = 0
+        for token in sided.keys() & tokens:
+            bits |= sided[token]
+        return bits
+
+    def marks_in(self, tokens: list[str]) -> list[str]:
+        """Return the marks of all tokens, in order, once these were weighed."""
+        marked = self._lexicon.marked
+        if marked.keys().isdisjoint(tokens):
+            return []
+        return [mark for token in tokens if token in marked for mark in marked[token]]
+
+    def listen(self, passage: str, tokens: list[str]) -> float:
+        """Return the score of a passage's loudest stretch with its cues, in log odds."""
+        return self.score_passage(passage, tokens).score
+
+    def score_passage(
+        self, passage: str, tokens: list[str], least: ScoreFloors | None = None
+    ) -> PassageScore:
+        """Find the loudest stretch of a passage; of its features only the cues are given, see `explain`.
+
+        Of a long passage, the candidates are its loudest words, and wherever a cue stands. Where it cannot reach
+        `least`, its cues are not looked for, and the score is without them.
+        """
+        self._lexicon.forget()
+        count = len(tokens)
+        values = self.values_of(tokens) if count > SHORT else []
+        total, first, last = best_span(values) if values else (self._sum_of(tokens), 0, count)
+        whole = sum(values) if values else total
+        score = self._scored(total, last - first)
+        if score < QUIET_SCORE or not (bits := self._bits_of(tokens)):
+            return PassageScore(score, first, last, (), whole)
+        if count <= LONG:
+            lack = self._missing_score(least, score, last - first)
+            found = self._cues.find(passage, MAX_LETTERS, bits, lack)
+            gain, features = self._cue_gain(passage, found)
+            return PassageScore(self._scored(total + gain, last - first), first, last, features, whole)
+        found = self._cues.find(passage, MAX_READ_CHARS, bits, self._missing_score(least, score, SHORT))
+        best = PassageScore(score, first, last, (), whole)
+        if not found and len(passage) <= MAX_READ_CHARS:
+            return best
+        return self._score_long(passage, tokens, values, bits, best, found)
+
+    def explain(self, tokens: list[str], scored: PassageScore, most: int = 4) -> PassageScore:
+        """Say which part of the loudest stretch it is, and which of its features weigh most."""
+        get = self.weights.features.get
+        values = self.values_of(tokens)
+        features = features_of(tokens[scored.first : scored.last], self.weights)
+        inside = {*scored.features, *(each for some in features for each in some)}
+        top = sorted(inside, key=lambda feature: (-get(feature, 0), feature))[:most]
+        first, last = best_subspan(values, scored.first, scored.last)
+        return PassageScore(
+            scored.score, first, last, tuple(feature for feature in top if get(feature, 0) > 0)
+        )
+
+    def _score_long(
+        self,
+        passage: str,
+        tokens: list[str],
+        values: list[int],
+        bits: int,
+        best: PassageScore,
+        found: dict[str, int],
+    ) -> PassageScore:
+        places = places_of(passage, tokens)
+        starts = {best.first}
+        starts |= {max(0, min(bisect_left(places, at) - LEAD, len(tokens) - LONG)) for at in found.values()}
+        for start in sorted(starts)[:MAX_STARTS]:
+            end = min(len(tokens), start + LONG)
+            stop = places[end] if end < len(places) else len(passage)
+            stretch = passage[places[start] : stop]
+            if len(passage) <= MAX_READ_CHARS:
+                inside = self._cues.find_again(stretch, MAX_LETTERS, found)
+            else:
+                inside = self._cues.find(stretch, MAX_LETTERS, bits, None)
+            gain, features = self._cue_gain(stretch, inside)
+            inner, first, last = best_span(values[start:end])
+            score = self._scored(inner + gain, last - first)
+            if score > best.score:
+                best = PassageScore(score, start + first, start + last, features, best.whole)
+        return best
+
+    def best_run(self, weighed: list[WeighedPassage]) -> PassageRun:
+        """Return the score of the loudest passages that follow one another, as one stretch, and their numbers."""
+        best = PassageRun(-99.0, 0, 0)
+        total = count = first = 0
+        for number, (weight, tokens) in enumerate(weighed):
+            if total <= 0:
+                total, count, first = 0, 0, number
+            total, count = total + weight, count + tokens
+            if total > 0 and (score := self._scored(total, max(count, MAX_RUN_PASSAGES))) > best.score:
+                best = PassageRun(score, first, number + 1)
+        return best
+
+    def _scored(self, total: float, count: int) -> float:
+        """Turn the sum of `count` tokens into log odds; longer stretches need more to be as loud."""
+        return self.weights.bias + self.weights.scale * total / sqrt(max(count, MIN_COUNT))
+
+    def _missing_score(self, least: ScoreFloors | None, score: float, count: int) -> MissingScore | None:
+        """Return what cues must add to a stretch of so many tokens."""
+        if least is None:
+            return None
+        a_point = sqrt(max(count, MIN_COUNT)) / self.weights.scale
+        return MissingScore(int((least.paired - score) * a_point), int((least.alone - score) * a_point))
+
+    def _cue_gain(self, stretch: str, found: Iterable[str]) -> tuple[int, tuple[str, ...]]:
+        """Return what the cues found in a stretch weigh, and their features, those that damp them among these."""
+        cues = damping_cues_near(found, stretch)
+        if not cues:
+            return 0, ()
+        get = self.weights.features.get
+        features = features_of_cues(cues)
+        return sum([get(feature, 0) for feature in features]), tuple(features)
+
+    @property
+    def _known_pairs(self) -> Pairs:
+        """What weighs in pairs."""
+        if self._pairs is None:
+            self._pairs = pairs_of(self.weights)
+        return self._pairs
+
+    @property
+    def _cues(self) -> CueSearch:
+        """What looks for cues; most texts need none."""
+        if self._search is None:
+            self._search = CueSearch(self.weights)
+        return self._search

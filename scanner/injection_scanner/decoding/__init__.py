@@ -1,0 +1,1 @@
+"""Find and decode encoded text."""

@@ -1,0 +1,1 @@
+"""Find hidden, split and scrambled text, and make it readable."""

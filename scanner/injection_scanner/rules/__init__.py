@@ -1,0 +1,1 @@
+"""Match rules and phrases in many languages."""

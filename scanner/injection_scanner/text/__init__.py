@@ -1,0 +1,1 @@
+"""Normalise and tokenise text."""
