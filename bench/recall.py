@@ -1,7 +1,7 @@
 """How often the right skill is named for a prompt, how often a wrong one, and what it costs.
 
 The model on this machine, at the threshold in force and around it. The prompts are none of the everyday prompts by
-which the measure is calibrated (`hermes_acp/knowledge/recall/generic_prompts.py`). Beside it, the plain measure of
+which the measure is calibrated (`hermes_acp/skills/suggestions/generic_prompts.py`). Beside it, the plain measure of
 letters.
 Run: python -m bench.recall
 """
@@ -16,11 +16,11 @@ from typing import Final
 import anyio
 
 from hermes_acp.core.embedding_ports import unit
-from hermes_acp.knowledge.recall.generic_prompts import GENERIC_PROMPTS
-from hermes_acp.knowledge.recall.skill_fit import FIT_THRESHOLD, fitting, standard_deviations_above
-from hermes_acp.knowledge.skills.lexical_similarity import lexical_similarities
 from hermes_acp.models.local_embeddings import LocalEmbedder
-from hermes_acp.storage.vector_store import PlacedVector, VectorStore
+from hermes_acp.skills.suggestions.generic_prompts import GENERIC_PROMPTS
+from hermes_acp.skills.suggestions.lexical_similarity import lexical_similarities
+from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, fitting, standard_deviations_above
+from hermes_acp.storage.search.vector_store import PlacedVector, VectorStore
 
 SKILLS: Final = {
     "release": "Cut a release of this library: bump the version, write the changelog, tag and publish to PyPI.",

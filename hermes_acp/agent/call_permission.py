@@ -14,6 +14,7 @@ from hermes_acp.agent.call_edits import apply_call_edits, with_comment
 from hermes_acp.agent.flow_tracking import exposure_of, policy_flow_of
 from hermes_acp.agent.policy_timeout import within_timeout
 from hermes_acp.agent.turn import Turn
+from hermes_acp.context.context_search import is_context_file
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.event_types import Grant
 from hermes_acp.core.events import CallProposed, Noticed, PermissionAnswered, PermissionAsked
@@ -21,7 +22,6 @@ from hermes_acp.core.flow_labels import Exposure
 from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse, PermissionScope
 from hermes_acp.core.ports import Tool
 from hermes_acp.core.proposals import Effect, Proposal, Remembers
-from hermes_acp.knowledge.context_search import is_context_file
 from hermes_acp.policy.grants import confinement_note, describe_grants
 from hermes_acp.policy.verdicts import Verdict
 

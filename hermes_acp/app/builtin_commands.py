@@ -86,7 +86,7 @@ def builtin_commands(
         )
 
     async def answer_skills(record: Record) -> str:
-        from hermes_acp.knowledge.skills.skill_overview import to_markdown
+        from hermes_acp.skills.skill_overview import to_markdown
 
         place, likeness = services.skill_service.place_of(record), services.recall_service.kinship
         return to_markdown(await services.skill_service.overview(place, workspace_trust, likeness))
@@ -120,10 +120,10 @@ def _tell_context(
     record: Record, home: Path, unread: "tuple[DeniedPath, ...]", context: ContextApprovals
 ) -> str:
     from hermes_acp.app.context_file_monitor import consent_for
-    from hermes_acp.knowledge.allowed_texts import read_allowed
-    from hermes_acp.knowledge.context_files import collect_context, collect_context_below
-    from hermes_acp.knowledge.context_search import SearchScope, folders_below
+    from hermes_acp.context.context_files import collect_context, collect_context_below
+    from hermes_acp.context.context_search import SearchScope, folders_below
     from hermes_acp.sessions.command_answers import context_text
+    from hermes_acp.storage.allowed_texts import read_allowed
 
     place = SearchScope(record.cwd, record.roots[1:], str(home), unread)
     allowed = read_allowed(home)

@@ -89,7 +89,7 @@ class ContextApprovals:
         It may if it stood there when the first session began in or around the folder, or if its user trusts `item`,
         which is the skill by its text.
         """
-        from hermes_acp.knowledge.context_consent import existed_at
+        from hermes_acp.context.context_consent import existed_at
 
         began_at = self.began_at((place,), math.inf)
         if began_at == math.inf or existed_at(file, began_at):

@@ -19,9 +19,9 @@ from hermes_acp.core.record import Record
 
 if TYPE_CHECKING:
     from hermes_acp.app.context_approvals import ContextApprovals
-    from hermes_acp.knowledge.context_consent import Consent
-    from hermes_acp.knowledge.context_search import SearchScope
-    from hermes_acp.knowledge.context_updates import ContextUpdates
+    from hermes_acp.context.context_consent import Consent
+    from hermes_acp.context.context_search import SearchScope
+    from hermes_acp.context.context_updates import ContextUpdates
 
 
 class ContextFileMonitor:
@@ -70,8 +70,8 @@ class ContextFileMonitor:
         await run_sync(keep, record.cwd, question.path, question.digest)
 
     def _look(self, record: Record, above: Record) -> ContextReport:
-        from hermes_acp.knowledge.allowed_texts import read_allowed
-        from hermes_acp.knowledge.context_search import SearchScope
+        from hermes_acp.context.context_search import SearchScope
+        from hermes_acp.storage.allowed_texts import read_allowed
 
         place = SearchScope(record.cwd, record.roots[1:], str(self._home), self._unread(record.cwd))
         if record is above:
@@ -102,7 +102,7 @@ class ContextFileMonitor:
     ) -> "ContextUpdates":
         """Return a session's news; `is_settled` tells that nothing its prompt lacks is to be asked about."""
         if record not in self._sessions:
-            from hermes_acp.knowledge.context_updates import ContextUpdates
+            from hermes_acp.context.context_updates import ContextUpdates
 
             news = self._sessions[record] = ContextUpdates(self._clean)
             if not any(isinstance(message, AssistantMessage) for message in record.messages):
@@ -120,7 +120,7 @@ def consent_for(above: Record, book: "ContextApprovals") -> "Consent":
     A session begins with its first prompt: whatever is there then may be used, but for content that was rejected, and
     for what changed while another session of this process was at work in the same folder.
     """
-    from hermes_acp.knowledge.context_consent import Consent
+    from hermes_acp.context.context_consent import Consent
 
     def is_trusted(path: str, digest: str) -> bool:
         return book.is_approved(above.cwd, path, digest)
@@ -135,7 +135,7 @@ def _began_at(record: Record) -> float:
 
 def _shown(record: Record) -> dict[str, str]:
     """Return the context files as a model was shown them: in its prompt, and in the notes since."""
-    from hermes_acp.knowledge.context_updates import shown_files
+    from hermes_acp.context.context_updates import shown_files
 
     notes = (
         part.text

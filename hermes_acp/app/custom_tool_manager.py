@@ -166,7 +166,7 @@ class CustomToolManager:
                 await run_sync(self._keep, trusted[0])
 
     def _keep(self, file: "ToolFile") -> None:
-        from hermes_acp.knowledge.version_history import ChangeCause
+        from hermes_acp.storage.version_history import ChangeCause
 
         cause = ChangeCause("user", self._clock.now(), "trusted as it was found")
         with suppress(HermesError):  # what cannot be kept is used all the same; a later change says why

@@ -27,7 +27,7 @@ def embedder_of(
     section = settings.recall
     if section.embeddings == "off":
         return None
-    from hermes_acp.storage.vector_store import require_vectors
+    from hermes_acp.storage.search.vector_store import require_vectors
 
     require_vectors()
     if section.embeddings == "local":

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from hermes_acp.agent.turn import TurnStages
     from hermes_acp.app.mcp_server_manager import McpServerManager
     from hermes_acp.config.memory_settings import MemorySettings
-    from hermes_acp.knowledge.external_memory import ExternalMemory
-    from hermes_acp.knowledge.memory_service import MemoryService
+    from hermes_acp.memory.external_memory import ExternalMemory
+    from hermes_acp.memory.external_memory_service import MemoryService
 
 
 class ExternalMemoryService:
@@ -35,7 +35,7 @@ class ExternalMemoryService:
         if section is None or not settings.enabled:
             return TurnStages()
         from hermes_acp.agent.stages.external_memory_stages import outside_memory_stages
-        from hermes_acp.knowledge.external_memory import ExternalMemory
+        from hermes_acp.memory.external_memory import ExternalMemory
         from injection_scanner.scanner import scan
 
         service = _service(section.provider)
@@ -80,7 +80,5 @@ def memory_key(settings: "MemorySettings", variables: Mapping[str, str]) -> str:
 
 
 def _service(name: str) -> "MemoryService":
-    plugin_folder: PluginFolder[MemoryService] = PluginFolder(
-        "hermes_acp.knowledge.memory_services", "SERVICE"
-    )
+    plugin_folder: PluginFolder[MemoryService] = PluginFolder("hermes_acp.memory.services", "SERVICE")
     return plugin_folder.open(name)

@@ -153,7 +153,7 @@ class McpServerManager:
         )
 
     def _lets_pass(self, text: str) -> bool:
-        from hermes_acp.knowledge.allowed_texts import digest_of, read_allowed
+        from hermes_acp.storage.allowed_texts import digest_of, read_allowed
 
         allowed = read_allowed(self._environment.home)
         return bool(allowed) and digest_of(text.encode("utf-8", "replace")) in allowed

@@ -13,7 +13,7 @@ from hermes_acp.core.errors import HermesError, StorageError
 
 if TYPE_CHECKING:
     from hermes_acp.config.memory_settings import MemorySettings
-    from hermes_acp.knowledge.memory_snapshot import MemorySnapshot
+    from hermes_acp.memory.memory_snapshot import MemorySnapshot
 
 WAITING: Final = (
     "{notes} for your approval, proposed while you were not asked. `/memory` shows each in full; "
@@ -28,16 +28,16 @@ def notes_ports(settings: "MemorySettings", home: Path, is_attended: Callable[[]
     """
     if not settings.enabled:
         return {}
-    from hermes_acp.knowledge.memory_store import MemoryStore
+    from hermes_acp.memory.memory_store import MemoryStore
 
     return {"memories": MemoryStore(home), "asks_to_remember": lambda: settings.ask or not is_attended()}
 
 
 def notes_layer(settings: "MemorySettings", home: Path, cwd: str) -> "MemorySnapshot":
     """Return the notes that a new session is shown. Blocks."""
-    from hermes_acp.knowledge.allowed_texts import read_allowed
-    from hermes_acp.knowledge.memory_snapshot import MemorySnapshot, take_snapshot
-    from hermes_acp.knowledge.memory_store import MemoryStore
+    from hermes_acp.memory.memory_snapshot import MemorySnapshot, take_snapshot
+    from hermes_acp.memory.memory_store import MemoryStore
+    from hermes_acp.storage.allowed_texts import read_allowed
 
     return (
         take_snapshot(MemoryStore(home), cwd, read_allowed(home)) if settings.enabled else MemorySnapshot("")
@@ -62,7 +62,7 @@ class PendingNoteNotices:
             return ()
         if stamp == self._stamp or not self._is_attended():
             return ()
-        from hermes_acp.knowledge.pending_notes import PendingNotes
+        from hermes_acp.memory.pending_notes import PendingNotes
 
         try:
             waiting = frozenset(note.id for note in PendingNotes(self._home).all())
@@ -80,8 +80,8 @@ def _counted(count: int) -> str:
 
 def settle_pending(home: Path, wish: str) -> str:
     """Answer `/memory`: list what waits, or approve or reject what is named. Blocks."""
-    from hermes_acp.knowledge.memory_store import MemoryStore
-    from hermes_acp.knowledge.pending_notes import chosen, described
+    from hermes_acp.memory.memory_store import MemoryStore
+    from hermes_acp.memory.pending_notes import chosen, described
 
     memory = MemoryStore(home)
     waiting = memory.pending.all()

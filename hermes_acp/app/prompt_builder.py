@@ -14,18 +14,18 @@ from msgspec import Struct
 from hermes_acp.agent.system_prompt import prompt_layers
 from hermes_acp.agent.turn import SystemPrompt
 from hermes_acp.app.memory_notes import notes_layer
+from hermes_acp.context.context_files import ContextFiles, collect_context
+from hermes_acp.context.context_notices import context_notices
+from hermes_acp.context.context_search import SearchScope
 from hermes_acp.core.denied_paths import DeniedPath
 from hermes_acp.core.flow_labels import NOTES, Source
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.knowledge.allowed_texts import read_allowed
-from hermes_acp.knowledge.context_files import ContextFiles, collect_context
-from hermes_acp.knowledge.context_notices import context_notices
-from hermes_acp.knowledge.context_search import SearchScope
-from hermes_acp.knowledge.memory_snapshot import MemorySnapshot
+from hermes_acp.memory.memory_snapshot import MemorySnapshot
+from hermes_acp.storage.allowed_texts import read_allowed
 
 if TYPE_CHECKING:
     from hermes_acp.config.memory_settings import MemorySettings
-    from hermes_acp.knowledge.context_consent import Consent
+    from hermes_acp.context.context_consent import Consent
 
 
 REMOTE_CONTEXT: Final = """The project is on another machine, so that its instructions for agents, such as AGENTS.md, \

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.port_types import RecallQuery, SearchResults
-    from hermes_acp.knowledge.recall.hybrid_search import SemanticSearch
-    from hermes_acp.knowledge.recall.skill_similarity import SkillSimilarity
-    from hermes_acp.knowledge.recall.skill_suggestions import SemanticIndex, SkillSuggester
+    from hermes_acp.recall.hybrid_search import SemanticSearch
+    from hermes_acp.skills.suggestions.skill_similarity import SkillSimilarity
+    from hermes_acp.skills.suggestions.skill_suggestions import SemanticIndex, SkillSuggester
 
 FILE: Final = "vectors.db"
 CATCH_UP_TIMEOUT_S: Final = 2.0
@@ -52,14 +52,14 @@ class RecallService:
 
         Raises BadRequest for a query that says nothing, StorageError.
         """
-        from hermes_acp.knowledge.recall.hybrid_search import HybridSearch
+        from hermes_acp.recall.hybrid_search import HybridSearch
 
         return await HybridSearch(self._store.words, self._search).search(asked)
 
     @property
     def kinship(self) -> "SkillSimilarity":
         """Whoever tells which skills are much alike: by meaning where there is a model for it, by letters elsewhere."""
-        from hermes_acp.knowledge.recall.skill_similarity import SkillSimilarity
+        from hermes_acp.skills.suggestions.skill_similarity import SkillSimilarity
 
         return SkillSimilarity(lambda: self._meaning, self._tell)
 
@@ -78,10 +78,10 @@ class RecallService:
             self._tell(trouble)
             return
         if embedder is not None:
-            from hermes_acp.knowledge.recall.skill_suggestions import SemanticIndex
-            from hermes_acp.knowledge.recall.vector_indexing import VectorIndexer
-            from hermes_acp.storage.passage_index import PassageIndex
-            from hermes_acp.storage.vector_store import VectorStore
+            from hermes_acp.skills.suggestions.skill_suggestions import SemanticIndex
+            from hermes_acp.storage.search.passage_index import PassageIndex
+            from hermes_acp.storage.search.vector_indexing import VectorIndexer
+            from hermes_acp.storage.search.vector_store import VectorStore
 
             vectors = VectorStore(self._path, embedder.name)
             words = PassageIndex(self._store.words)
@@ -103,7 +103,7 @@ class RecallService:
         return TurnStages(preflight=(look,), before_step=(name,), postflight=(self._after_turn,))
 
     def _make_foresight(self, skill_service: "SkillService", start: StartTask) -> "SkillSuggester":
-        from hermes_acp.knowledge.recall.skill_suggestions import SkillSuggester
+        from hermes_acp.skills.suggestions.skill_suggestions import SkillSuggester
 
         return SkillSuggester(
             lambda: self._meaning,
@@ -144,7 +144,9 @@ class RecallService:
         meaning = self._meaning
         if meaning is None:
             return 0
-        await meaning.indexer.index_skills(())  # what all skills are measured by; it wakes the model too
+        from hermes_acp.skills.suggestions.skill_vectors import index_skills
+
+        await index_skills(meaning.indexer, ())  # what all skills are measured by; it wakes the model too
         await self._store.words.catch_up(CATCH_UP_TIMEOUT_S if max_wait_s is None else max_wait_s)
         left = -1
         with anyio.move_on_after(max_wait_s):
@@ -163,7 +165,7 @@ class RecallService:
         """Forget a session that was deleted, also where meaning is no longer asked for."""
         if not self._path.is_file():
             return
-        from hermes_acp.storage.vector_store import VectorStore, require_vectors
+        from hermes_acp.storage.search.vector_store import VectorStore, require_vectors
 
         try:
             require_vectors()
@@ -218,8 +220,8 @@ class RecallService:
     def _search(self) -> "SemanticSearch | None":
         if self._meaning is None:
             return None
-        from hermes_acp.knowledge.recall.hybrid_search import SemanticSearch
-        from hermes_acp.storage.passage_index import PassageIndex
+        from hermes_acp.recall.hybrid_search import SemanticSearch
+        from hermes_acp.storage.search.passage_index import PassageIndex
 
         meaning = self._meaning
         words = PassageIndex(self._store.words)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from hermes_acp.agent.turn import AfterStepStage, PostflightStage
     from hermes_acp.app.skill_service import SkillService
     from hermes_acp.config.skill_settings import SkillSettings
-    from hermes_acp.knowledge.skills.lexical_similarity import SkillSimilarityMeasure
-    from hermes_acp.knowledge.skills.skill_usage import SkillUsageTracker
+    from hermes_acp.skills.skill_usage import SkillUsageTracker
+    from hermes_acp.skills.suggestions.lexical_similarity import SkillSimilarityMeasure
 
 
 class SkillLearning:
@@ -38,7 +38,7 @@ class SkillLearning:
     @cached_property
     def usage_tracker(self) -> "SkillUsageTracker":
         """The books on the uses of skills."""
-        from hermes_acp.knowledge.skills.skill_usage import SkillUsageTracker
+        from hermes_acp.skills.skill_usage import SkillUsageTracker
 
         return SkillUsageTracker(self._environment.home, self._clock.now)
 
@@ -54,7 +54,7 @@ class SkillLearning:
         """Return what the tools of skills take."""
         if not (settings.enabled and settings.learning):
             return {"skill_uses": self.usage_tracker}
-        from hermes_acp.knowledge.skills.skill_editor import SkillEditor
+        from hermes_acp.skills.skill_editor import SkillEditor
 
         workshop = SkillEditor(
             self._environment.home, skill_service.library, self.usage_tracker, self._clock.now, likeness

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from hermes_acp.app.backend_selector import BackendSelector
     from hermes_acp.app.context_approvals import ContextApprovals
     from hermes_acp.app.skill_learning import SkillLearning
-    from hermes_acp.knowledge.folder_watcher import FolderWatcher
-    from hermes_acp.knowledge.skills.lexical_similarity import SkillSimilarityMeasure
-    from hermes_acp.knowledge.skills.skill_collection import Skill
-    from hermes_acp.knowledge.skills.skill_library import SkillLibrary
-    from hermes_acp.knowledge.skills.skill_overview import SkillOverview
-    from hermes_acp.knowledge.skills.skill_watch import SkillWatch
     from hermes_acp.sessions.session import Session
+    from hermes_acp.skills.skill_collection import Skill
+    from hermes_acp.skills.skill_library import SkillLibrary
+    from hermes_acp.skills.skill_overview import SkillOverview
+    from hermes_acp.skills.skill_watch import SkillWatch
+    from hermes_acp.skills.suggestions.lexical_similarity import SkillSimilarityMeasure
+    from hermes_acp.storage.watching.folder_watcher import FolderWatcher
 
 
 class SkillService:
@@ -59,7 +59,7 @@ class SkillService:
     @cached_property
     def library(self) -> "SkillLibrary":
         """The skills; made in a worker thread, as it imports the scanner."""
-        from hermes_acp.knowledge.skills.skill_library import SkillLibrary
+        from hermes_acp.skills.skill_library import SkillLibrary
 
         user_home = self._environment.variables.get("HOME") or str(self._environment.home.parent)
         return SkillLibrary(self._environment.home, Path(user_home), self._is_elsewhere, self._admits)
@@ -67,14 +67,14 @@ class SkillService:
     @cached_property
     def _watcher(self) -> "FolderWatcher":
         """The one watcher of this process; made in a worker thread."""
-        from hermes_acp.knowledge.folder_watcher import FolderWatcher
+        from hermes_acp.storage.watching.folder_watcher import FolderWatcher
 
         return FolderWatcher(self._start)
 
     def _admits(self, cwd: str, skill: "Skill", file: Path) -> bool:
         """Return whether a file of a workspace's skill may be used: it stood there, or its user approved it. Blocks."""
-        from hermes_acp.knowledge.skills.skill_collection import FILE
-        from hermes_acp.knowledge.skills.skill_commands import trust_item
+        from hermes_acp.skills.skill_collection import FILE
+        from hermes_acp.skills.skill_commands import trust_item
 
         item = trust_item(skill) if file.name == FILE and file.parent == Path(skill.folder) else None
         return self._context is None or self._context.admits_skill_file(cwd, file, item)
@@ -108,7 +108,7 @@ class SkillService:
         def make() -> ToolSource | None:
             if not self._has_skills():
                 return None
-            from hermes_acp.knowledge.skills.skill_commands import SkillSource
+            from hermes_acp.skills.skill_commands import SkillSource
 
             learning = self._learning
             news = learning.tidy() if learning else ()
@@ -135,7 +135,7 @@ class SkillService:
         self._start(session.sources.skills.run)
 
     def _watch(self, cwd: str) -> "SkillWatch":
-        from hermes_acp.knowledge.skills.skill_watch import SkillWatch
+        from hermes_acp.skills.skill_watch import SkillWatch
 
         with self._making:
             if cwd not in self._watches:
@@ -144,8 +144,8 @@ class SkillService:
 
     async def overview(self, place: str, trust: Trust, likeness: "SkillSimilarityMeasure") -> "SkillOverview":
         """Tell of all skills of a place how they stand. Raises StorageError."""
-        from hermes_acp.knowledge.skills.skill_commands import trust_item
-        from hermes_acp.knowledge.skills.skill_overview import SkillOverview, overview
+        from hermes_acp.skills.skill_commands import trust_item
+        from hermes_acp.skills.skill_overview import SkillOverview, overview
 
         if not (self._has_skills() and self._learning):
             return SkillOverview(())
@@ -163,7 +163,7 @@ class SkillService:
         """Return the skills that a workspace contains, for its user to trust. Blocks."""
         if not self._has_skills():
             return ()
-        from hermes_acp.knowledge.skills.skill_commands import trust_item
+        from hermes_acp.skills.skill_commands import trust_item
 
         skills = self.library.collection(place).skills
         return tuple(trust_item(skill) for skill in skills if skill.scope == "workspace")

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, field_validator
 from hermes_acp.config.settings_section import Section
 from hermes_acp.core.plugins import PluginFolder
 
-SERVICES: Final = "hermes_acp.knowledge.memory_services"
+SERVICES: Final = "hermes_acp.memory.services"
 
 
 def _known(name: str) -> str:

@@ -17,7 +17,7 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import NoteAdded
 from hermes_acp.core.record import fold_events
 from hermes_acp.core.untrusted_text import plain
-from hermes_acp.knowledge.note_changes import NoteChanges, RevertedNotes
+from hermes_acp.memory.note_changes import NoteChanges, RevertedNotes
 from hermes_acp.sessions.child_sessions import events_to_close
 from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager
 from hermes_acp.storage.transcript import Transcript
@@ -128,14 +128,14 @@ class TurnUndo:
 
     async def _forget(self, turns: Sequence[str], checkpoint_id: str) -> RevertedNotes:
         """Take back what turns noted, in the undo that took back their files or one of its own."""
-        from hermes_acp.knowledge.memory_store import reapply_change
+        from hermes_acp.memory.memory_store import reapply_change
 
         now = self._now()
         by = checkpoint_id or f"notes of {turns[-1]}, {now}"
         return await run_sync(self._notes.revert, self._session_id, turns, by, now, reapply_change)
 
     async def _remember(self, by: str) -> RevertedNotes:
-        from hermes_acp.knowledge.memory_store import reapply_change
+        from hermes_acp.memory.memory_store import reapply_change
 
         return await run_sync(self._notes.reapply, self._session_id, by, reapply_change)
 

@@ -16,15 +16,15 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import SessionNotFound, StorageError
 from hermes_acp.core.events import ArchiveChanged, RootsChanged, SessionOpened, TitleChanged
-from hermes_acp.storage.database import Database, DatabaseDamaged
 from hermes_acp.storage.private_files import remove_folder
 from hermes_acp.storage.record_lines import decode_lines
+from hermes_acp.storage.search.database import Database, DatabaseDamaged
 from hermes_acp.storage.transcript import Transcript
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from hermes_acp.storage.search_index import SearchIndex
+    from hermes_acp.storage.search.search_index import SearchIndex
 
 T = TypeVar("T")
 SESSION_ID = re.compile(r"([A-Za-z0-9_-]{1,128})(\.[A-Za-z0-9_-]{1,64})?")
@@ -69,7 +69,7 @@ class SessionStore:
     @property
     def words(self) -> "SearchIndex":
         """What was said in all sessions; made on first use."""
-        from hermes_acp.storage.search_index import SearchIndex
+        from hermes_acp.storage.search.search_index import SearchIndex
 
         if self._words is None:
             self._words = SearchIndex(self._home, self.folder)

@@ -11,8 +11,8 @@ DRAWERS = {
     "hermes_acp.tools.builtin": "TOOL",
     "hermes_acp.models.providers": "PROVIDER",
     "hermes_acp.workspaces.backends": "BACKEND",
-    "hermes_acp.knowledge.kinds": "KIND",
-    "hermes_acp.knowledge.memory_services": "SERVICE",
+    "hermes_acp.context.kinds": "KIND",
+    "hermes_acp.memory.services": "SERVICE",
     "hermes_acp.web.search_services": "SERVICE",
     "hermes_acp.frontends.acp.own_methods": "EXTENSION",
     "hermes_acp.frontends.acp.v1.methods": "METHOD",
@@ -22,6 +22,8 @@ DRAWERS = {
     "hermes_acp.frontends.lsp.features": "FEATURE",
 }
 CATALOGUE = """
+hermes_acp.context.kinds: agents_md claude_md copilot_instructions cursor_rules cursorrules gemini_md hermes_md
+  soul_md windsurfrules
 hermes_acp.frontends.acp.own_methods: checkpoints_diff checkpoints_list checkpoints_restore edits_judge edits_list
   sessions_search
 hermes_acp.frontends.acp.v1.methods: auth_status authenticate initialize logout mcp_message providers_disable
@@ -37,9 +39,7 @@ hermes_acp.frontends.lsp.actions: continue_writing explain fix refactor write_te
 hermes_acp.frontends.lsp.features: initialize initialized text_document_code_action text_document_did_change
   text_document_did_close text_document_did_open text_document_hover text_document_inline_completion
   window_work_done_progress_cancel workspace_did_change_configuration workspace_execute_command
-hermes_acp.knowledge.kinds: agents_md claude_md copilot_instructions cursor_rules cursorrules gemini_md hermes_md
-  soul_md windsurfrules
-hermes_acp.knowledge.memory_services: honcho mem0
+hermes_acp.memory.services: honcho mem0
 hermes_acp.models.providers: anthropic bedrock gemini openai_compatible openai_responses
 hermes_acp.tools.builtin: apply_patch ask_user browser delegate diagnostics edit_file execute_code
   git glob list_files memory notebook_edit plan process read_file search session_search skill skill_manage

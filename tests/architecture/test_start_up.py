@@ -86,7 +86,7 @@ def test_a_conversation_imports_nothing_it_has_no_use_for() -> None:
     assert not loaded & {"mcp", "mcp_types", "hermes_acp.mcp.server_pool"}
     assert not loaded & {
         "injection_scanner.engine",
-        "hermes_acp.knowledge.recall.hybrid_search",
+        "hermes_acp.recall.hybrid_search",
     }
 
 

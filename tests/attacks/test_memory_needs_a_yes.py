@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from hermes_acp.core.messages import ToolCall
-from hermes_acp.knowledge.pending_notes import PendingNotes
+from hermes_acp.memory.pending_notes import PendingNotes
 from tests.conversations.app_scene import Scene
 from tests.conversations.fake_editor import FakeEditor, ShownSession, allow
 from tests.conversations.scripted_provider import call, step

@@ -8,8 +8,8 @@ import pytest
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ToolCall
-from hermes_acp.knowledge.skills.skill_collection import Skill
-from hermes_acp.knowledge.skills.skill_library import SkillLibrary
+from hermes_acp.skills.skill_collection import Skill
+from hermes_acp.skills.skill_library import SkillLibrary
 from tests.conversations.app_scene import RealClock, Scene, plain_history
 from tests.conversations.fake_editor import allow
 from tests.conversations.scripted_provider import call, step

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from hermes_acp.context.context_files import ContextFiles, collect_context, fingerprint
+from hermes_acp.context.context_search import SearchScope, load_kinds
 from hermes_acp.core.policy_rules import Rule
-from hermes_acp.knowledge.context_files import ContextFiles, collect_context, fingerprint
-from hermes_acp.knowledge.context_search import SearchScope, load_kinds
 from hermes_acp.policy.policy_engine import Policy
 
 

@@ -11,7 +11,7 @@ from hermes_acp.app.workspace_trust import WorkspaceTrust
 from hermes_acp.config.environment import environment_of
 from hermes_acp.config.memory_settings import MemorySettings
 from hermes_acp.config.settings import Settings
-from hermes_acp.knowledge.context_consent import Consent
+from hermes_acp.context.context_consent import Consent
 from hermes_acp.world import RandomIds
 
 

@@ -11,8 +11,8 @@ import pytest
 from anyio.abc import SocketStream
 from msgspec import structs
 
-from hermes_acp.knowledge.allowed_texts import allow
 from hermes_acp.mcp.server_definitions import HttpServer, ServerContext, ServerTimeouts
+from hermes_acp.storage.allowed_texts import allow
 from injection_scanner.scanner import scan
 from tests.contract.mcp_playground import QUICK, Playground, Reports, at_work, playing, python_server
 from tests.contract.web_server import web_server

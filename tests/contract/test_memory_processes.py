@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.port_types import EventContext, MemoryChange
-from hermes_acp.knowledge.memory_store import MemoryStore
+from hermes_acp.memory.memory_store import MemoryStore
 
 pytestmark = pytest.mark.slow
 

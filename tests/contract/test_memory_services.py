@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.knowledge.external_memory import MAX_FAILURES, ExternalMemory
-from hermes_acp.knowledge.memory_service import ConversationExchange, MemoryService
+from hermes_acp.memory.external_memory import MAX_FAILURES, ExternalMemory
+from hermes_acp.memory.external_memory_service import ConversationExchange, MemoryService
 from injection_scanner.scanner import scan
 from tests.contract.json_server import Asked, JsonServer, json_server
 from tests.conversations.app_scene import Scene, plain_history
@@ -62,7 +62,7 @@ SPEAKS = {"honcho": honcho, "mem0": mem0}
 
 @asynccontextmanager
 async def memory(name: str, server: JsonServer) -> AsyncGenerator[ExternalMemory]:
-    service = PluginFolder[MemoryService]("hermes_acp.knowledge.memory_services", "SERVICE").open(name)
+    service = PluginFolder[MemoryService]("hermes_acp.memory.services", "SERVICE").open(name)
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
 

@@ -10,8 +10,8 @@ from typing import Any
 import anyio
 import pytest
 
-from hermes_acp.knowledge.folder_events import FolderEvents
-from hermes_acp.knowledge.folder_watcher import POLL_INTERVAL_S, FolderWatcher
+from hermes_acp.storage.watching.folder_events import FolderEvents
+from hermes_acp.storage.watching.folder_watcher import POLL_INTERVAL_S, FolderWatcher
 
 pytestmark = pytest.mark.anyio
 WAIT_S = 60

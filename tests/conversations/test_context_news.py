@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_acp.knowledge.allowed_texts import allow, forbid
+from hermes_acp.storage.allowed_texts import allow, forbid
 from tests.conversations.app_scene import Scene, plain_history
 from tests.conversations.fake_editor import ShownSession
 from tests.conversations.scripted_provider import call, step

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from hermes_acp.core.messages import ToolCall
-from hermes_acp.knowledge.version_history import histories
+from hermes_acp.storage.version_history import histories
 from tests.conversations.app_scene import Scene, plain_history
 from tests.conversations.fake_editor import FakeEditor, ShownSession, allow
 from tests.conversations.scripted_provider import Pause, Step, call, step

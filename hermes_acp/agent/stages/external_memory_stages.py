@@ -13,8 +13,8 @@ from hermes_acp.core.events import NoteAdded
 from hermes_acp.core.flow_labels import Source
 from hermes_acp.core.messages import AssistantMessage, UserMessage, words_in
 from hermes_acp.core.untrusted_text import fence
-from hermes_acp.knowledge.external_memory import ExternalMemory
-from hermes_acp.knowledge.memory_service import ConversationExchange
+from hermes_acp.memory.external_memory import ExternalMemory
+from hermes_acp.memory.external_memory_service import ConversationExchange
 
 FIRST_WAIT_S: Final = 0.3
 HEADLESS_WAIT_S: Final = 5.0

@@ -1,7 +1,7 @@
 """Count what became of the skills that a turn used.
 
 Knows: which endings say that a skill did not help. Does not know: what follows from that
-(`knowledge.skills.usage_tracker`).
+(`skills/skill_usage.py`).
 A model that could not be reached, a refusal, a missing approval say nothing about a skill, so they are not counted.
 """
 
@@ -14,7 +14,7 @@ from hermes_acp.agent.turn import Ending, PostflightStage, Turn
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import Noticed
-from hermes_acp.knowledge.skills.skill_usage import SkillUsageTracker
+from hermes_acp.skills.skill_usage import SkillUsageTracker
 
 FAILED: Final[frozenset[ExitReason]] = frozenset(
     {

@@ -21,8 +21,8 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
 
 def run_memory(options: argparse.Namespace) -> int:
     """Show what waits, or decide; return the exit code."""
-    from hermes_acp.knowledge.memory_store import MemoryStore
-    from hermes_acp.knowledge.pending_notes import chosen, described
+    from hermes_acp.memory.memory_store import MemoryStore
+    from hermes_acp.memory.pending_notes import chosen, described
 
     memory = MemoryStore(read_environment().home)
     waiting = memory.pending.all()

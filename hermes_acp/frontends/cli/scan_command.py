@@ -70,7 +70,7 @@ class _FileScan:
     """One look at files: what each is, as it is found, and what all of them are together."""
 
     def __init__(self) -> None:
-        from hermes_acp.knowledge.allowed_texts import read_allowed
+        from hermes_acp.storage.allowed_texts import read_allowed
 
         self._environment = _environment()
         self._allowed = read_allowed(self._environment.home_path)
@@ -85,7 +85,7 @@ class _FileScan:
 
     def judge(self, file: str, read: Callable[[str], bytes | None], least: str = "info") -> None:
         """Judge a file and show what is found, from `least` severity on."""
-        from hermes_acp.knowledge.allowed_texts import digest_of
+        from hermes_acp.storage.allowed_texts import digest_of
 
         try:
             content = read(file)
@@ -150,7 +150,7 @@ def _remember(files: Sequence[str], *, is_allowed: bool) -> int:
     from pathlib import Path
 
     from hermes_acp.frontends.cli.cli_output import escaped
-    from hermes_acp.knowledge.allowed_texts import allow, forbid
+    from hermes_acp.storage.allowed_texts import allow, forbid
 
     _need(files)
     home = _environment().home

@@ -14,7 +14,7 @@ from hermes_acp.frontends.cli.skills_hub import add_hub, practice_of, run_hub
 from hermes_acp.frontends.cli.skills_search import search_skills_of, twins_of
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.version_history import VersionHistory
+    from hermes_acp.storage.version_history import VersionHistory
 
 
 def add_skills(parser: argparse.ArgumentParser) -> None:
@@ -76,8 +76,8 @@ def run_skills(options: argparse.Namespace) -> int:
 def _list(environment: Environment, place: Path, *, as_json: bool) -> int:
     from hermes_acp.app.skill_service import SkillService
     from hermes_acp.app.workspace_trust import WorkspaceTrust
-    from hermes_acp.knowledge.skills.skill_commands import trust_item
-    from hermes_acp.knowledge.skills.skill_overview import line_text, overview
+    from hermes_acp.skills.skill_commands import trust_item
+    from hermes_acp.skills.skill_overview import line_text, overview
     from hermes_acp.world import RandomIds
 
     skill_service = SkillService(environment, lambda _: None)  # looked up here, and not followed
@@ -123,7 +123,7 @@ def _history_of(environment: Environment, place: Path, name: str) -> "VersionHis
 
 
 def _show_history(history: "VersionHistory", *, as_json: bool) -> int:
-    from hermes_acp.knowledge.skills.skill_overview import describe_version
+    from hermes_acp.skills.skill_overview import describe_version
 
     if as_json:
         print_json(history.versions()[::-1])
@@ -135,7 +135,7 @@ def _show_history(history: "VersionHistory", *, as_json: bool) -> int:
 
 
 def _roll_back(history: "VersionHistory", number: int | None) -> int:
-    from hermes_acp.knowledge.version_history import ChangeCause, origin_of
+    from hermes_acp.storage.version_history import ChangeCause, origin_of
     from hermes_acp.world import SystemClock
 
     versions = history.versions()

@@ -14,8 +14,8 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.cli.cli_output import bold, escaped, local_time, note
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.skills.skill_hub import SkillCandidate, SkillHub
-    from hermes_acp.knowledge.skills.skill_usage import SkillUsageTracker
+    from hermes_acp.skills.skill_hub import SkillCandidate, SkillHub
+    from hermes_acp.skills.skill_usage import SkillUsageTracker
 
 SOURCE: Final = "GIT_URL[#path][@branch, tag or commit], or a folder"
 SCRIPTS: Final = (".bash", ".bat", ".cmd", ".js", ".mjs", ".pl", ".ps1", ".py", ".rb", ".sh", ".ts", ".zsh")
@@ -39,7 +39,7 @@ def add_hub(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run_hub(environment: Environment, place: Path, options: argparse.Namespace) -> int:
     """Do what was asked; give the exit code."""
-    from hermes_acp.knowledge.skills.skill_hub import SkillHub, read_source
+    from hermes_acp.skills.skill_hub import SkillHub, read_source
     from hermes_acp.world import SystemClock
 
     search_path = environment.variables.get("PATH", "")
@@ -63,7 +63,7 @@ def run_hub(environment: Environment, place: Path, options: argparse.Namespace) 
 
 def practice_of(environment: Environment) -> "SkillUsageTracker":
     """Return the books on the uses of skills."""
-    from hermes_acp.knowledge.skills.skill_usage import SkillUsageTracker
+    from hermes_acp.skills.skill_usage import SkillUsageTracker
     from hermes_acp.world import SystemClock
 
     return SkillUsageTracker(environment.home, SystemClock().now)

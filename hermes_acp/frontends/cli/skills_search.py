@@ -14,14 +14,14 @@ from hermes_acp.config.environment import Environment
 from hermes_acp.frontends.cli.cli_output import bold, escaped, note, print_json
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.skills.lexical_similarity import SimilarSkills
-    from hermes_acp.knowledge.skills.skill_collection import Skill
+    from hermes_acp.skills.skill_collection import Skill
+    from hermes_acp.skills.suggestions.lexical_similarity import SimilarSkills
 
 
 def search_skills_of(environment: Environment, place: Path, options: argparse.Namespace) -> int:
     """Print the skills that hold any of the words, the best first; give the exit code: 1 where there is none."""
     from hermes_acp.app.skill_service import SkillService
-    from hermes_acp.knowledge.skills.skill_search import search_skills
+    from hermes_acp.skills.skill_search import search_skills
 
     words = " ".join(options.words)
     skills = SkillService(environment, lambda _: None).library.collection(str(place)).skills
@@ -48,7 +48,7 @@ def twins_of(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[S
 
 async def _about(environment: Environment, words: str, skills: "Sequence[Skill]") -> "Sequence[Skill]":
     from hermes_acp.app.recall_service import RecallService
-    from hermes_acp.knowledge.recall.hybrid_search import SEMANTIC_UNAVAILABLE
+    from hermes_acp.recall.hybrid_search import SEMANTIC_UNAVAILABLE
     from hermes_acp.storage.session_store import SessionStore
 
     async with RecallService.by_settings(environment, SessionStore(environment.home)) as recall_service:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from hermes_acp.core.custom_tools import ToolChange, ToolPreview, ToolScope
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import Diff
-from hermes_acp.knowledge.version_history import (
+from hermes_acp.storage.version_history import (
     ChangeCause,
     VersionHistory,
     Who,

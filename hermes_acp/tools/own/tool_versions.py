@@ -1,13 +1,13 @@
 """Every version of one tool, out of the versions of the folder it lies in.
 
 Knows: that a tool's versions are the different contents its file had, counted from 1. Does not know: how versions are
-kept (`knowledge.history`). Blocks.
+kept (`storage/version_history.py`). Blocks.
 """
 
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.knowledge.version_history import FOUND, ChangeCause, Version, VersionFile, VersionHistory
+from hermes_acp.storage.version_history import FOUND, ChangeCause, Version, VersionFile, VersionHistory
 
 
 class ToolVersion(Struct, frozen=True):

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.storage.inotify import (
+from hermes_acp.storage.watching.inotify import (
     DELETE_SELF,
     DO_NOT_FOLLOW,
     IS_FOLDER,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hermes_acp.frontends.cli.cli_main import run_command
-from hermes_acp.knowledge.version_history import ChangeCause, open_history
+from hermes_acp.storage.version_history import ChangeCause, open_history
 
 SKILL = "---\nname: {name}\ndescription: Cut a release.\n---\nDo it.\n"
 TOOL = 'TOOL = {"name": "hi", "description": "Say hi."}\n\n\ndef run() -> str:\n    return "hi"\n'

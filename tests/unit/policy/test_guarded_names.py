@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_acp.knowledge.context_search import load_kinds
+from hermes_acp.context.context_search import load_kinds
 from hermes_acp.policy.sensitive_names import (
     PROTECTED_FILES,
     PROTECTED_FOLDERS,

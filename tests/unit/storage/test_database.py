@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from hermes_acp.core.errors import StorageError
-from hermes_acp.storage.database import Database, DatabaseDamaged
+from hermes_acp.storage.search.database import Database, DatabaseDamaged
 
 pytestmark = pytest.mark.anyio
 MIGRATIONS = ("CREATE TABLE words (word TEXT PRIMARY KEY) STRICT", "CREATE INDEX by_word ON words (word)")

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.errors import StorageError
-from hermes_acp.storage import search_tables, session_store
-from hermes_acp.storage.database import Database
+from hermes_acp.storage import session_store
+from hermes_acp.storage.search import search_tables
+from hermes_acp.storage.search.database import Database
 from hermes_acp.storage.session_store import SessionRow, SessionStore
 from tests.unit.storage.index_formats import LIST_FORMATS, SEARCH_FORMATS, write_format
 

@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.storage.search_queries import CLOSE, MAX_TERMS, OPEN, SEAM, fold, parse, snippet, spaced
+from hermes_acp.storage.search.search_queries import (
+    CLOSE,
+    MAX_TERMS,
+    OPEN,
+    SEAM,
+    fold,
+    parse,
+    snippet,
+    spaced,
+)
 
 TEXTS = (
     "The login handler fails",

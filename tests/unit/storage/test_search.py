@@ -23,8 +23,8 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.messages import TextPart
 from hermes_acp.core.port_types import RecallQuery, SearchHit
-from hermes_acp.storage import search_index
-from hermes_acp.storage.search_index import SearchIndex
+from hermes_acp.storage.search import search_index
+from hermes_acp.storage.search.search_index import SearchIndex
 from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.storage.transcript import Transcript
 

@@ -6,7 +6,7 @@ import pytest
 
 from hermes_acp.core.embedding_ports import cosine_similarity, unit
 from hermes_acp.core.errors import StorageError
-from hermes_acp.storage.vector_store import PlacedVector, VectorStore
+from hermes_acp.storage.search.vector_store import PlacedVector, VectorStore
 
 pytestmark = pytest.mark.anyio
 EAST, NORTH, BETWEEN = unit([1, 0]), unit([0, 1]), unit([1, 1])

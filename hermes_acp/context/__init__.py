@@ -1,0 +1,1 @@
+"""Find, read and follow context files (AGENTS.md and its kin)."""

@@ -1,0 +1,87 @@
+"""Which context files a session may use without asking its user.
+
+Those that stood there when the session began may be used, and those with content that the user approved since. A file
+that appears or changes later could have been planted by a command, so its user is asked. Blocks on the disk.
+"""
+
+import os
+import stat
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.context.context_search import ContextCandidate
+
+MAX_LINKS: Final = 40
+COARSE_NS: Final = 2_000_000_000
+"""How far a time without a fraction of a second may be off: some filesystems count in twos of seconds."""
+SECOND_NS: Final = 1_000_000_000
+
+
+class Consent(Struct, frozen=True):
+    """What one session may use: files older than `began_at`, seconds since the epoch, and approved content.
+
+    `answers` are its user's, by the SHA-256 of the content; `is_trusted` tells what they approved in other sessions,
+    by the file's label and its digest, `rejected` are the digests of what they rejected there.
+    """
+
+    began_at: float
+    answers: Mapping[str, bool]
+    is_trusted: Callable[[str, str], bool]
+    rejected: frozenset[str] = frozenset()
+
+    def admits(self, candidate: ContextCandidate, digest: str) -> bool:
+        """Return whether a file may be used with this content."""
+        if (answer := self.answers.get(digest)) is not None:
+            return answer
+        if digest in self.rejected:
+            return False
+        return existed_at(candidate.path, self.began_at) or self.is_trusted(candidate.label, digest)
+
+    def may_withhold(self, began_at: float) -> bool:
+        """Return whether files may be withheld that were there when a session began."""
+        return self.began_at < began_at or bool(self.rejected)
+
+
+def existed_at(path: Path, at: float) -> bool:
+    """Return whether a file, and each link on the way to it, was last changed before a time.
+
+    What counts is the time of the inode's last change. It is set by writing, renaming and linking, and programs cannot
+    set it back, as they can the time of the content's last change.
+    """
+    try:
+        return all(_is_before(status.st_ctime_ns, at) for status in _inodes(path))
+    except OSError:
+        return False
+
+
+def _is_before(changed_ns: int, at: float) -> bool:
+    slack_ns = 0 if changed_ns % SECOND_NS else COARSE_NS
+    return changed_ns + slack_ns < at * SECOND_NS
+
+
+def _inodes(path: Path) -> Iterator[os.stat_result]:
+    """Yield the file and every link passed on the way to it. Raises OSError."""
+    current, rest, links = Path(path.anchor), deque(path.parts[1:]), 0
+    while rest:
+        part = rest.popleft()
+        if part == os.pardir:
+            current = current.parent
+            continue
+        status = (current / part).lstat()
+        if not stat.S_ISLNK(status.st_mode):
+            current /= part
+            if not rest:
+                yield status
+            continue
+        yield status
+        links += 1
+        if links > MAX_LINKS:
+            raise OSError(f"{path} leads through more than {MAX_LINKS} links")
+        target = Path(os.readlink(current / part))
+        rest.extendleft(reversed(target.parts[1:] if target.is_absolute() else target.parts))
+        if target.is_absolute():
+            current = Path(target.anchor)

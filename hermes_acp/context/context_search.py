@@ -1,0 +1,174 @@
+"""Where context files are looked for.
+
+Knows: the way from the user's own folder over further folders to the working directory, and which of a kind's names
+counts. Does not know: what stands in a file. Blocks on the disk.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path, PurePath
+
+from msgspec import Struct
+
+from hermes_acp.core.denied_paths import DeniedPath
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.storage.repository_root import find_root
+
+MAX_MATCHES = 100
+USUAL_HOME = ".hermes"
+"""A home of this name lies in the user's; one that was chosen elsewhere stands for itself."""
+
+
+class ContextFileKind(Struct, frozen=True):
+    """One kind of context file: its name, and the paths in a folder it goes by, the preferred one first.
+
+    Of `candidates` the first that exists counts; of what fits a pattern in `patterns`, everything. `users` is where the
+    agent it is written for keeps the user's own, in the user's home.
+    """
+
+    name: str
+    candidates: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    users: str = ""
+
+
+class SearchScope(Struct, frozen=True):
+    """Whose context is gathered: a working directory, further folders beside it, and the user's own folder.
+
+    What rules have `shut` is no part of it.
+    """
+
+    cwd: str
+    more_roots: tuple[str, ...] = ()
+    home: str = ""
+    shut: tuple[DeniedPath, ...] = ()
+
+
+class ContextCandidate(Struct, frozen=True):
+    """A file that may be used: `root` is what its links may not leave, `label` how it is called for people."""
+
+    path: Path
+    root: Path
+    label: str
+
+
+@cache
+def load_kinds() -> tuple[ContextFileKind, ...]:
+    """Return every kind, in the order of their file names."""
+    plugin_folder: PluginFolder[ContextFileKind] = PluginFolder("hermes_acp.context.kinds", "KIND")
+    return tuple(plugin_folder.open(name) for name in plugin_folder)
+
+
+def is_context_file(path: str) -> bool:
+    """Return whether a file is read as a context file by its name."""
+    where = PurePath(path)
+    names = (name for kind in load_kinds() for name in (*kind.candidates, *kind.patterns))
+    return any(where.match(name) for name in names)
+
+
+def main_root(place: SearchScope) -> Path:
+    """Return the root of the working directory's repository, links resolved."""
+    return find_root(Path(os.path.realpath(place.cwd)))
+
+
+def candidates(place: SearchScope) -> Iterator[ContextCandidate]:
+    """Yield the files to look at, the farthest first: the user's own, those of further folders, the way down.
+
+    Of the user's own, those written for other agents come before those written for this one.
+    """
+    seen: set[Path] = set()
+    for candidate in _users(place):
+        seen.add(candidate.path)
+        yield candidate
+    for folder, root, is_main in _folders(place):
+        for path in files_in(folder):
+            if path not in seen:
+                seen.add(path)
+                yield ContextCandidate(
+                    path, root, path.relative_to(root).as_posix() if is_main else str(path)
+                )
+
+
+def candidates_in(place: SearchScope, folders: Sequence[Path]) -> Iterator[ContextCandidate]:
+    """Yield the files to look at in some folders; none of those that are below no root of the place, or no more."""
+    main = main_root(place)
+    roots = [main, *(root for _, root in _ends(place))]
+    for folder in folders:
+        for root in [each for each in roots if folder.is_relative_to(each)][:1]:
+            for path in files_in(folder):
+                yield ContextCandidate(
+                    path, root, path.relative_to(root).as_posix() if root == main else str(path)
+                )
+
+
+def folders_below(place: SearchScope, folders: Iterable[str]) -> list[Path]:
+    """Return the folders on the ways down to some that are not on the way to a folder of the place, within the
+    roots.
+    """
+    ends = tuple(_ends(place))
+    above = {each for end, _ in ends for each in (end, *end.parents)}
+    roots = {root for _, root in ends}
+    ways = {each for folder in folders for each in (Path(folder), *Path(folder).parents)} - above
+    return sorted(each for each in ways if any(each.is_relative_to(root) for root in roots))
+
+
+def _ends(place: SearchScope) -> Iterator[tuple[Path, Path]]:
+    """Yield the working directory and the further ones, each with its root, links resolved."""
+    for each in (place.cwd, *place.more_roots):
+        folder = Path(os.path.realpath(each))
+        yield folder, find_root(folder)
+
+
+def _users(place: SearchScope) -> Iterator[ContextCandidate]:
+    """Yield what the user keeps for all projects where other agents look for it; their files lead anywhere at home."""
+    home = Path(place.home)
+    if home.name != USUAL_HOME:
+        return
+    user_home = Path(os.path.realpath(home.parent))
+    for kind in load_kinds():
+        path = user_home / kind.users
+        if kind.users and os.path.lexists(path):
+            yield ContextCandidate(path, user_home, str(path))
+
+
+def _folders(place: SearchScope) -> Iterator[tuple[Path, Path, bool]]:
+    cwd = Path(os.path.realpath(place.cwd))
+    root = find_root(cwd)
+    if place.home:
+        home = Path(os.path.realpath(place.home))
+        yield home, home, False
+    for further in place.more_roots:
+        folder = Path(os.path.realpath(further))
+        own_root = find_root(folder)
+        if own_root != root:
+            yield from ((each, own_root, False) for each in _way_down(folder, own_root))
+    yield from ((each, root, True) for each in _way_down(cwd, root))
+    for further in place.more_roots:
+        folder = Path(os.path.realpath(further))
+        if find_root(folder) == root and folder != cwd:
+            yield from ((each, root, True) for each in _way_down(folder, root))
+
+
+def _way_down(folder: Path, root: Path) -> Sequence[Path]:
+    return [each for each in reversed((folder, *folder.parents)) if each.is_relative_to(root)]
+
+
+def files_in(folder: Path) -> Iterator[Path]:
+    """Yield the context files right in a folder, of every kind."""
+    try:
+        present = frozenset(os.listdir(folder))
+    except OSError:
+        return
+    for kind in load_kinds():
+        found = next((name for name in kind.candidates if _is_there(folder, name, present)), None)
+        if found is not None:
+            yield folder / found
+        for pattern in kind.patterns:
+            if pattern.split("/")[0] in present:
+                yield from sorted(folder.glob(pattern))[:MAX_MATCHES]
+
+
+def _is_there(folder: Path, name: str, present: frozenset[str]) -> bool:
+    first, _, rest = name.partition("/")
+    return first in present and (not rest or os.path.lexists(folder / name))

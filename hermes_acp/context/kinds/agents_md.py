@@ -1,0 +1,8 @@
+"""AGENTS.md, the instructions file most agents share. Source: https://agents.md.
+
+Knows: the file's names. Does not know: who reads it.
+"""
+
+from hermes_acp.context.context_search import ContextFileKind
+
+KIND = ContextFileKind(name="AGENTS.md", candidates=("AGENTS.md", "agents.md"), users=".codex/AGENTS.md")

@@ -1,0 +1,8 @@
+""".cursorrules, the single-file rules written for Cursor.
+
+Knows: the file's names. Does not know: who reads it.
+"""
+
+from hermes_acp.context.context_search import ContextFileKind
+
+KIND = ContextFileKind(name=".cursorrules", candidates=(".cursorrules",))

@@ -1,8 +1,0 @@
-"""AGENTS.md, the instructions file most agents share. Source: https://agents.md.
-
-Knows: the file's names. Does not know: who reads it.
-"""
-
-from hermes_acp.knowledge.context_search import ContextFileKind
-
-KIND = ContextFileKind(name="AGENTS.md", candidates=("AGENTS.md", "agents.md"), users=".codex/AGENTS.md")

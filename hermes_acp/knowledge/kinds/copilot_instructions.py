@@ -1,8 +1,0 @@
-""".github/copilot-instructions.md, written for GitHub Copilot.
-
-Knows: the file's names. Does not know: who reads it.
-"""
-
-from hermes_acp.knowledge.context_search import ContextFileKind
-
-KIND = ContextFileKind(name="copilot-instructions.md", candidates=(".github/copilot-instructions.md",))

@@ -1,8 +1,0 @@
-""".cursorrules, the single-file rules written for Cursor.
-
-Knows: the file's names. Does not know: who reads it.
-"""
-
-from hermes_acp.knowledge.context_search import ContextFileKind
-
-KIND = ContextFileKind(name=".cursorrules", candidates=(".cursorrules",))

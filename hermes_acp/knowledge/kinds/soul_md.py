@@ -1,8 +1,0 @@
-"""SOUL.md, how an agent should be and speak, written for Hermes Agent.
-
-Knows: the file's names. Does not know: who reads it.
-"""
-
-from hermes_acp.knowledge.context_search import ContextFileKind
-
-KIND = ContextFileKind(name="SOUL.md", candidates=("SOUL.md",))

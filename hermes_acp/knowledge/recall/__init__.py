@@ -1,1 +1,0 @@
-"""Finding what is known by its meaning: earlier sessions, and skills."""

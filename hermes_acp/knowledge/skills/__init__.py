@@ -1,1 +1,0 @@
-"""Skills: know-how in folders, by the open standard of agentskills.io."""

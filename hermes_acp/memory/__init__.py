@@ -1,0 +1,1 @@
+"""Keep notes for later sessions."""

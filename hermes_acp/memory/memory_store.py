@@ -1,0 +1,284 @@
+"""What the agent notes for later sessions: a few short entries a file, in plain text that its user can open.
+
+Knows: the files and their bounds, how an entry is added, replaced and removed, that nothing is kept that the scanner
+would block. Does not know: who notes what, where notes are shown. A change is made to the file as it is at that
+moment, under a lock, so that nothing is lost among processes; what a session was shown of it at its beginning stays.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from anyio.to_thread import run_sync
+from msgspec import Struct, structs
+
+from hermes_acp.core.errors import BadRequest, StorageError
+from hermes_acp.core.event_types import Diff
+from hermes_acp.core.port_types import EventContext, MemoryChange, MemoryPreview, MemoryState, MemoryStoreName
+from hermes_acp.memory.note_changes import NoteChange, NoteChanges
+from hermes_acp.memory.pending_notes import PendingNote, PendingNotes
+from hermes_acp.storage.file_locks import file_lock
+from hermes_acp.storage.private_files import storage_error, write_whole
+from hermes_acp.storage.repository_root import find_root
+from hermes_acp.telemetry.redaction import Redactor
+
+if TYPE_CHECKING:
+    from injection_scanner.findings import Finding
+
+BETWEEN: Final = "\n§\n"
+SEPARATOR: Final = re.compile(r"^[ \t]*§[ \t]*$", re.MULTILINE)
+MAX_BYTES: Final = 256 << 10
+EXCERPT_CHARACTERS: Final = 60
+CHANGED_SINCE: Final = "it was changed since by somebody else"
+STORE_FULL: Final = "there is no room for it any more"
+LEFT_OUT: Final = "[a note was left out: it looks like an injected instruction]"
+
+
+class StoreLimits(Struct, frozen=True):
+    """One file of notes: its name in the folder, how many characters it may have, what belongs there."""
+
+    file: str
+    characters: int
+    about: str
+
+
+STORES: Final = MappingProxyType[MemoryStoreName, StoreLimits](
+    {
+        "memory": StoreLimits(
+            "MEMORY.md", 2_200, "what holds in every workspace: ways of working, tools, lessons"
+        ),
+        "user": StoreLimits(
+            "USER.md", 1_375, "the user: name, role, preferences, how they like to be answered"
+        ),
+        "workspace": StoreLimits(
+            "MEMORY.md", 2_200, "this workspace alone: how it is built and tested, its conventions"
+        ),
+    }
+)
+
+
+class MemoryStore:
+    """The notes of one user; those of a workspace go by its repository, or by the folder itself where there is none."""
+
+    def __init__(self, home: Path) -> None:
+        self._folder = home / "memories"
+        self._changes = NoteChanges(home)
+        self.pending = PendingNotes(home)
+
+    def path_of(self, name: MemoryStoreName, cwd: str) -> Path:
+        """Say where a store's file lies; always in the user's own folder, never in a repository."""
+        folder = self._folder
+        if name == "workspace":
+            place = str(find_root(Path(cwd)))
+            folder /= "workspaces"
+            folder /= hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        return folder / STORES[name].file
+
+    def state(self, name: MemoryStoreName, cwd: str) -> MemoryState:
+        """Return a store as it is now; blocks. Raises StorageError."""
+        return _state(name, read_entries(self.path_of(name, cwd)))
+
+    async def preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
+        """Show what a change would make of its file. Raises BadRequest for one that cannot be made."""
+        return await run_sync(self._preview, cwd, change)
+
+    async def change(self, cwd: str, change: MemoryChange, moment: EventContext) -> MemoryState:
+        """Make a change; on return it outlives the machine. Raises BadRequest, StorageError."""
+        return await run_sync(self.change_now, cwd, change, moment)
+
+    async def defer(self, cwd: str, change: MemoryChange, moment: EventContext) -> None:
+        """Keep a change until a person decides; on return the proposal outlives the machine.
+
+        Raises BadRequest, StorageError.
+        """
+        await run_sync(self.pending.add, cwd, self.path_of(change.store, cwd), change, moment)
+
+    def approve(self, note: PendingNote) -> MemoryState:
+        """Make a change that waited, as a person said yes. Blocks. Raises BadRequest, StorageError."""
+        path = self.path_of(note.change.store, note.cwd)
+        if note.change.action == "add" and note.change.text.strip() in read_entries(path):
+            state = self.state(note.change.store, note.cwd)  # a crash came between the change and this line
+        else:
+            state = self.change_now(note.cwd, note.change, note.moment)
+        self.pending.drop((note.id,))
+        return state
+
+    def _preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
+        path = self.path_of(change.store, cwd)
+        before = read_entries(path, is_changed=True)
+        after = changed(before, change)
+        meant = "" if change.action == "add" else before[_only(before, change.old_text)]
+        return MemoryPreview(structs.replace(change, meant=meant), _diff(path, before, after))
+
+    def change_now(self, cwd: str, change: MemoryChange, moment: EventContext) -> MemoryState:
+        """Make a change and wait for whoever is changing the same notes; give them as a model may read them. Blocks."""
+        path = self.path_of(change.store, cwd)
+        with file_lock(path.with_suffix(".lock")):
+            before = read_entries(path, is_changed=True)
+            entries = changed(before, change)
+            _write(path, entries)
+        gone, come = _only_in(before, entries), _only_in(entries, before)
+        self._changes.add(NoteChange(moment, change.store, str(path), gone, come))
+        state = structs.replace(_state(change.store, entries), diff=_diff(path, before, entries))
+        return structs.replace(state, entries=tuple(map(sanitize_entry, entries)))
+
+
+def reapply_change(change: NoteChange) -> str:
+    """Make a change once more, or the other way round; give why it cannot be made, in a few words. Blocks.
+
+    Raises StorageError.
+    """
+    path = Path(change.file)
+    with file_lock(path.with_suffix(".lock")):
+        before = read_entries(path, is_changed=True)
+        if change.gone and change.gone not in before:
+            return "" if change.come in before else CHANGED_SINCE
+        come = (change.come,) if change.come and change.come not in before else ()
+        at = before.index(change.gone) if change.gone else len(before)
+        entries = (*before[:at], *come, *before[at + bool(change.gone) :])
+        if size_of(entries) > max(STORES[change.store].characters, size_of(before)):
+            return STORE_FULL
+        _write(path, entries)
+    return ""
+
+
+def _write(path: Path, entries: Sequence[str]) -> None:
+    try:
+        write_whole(Path(os.path.realpath(path)), written(entries).encode(), mode=0o600)
+    except OSError as error:
+        raise storage_error("write the notes in", path, error) from error
+
+
+def _only_in(entries: Sequence[str], others: Sequence[str]) -> str:
+    """Return the one entry that others lack; empty for none."""
+    return next((entry for entry in entries if entry not in others), "")
+
+
+def _diff(path: Path, before: Sequence[str], after: Sequence[str]) -> Diff:
+    return Diff(str(path), written(before) if before else None, written(after))
+
+
+def _state(name: MemoryStoreName, entries: Sequence[str]) -> MemoryState:
+    return MemoryState(name, tuple(entries), size_of(entries), STORES[name].characters)
+
+
+def read_entries(path: Path, *, is_changed: bool = False) -> tuple[str, ...]:
+    """Read the entries of a file that people may have edited; none where there is no file. Raises StorageError.
+
+    Where the file is going to be changed, it must be text throughout: nothing of it may be lost.
+    """
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise storage_error("read the notes in", path, error) from error
+    if len(content) > MAX_BYTES:
+        raise StorageError(f"{path} has more than {MAX_BYTES:,} bytes.", hint="Shorten it.")
+    try:
+        text = content.decode("utf-8-sig", "strict" if is_changed else "replace")
+    except UnicodeDecodeError as error:
+        raise StorageError(
+            f"{path} is not UTF-8: byte {error.start} does not fit, and nothing was changed.",
+            hint="Save it as UTF-8.",
+        ) from error
+    entries = SEPARATOR.split(text.replace("\r\n", "\n"))
+    return tuple(entry.strip() for entry in entries if entry.strip())
+
+
+def written(entries: Sequence[str]) -> str:
+    """Return a file's text."""
+    return BETWEEN.join(entries) + "\n" if entries else ""
+
+
+def size_of(entries: Sequence[str]) -> int:
+    """Return how many characters entries take up of their store."""
+    return len(BETWEEN.join(entries))
+
+
+def changed(entries: Sequence[str], change: MemoryChange) -> tuple[str, ...]:
+    """Return the entries after a change. Raises BadRequest, in words for whoever wanted it."""
+    match change.action:
+        case "add":
+            new = _fit(change.text)
+            if new in entries:
+                raise BadRequest("This is noted already.", hint="Nothing needs to be done.")
+            after = (*entries, new)
+        case "replace":
+            number = _meant(entries, change)
+            after = (*entries[:number], _fit(change.text), *entries[number + 1 :])
+        case "remove":
+            number = _meant(entries, change)
+            after = (*entries[:number], *entries[number + 1 :])
+    limit = STORES[change.store].characters
+    if change.action != "remove" and size_of(after) > limit:
+        raise BadRequest(
+            f"The notes would have {size_of(after):,} characters; at most {limit:,} fit.",
+            hint="Replace or remove entries first, or say it shorter.",
+        )
+    return after
+
+
+def _fit(text: str) -> str:
+    """Check a new entry. Raises BadRequest."""
+    entry = " ".join(text.split()) if "\n" not in text.strip() else text.strip()
+    if not entry:
+        raise BadRequest("An empty note says nothing.", hint="Give the note's text.")
+    if SEPARATOR.search(entry):
+        raise BadRequest("A line of nothing but § parts notes.", hint="Write it without, or as two notes.")
+    if Redactor(()).clean(entry) != entry:
+        raise BadRequest(
+            "This holds what looks like a secret, and is not noted.",
+            hint="Say where it is kept, not what it is.",
+        )
+    if blocked := find_blocking(entry):
+        raise BadRequest(
+            f"This looks like an injected instruction and is not noted: {blocked.why.rstrip('.')}.",
+            hint="Note facts, not orders that somebody else gave.",
+        )
+    return entry
+
+
+def find_blocking(text: str) -> "Finding | None":
+    """Return the first finding for which a text is not taken; none where it may be."""
+    from injection_scanner.scanner import scan
+
+    report = scan(text)
+    return next((finding for finding in report.findings if finding.severity == "block"), None)
+
+
+def sanitize_entry(entry: str) -> str:
+    """Return an entry as a model may read it: people write into the file too, and so may whoever talks them into it."""
+    return LEFT_OUT if find_blocking(entry) else entry
+
+
+def _meant(entries: Sequence[str], change: MemoryChange) -> int:
+    """Find the one note a change is about; not one that says something else by now. Raises BadRequest."""
+    number = _only(entries, change.old_text)
+    if change.meant and entries[number] != change.meant:
+        raise BadRequest(
+            "This note was changed by somebody else meanwhile.", hint="Look at it, then decide again."
+        )
+    return number
+
+
+def _only(entries: Sequence[str], part: str) -> int:
+    """Find the one entry that holds a text. Raises BadRequest."""
+    wanted = part.strip()
+    if not wanted:
+        raise BadRequest("Say which note is meant.", hint="Give a part of it that no other note has.")
+    found = [number for number, entry in enumerate(entries) if wanted in entry]
+    if not found:
+        known = "; ".join(sanitize_entry(entry)[:EXCERPT_CHARACTERS] for entry in entries) or "there are none"
+        raise BadRequest(f"No note holds {wanted[:EXCERPT_CHARACTERS]!r}.", hint=f"The notes are: {known}.")
+    if len({entries[number] for number in found}) > 1:
+        raise BadRequest(
+            f"{len(found)} notes hold {wanted[:EXCERPT_CHARACTERS]!r}.",
+            hint="Give a part that one alone has.",
+        )
+    return found[0]

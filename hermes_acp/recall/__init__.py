@@ -1,0 +1,1 @@
+"""Find earlier sessions by words and by meaning."""

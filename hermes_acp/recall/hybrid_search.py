@@ -1,0 +1,110 @@
+"""A search for words and for meaning at once.
+
+Knows: how two rankings become one. Does not know: how either comes about, who asks. Where meaning cannot be asked,
+words alone are searched for: a search by meaning is never worse than that.
+Source: Cormack, Clarke, Büttcher: Reciprocal Rank Fusion (SIGIR 2009).
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Final
+
+import anyio
+from msgspec import structs
+
+from hermes_acp.core.embedding_ports import Embedder
+from hermes_acp.core.errors import BadRequest, ModelError, StorageError
+from hermes_acp.core.port_types import RecallQuery, SearchHit, SearchResults
+from hermes_acp.core.tool_ports import Recall
+from hermes_acp.storage.search.passage_index import PassageIndex
+from hermes_acp.storage.search.vector_store import VectorStore
+
+RRF_CONSTANT: Final = 60
+NEIGHBOURS: Final = 60
+MAX_PER_SESSION: Final = 3
+SEARCH_TIMEOUT_S: Final = 15.0
+
+SEMANTIC_UNAVAILABLE: Final = "Only words were searched for: recall.embeddings is off."
+
+UNKNOWN: Final = "The meaning of {count:,} sessions is not known yet; they were searched for words alone."
+Place = tuple[str, int]
+
+
+class SemanticSearch:
+    """Searches the vectors of what was said."""
+
+    def __init__(
+        self,
+        vectors: VectorStore,
+        embedder: Embedder,
+        words: PassageIndex,
+        count_unknown: Callable[[], Awaitable[int]],
+    ) -> None:
+        self._vectors = vectors
+        self._embedder = embedder
+        self._words = words
+        self.count_unknown = count_unknown
+
+    async def search(self, asked: RecallQuery) -> list[SearchHit]:
+        """Find passages, the nearest first. Raises ModelError, StorageError."""
+        (vector,) = await self._embedder.embed([asked.text], "query")
+        near = await self._vectors.nearest("session", vector, NEIGHBOURS, asked.cwd)
+        places = [(each.source, each.position) for each in near if each.source != asked.excluded]
+        finds = await self._words.finds(places)
+        return [finds[place] for place in places if place in finds]
+
+
+class HybridSearch:
+    """Searches for words, and for meaning where that is asked for and `meaning` gives somebody who can."""
+
+    def __init__(self, words: Recall, meaning: Callable[[], SemanticSearch | None]) -> None:
+        self._words = words
+        self._meaning = meaning
+
+    async def search(self, asked: RecallQuery) -> SearchResults:
+        """Find passages. Raises BadRequest for a query that says nothing, StorageError."""
+        meaning = self._meaning() if asked.by_meaning else None
+        if meaning is None:
+            finds = await self._words.search(asked)
+            return structs.replace(finds, note=SEMANTIC_UNAVAILABLE) if asked.by_meaning else finds
+        by_words = await self._search_words(asked)
+        note = ""
+        by_meaning: list[SearchHit] = []
+        try:
+            with anyio.fail_after(SEARCH_TIMEOUT_S):
+                by_meaning = await meaning.search(asked)
+                if unknown := await meaning.count_unknown():
+                    note = UNKNOWN.format(count=unknown)
+        except (ModelError, StorageError) as error:
+            note = f"Meaning was left out of this search: {error.message}"
+        except TimeoutError:
+            note = "Meaning was left out of this search: the model for it did not answer in time."
+        return SearchResults(
+            fuse_rankings((by_words.found, by_meaning), asked.limit), by_words.unread_sessions, note
+        )
+
+    async def _search_words(self, asked: RecallQuery) -> SearchResults:
+        try:
+            return await self._words.search(structs.replace(asked, limit=max(asked.limit, NEIGHBOURS)))
+        except BadRequest:
+            if not asked.text.strip():
+                raise
+            return SearchResults(())  # no word, and perhaps a meaning
+
+
+def fuse_rankings(rankings: Iterable[Sequence[SearchHit]], limit: int) -> tuple[SearchHit, ...]:
+    """Make one ranking of several: what stands high in any of them, and higher yet what stands high in all."""
+    scores: dict[Place, float] = {}
+    finds: dict[Place, SearchHit] = {}
+    for ranking in rankings:
+        for rank, find in enumerate(ranking):
+            place = (find.session_id, find.position)
+            scores[place] = scores.get(place, 0.0) + 1 / (RRF_CONSTANT + rank + 1)
+            finds.setdefault(place, find)
+    taken: dict[str, int] = {}
+    best: list[SearchHit] = []
+    for place in sorted(scores, key=lambda place: (-scores[place], place)):
+        session_id = place[0]
+        if taken.get(session_id, 0) < MAX_PER_SESSION:
+            taken[session_id] = taken.get(session_id, 0) + 1
+            best.append(finds[place])
+    return tuple(best[:limit])

@@ -1,0 +1,1 @@
+"""Find, run, edit and install skills."""

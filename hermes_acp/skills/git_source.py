@@ -1,0 +1,148 @@
+"""Files out of a git repository that nobody vouches for, without a work tree.
+
+Knows: how git fetches and reads objects with no configuration but ours. Does not know: what the files are for. Blocks.
+Nothing is checked out, so there is no hook, filter, submodule or link to follow: objects are read as bytes. Neither the
+system's nor the user's configuration counts, so no credential helper is started; ssh finds its keys as it always does.
+Source: git(1), git-fetch(1), gitattributes(5).
+"""
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, cast
+
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.storage.private_files import private_folder
+from hermes_acp.storage.version_history import is_hidden
+
+TIMEOUT_S: Final = 180
+MAX_STDERR_CHARACTERS: Final = 300
+WAYS: Final = "https:ssh:file"
+VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "GIT_ALLOW_PROTOCOL": WAYS,
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_CONFIG_COUNT": "0",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_PARAMETERS": "",
+        "GIT_CONFIG_SYSTEM": os.devnull,
+        "GIT_EDITOR": "false",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": "",
+        "LC_ALL": "C",
+    }
+)
+SETTINGS: Final = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "credential.helper=",
+    "fetch.fsckObjects=true",
+    "fetch.recurseSubmodules=false",
+    "gc.auto=0",
+    "http.followRedirects=initial",
+    "maintenance.auto=false",
+    "submodule.recurse=false",
+    "transfer.bundleURI=false",
+)
+
+
+class Blob(Struct, frozen=True):
+    """One file: its bytes, and whether it can be run."""
+
+    content: bytes
+    is_executable: bool = False
+
+
+class _Entry(Struct, frozen=True):
+    mode: str
+    oid: str
+    size_bytes: int
+    path: str
+
+
+class GitSource:
+    """One commit of a repository elsewhere, fetched into a folder of its own."""
+
+    def __init__(self, folder: Path, search_path: str) -> None:
+        program = shutil.which("git", path=search_path)
+        if program is None:
+            raise BadRequest("git is not installed.", hint="Install git, or name a folder.")
+        self._program = program
+        self._folder = private_folder(folder)
+        self._run("init", "--quiet", "--bare", "--template=", ".")
+
+    def fetch(self, url: str, ref: str) -> str:
+        """Fetch a branch, tag or commit, by default what the repository is at; give the commit. Raises BadRequest."""
+        if url.startswith("-") or ref.startswith("-"):
+            raise BadRequest(f"{url!r} is no address of a repository.")
+        self._run("fetch", "--quiet", "--no-tags", "--depth=1", "--", url, ref or "HEAD")
+        return self._run("rev-parse", "--verify", "FETCH_HEAD^{commit}").decode().strip()
+
+    def files(self, commit: str, path: str, *, max_files: int, most_bytes: int) -> dict[str, Blob]:
+        """Return all files below a folder of a commit but hidden ones, by their paths in it. Raises BadRequest."""
+        entries = self._entries(commit, path)
+        size_bytes = sum(entry.size_bytes for entry in entries)
+        if len(entries) > max_files or size_bytes > most_bytes:
+            raise BadRequest(
+                f"{path or 'The repository'} holds {len(entries)} files of {size_bytes:,} bytes; at most {max_files} "
+                f"of {most_bytes:,} are taken.",
+                hint="Name the folder of the skill: URL#path/of/the/skill.",
+            )
+        return {
+            entry.path: Blob(self._run("cat-file", "blob", entry.oid), entry.mode == "100755")
+            for entry in entries
+        }
+
+    def folders_with(self, commit: str, name: str) -> tuple[str, ...]:
+        """List the folders of a commit that hold a file of that name."""
+        listed = self._run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit).decode(
+            "utf-8", "replace"
+        )
+        paths = (path.rpartition("/") for path in listed.split("\0"))
+        return tuple(folder for folder, _, last in paths if last == name)
+
+    def _entries(self, commit: str, path: str) -> list[_Entry]:
+        tree = f"{commit}:{path}" if path else commit
+        listed = self._run("ls-tree", "-r", "-z", "-l", "--full-tree", tree).decode(
+            "utf-8", "surrogateescape"
+        )
+        found: list[_Entry] = []
+        for line in filter(None, listed.split("\0")):
+            about, _, name = line.partition("\t")
+            if is_hidden(name):
+                continue
+            mode, kind, oid, size = about.split()
+            if kind != "blob" or mode not in ("100644", "100755", "100664"):
+                what = "a link" if mode == "120000" else "another repository"
+                raise BadRequest(f"{name!r} there is {what}, which no skill may have.")
+            found.append(_Entry(mode, oid, int(size), name))
+        return found
+
+    def _run(self, *arguments: str) -> bytes:
+        from git.cmd import Git
+        from git.exc import GitCommandError
+
+        settings = [word for setting in SETTINGS for word in ("-c", setting)]
+        place = {"GIT_DIR": str(self._folder), "GIT_OBJECT_DIRECTORY": str(self._folder / "objects")}
+        try:
+            output = Git(str(self._folder)).execute(
+                [self._program, "--no-pager", *settings, *arguments],
+                env={**VARIABLES, **place},
+                stdout_as_string=False,
+                strip_newline_in_stdout=False,
+                kill_after_timeout=TIMEOUT_S,
+            )
+        except GitCommandError as error:
+            told = str(cast(Any, error).stderr).strip().removeprefix("stderr:").strip(" '\n")
+            raise BadRequest(
+                f"git {arguments[0]} failed: {told[:MAX_STDERR_CHARACTERS] or 'no word why'}",
+                hint="Look at the address, the branch or tag, and whether you may read it.",
+            ) from error
+        return output

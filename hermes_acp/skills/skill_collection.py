@@ -1,0 +1,305 @@
+"""All skills that can be used in one place.
+
+Knows: how folders become skills, which of two of one name is meant, which the scanner keeps out, on which machines and
+with which tools one is offered. Does not know: how a skill is shown or called for. Blocks on the disk.
+"""
+
+import os
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from hermes_acp.skills.skill_document import SkillDocument, read_document
+from hermes_acp.skills.skill_folders import Scope, SkillFolder
+from hermes_acp.storage.bounded_reading import read_regular_file
+
+if TYPE_CHECKING:
+    from injection_scanner.findings import ScanReport
+
+FILE: Final = "SKILL.md"
+MAX_BYTES: Final = 256 << 10
+MAX_FILES: Final = 500
+MAX_SKILLS: Final = 500
+"""How many are read of one scope."""
+TOO_MANY_SKILLS: Final = (
+    f"There are more than {MAX_SKILLS} such skills; this one and those behind it are not read."
+)
+PLATFORMS: Final = MappingProxyType(
+    {"linux": ("linux",), "darwin": ("macos", "darwin", "mac"), "win32": ("windows", "win32")}
+)
+Fingerprint = tuple[tuple[str, int, int], ...]
+
+
+class Skill(Struct, frozen=True):
+    """A skill that can be used. `folder` is absolute, `digest` that of its whole SKILL.md.
+
+    `is_allowed` tells that its user lets it pass as it is: then nothing is cut out.
+    """
+
+    document: SkillDocument
+    folder: str
+    scope: Scope
+    root: str
+    label: str
+    digest: str
+    mistakes: tuple[str, ...] = ()
+    is_allowed: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.document.name
+
+    @property
+    def body(self) -> str:
+        """What it says to do, without what the scanner blocks. Takes milliseconds at first, up to 0.2 s a long text."""
+        return self.document.body if self._passes else look_through(self.document.body).clean_text
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What the scanner blocks of it. Takes as long as `body` at first."""
+        if self._passes:
+            return ()
+        return blocked(look_through(self.document.body), self.document.lines_before)
+
+    @property
+    def _passes(self) -> bool:
+        return self.scope == "builtin" or self.is_allowed
+
+    def files(self) -> tuple[str, ...]:
+        """List what else lies in its folder, by path within it."""
+        found: list[str] = []
+        for place, folders, names in os.walk(self.folder):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            found += (os.path.relpath(os.path.join(place, name), self.folder) for name in sorted(names))
+            if len(found) > MAX_FILES:
+                break
+        return tuple(name for name in found if name != FILE and not name.startswith("."))[:MAX_FILES]
+
+
+class UnusableSkill(Struct, frozen=True):
+    """A skill that is not used, and why."""
+
+    place: str
+    why: str
+
+
+class SkillCollection(Struct, frozen=True):
+    """What was found, the nearest first, each name once."""
+
+    skills: tuple[Skill, ...] = ()
+    unusable: tuple[UnusableSkill, ...] = ()
+    hidden: tuple[UnusableSkill, ...] = ()
+    """Those behind a nearer one of their name, or whose conditions do not hold here."""
+
+    def find(self, name: str) -> Skill | None:
+        """Return the skill of a name."""
+        return next((skill for skill in self.skills if skill.name == name), None)
+
+
+def collect_skills(
+    shelves: Iterable[SkillFolder],
+    tools: Iterable[str] = (),
+    platform: str = sys.platform,
+    reading: "SkillReader | None" = None,
+) -> SkillCollection:
+    """Read all skills of some shelves, but for what `reading` knows; `tools` are the names of those there are."""
+    read_skill = (reading or SkillReader()).read
+    skills: dict[str, Skill] = {}
+    unusable: list[UnusableSkill] = []
+    hidden: list[UnusableSkill] = []
+    known = frozenset(tools)
+    counts: Counter[Scope] = Counter()
+    for skill_folder, folder in _found(shelves):
+        label = (
+            skill_folder.label if skill_folder.scope == "builtin" else f"{skill_folder.label}/{folder.name}"
+        )
+        counts[skill_folder.scope] += 1
+        if counts[skill_folder.scope] > MAX_SKILLS:
+            unusable.append(UnusableSkill(label, TOO_MANY_SKILLS))
+            continue
+        read = read_skill(folder, skill_folder, label)
+        if isinstance(read, UnusableSkill):
+            unusable.append(read)
+        elif why := _stays_away(read.document, known, platform):
+            hidden.append(UnusableSkill(label, why))
+        elif nearer := skills.get(read.name):
+            hidden.append(UnusableSkill(label, f"{nearer.label} has the same name and is nearer."))
+        else:
+            skills[read.name] = read
+    return SkillCollection(tuple(skills.values()), tuple(unusable), tuple(hidden))
+
+
+class SkillReader:
+    """What was read of each folder, and is not read again while it stays the same.
+
+    `allowed` are digests of texts that the user lets pass (`allowances`).
+    """
+
+    def __init__(self, allowed: frozenset[str] = frozenset()) -> None:
+        self.allowed = allowed
+        self._known: dict[tuple[str, str], tuple[tuple[int, int, int], Skill | UnusableSkill]] = {}
+
+    def read(self, folder: Path, skill_folder: SkillFolder, label: str) -> Skill | UnusableSkill:
+        """Return the skill of a folder as it is now. Blocks."""
+        try:
+            about = (folder / FILE).stat()
+        except OSError:
+            return _read(folder, skill_folder, label, self.allowed)
+        stamp = about.st_mtime_ns, about.st_size, about.st_ino
+        known = self._known.get((str(folder), label))
+        if known is None or known[0] != stamp:
+            known = self._known[str(folder), label] = stamp, _read(folder, skill_folder, label, self.allowed)
+        return known[1]
+
+
+def fingerprint(shelves: Iterable[SkillFolder]) -> Fingerprint:
+    """Return path, time and size of each skill's text, so that nothing is read again that did not change."""
+    seen: list[tuple[str, int, int]] = []
+    for _, folder in _found(shelves):
+        try:
+            about = (folder / FILE).stat()
+        except OSError:
+            continue
+        seen.append((str(folder), about.st_mtime_ns, about.st_size))
+    return tuple(seen)
+
+
+def _found(shelves: Iterable[SkillFolder]) -> Iterator[tuple[SkillFolder, Path]]:
+    """Yield the folders that hold a skill, each once whatever links lead to it; of a scope one more than are read."""
+    seen: set[str] = set()
+    counts: Counter[Scope] = Counter()
+    for skill_folder in shelves:
+        real = os.path.realpath(skill_folder.path)
+        for folder in _folders(skill_folder.path):
+            if counts[skill_folder.scope] > MAX_SKILLS:
+                break
+            place = os.path.join(real, os.path.relpath(folder, skill_folder.path))
+            place = os.path.realpath(folder) if os.path.islink(place) else place
+            if place not in seen:
+                seen.add(place)
+                counts[skill_folder.scope] += 1
+                yield skill_folder, folder
+
+
+def _folders(place: Path) -> Iterator[Path]:
+    """Yield the folders that hold a skill, by name; one deeper where a folder only gathers others."""
+    for folder in _subfolders(place):
+        if os.path.lexists(folder / FILE):
+            yield folder
+        else:
+            yield from (inner for inner in _subfolders(folder) if os.path.lexists(inner / FILE))
+
+
+def _subfolders(place: Path) -> list[Path]:
+    try:
+        with os.scandir(place) as entries:
+            return sorted(
+                Path(entry.path) for entry in entries if not entry.name.startswith(".") and _is_folder(entry)
+            )
+    except OSError:
+        return []
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a link that goes round in a circle
+
+
+def _root_of(folder: Path, skill_folder: SkillFolder) -> Path:
+    """Say what the links of a skill may not leave: its user links whole skills from anywhere into their own folders."""
+    return Path(
+        os.path.realpath(
+            folder if skill_folder.scope == "user" and folder.is_symlink() else skill_folder.root
+        )
+    )
+
+
+def _read(
+    folder: Path, skill_folder: SkillFolder, label: str, allowed: frozenset[str]
+) -> Skill | UnusableSkill:
+    content = read_regular_file(folder / FILE, _root_of(folder, skill_folder), MAX_BYTES)
+    if isinstance(content, str):
+        return UnusableSkill(label, content)
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return UnusableSkill(label, f"It is not UTF-8: byte {error.start} does not fit.")
+    document, mistakes = read_document(text, folder.name)
+    if document is None:
+        return UnusableSkill(
+            label, " ".join(mistake.text for mistake in mistakes if mistake.weight == "error")
+        )
+    digest = _digest(content)
+    is_allowed = digest in allowed
+    if skill_folder.scope != "builtin" and not is_allowed and (why := _blocked(document)):
+        return UnusableSkill(label, f"{why} {how_to_allow(folder)}")
+    told = tuple(mistake.text for mistake in mistakes)
+    return Skill(
+        document, str(folder), skill_folder.scope, str(skill_folder.root), label, digest, told, is_allowed
+    )
+
+
+def _blocked(document: SkillDocument) -> str:
+    """Let the scanner see what every session is shown of a skill; what it says is scanned when it is called for."""
+    from injection_scanner.scanner import scan
+
+    head = scan(f"{document.name}: {document.description}\n{document.compatibility}")
+    if head.verdict != "block":
+        return ""
+    if head.failure:
+        return head.failure
+    why = next(finding.why for finding in head.findings if finding.severity == "block")
+    return f"Its description looks like an injected instruction: {why.rstrip('.')}."
+
+
+def how_to_allow(folder: Path) -> str:
+    """Say how a user lets a skill's text pass as it is."""
+    return f"To let it pass as it is: `hermes-acp scan --allow {shlex.quote(str(folder / FILE))}`."
+
+
+def blocked(report: "ScanReport", lines_before: int = 0) -> tuple[str, ...]:
+    """Say what of a text is cut out, by the lines of its file; `lines_before` of that stand before the text."""
+    return tuple(
+        f"line {each.line + lines_before}: {each.why} ({each.rule})"
+        for each in report.findings
+        if each.severity == "block"
+    )
+
+
+def look_through(text: str) -> "ScanReport":
+    """Scan what a skill says, once as long as it says that; a failed scan is tried again the next time."""
+    report = _look_through(text)
+    if report.failure:
+        _look_through.cache_clear()
+    return report
+
+
+@lru_cache(maxsize=MAX_SKILLS)
+def _look_through(text: str) -> "ScanReport":
+    from injection_scanner.scanner import scan
+
+    return scan(text)
+
+
+def _stays_away(document: SkillDocument, tools: frozenset[str], platform: str) -> str:
+    """Say which condition of a skill does not hold here."""
+    names = PLATFORMS.get(platform, (platform,))
+    if document.platforms and not set(names) & set(document.platforms):
+        return f"It is for {', '.join(document.platforms)}."
+    lacking = [name for name in document.requires_tools if name not in tools]
+    return f"It needs the tools {', '.join(lacking)}." if tools and lacking else ""
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()

@@ -1,0 +1,100 @@
+"""Where skills lie: with the agent, with the user, with the workspace.
+
+Knows: the folders that agents agreed on, and which of two skills of one name is nearer. Does not know: what stands in
+them.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from hermes_acp.storage.repository_root import find_root
+
+Scope = Literal["builtin", "user", "workspace"]
+WORKSPACE_FOLDERS: Final = (".hermes/skills", ".agents/skills", ".claude/skills")
+USER_FOLDERS: Final = (".agents/skills", ".claude/skills")
+PACKAGES: Final = ("packages", "apps", "services", "libs", "crates", "modules", "projects")
+LEADING: Final = frozenset((*PACKAGES, *(part for name in WORKSPACE_FOLDERS for part in name.split("/"))))
+MAX_PACKAGES: Final = 200
+BUILTIN: Final = Path(__file__).parent / "bundled"
+
+
+class SkillFolder(Struct, frozen=True):
+    """A folder of skills. `root` is what links in it may not leave; `label` says where it is, for people."""
+
+    path: Path
+    scope: Scope
+    root: Path
+    label: str
+
+
+def shelves(cwd: str, home: Path, user_home: Path) -> tuple[SkillFolder, ...]:
+    """Return the folders that exist, the nearest first: where two skills share a name, the nearer one is meant.
+
+    From the working directory up to the repository's root, then the packages of that repository, then the user's own
+    (`home` is the agent's folder, `user_home` the person's), then those that come with the agent.
+    """
+    here = Path(os.path.realpath(cwd))
+    root = find_root(here)
+    found: dict[Path, SkillFolder] = {}
+    for skill_folder in (*_workspace(here, root), *_user(home, user_home), _builtin()):
+        if skill_folder.path.is_dir():
+            found.setdefault(Path(os.path.realpath(skill_folder.path)), skill_folder)
+    return tuple(found.values())
+
+
+def parents(cwd: str, home: Path, user_home: Path) -> frozenset[Path]:
+    """Return the folders there are in which a folder of skills may come to be, and those that gather packages."""
+    here = Path(os.path.realpath(cwd))
+    root = find_root(here)
+    holders = [*_holders(here, root), user_home]
+    found = {home, *holders, *(root / name for name in PACKAGES)}
+    found.update(holder / name.split("/")[0] for holder in holders for name in WORKSPACE_FOLDERS)
+    return frozenset(folder for folder in found if folder.is_dir())
+
+
+def may_hold_skills(path: Path) -> bool:
+    """Tell by its name whether a folder may lead to skills; a home and a project hold much else that changes."""
+    return path.name in LEADING or path.parent.name in PACKAGES
+
+
+def _holders(here: Path, root: Path) -> list[Path]:
+    """Return the folders of a workspace that may have skills, the nearest first."""
+    above = [folder for folder in (here, *here.parents) if folder.is_relative_to(root)]
+    return [*above, *_packages(root)]
+
+
+def _workspace(here: Path, root: Path) -> Iterator[SkillFolder]:
+    for folder in _holders(here, root):
+        for name in WORKSPACE_FOLDERS:
+            place = folder / name
+            yield SkillFolder(place, "workspace", root, place.relative_to(root).as_posix())
+
+
+def _packages(root: Path) -> Iterator[Path]:
+    """Yield the packages of a repository that keeps several."""
+    count = 0
+    for parent in PACKAGES:
+        try:
+            with os.scandir(root / parent) as entries:
+                names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+        except OSError:
+            continue
+        for name in names:
+            count += 1
+            if count > MAX_PACKAGES:
+                return
+            yield root / parent / name
+
+
+def _user(home: Path, user_home: Path) -> Iterator[SkillFolder]:
+    places = (home / "skills", *(user_home / name for name in USER_FOLDERS))
+    for place in places:
+        yield SkillFolder(place, "user", Path(os.path.realpath(place)), str(place))
+
+
+def _builtin() -> SkillFolder:
+    return SkillFolder(BUILTIN, "builtin", BUILTIN, "built in")

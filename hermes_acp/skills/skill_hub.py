@@ -1,0 +1,354 @@
+"""Skills from elsewhere: fetched, held in quarantine, looked through, and installed as they were seen.
+
+Knows: how a source is written, what is pinned in the lock file, when an installed skill is no longer what was approved.
+Does not know: who approves, how it is shown. Blocks.
+
+An installed skill is pinned twice: by the commit it came from, and by the digest of all its files, so that what is used
+is what was looked through, whatever becomes of the source.
+"""
+
+import os
+import re
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadRequest, StorageError
+from hermes_acp.skills.git_source import Blob, GitSource
+from hermes_acp.skills.skill_collection import FILE
+from hermes_acp.skills.skill_document import NAME, read_document
+from hermes_acp.skills.skill_usage import SkillUsageTracker
+from hermes_acp.skills.skill_validation import (
+    MAX_FILES,
+    MAX_FOLDER_BYTES,
+    SkillCheck,
+    check_skill,
+    text_of,
+)
+from hermes_acp.storage.file_locks import file_lock
+from hermes_acp.storage.private_files import private_folder, remove_folder, storage_error, write_whole
+from hermes_acp.storage.version_history import ChangeCause, VersionFile, check_path, read_tree, tree_digest
+
+LISTED: Final = 20
+PAGE: Final = re.compile(
+    r"(?P<place>https://[^/?#]+/(?:[^/?#]+/)+?[^/?#]+)(?:/-)?/tree/(?P<ref>[^/?#]+)/(?P<path>[^?#]+?)/?"
+)
+NOT_APPROVED: Final = (
+    "Its files are not those that were approved: `hermes-acp skills history {name}` says who changed them, "
+    "`hermes-acp skills update {name}` gets the source's again."
+)
+
+
+class Source(Struct, frozen=True):
+    """Where a skill comes from: a folder in a repository at a branch, tag or commit; or a folder of this machine."""
+
+    place: str
+    path: str = ""
+    ref: str = ""
+    is_folder: bool = False
+
+    @property
+    def text(self) -> str:
+        """It as a person writes it."""
+        return f"{self.place}{f'#{self.path}' if self.path else ''}{f'@{self.ref}' if self.ref else ''}"
+
+
+class LockEntry(Struct, frozen=True):
+    """One installed skill: its source, the commit of that, the digest of its files, since when (of the epoch)."""
+
+    source: Source
+    commit: str
+    digest: str
+    installed_at: float
+
+
+class LockFile(Struct, frozen=True):
+    """What is installed, by name."""
+
+    version: int = 1
+    skills: dict[str, LockEntry] = {}
+
+
+class SkillCandidate(Struct, frozen=True):
+    """A skill in quarantine at `place`: what it is, what was found in it, how it differs from what is installed."""
+
+    name: str
+    description: str
+    source: Source
+    commit: str
+    files: dict[str, Blob]
+    digest: str
+    check: SkillCheck
+    place: str
+    changes: tuple[str, ...]
+    is_installed: bool = False
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it is another one than is installed."""
+        return bool(self.changes)
+
+
+class SkillAudit(Struct, frozen=True):
+    """How one installed skill stands; with `troubles` it is not what was approved, or would not be today."""
+
+    name: str
+    locked: LockEntry
+    troubles: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+
+class SkillHub:
+    """The skills that one user installed; `search_path` is where git is looked for."""
+
+    def __init__(
+        self, home: Path, usage_tracker: SkillUsageTracker, now: Callable[[], float], search_path: str
+    ) -> None:
+        self._home = home
+        self._usage_tracker = usage_tracker
+        self._now = now
+        self._search_path = search_path
+        self._file = home / "skills.lock"
+        self._quarantine = home / "quarantine"
+
+    def installed(self) -> Mapping[str, LockEntry]:
+        """Return what is installed, by name. Raises StorageError."""
+        try:
+            skills = msgspec.json.decode(self._file.read_bytes(), type=LockFile).skills
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise storage_error("read", self._file, error) from error
+        except msgspec.MsgspecError as error:
+            raise StorageError(
+                f"{self._file} cannot be read: {error}.", hint="Mend it, or move it away."
+            ) from error
+        if odd := next((name for name in skills if not NAME.fullmatch(name)), None):
+            raise StorageError(
+                f"{self._file} names {odd[:80]!r}, which is no name of a skill.",
+                hint="Mend it, or move it away.",
+            )
+        return skills
+
+    @contextmanager
+    def fetched(self, source: Source) -> Generator[SkillCandidate]:
+        """Fetch a skill into quarantine and look through it; it stays there for as long as the block lasts.
+
+        Raises BadRequest, StorageError.
+        """
+        place = private_folder(self._quarantine / os.urandom(6).hex())
+        try:
+            commit, path, files = self._files_of(source, place)
+            source = msgspec.structs.replace(source, path=path)
+            name = _name_of(files, source)
+            self._hold(place / "files", files)
+            yield self._candidate(name, source, commit, files, str(place / "files"))
+        finally:
+            remove_folder(place)
+
+    def install(self, candidate: SkillCandidate) -> None:
+        """Install exactly what was fetched; the version before is kept. Raises BadRequest, StorageError."""
+        if candidate.check.faults:
+            raise BadRequest(f"{candidate.name} is not installed: {' '.join(candidate.check.faults)}")
+        at = self._now()
+        cause = ChangeCause(
+            "user", at, f"installed from {candidate.source.text} {candidate.commit[:12]}".strip()
+        )
+        files = {path: (blob.content, blob.is_executable) for path, blob in candidate.files.items()}
+        with self._alone():
+            self._require_room(candidate.name, candidate.source)
+            self._usage_tracker.history(self._folder(candidate.name)).replace_content(files, cause)
+            self._write(candidate.name, LockEntry(candidate.source, candidate.commit, candidate.digest, at))
+
+    def remove(self, name: str) -> None:
+        """Put an installed skill away, and forget where it came from. Raises BadRequest, StorageError."""
+        with self._alone():
+            self.find(name)
+            if self._folder(name).is_dir():
+                self._usage_tracker.history(self._folder(name)).restore(
+                    0, ChangeCause("user", self._now(), "removed")
+                )
+            self._write(name, None)
+
+    def find(self, name: str) -> LockEntry:
+        """Return an installed skill. Raises BadRequest."""
+        installed = self.installed()
+        if name not in installed:
+            known = ", ".join(installed) or "none"
+            raise BadRequest(f"No skill {name!r} was installed.", hint=f"Installed are: {known}.")
+        return installed[name]
+
+    def audit(self, name: str) -> SkillAudit:
+        """Compare an installed skill with what was approved, and look through it again. Raises BadRequest."""
+        locked = self.find(name)
+        folder = self._folder(name)
+        try:
+            tree = read_tree(folder)
+        except BadRequest as trouble:
+            return SkillAudit(name, locked, (str(trouble),))
+        if not tree:
+            return SkillAudit(name, locked, (f"{folder} is gone.",))
+        check = check_skill(
+            name, {each.path: (folder / each.path).read_bytes() for each in tree}, is_foreign=True
+        )
+        changed = () if tree_digest(tree) == locked.digest else (NOT_APPROVED.format(name=name),)
+        hidden = sorted(each.name for each in folder.rglob(".*"))[:LISTED]
+        unseen = (f"It holds hidden files that nobody looked at: {', '.join(hidden)}.",) if hidden else ()
+        return SkillAudit(name, locked, (*changed, *check.faults), (*check.warnings, *unseen))
+
+    def _files_of(self, source: Source, place: Path) -> tuple[str, str, dict[str, Blob]]:
+        if source.is_folder:
+            folder = Path(source.place)
+            tree = read_tree(folder)
+            files = {each.path: Blob((folder / each.path).read_bytes(), each.is_executable) for each in tree}
+            return "", "", files
+        git = GitSource(place / "git", self._search_path)
+        commit = git.fetch(source.place, source.ref)
+        path = _folder_in(git.folders_with(commit, FILE), source)
+        files = git.files(commit, path, max_files=MAX_FILES, most_bytes=MAX_FOLDER_BYTES)
+        return commit, path, files
+
+    def _hold(self, place: Path, files: Mapping[str, Blob]) -> None:
+        """Put the files where nothing uses them; none can be run there."""
+        try:
+            for path, blob in files.items():
+                check_path(path)
+                private_folder((place / path).parent)
+                write_whole(place / path, blob.content, mode=0o400)
+        except OSError as error:
+            raise storage_error("write to the quarantine", place, error) from error
+
+    def _candidate(
+        self, name: str, source: Source, commit: str, files: dict[str, Blob], place: str
+    ) -> SkillCandidate:
+        contents = {path: blob.content for path, blob in files.items()}
+        check = check_skill(name, contents, is_foreign=True)
+        document, _ = read_document(text_of(contents.get(FILE, b"")) or "", name)
+        kept = _kept(files)
+        before = read_tree(self._folder(name)) if name in self.installed() else ()
+        return SkillCandidate(
+            name=name,
+            description=document.description if document else "",
+            source=source,
+            commit=commit,
+            files=files,
+            digest=tree_digest(kept),
+            check=check,
+            place=place,
+            changes=_changes(before, kept),
+            is_installed=bool(before),
+        )
+
+    def _require_room(self, name: str, source: Source) -> None:
+        known = self.installed().get(name)
+        if known is None and self._folder(name).exists():
+            raise BadRequest(
+                f"There is a skill {name} of yours already.",
+                hint="Rename or remove it first; nothing was changed.",
+            )
+        if known and (known.source.place, known.source.path) != (source.place, source.path):
+            raise BadRequest(
+                f"A skill {name} from {known.source.text} is installed already.",
+                hint=f"`hermes-acp skills remove {name}` makes room.",
+            )
+
+    def _alone(self) -> AbstractContextManager[None]:
+        """Keep other processes from changing what is installed."""
+        return file_lock(self._home / "history" / "hub.lock")
+
+    def _write(self, name: str, locked: LockEntry | None) -> None:
+        skills = {each: known for each, known in self.installed().items() if each != name}
+        if locked:
+            skills[name] = locked
+        encoded = msgspec.json.format(msgspec.json.encode(LockFile(skills=skills), order="sorted"), indent=2)
+        try:
+            write_whole(self._file, encoded + b"\n", mode=0o600)
+        except OSError as error:
+            raise storage_error("write", self._file, error) from error
+
+    def _folder(self, name: str) -> Path:
+        return self._home / "skills" / name
+
+
+def read_source(text: str, cwd: Path) -> Source:
+    """Understand a source: `GIT_URL[#path][@ref]`, or a folder as seen from `cwd`. Raises BadRequest."""
+    folder = (cwd / text).resolve()
+    if folder.is_dir():
+        return Source(str(folder), is_folder=True)
+    text = _from_page(text)
+    place, has_path, behind = text.partition("#")
+    ref = ""
+    if has_path:
+        behind, _, ref = behind.partition("@")
+    elif "@" in (last := place[place.rfind("/") + 1 :]) and "/" in place:
+        place, ref = place[: len(place) - len(last)] + last.partition("@")[0], last.partition("@")[2]
+    path = behind.strip("/")
+    is_address = place.startswith(("https://", "ssh://", "file://")) or _is_short_ssh(place)
+    if not is_address or any(part in ("", "..", ".") for part in path.split("/") if path):
+        raise BadRequest(
+            f"{text!r} is no folder here and no address of a repository.",
+            hint="Write https://host/repository.git#path/of/the/skill@tag, an ssh or file address, or a folder.",
+        )
+    return Source(place, path, ref)
+
+
+def _from_page(text: str) -> str:
+    """Understand the address of a folder's page, as a browser shows it at GitHub and GitLab; else give it back."""
+    found = PAGE.fullmatch(text)
+    return f"{found['place']}#{found['path']}@{found['ref']}" if found else text
+
+
+def _is_short_ssh(place: str) -> bool:
+    head, colon, _ = place.partition(":")
+    return bool(colon) and "@" in head and "/" not in head and not place.startswith("-")
+
+
+def _folder_in(folders: tuple[str, ...], source: Source) -> str:
+    """Return the folder a source names, or the only one, among those of its repository that hold a skill."""
+    fitting = tuple(folder for folder in folders if source.path in ("", folder))
+    if len(fitting) == 1:
+        return fitting[0]
+    if not folders:
+        raise BadRequest(f"{source.text} holds no skill: no {FILE} is in it.")
+    listed = ", ".join(folder or "." for folder in folders[:LISTED])
+    if source.path:
+        raise BadRequest(
+            f"{source.text} is no skill: there is no {source.path}/{FILE} in the repository.",
+            hint=f"Name one that it holds: {source.place}#PATH with {listed}.",
+        )
+    raise BadRequest(
+        f"{source.text} holds {len(folders)} skills: {listed}.", hint=f"Name one: {source.place}#PATH."
+    )
+
+
+def _name_of(files: Mapping[str, Blob], source: Source) -> str:
+    """Return a skill's name: what it says itself, else its folder's."""
+    if FILE not in files:
+        raise BadRequest(f"{source.text} is no skill: it has no {FILE}.")
+    folder = Path(source.path or source.place).name.removesuffix(".git")
+    document, mistakes = read_document(text_of(files[FILE].content) or "", folder)
+    if document is None:
+        raise BadRequest(f"{source.text} is no valid skill: {' '.join(each.text for each in mistakes)}")
+    return document.name
+
+
+def _kept(files: Mapping[str, Blob]) -> tuple[VersionFile, ...]:
+    found = [
+        VersionFile(path, sha256(blob.content).hexdigest(), blob.is_executable)
+        for path, blob in files.items()
+    ]
+    return tuple(sorted(found, key=lambda file: file.path))
+
+
+def _changes(before: tuple[VersionFile, ...], after: tuple[VersionFile, ...]) -> tuple[str, ...]:
+    """List the files that differ, each with how."""
+    old, new = ({each.path: each for each in files} for files in (before, after))
+    lines = [f"+ {path}" for path in new if path not in old]
+    lines += [f"- {path}" for path in old if path not in new]
+    lines += [f"~ {path}" for path in new if path in old and old[path] != new[path]]
+    return tuple(sorted(lines, key=lambda line: line[2:]))

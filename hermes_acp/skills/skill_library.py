@@ -1,0 +1,216 @@
+"""The skills of every place one process works in, read once and again when they change.
+
+Knows: what of a skill stands in every prompt and what is read on demand, how a skill's other files are given. Does not
+know: who calls for a skill. A place is a working directory; what is kept of it is renewed when a file of it changed.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.port_types import SkillContent
+from hermes_acp.core.ports import Workspace
+from hermes_acp.skills.inline_commands import with_commands
+from hermes_acp.skills.scan_records import ScanRecords
+from hermes_acp.skills.skill_collection import (
+    FILE,
+    Fingerprint,
+    Skill,
+    SkillCollection,
+    SkillReader,
+    blocked,
+    collect_skills,
+    fingerprint,
+)
+from hermes_acp.skills.skill_folders import SkillFolder, parents, shelves
+from hermes_acp.skills.skill_search import search_skills
+from hermes_acp.storage.allowed_texts import digest_of, read_allowed
+from hermes_acp.storage.bounded_reading import read_regular_file
+
+MAX_FILE_BYTES: Final = 256 << 10
+INDEX_CHARACTERS: Final = 8_000
+LINE_CHARACTERS: Final = 300
+LISTED_FILES: Final = 40
+HEAD: Final = (
+    "Skills: know-how for certain tasks, written down by people or by you. Before a task that one of them fits, load "
+    "it with the tool skill and follow it as far as the user's words allow. They are:"
+)
+
+
+class _Read(Struct, frozen=True):
+    mark: Fingerprint
+    tools: frozenset[str]
+    collection: SkillCollection
+
+
+class SkillLibrary:
+    """Whoever looks skills up."""
+
+    def __init__(
+        self,
+        home: Path,
+        user_home: Path,
+        is_elsewhere: Callable[[Workspace], bool] = lambda _: False,
+        admits: Callable[[str, Skill, Path], bool] | None = None,
+    ) -> None:
+        """Read nothing yet; `is_elsewhere` tells of a workspace whose files are not on this machine.
+
+        `admits` tells whether the tool `skill` may show a file of a workspace's skill in a place.
+        """
+        self._is_elsewhere = is_elsewhere
+        self._admits = admits
+        self._written: dict[Path, str] = {}
+        self._home = home
+        self._user_home = user_home
+        self._tools: frozenset[str] = frozenset()
+        self._read: dict[str, _Read] = {}
+        self._reading = SkillReader()
+        self.records = ScanRecords(home)
+
+    def know_tools(self, names: Iterable[str]) -> None:
+        """Say which tools there are, as skills may need some."""
+        self._tools = frozenset(names)
+
+    def place(self, workspace: Workspace) -> str:
+        """Return the folder whose skills count for a workspace: of one elsewhere, only what its user has everywhere."""
+        return str(self._home) if self._is_elsewhere(workspace) else workspace.cwd
+
+    def shelves(self, cwd: str) -> tuple[SkillFolder, ...]:
+        """Return the folders in which skills for a place lie. Blocks."""
+        return shelves(cwd, self._home, self._user_home)
+
+    def parents(self, cwd: str) -> frozenset[Path]:
+        """Return the folders in which a folder of skills may come to be. Blocks."""
+        return parents(cwd, self._home, self._user_home)
+
+    def collection(self, cwd: str) -> SkillCollection:
+        """Return the skills of a place as they are now. Blocks."""
+        places = self.shelves(cwd)
+        mark, allowed = fingerprint(places), read_allowed(self._home)
+        if allowed != self._reading.allowed:
+            self._reading, self._read = SkillReader(allowed), {}
+        kept = self._read.get(cwd)
+        if kept is None or (kept.mark, kept.tools) != (mark, self._tools):
+            kept = self._read[cwd] = _Read(
+                mark, self._tools, collect_skills(places, self._tools, reading=self._reading)
+            )
+        return kept.collection
+
+    def findings(self, cwd: str) -> Mapping[str, tuple[str, ...]]:
+        """Return what the scanner blocks of each skill of a place, by its folder. Blocks, at first for long."""
+        found = {skill.folder: self.records.of(skill) for skill in self.collection(cwd).skills}
+        self.records.keep()
+        return found
+
+    def skills_for(self, workspace: Workspace) -> tuple[Skill, ...]:
+        """Return the skills that count for a workspace. Blocks."""
+        return self.collection(self.place(workspace)).skills
+
+    def index(self, cwd: str) -> str:
+        """Return what every prompt says of the skills of a place; empty where there are none. Blocks."""
+        lines = [_line(skill) for skill in self.collection(cwd).skills]
+        shown: list[str] = []
+        left = INDEX_CHARACTERS
+        for line in lines:
+            left -= len(line)
+            if left < 0:
+                shown.append(
+                    f"- and {len(lines) - len(shown)} more: the tool skill lists them without a name"
+                )
+                break
+            shown.append(line)
+        return "\n".join((HEAD, *shown)) if shown else ""
+
+    async def open(self, cwd: str, name: str, file: str = "") -> SkillContent:
+        """Return a skill's text, or another file of it. Raises BadRequest, with what there is instead."""
+        return await run_sync(self._open, cwd, name, file)
+
+    async def names(self, cwd: str) -> tuple[str, ...]:
+        """List the skills of a place, each with what it is for."""
+        return await run_sync(lambda: tuple(self._line(cwd, skill) for skill in self.collection(cwd).skills))
+
+    async def find(self, cwd: str, words: str) -> tuple[str, ...]:
+        """List the skills of a place that hold any of the words, the best first. Raises BadRequest without a word."""
+
+        def search() -> tuple[str, ...]:
+            return tuple(self._line(cwd, each) for each in search_skills(self.collection(cwd).skills, words))
+
+        return await run_sync(search)
+
+    def _is_admitted(self, cwd: str, skill: Skill, file: str = FILE) -> bool:
+        """Return whether a file of a skill, and its SKILL.md, may be used in a place."""
+        files = dict.fromkeys(Path(skill.folder, name) for name in (FILE, file))
+        return skill.scope != "workspace" or all(
+            self._admits is None or self._admits(cwd, skill, path) or self._is_as_written(path)
+            for path in files
+        )
+
+    def note_written(self, path: Path, content: bytes) -> None:
+        """Note what the agent wrote into a file of a skill with its user's consent."""
+        self._written[path.resolve()] = digest_of(content)
+
+    def _is_as_written(self, path: Path) -> bool:
+        """Return whether a file is as the agent left it."""
+        folder = path.parent.resolve()
+        content = read_regular_file(folder / path.name, folder, MAX_FILE_BYTES)
+        known = self._written.get(folder / path.name)
+        return known is not None and isinstance(content, bytes) and digest_of(content) == known
+
+    def _line(self, cwd: str, skill: Skill) -> str:
+        if self._is_admitted(cwd, skill):
+            return _line(skill)
+        return f"- {skill.name}: appeared or changed during this session and is not used"
+
+    def _open(self, cwd: str, name: str, file: str) -> SkillContent:
+        collection = self.collection(cwd)
+        skill = collection.find(name)
+        if skill is None:
+            known = ", ".join(each.name for each in collection.skills) or "none"
+            raise BadRequest(f"There is no skill {name[:80]!r}.", hint=f"There are: {known}.")
+        files = skill.files()
+        if not self._is_admitted(cwd, skill, file if file in files else FILE):
+            raise BadRequest(
+                f"{skill.label}/{file or FILE} appeared or changed during this session and is not used without the "
+                "user's consent.",
+                hint="Ask the user: `/trust` lets a SKILL.md be used at once. Do not read the file by other means.",
+            )
+        if file in ("", FILE):
+            # What a workspace contains gives no orders to run anything unless its user calls for it.
+            body = skill.body if skill.scope == "workspace" else with_commands(skill.body)
+            return SkillContent(name, skill.folder, skill.label, body, files[:LISTED_FILES], skill.findings)
+        if file not in files:
+            raise BadRequest(
+                f"The skill {name} has no file {file[:200]!r}.",
+                hint=f"It has: {', '.join(files[:20]) or 'none'}.",
+            )
+        text, cut_out = _read_file(skill, file, self._reading.allowed)
+        return SkillContent(name, skill.folder, f"{skill.label}/{file}", text, cut_out=cut_out)
+
+
+def _line(skill: Skill) -> str:
+    said = skill.document.description
+    short = said if len(said) <= LINE_CHARACTERS else said[: LINE_CHARACTERS - 1] + "…"
+    return f"- {skill.name}: {short}"
+
+
+def _read_file(skill: Skill, file: str, allowed: frozenset[str]) -> tuple[str, tuple[str, ...]]:
+    """Read another file of a skill, and what the scanner cut out of it. Raises BadRequest for what is no text."""
+    folder = Path(skill.folder).resolve()
+    content = read_regular_file(folder / file, folder, MAX_FILE_BYTES)
+    if isinstance(content, str):
+        raise BadRequest(f"{file} of the skill {skill.name}: {content}")
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        hint = "Let a command use it where it lies."
+        raise BadRequest(f"{file} of the skill {skill.name} is no text.", hint=hint) from error
+    if skill.scope == "builtin" or digest_of(content) in allowed:
+        return text, ()
+    from injection_scanner.scanner import scan
+
+    report = scan(text.replace("\r\n", "\n"))
+    return report.clean_text, blocked(report)

@@ -1,0 +1,124 @@
+"""Whether a skill's files may become a skill: what the standard asks of them, and what the scanner says of each.
+
+Knows: the bounds for what an agent writes or somebody installs, which links must lead somewhere. Does not know: where
+the files come from, who decides. Source: agentskills.io/specification.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from hermes_acp.skills.skill_collection import FILE, MAX_BYTES
+from hermes_acp.skills.skill_document import read_document
+
+if TYPE_CHECKING:
+    from injection_scanner.findings import Finding
+
+MAX_TEXT_BYTES: Final = 64 << 10
+"""How long the SKILL.md may be that an agent writes: it is read whole whenever the skill is used."""
+MAX_FILES: Final = 200
+MAX_FOLDER_BYTES: Final = 10 << 20
+LINK: Final = re.compile(r"\[[^\]\n]*\]\(<?([^)\s>#?]+)[^)\n]*\)")
+ELSEWHERE: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|/|#|\$|~|\{")
+
+
+class FileFinding(Struct, frozen=True):
+    """One thing the scanner saw in one file."""
+
+    file: str
+    finding: "Finding"
+
+    @property
+    def told(self) -> str:
+        """It in a few words."""
+        found = self.finding
+        return f"{self.file}, line {found.line}: {found.why} ({found.rule})"
+
+
+class SkillCheck(Struct, frozen=True):
+    """What came of looking at a skill's files: with `faults` it is none; `warnings` are for whoever decides."""
+
+    faults: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def check_skill(name: str, files: Mapping[str, bytes], *, is_foreign: bool = False) -> SkillCheck:
+    """Look at all files of the skill that will lie in a folder of that name, by their paths in it.
+
+    One that `is_foreign` was written for other agents too: slips of theirs that are read all the same are warnings.
+    """
+    faults, warnings = _document(name, files, is_foreign=is_foreign)
+    faults += _sizes(files)
+    findings = scan_files(files)
+    faults += [f"The scanner blocks {found.told}." for found in findings if found.finding.severity == "block"]
+    warnings += [f"The scanner warns of {each.told}." for each in findings if each.finding.severity == "warn"]
+    return SkillCheck(tuple(faults), tuple(warnings))
+
+
+def scan_files(files: Mapping[str, bytes]) -> tuple[FileFinding, ...]:
+    """Let the scanner see every byte of every file that is text; scripts are too."""
+    from injection_scanner.scanner import scan
+
+    found: list[FileFinding] = []
+    for path, content in sorted(files.items()):
+        text = text_of(content)
+        if text is not None:
+            found += (FileFinding(path, finding) for finding in scan(text).findings)
+    return tuple(found)
+
+
+def text_of(content: bytes) -> str | None:
+    """Return a file's text; None for what is none."""
+    if b"\0" in content:
+        return None
+    return content.decode("utf-8", "replace")
+
+
+def _document(name: str, files: Mapping[str, bytes], *, is_foreign: bool) -> tuple[list[str], list[str]]:
+    content = files.get(FILE)
+    if content is None:
+        return [f"It has no {FILE}."], []
+    most = MAX_BYTES if is_foreign else MAX_TEXT_BYTES
+    if len(content) > most:
+        hint = "move tables and reference into references/"
+        return [f"Its {FILE} has {len(content):,} bytes; at most {most:,} are taken: {hint}."], []
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return [f"Its {FILE} is not UTF-8: byte {error.start} does not fit."], []
+    document, mistakes = read_document(text, name)
+    faults = [each.text for each in mistakes if each.weight == "error" or not is_foreign]
+    warnings = [each.text for each in mistakes if each.weight == "warning" and is_foreign]
+    if document is not None:
+        if not document.body.strip():
+            faults.append("It has no text behind its front matter.")
+        missing = [f"It links to {link}, which is not among its files." for link in _lost_links(text, files)]
+        (warnings if is_foreign else faults).extend(missing)
+    return faults, warnings
+
+
+def _lost_links(text: str, files: Mapping[str, bytes]) -> list[str]:
+    """List the links into the skill's own folder behind which there is no file."""
+    folders = {parent.as_posix() for path in files for parent in PurePosixPath(path).parents}
+    links = dict.fromkeys(found.group(1) for found in LINK.finditer(_without_code(text)))
+    inner = (link for link in links if not ELSEWHERE.match(link))
+    return [
+        link
+        for link in inner
+        if PurePosixPath(link).as_posix() not in files and PurePosixPath(link).as_posix() not in folders
+    ]
+
+
+def _without_code(text: str) -> str:
+    return re.sub(r"^(`{3,}|~{3,}).*?^\1|`[^`\n]*`", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def _sizes(files: Mapping[str, bytes]) -> list[str]:
+    size_bytes = sum(map(len, files.values()))
+    if len(files) > MAX_FILES or size_bytes > MAX_FOLDER_BYTES:
+        most = f"at most {MAX_FILES} of {MAX_FOLDER_BYTES:,} are taken"
+        return [f"It has {len(files)} files of {size_bytes:,} bytes; {most}."]
+    return []

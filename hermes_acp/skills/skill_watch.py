@@ -1,0 +1,77 @@
+"""What changes the skills of one place while sessions are open there.
+
+Knows: which folders are watched, that all sessions of a place share one watcher, which ends with the last of them.
+Does not know: what a session does when something changed.
+"""
+
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+from anyio.to_thread import run_sync
+
+from hermes_acp.skills.skill_folders import may_hold_skills
+from hermes_acp.skills.skill_library import SkillLibrary
+from hermes_acp.storage.watching.folder_watcher import FolderWatcher
+
+DEBOUNCE_S: Final = 0.5
+"""A place is watched from then on: who opens a session to leave it at once needs no watcher."""
+OnChange = Callable[[], Awaitable[None]]
+BackgroundWork = Callable[[], Coroutine[Any, Any, None]]
+
+
+class SkillWatch:
+    """Follows the folders of one working directory through `watcher`; `start` lets its work be done."""
+
+    def __init__(
+        self, library: SkillLibrary, cwd: str, start: Callable[[BackgroundWork], None], watcher: FolderWatcher
+    ) -> None:
+        self.cwd = cwd
+        self._library = library
+        self._start = start
+        self._watcher = watcher
+        self._visitors: list[OnChange] = []
+        self._scope: anyio.CancelScope | None = None
+        """Of the work for the visitors that are here now; that for others, who have left, may still be ending."""
+
+    async def _run(self, scope: anyio.CancelScope) -> None:
+        """Tell every visitor of each change, until the scope is cancelled."""
+        with scope:
+            await anyio.sleep(DEBOUNCE_S)
+            while True:
+                deep, shallow = await run_sync(self._watched)
+                await self._watcher.changed(deep, shallow, self._tell, may_hold_skills)
+
+    def news(self) -> str:
+        """Say why changes are found late, where they are; empty otherwise."""
+        return self._watcher.news()
+
+    async def _tell(self) -> None:
+        for visitor in tuple(self._visitors):
+            await visitor()
+
+    @contextmanager
+    def notifying(self, visitor: OnChange) -> Generator[None, None, None]:
+        """Call `visitor` on every change while the block lasts."""
+        self._visitors.append(visitor)
+        if len(self._visitors) == 1:
+            self._scope = anyio.CancelScope()
+            self._start(partial(self._run, self._scope))
+        try:
+            yield
+        finally:
+            self._visitors.remove(visitor)
+            if not self._visitors and self._scope:
+                self._scope.cancel()
+
+    def _watched(self) -> tuple[list[Path], list[Path]]:
+        """Return the folders of skills there are, and those in which one may come to be."""
+        deep = [
+            skill_folder.path
+            for skill_folder in self._library.shelves(self.cwd)
+            if skill_folder.scope != "builtin"
+        ]
+        return deep, sorted(self._library.parents(self.cwd))

@@ -1,0 +1,1 @@
+"""Compare skills with prompts and with each other."""

@@ -1,0 +1,12 @@
+"""Find the root of the repository that a folder is in."""
+
+import os
+from pathlib import Path
+
+
+def find_root(cwd: Path) -> Path:
+    """Return the nearest folder from `cwd` up that holds `.git`, folder or file; else `cwd` itself."""
+    for folder in (cwd, *cwd.parents):
+        if os.path.lexists(os.path.join(folder, ".git")):
+            return folder
+    return cwd

@@ -1,0 +1,1 @@
+"""Index sessions for search: full text and vectors."""

@@ -1,0 +1,1 @@
+"""Watch folders for changes."""

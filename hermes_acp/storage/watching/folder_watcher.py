@@ -1,0 +1,208 @@
+"""One watcher for all folders that a process follows, however many places they belong to.
+
+Idle, it costs one descriptor and no thread: inotify wakes the event loop. Where the system cannot watch, or not that
+many folders, a place is looked at now and then instead.
+"""
+
+import errno
+import os
+import platform
+import re
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import anyio
+from anyio.to_thread import run_sync
+
+from hermes_acp.storage.watching.folder_events import CONTENTS, FolderEvents
+from hermes_acp.storage.watching.inotify import NAMES
+
+DEBOUNCE_S: Final = 0.1
+POLL_INTERVAL_S: Final = 2.0
+POLL_INTERVAL_PER_PLACE_S: Final = 0.1
+MAX_FOLDERS: Final = 4096
+"""Of one place: whoever links a whole disk into a folder of skills is looked after now and then."""
+SKIPPED: Final = frozenset(
+    {
+        *("__pycache__", ".git", ".hg", ".svn", ".tox", ".venv", ".idea", "node_modules"),
+        *(".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis"),
+    }
+)
+DRAFTS: Final = re.compile(r"\.py[cod]$|\.___jb_...___$|\.sw.$|~$|^\.#|^\.DS_Store$|^flycheck_|^4913$")
+"""What tools and editors keep beside the files they work on."""
+LIMITS: Final[Mapping[int, str]] = MappingProxyType(
+    {
+        errno.ENOSPC: "more folders than the system lets one user watch (fs.inotify.max_user_watches)",
+        errno.EMFILE: "more watchers than the system lets one user have (fs.inotify.max_user_instances)",
+    }
+)
+PathFilter = Callable[[Path], bool]
+BackgroundWork = Callable[[], Coroutine[Any, Any, None]]
+
+
+class _Interest:
+    """One place's wait for a change; `is_relevant` filters what happens right in its shallow folders."""
+
+    def __init__(self, is_relevant: PathFilter) -> None:
+        self.changed = anyio.Event()
+        self.deep: frozenset[str] = frozenset()
+        self.shallow: frozenset[str] = frozenset()
+        self.is_relevant = is_relevant
+
+    def take(self, path: str, *, is_relevant: bool) -> None:
+        """Wake the waiting place where a change of `path` is one it waits for."""
+        folder, name = os.path.split(path)
+        if folder in self.deep or path in self.deep:
+            is_wanted = name not in SKIPPED and not DRAFTS.search(name)
+        else:
+            is_wanted = is_relevant or path in self.shallow
+        if is_wanted:
+            self.changed.set()
+
+
+class FolderWatcher:
+    """Follows the folders of all places of a process; `start` runs its reader beside everything else."""
+
+    def __init__(
+        self,
+        start: Callable[[BackgroundWork], object],
+        open_events: Callable[[], FolderEvents] = FolderEvents,
+        poll_interval_s: float = POLL_INTERVAL_S,
+    ) -> None:
+        """Watch nothing yet; `poll_interval_s` is between two looks at what cannot be watched."""
+        self._open_events = open_events
+        self._poll_interval_s = poll_interval_s
+        self._limit = ""
+        self._start = start
+        self._is_started = False
+        self._is_ready = anyio.Event()
+        self._events: FolderEvents | None = None
+        self._interests: dict[str, tuple[_Interest, ...]] = {}
+        self._threads: anyio.CapacityLimiter | None = None
+        self._polling = 0
+
+    async def changed(
+        self,
+        deep: Sequence[Path],
+        shallow: Sequence[Path],
+        begun: Callable[[], Coroutine[Any, Any, None]],
+        is_relevant: PathFilter = lambda _: True,
+    ) -> None:
+        """Return once something changed anywhere below the `deep` folders, or something that `is_relevant` in
+        `shallow`.
+
+        `begun` is called when nothing is missed any more: what happened before that is for it to find.
+        """
+        if not self._is_started:
+            self._is_started = True
+            self._threads = anyio.CapacityLimiter(1)
+            self._start(self.run)
+        await self._is_ready.wait()
+        interest = _Interest(is_relevant)
+        try:
+            is_watched = await run_sync(self._follow, interest, deep, shallow, limiter=self._threads)
+            await begun()
+            if is_watched:
+                await interest.changed.wait()
+            else:
+                await self._poll()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await run_sync(self._drop, interest, limiter=self._threads)
+
+    def news(self) -> str:
+        """Say which limit of the system keeps folders from being watched, for people; empty where none does."""
+        told = "Changed skills are noticed some seconds late: to watch their folders takes {limit}."
+        return told.format(limit=self._limit) if self._limit else ""
+
+    async def run(self) -> None:
+        """Read what changes and wake whoever waits for it, until cancelled."""
+        try:
+            self._events = None if _misses_changes() else self._open_events()
+        except OSError as error:
+            self._limit = LIMITS.get(error.errno or 0, "")
+        self._is_ready.set()
+        if self._events is None:
+            return
+        try:
+            while True:
+                await anyio.wait_readable(self._events.descriptor)
+                await anyio.sleep(DEBOUNCE_S)  # what belongs together comes together
+                for path in self._events.read():
+                    self._tell(path)
+        finally:
+            self._events.close()
+
+    def _tell(self, path: str) -> None:
+        if path:
+            interests = {*self._interests.get(path, ()), *self._interests.get(os.path.dirname(path), ())}
+            concerned = {each: each(Path(path)) for each in {interest.is_relevant for interest in interests}}
+            for interest in interests:
+                interest.take(path, is_relevant=concerned[interest.is_relevant])
+        else:
+            for interest in {each for them in tuple(self._interests.values()) for each in them}:
+                interest.changed.set()
+
+    async def _poll(self) -> None:
+        """Wait for the next look, the longer the more places want one."""
+        self._polling += 1
+        try:
+            await anyio.sleep(self._poll_interval_s + POLL_INTERVAL_PER_PLACE_S * self._polling)
+        finally:
+            self._polling -= 1
+
+    def _follow(self, interest: _Interest, deep: Sequence[Path], shallow: Sequence[Path]) -> bool:
+        """Watch the folders, and tell whether they could all be watched. Blocks."""
+        if self._events is None:
+            return False
+        try:
+            interest.deep = frozenset(_folders_below(deep))
+            interest.shallow = frozenset(map(str, shallow)) - interest.deep
+            for folder in (*interest.deep, *interest.shallow):
+                self._interests[folder] = (*self._interests.get(folder, ()), interest)
+                self._watch(self._events, folder)
+        except (OSError, ValueError) as error:  # a name that no system call takes is a ValueError
+            number = error.errno if isinstance(error, OSError) else None
+            self._limit = self._limit or LIMITS.get(number or 0, "")
+            return False
+        return True
+
+    def _watch(self, events: FolderEvents, folder: str) -> None:
+        """Watch one folder for whoever follows it; one that is gone again is found gone by them. Raises OSError."""
+        is_deep = any(folder in each.deep for each in self._interests[folder])
+        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            events.add(folder, CONTENTS if is_deep else NAMES)
+
+    def _drop(self, interest: _Interest) -> None:
+        """Watch no more what nobody else follows. Blocks."""
+        for folder in (*interest.deep, *interest.shallow):
+            left = tuple(each for each in self._interests.get(folder, ()) if each is not interest)
+            if left:
+                self._interests[folder] = left
+            elif self._interests.pop(folder, None) and self._events:
+                self._events.discard(folder)
+
+
+def _folders_below(roots: Iterable[Path]) -> Iterator[str]:
+    """Find every folder below some others, themselves included, each once. Raises OSError where there are too many."""
+    seen: set[tuple[int, int]] = set()
+    for root in roots:
+        for folder, names, _ in os.walk(root, followlinks=True):
+            about = os.stat(folder)
+            identity = about.st_dev, about.st_ino
+            if identity in seen:
+                names.clear()
+                continue
+            seen.add(identity)
+            if len(seen) > MAX_FOLDERS:
+                raise OSError(errno.E2BIG, os.strerror(errno.E2BIG))
+            names[:] = [name for name in names if name not in SKIPPED]
+            yield folder
+
+
+def _misses_changes() -> bool:
+    """Return whether this is Linux under Windows, where inotify misses changes on a drive of Windows."""
+    return "microsoft" in platform.release().lower()

@@ -1,0 +1,79 @@
+"""A change of a context file, told by its lines."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hermes_acp.context.context_diffs import UNKNOWN, changed_lines, with_changed_lines
+from hermes_acp.context.context_updates import CHANGED_LINES, shown_files
+
+LINES = st.sampled_from(
+    ["", " ", "a", "b", "- c", "+ d", "@@ -1,1 +1,1 @@", "```", "````", "## AGENTS.md", "x" * 90]
+)
+TEXTS = st.lists(LINES, min_size=1, max_size=40)
+RULES = [f"{number}. A rule of this project that is worth a line of its own." for number in range(1, 81)]
+
+
+def block(lines: list[str], heading: str = "## AGENTS.md") -> str:
+    return "\n".join((heading, "`````", *lines, "`````"))
+
+
+def with_rule(number: int, text: str) -> list[str]:
+    return [*RULES[: number - 1], text, *RULES[number:]]
+
+
+def test_the_lines_that_changed_are_told_between_a_few_that_did_not() -> None:
+    after = with_rule(20, "20. Another rule.")
+    del after[29:31]
+    after.append("81. And one more.")
+    told = changed_lines(block(RULES), block(after))
+    assert told is not None
+    assert told.split("\n")[:9] == [
+        "## AGENTS.md",
+        "```",
+        "@@ -18,5 +18,5 @@",
+        f" {RULES[17]}",
+        f" {RULES[18]}",
+        f"-{RULES[19]}",
+        "+20. Another rule.",
+        f" {RULES[20]}",
+        f" {RULES[21]}",
+    ]
+    assert "@@ -28,6 +28,4 @@" in told
+    assert told.split("\n")[-5:] == [
+        "@@ -79,2 +77,3 @@",
+        f" {RULES[78]}",
+        f" {RULES[79]}",
+        "+81. And one more.",
+        "```",
+    ]
+    assert with_changed_lines(block(RULES), told) == block(after)
+
+
+def test_what_is_not_much_shorter_or_stands_under_another_heading_is_told_whole() -> None:
+    assert changed_lines(block(["Use tabs."]), block(["Use spaces."])) is None
+    assert changed_lines(block(RULES), block(RULES[::-1])) is None
+    after = block(with_rule(20, "20. Another rule."), "## AGENTS.md (the same as CLAUDE.md)")
+    assert changed_lines(block(RULES), after) is None
+    assert changed_lines(UNKNOWN, block(RULES)) is None
+
+
+def test_a_change_that_does_not_fit_leaves_nothing_known() -> None:
+    told = changed_lines(block(RULES), block(with_rule(20, "20. Another rule.")))
+    assert told is not None
+    assert with_changed_lines(block(RULES[1:]), told) == UNKNOWN
+    assert with_changed_lines(block(RULES, "## CLAUDE.md"), told) == UNKNOWN
+    assert with_changed_lines(UNKNOWN, told) == UNKNOWN
+    assert shown_files([f"{CHANGED_LINES}\n\n{told}"]) == {"AGENTS.md": UNKNOWN}
+
+
+@given(TEXTS, TEXTS, st.data())
+def test_what_was_told_makes_the_one_text_the_other(
+    old: list[str], new: list[str], data: st.DataObject
+) -> None:
+    at = data.draw(st.integers(0, len(RULES)))
+    before = block([*RULES[:at], *old, *RULES[at:]])
+    after = block([*RULES[:at], *new, *RULES[at:]])
+    told = changed_lines(before, after)
+    if told is not None:
+        assert with_changed_lines(before, told) == after
+        assert shown_files([f"{CHANGED_LINES}\n\n{told}"]) == {"AGENTS.md": UNKNOWN}

@@ -1,0 +1,266 @@
+"""Two rankings become one, a search by meaning is never worse than one for words, and skills are named with reason."""
+
+from array import array
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from hermes_acp.core.embedding_ports import Purpose, unit
+from hermes_acp.core.errors import BadRequest, HermesError, ModelUnavailable
+from hermes_acp.core.events import Event, SessionOpened, StepEnded, TextSaid, UserSaid
+from hermes_acp.core.messages import TextPart
+from hermes_acp.core.port_types import RecallQuery, SearchHit, SearchResults
+from hermes_acp.core.ports import Workspace
+from hermes_acp.recall.hybrid_search import (
+    SEMANTIC_UNAVAILABLE,
+    HybridSearch,
+    SemanticSearch,
+    fuse_rankings,
+)
+from hermes_acp.skills.skill_collection import Skill, collect_skills
+from hermes_acp.skills.skill_folders import shelves
+from hermes_acp.skills.skill_search import search_skills
+from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, fitting, standard_deviations_above
+from hermes_acp.skills.suggestions.skill_suggestions import SemanticIndex, SkillSuggester
+from hermes_acp.skills.suggestions.skill_vectors import index_skills
+from hermes_acp.storage.search.passage_index import PassageIndex
+from hermes_acp.storage.search.search_index import SearchIndex
+from hermes_acp.storage.search.vector_indexing import VectorIndexer
+from hermes_acp.storage.search.vector_store import VectorStore
+from hermes_acp.storage.transcript import Transcript
+from tests.unit.tools.tool_calling import MemoryWorkspace
+
+pytestmark = pytest.mark.anyio
+PATIENCE_S = 60
+THEMES = (
+    ("release", "publish", "version", "pypi"),
+    ("container", "docker", "image", "disk"),
+    ("soup", "tomato"),
+)
+
+
+class ThemeEmbedder:
+    """Knows a few themes; texts of one theme are alike."""
+
+    name = "themes"
+
+    def __init__(self) -> None:
+        self.embedded: list[str] = []
+        self.trouble: HermesError | None = None
+
+    async def embed(self, texts: Sequence[str], purpose: Purpose) -> "Sequence[array[float]]":
+        if self.trouble:
+            raise self.trouble
+        self.embedded += texts
+        return [self._vector(text.lower()) for text in texts]
+
+    def _vector(self, text: str) -> "array[float]":
+        return unit(
+            [1.0, len(text) % 7 / 20, *(2.0 * any(word in text for word in theme) for theme in THEMES)]
+        )
+
+    async def aclose(self) -> None:
+        return
+
+
+def find(session_id: str, position: int) -> SearchHit:
+    return SearchHit(session_id, "", "/project", 0.0, position, "user", "")
+
+
+class Words:
+    """A search for words that finds what it was told to."""
+
+    def __init__(self, *found: SearchHit) -> None:
+        self.found = found
+
+    async def search(self, asked: RecallQuery) -> SearchResults:
+        if not any(map(str.isalnum, asked.text)):
+            raise BadRequest("There is no word.")
+        return SearchResults(self.found)
+
+
+def begin(home: Path, session_id: str, *events: Event) -> None:
+    transcript = Transcript.create(home / "sessions" / f"{session_id}.jsonl")
+    transcript.append(SessionOpened(session_id, "/project", ("/project",), 1000.0))
+    for event in events:
+        transcript.append(event)
+    transcript.close()
+
+
+def said(text: str) -> UserSaid:
+    return UserSaid("m", (TextPart(text),))
+
+
+class Place:
+    """A home with sessions, skills and vectors."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.index = SearchIndex(home, home / "sessions")
+        self.embedder = ThemeEmbedder()
+        self.vectors = VectorStore(home / "vectors.db", self.embedder.name)
+        self.words = PassageIndex(self.index)
+        self.indexer = VectorIndexer(self.vectors, self.embedder, self.words, 100)
+
+    def search(self) -> HybridSearch:
+        meaning = SemanticSearch(self.vectors, self.embedder, self.words, self.indexer.count_unknown)
+        return HybridSearch(self.index, lambda: meaning)
+
+    async def found(self, text: str, **more: Any) -> list[tuple[str, int]]:
+        finds = await self.search().search(RecallQuery(text, by_meaning=True, **more))
+        return [(each.session_id, each.position) for each in finds.found]
+
+    def skill(self, name: str, about: str, body: str = "Do it.") -> None:
+        folder = self.home / "skills" / name
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(
+            f"---\nname: {name}\ndescription: {about}\n---\n{body}\n", encoding="utf-8"
+        )
+
+    def skills(self, workspace: Workspace | None = None) -> tuple[Skill, ...]:
+        return collect_skills(shelves("/", self.home, Path("/none")), frozenset()).skills
+
+    async def aclose(self) -> None:
+        self.index.close()
+        await self.vectors.aclose()
+
+
+@pytest.fixture
+async def place(tmp_path: Path) -> Any:
+    place = Place(tmp_path)
+    begin(
+        tmp_path,
+        "ses_disk",
+        said("The docker build fails"),
+        TextSaid("a", "The disk was full."),
+        StepEnded("a"),
+    )
+    begin(
+        tmp_path,
+        "ses_soup",
+        said("How is tomato soup made?"),
+        TextSaid("a", "With tomatoes, slowly."),
+        StepEnded("a"),
+    )
+    await place.index.catch_up()
+    yield place
+    await place.aclose()
+
+
+def test_what_stands_high_in_both_rankings_comes_first() -> None:
+    one, two, three = find("a", 1), find("b", 1), find("c", 1)
+    assert fuse_rankings(([one, two], [three, two]), 9) == (two, one, three)
+    assert fuse_rankings(([one, two], []), 1) == (one,)
+    assert len(fuse_rankings(([find("a", number) for number in range(9)],), 9)) == 3
+
+
+async def test_meaning_finds_what_no_word_says(place: Place) -> None:
+    assert await place.indexer.index_sessions() == 0
+    assert (await place.found("no room in the container"))[0][0] == "ses_disk"
+    assert (await place.index.search(RecallQuery("container"))).found == ()
+    assert await place.found("no room in the container", excluded="ses_disk") == [
+        ("ses_soup", 1),
+        ("ses_soup", 2),
+    ]
+    assert await place.found("container", cwd="/elsewhere") == []
+
+
+async def test_only_what_is_new_is_embedded_and_what_is_deleted_is_forgotten(place: Place) -> None:
+    await place.indexer.index_sessions()
+    first = len(place.embedder.embedded)
+    assert await place.indexer.index_sessions() == 0
+    assert len(place.embedder.embedded) == first == 4
+    transcript, _, _ = Transcript.reopen(place.home / "sessions" / "ses_soup.jsonl")
+    transcript.append(said("And with pepper, of course"))
+    transcript.close()
+    (place.home / "sessions" / "ses_disk.jsonl").unlink()
+    await place.index.catch_up()
+    assert await place.indexer.count_unknown() == 1
+    await place.indexer.index_sessions()
+    assert place.embedder.embedded[first:] == ["And with pepper, of course"]
+    assert set(await place.vectors.marks("session")) == {"ses_soup"}
+
+
+async def test_so_many_texts_are_embedded_and_no_more(place: Place) -> None:
+    place.indexer.left = 2
+    assert await place.indexer.index_sessions() == 1
+    assert len(place.embedder.embedded) == 2
+    finds = await place.search().search(RecallQuery("soup", by_meaning=True))
+    assert "The meaning of 1 sessions is not known yet" in finds.note
+
+
+async def test_without_its_model_a_search_by_meaning_is_one_for_words(place: Place) -> None:
+    place.embedder.trouble = ModelUnavailable("It is gone.")
+    finds = await place.search().search(RecallQuery("soup", by_meaning=True))
+    assert [each.session_id for each in finds.found] == ["ses_soup"]
+    assert finds.note == "Meaning was left out of this search: It is gone."
+    off = await HybridSearch(Words(find("a", 1)), lambda: None).search(RecallQuery("x", by_meaning=True))
+    assert (off.found, off.note) == ((find("a", 1),), SEMANTIC_UNAVAILABLE)
+    with pytest.raises(BadRequest):
+        await place.search().search(RecallQuery("  ", by_meaning=True))
+
+
+def test_a_skill_fits_when_it_is_nearer_than_to_everyday_prompts() -> None:
+    skill, anchors = unit([1, 0, 1]), [unit([0, 1, number / 10]) for number in range(10)]
+    assert standard_deviations_above(unit([1, 0, 0.5]), skill, anchors) > FIT_THRESHOLD
+    assert standard_deviations_above(unit([0, 1, 0.4]), skill, anchors) < FIT_THRESHOLD
+    assert fitting({"a": 1.0, "b": 0.0}) == []
+    assert fitting({"a": 2.0, "b": 4.0, "c": 3.9, "d": 3.8}) == ["b", "c"]
+    assert fitting({"a": 2.0, "b": 4.0}) == ["b"]
+
+
+async def test_a_fitting_skill_is_named_once_a_session(place: Place) -> None:
+    place.skill("cut-release", "Publish a version to PyPI.")
+    place.skill("cook", "Make soup of tomatoes.")
+    told: list[HermesError] = []
+    workspace = MemoryWorkspace()
+    meaning = SemanticIndex(place.embedder, place.vectors, place.indexer)
+    with anyio.fail_after(2 * PATIENCE_S):
+        async with anyio.create_task_group() as tasks:
+
+            def start(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+                tasks.start_soon(work)
+
+            suggester = SkillSuggester(lambda: meaning, place.skills, start, told.append)
+            assert await suggester.fitting("s", PATIENCE_S) == ()
+            for prompt, expected in (
+                ("release version two", ["cut-release"]),
+                ("publish version three", []),
+                ("a recipe with tomato", ["cook"]),
+                ("rename this variable", []),
+            ):
+                suggester.look("s", workspace, prompt)
+                assert [each.name for each in await suggester.fitting("s", PATIENCE_S)] == expected, prompt
+            suggester.look("other", workspace, "release version two")
+            assert await suggester.fitting("other", 0) == ()
+            assert [each.name for each in await suggester.fitting("other", PATIENCE_S)] == ["cut-release"]
+            place.embedder.trouble = ModelUnavailable("It is gone.")
+            suggester.look("s", workspace, "docker image")
+            assert await suggester.fitting("s", PATIENCE_S) == []
+    assert [trouble.message for trouble in told] == ["It is gone."]
+
+
+async def test_a_changed_skill_is_embedded_anew(place: Place) -> None:
+    place.skill("cook", "Make soup of tomatoes.")
+    await index_skills(place.indexer, place.skills())
+    before = len(place.embedder.embedded)
+    await index_skills(place.indexer, place.skills())
+    assert len(place.embedder.embedded) == before
+    text = place.home / "skills" / "cook" / "SKILL.md"
+    text.write_text(text.read_text(encoding="utf-8").replace("tomatoes", "pumpkins"), encoding="utf-8")
+    await index_skills(place.indexer, place.skills())
+    assert place.embedder.embedded[before:] == ["cook: Make soup of pumpkins."]
+
+
+async def test_skills_are_found_by_their_words_names_first(place: Place) -> None:
+    place.skill("cut-release", "Ship it.", body="Speak to the cook.")
+    place.skill("cook", "Make soups of tomatoes.")
+    skills = place.skills()
+    assert [skill.name for skill in search_skills(skills, "cook")] == ["cook", "cut-release"]
+    assert [skill.name for skill in search_skills(skills, "soup OR nothingness")] == ["cook"]
+    assert search_skills(skills, "spaceship") == []
+    with pytest.raises(BadRequest):
+        search_skills(skills, "***")

@@ -1,0 +1,89 @@
+"""What is read as a skill: the standard's own shape, and the slips of others."""
+
+import pytest
+
+from hermes_acp.skills.skill_document import SkillDocument, read_document
+
+WHOLE = """---
+name: pdf-processing
+description: Extract text from PDF files. Use when handling PDFs.
+license: Apache-2.0
+compatibility: Requires poppler
+metadata:
+  author: example-org
+  version: "1.0"
+allowed-tools: Bash(git:*) Read
+---
+# PDF
+
+Do it.
+"""
+
+
+def read(text: str, folder: str = "pdf-processing") -> SkillDocument:
+    document, _ = read_document(text, folder)
+    assert document
+    return document
+
+
+def mistakes(text: str, folder: str = "pdf-processing") -> str:
+    return " ".join(mistake.text for mistake in read_document(text, folder)[1])
+
+
+def test_everything_the_standard_names_is_read() -> None:
+    assert read(WHOLE) == SkillDocument(
+        name="pdf-processing",
+        description="Extract text from PDF files. Use when handling PDFs.",
+        body="# PDF\n\nDo it.",
+        license="Apache-2.0",
+        compatibility="Requires poppler",
+        metadata={"author": "example-org", "version": "1.0"},
+        allowed_tools=("Bash(git:*)", "Read"),
+        lines_before=WHOLE.splitlines().index("# PDF"),
+    )
+    assert mistakes(WHOLE) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("# No front matter", "does not begin with front matter"),
+        ("---\njust words\n---\nx", "no `name: value` lines"),
+        ("---\nname: pdf-processing\n---\nx", "no description"),
+        ("---\nname: PDF_Tool\ndescription: d\n---\nx", "must be at most 64"),
+        ("---\nname: -pdf\ndescription: d\n---\nx", "must be at most 64"),
+        ("---\nname: a--b\ndescription: d\n---\nx", "must be at most 64"),
+        (f"---\nname: {'a' * 65}\ndescription: d\n---\nx", "must be at most 64"),
+    ],
+)
+def test_what_cannot_be_used_says_why(text: str, why: str) -> None:
+    document, _ = read_document(text, "PDF processing")
+    assert document is None
+    assert why in mistakes(text)
+
+
+def test_slips_of_others_are_read_and_told() -> None:
+    colon = "---\nname: pdf-processing\ndescription: Use it: always\n---\nx"
+    assert read(colon).description == "Use it: always"
+    assert "line by line" in mistakes(colon)
+    assert read("---\r\ndescription: d\r\n---\r\nx", "from-folder").name == "from-folder"
+    assert "lies in a folder called other" in mistakes(WHOLE, "other")
+    assert len(read(f"---\nname: a\ndescription: {'d' * 3000}\n---\nx", "a").description) == 1024
+
+
+@pytest.mark.parametrize("where", ["", "metadata:\n  "])
+def test_conditions_are_read_wherever_they_stand(where: str) -> None:
+    text = f"---\nname: a\ndescription: d\n{where}platforms: [linux, macOS]\n---\n"
+    assert read(text, "a").platforms == ("linux", "macos")
+    text = f"---\nname: a\ndescription: d\n{where}requires-tools: terminal, browser\n---\n"
+    assert read(text, "a").requires_tools == ("terminal", "browser")
+
+
+@pytest.mark.parametrize("name", ["PDF Processing", "../../etc", "Ünï"])
+def test_one_whose_name_is_none_goes_by_its_folders(name: str) -> None:
+    document, mistakes = read_document(f"---\nname: {name}\ndescription: Reads PDFs.\n---\nDo it.\n", "pdf")
+    assert document
+    assert document.name == "pdf"
+    assert [mistake.weight for mistake in mistakes] == ["warning"]
+    assert "goes by its folder's, pdf" in mistakes[0].text
+    assert read_document(f"---\nname: {name}\ndescription: d\n---\n", "No Name")[0] is None

@@ -1,0 +1,244 @@
+"""Skills in practice: what is counted, what is taken back, what is put away, what is checked beforehand."""
+
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.port_types import SkillChange
+from hermes_acp.skills.skill_editor import SkillEditor
+from hermes_acp.skills.skill_library import SkillLibrary
+from hermes_acp.skills.skill_overview import describe_version, line_text, overview
+from hermes_acp.skills.skill_usage import STALE_AFTER_S, SkillUsageTracker
+from hermes_acp.skills.skill_validation import check_skill
+from hermes_acp.skills.suggestions.lexical_similarity import (
+    LexicalSimilarity,
+    SimilarSkills,
+    lexical_similarities,
+    similar_pairs,
+)
+from hermes_acp.storage.version_history import ChangeCause, VersionHistory
+
+pytestmark = pytest.mark.anyio
+HEAD = b"---\nname: ship\ndescription: Deploys the site to the staging server.\n---\n"
+
+
+class Bench:
+    """One user's skills, with a clock of the test's own."""
+
+    def __init__(self, place: Path) -> None:
+        self.now_s = 1_000_000.0
+        self.home = place / "home"
+        self.project = place / "project"
+        (self.project / ".git").mkdir(parents=True)
+        self.usage_tracker = SkillUsageTracker(self.home, lambda: self.now_s)
+        self.library = SkillLibrary(self.home, place / "user")
+        self.workshop = SkillEditor(
+            self.home, self.library, self.usage_tracker, lambda: self.now_s, LexicalSimilarity()
+        )
+        self.folder = self.home / "skills" / "ship"
+
+    @property
+    def history(self) -> VersionHistory:
+        return self.usage_tracker.history(self.folder)
+
+    def writes(self, body: str, who: str = "agent") -> None:
+        cause = ChangeCause("agent" if who == "agent" else "user", self.now_s, "why", "session_1")
+        self.history.change({"SKILL.md": HEAD + body.encode()}, cause)
+
+    def uses(self, *, has_failed: bool, session: str = "session_1") -> tuple[str, ...]:
+        self.usage_tracker.note(session, "ship", str(self.folder))
+        return self.usage_tracker.settle(session, has_failed=has_failed)
+
+    def body(self) -> str:
+        return (self.folder / "SKILL.md").read_text().rpartition("---\n")[2]
+
+    async def change(self, change: SkillChange) -> str:
+        preview = await self.workshop.preview(str(self.project), change)
+        return await self.workshop.change(str(self.project), change, preview.state, "session_1")
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def test_two_failures_in_a_row_take_back_what_the_agent_changed_last(bench: Bench) -> None:
+    bench.writes("by hand", "user")
+    bench.writes("first")
+    bench.writes("second")
+    assert bench.uses(has_failed=True) == ()
+    assert bench.uses(has_failed=False) == ()
+    assert bench.uses(has_failed=True) == ()
+    assert bench.body() == "second"
+    (told,) = bench.uses(has_failed=True)
+    assert "2 times in a row" in told
+    assert bench.body() == "first"
+    bench.uses(has_failed=True)
+    bench.uses(has_failed=True)
+    assert bench.body() == "by hand"
+    assert [bench.uses(has_failed=True) for _ in range(4)] == [(), (), (), ()]
+    assert bench.body() == "by hand"
+    usage = bench.usage_tracker.usage(str(bench.folder))
+    assert (usage.uses, usage.failures) == (10, 9)
+
+
+def test_what_only_the_agent_wrote_is_put_away(bench: Bench) -> None:
+    bench.writes("first")
+    bench.uses(has_failed=True)
+    (told,) = bench.uses(has_failed=True)
+    assert "It was put away" in told
+    assert not bench.folder.exists()
+    assert bench.history.restore(1, ChangeCause("user", 1.0, "back")).files
+    assert [bench.uses(has_failed=True) for _ in range(3)] == [(), (), ()]
+    assert bench.body() == "first"
+
+
+def test_a_failure_counts_for_the_version_it_was_seen_with(bench: Bench) -> None:
+    bench.writes("by hand", "user")
+    bench.writes("first")
+    bench.uses(has_failed=True)
+    bench.writes("second")
+    bench.uses(has_failed=True)
+    assert bench.body() == "second"
+
+
+def test_a_change_by_hand_is_never_taken_back(bench: Bench) -> None:
+    bench.writes("first")
+    (bench.folder / "SKILL.md").write_bytes(HEAD + b"mended")
+    assert [bench.uses(has_failed=True) for _ in range(3)] == [(), (), ()]
+    assert bench.body() == "mended"
+
+
+def test_an_undo_makes_the_last_use_a_failure_once(bench: Bench) -> None:
+    bench.writes("by hand", "user")
+    bench.writes("first")
+    bench.uses(has_failed=True)
+    bench.uses(has_failed=False)
+    bench.uses(has_failed=False, session="session_2")
+    assert bench.usage_tracker.undone("session_1") == ()
+    assert bench.usage_tracker.usage(str(bench.folder)).failures == 1
+    bench.usage_tracker.undone("session_2")
+    bench.usage_tracker.undone("session_2")
+    assert bench.usage_tracker.usage(str(bench.folder)).failures == 2
+    bench.uses(has_failed=True)
+    assert bench.body() == "by hand"
+
+
+def test_a_reported_failure_counts_in_a_turn_that_was_done(bench: Bench) -> None:
+    bench.writes("first")
+    bench.usage_tracker.report("session_1", "ship", str(bench.folder))
+    bench.usage_tracker.settle("session_1", has_failed=False)
+    assert bench.usage_tracker.usage(str(bench.folder)).failures == 1
+    bench.usage_tracker.note("session_1", "ship", str(bench.folder))
+    bench.usage_tracker.forget("session_1")
+    bench.usage_tracker.settle("session_1", has_failed=True)
+    assert bench.usage_tracker.usage(str(bench.folder)).uses == 1
+
+
+def test_what_the_agent_wrote_and_nobody_uses_is_put_away(bench: Bench) -> None:
+    bench.writes("first")
+    bench.now_s += STALE_AFTER_S - 10
+    bench.uses(has_failed=False)
+    bench.now_s += STALE_AFTER_S - 10
+    assert bench.usage_tracker.archive_stale() == ()
+    bench.now_s += 20
+    (told,) = bench.usage_tracker.archive_stale()
+    assert "not used for 90 days" in told
+    assert not bench.folder.exists()
+    assert bench.usage_tracker.archive_stale() == ()
+
+
+def test_what_a_person_wrote_stays_however_old(bench: Bench) -> None:
+    bench.writes("by hand", "user")
+    bench.writes("first")
+    bench.now_s += 10 * STALE_AFTER_S
+    assert bench.usage_tracker.archive_stale() == ()
+    assert bench.folder.is_dir()
+
+
+async def test_files_of_a_skill_come_and_go(bench: Bench) -> None:
+    text = (HEAD + b"Read [more](references/more.md).").decode()
+    with pytest.raises(BadRequest, match=r"references/more\.md"):
+        await bench.change(SkillChange("create", "ship", "why", text))
+    await bench.change(SkillChange("create", "ship", "why", (HEAD + b"Do it.").decode()))
+    await bench.change(SkillChange("write_file", "ship", "why", "More.", file="references/more.md"))
+    await bench.change(SkillChange("patch", "ship", "why", "Read [more](references/more.md).", "Do it."))
+    with pytest.raises(BadRequest, match="links to"):
+        await bench.change(SkillChange("remove_file", "ship", "why", file="references/more.md"))
+    with pytest.raises(BadRequest, match="stands 2 times"):
+        await bench.change(SkillChange("patch", "ship", "why", "x", "more"))
+    with pytest.raises(BadRequest, match="no path within"):
+        await bench.change(SkillChange("write_file", "ship", "why", "x", file="../../evil"))
+    with pytest.raises(BadRequest, match="Say why"):
+        await bench.change(SkillChange("delete", "ship", " "))
+    assert len(bench.history.versions()) == 3
+
+
+async def test_what_changed_since_it_was_shown_is_not_overwritten(bench: Bench) -> None:
+    bench.writes("Do it.")
+    change = SkillChange("patch", "ship", "why", "Do that.", "Do it.")
+    preview = await bench.workshop.preview(str(bench.project), change)
+    (bench.folder / "notes.md").write_text("meanwhile")
+    with pytest.raises(BadRequest, match="meanwhile"):
+        await bench.workshop.change(str(bench.project), change, preview.state, "session_1")
+    assert bench.body() == "Do it."
+
+
+async def test_whoever_decides_is_told_of_a_skill_about_the_same(bench: Bench) -> None:
+    bench.writes("Do it.")
+    text = "---\nname: deploy\ndescription: Deploy the site to our staging server.\n---\nDo it.\n"
+    preview = await bench.workshop.preview(str(bench.project), SkillChange("create", "deploy", "why", text))
+    assert any("much like the skill ship" in warning for warning in preview.warnings)
+    other = "---\nname: tax\ndescription: Fill in the yearly tax return.\n---\nDo it.\n"
+    preview = await bench.workshop.preview(str(bench.project), SkillChange("create", "tax", "why", other))
+    assert preview.warnings == ()
+
+
+def test_likeness_is_of_meaning_bearing_words() -> None:
+    texts = {
+        "ship": "ship Deploys the web site to staging",
+        "deploy": "deploy Deploying a web site onto the staging host",
+        "tax": "tax Use when the user wants the tax return",
+        "mail": "mail Use when the user wants to send mail",
+    }
+    assert [pair[:2] for pair in similar_pairs(texts, least=0.4)] == [("ship", "deploy")]
+    assert lexical_similarities("use the skill", ["use the skill"]) == [0.0]
+    (same,) = lexical_similarities("ship it", ["ship it"])
+    assert same == pytest.approx(1.0)
+
+
+def test_a_skill_of_somebody_else_may_have_slips() -> None:
+    files = {"SKILL.md": b"---\nname: ship\ndescription: Ships.\n---\nSee [x](lost.md) and `[y](also.md)`."}
+    assert any("lost.md" in fault for fault in check_skill("ship", files).faults)
+    assert not any("also.md" in fault for fault in check_skill("ship", files).faults)
+    foreign = check_skill("ship", files, is_foreign=True)
+    assert (foreign.faults, len(foreign.warnings)) == ((), 1)
+    assert check_skill("ship", {}).faults == ("It has no SKILL.md.",)
+
+
+def test_all_of_it_is_told(bench: Bench) -> None:
+    bench.writes("first")
+    bench.uses(has_failed=True)
+    found = overview(
+        bench.library.collection(str(bench.project)), bench.usage_tracker, lambda _: True, (), {}
+    )
+    lines = {line.name: line_text(line) for line in found.lines}
+    assert "in use, used once, 1 failed" in lines["ship"]
+    assert "version 1 by the agent" in lines["ship"]
+    bench.history.restore(0, ChangeCause("user", 5.0, "obsolete"))
+    found = overview(
+        bench.library.collection(str(bench.project)), bench.usage_tracker, lambda _: True, (), {}
+    )
+    assert "put away" in next(line_text(line) for line in found.lines if line.name == "ship")
+    assert "session session_1: why" in describe_version(bench.history.versions()[0])
+
+
+def test_of_very_many_twins_the_rest_is_counted(bench: Bench) -> None:
+    similar_skills = [SimilarSkills(f"a{number}", f"b{number}", "in meaning") for number in range(50)]
+    found = overview(
+        bench.library.collection(str(bench.project)), bench.usage_tracker, lambda _: True, similar_skills, {}
+    )
+    assert len(found.remarks) == 21
+    assert found.remarks[0] == "a0 and b0 are much alike in meaning: could they be one?"
+    assert found.remarks[-1] == "30 more pairs are much alike."
