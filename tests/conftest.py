@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,6 +16,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],  # it measures the machine
 )
 settings.load_profile("hermes")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let programs that tests start end on a hang-up, also where the tests themselves run under `nohup`."""
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 @pytest.fixture(scope="session")

@@ -49,6 +49,6 @@ def _is_closed(fd: int) -> bool:
 
 
 def _is_same_wire(one_fd: int, other_fd: int) -> bool:
-    """True when both lead into the same pipe or socket: a log line there would break the stream."""
+    """Return whether both lead into the same pipe or socket: a log line there would break the stream."""
     one, other = os.fstat(one_fd), os.fstat(other_fd)
     return (stat.S_ISFIFO(one.st_mode) or stat.S_ISSOCK(one.st_mode)) and os.path.samestat(one, other)

@@ -74,7 +74,7 @@ class LineReader:
         return frames
 
     def _limit(self) -> int:
-        """The longest line before its newline: the frame, a carriage return, and at the start a mark."""
+        """Return the longest line before its newline: the frame, a carriage return, and at the start a mark."""
         return self._max_frame_bytes + 1 + (len(_BYTE_ORDER_MARK) if self._is_at_start else 0)
 
     def _room(self) -> int:

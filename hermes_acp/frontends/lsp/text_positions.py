@@ -36,7 +36,7 @@ class Positions:
     """The lines of one text, with columns in one encoding."""
 
     def __init__(self, text: str, encoding: str = "utf-16", starts: list[int] | None = None) -> None:
-        """`starts` is where its lines begin, for whoever knows."""
+        """Index a text's lines; `starts` is where they begin, if that is known."""
         self._text = text
         self._encoding = encoding
         self._width = WIDTHS.get(encoding, _utf16)

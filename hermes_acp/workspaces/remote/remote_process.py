@@ -52,7 +52,7 @@ class RemoteProcess:
         self._leader = leader
 
     def give_up(self) -> None:
-        """It never began."""
+        """Record that the process never started."""
         self._end = CommandResult("", None)
 
     async def read(self, wait_s: float) -> OutputSnapshot:

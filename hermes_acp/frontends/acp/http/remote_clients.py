@@ -126,7 +126,7 @@ class RemoteClient:
             self._ended.set()
 
     async def _let_go(self, session_id: str) -> None:
-        """A record that cannot be closed properly is no reason to end the other clients."""
+        """Close a session; a record that cannot be closed properly does not end the other clients."""
         try:
             await self._app.sessions.close(session_id)
         except HermesError as error:
@@ -140,7 +140,7 @@ class RemoteClient:
             self.end_soon()
 
     async def _watch_absence(self) -> None:
-        """The only clock that ends an initialized connection: nobody is there, and nothing comes, for absence_s."""
+        """End an initialized connection once no client is there and nothing arrives for `absence_s` seconds."""
         while True:
             moved = self._moved
             if not self.is_away:

@@ -57,7 +57,7 @@ class AdmissionPolicy(Struct, frozen=True):
         return None
 
     def _is_ours(self, host: str) -> bool:
-        """A name somebody else's DNS answers for is what rebinding needs; an address cannot be rebound."""
+        """Return whether a host is this server. Addresses are: DNS rebinding needs a name."""
         name = host_name(host)
         if name in self.hosts:
             return True

@@ -64,7 +64,7 @@ class Routes:
         return StreamRoute(session_in(message.params) if message.params is not UNSET else None)
 
     def _route_of(self, reply_id: RequestId | UnsetType | None) -> StreamRoute:
-        """A reply to nobody in particular, such as to what was no JSON, belongs on the connection."""
+        """Return where a reply goes: one without an ID, such as to invalid JSON, goes to the connection."""
         return (
             StreamRoute(None)
             if reply_id is None or reply_id is UNSET
