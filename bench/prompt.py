@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 
 from bench.agents import OURS, prepare, surroundings
-from hermes_acp.models.local_model import LocalModelServer, find_local_model, local_model_server
+from examples.demo.local_model import LocalModelServer, find_local_model, local_model_server
 from tests.model_server import Reply, serve
 
 GOAL_TOKENS = 6_000

@@ -19,6 +19,7 @@ from hermes_acp_client.asking import option_named
 from hermes_acp_client.errors import AgentError
 from hermes_acp_client.opening import open_agent
 from hermes_acp_client.session import Session
+from local_model import find_local_model, list_missing_packages, local_model_server
 from model_choice import Choice, find_model
 from recorded_model import recorded_model
 from screen import DIM, GREEN, RED, YELLOW, Screen
@@ -26,7 +27,6 @@ from stage_setting import Stage, run_tests, server_command, set_stage
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import HermesError
-from hermes_acp.models.local_model import find_local_model, list_missing_packages, local_model_server
 from hermes_protocol import v1
 
 TASK: Final = "The tests of this project fail. Find out why, fix the code, and show that they pass."

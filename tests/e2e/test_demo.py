@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.models.local_model import find_local_model
+from examples.demo.local_model import find_local_model
 from tests.architecture.sources import ROOT
 from tests.model_server import Reply, ToolCall, serve
 

@@ -1,6 +1,6 @@
 """The embedded model for real: it loads, streams, refuses strangers, and never outlives its agent.
 
-Knows: the public face of hermes_acp.models.local_model. Does not know: sessions or the agent.
+Knows: the public face of examples.demo.local_model. Does not know: sessions or the agent.
 """
 
 import os
@@ -12,14 +12,15 @@ import anyio
 import openai
 import pytest
 
-from hermes_acp.core.errors import ModelError
-from hermes_acp.models.local_model import (
+from examples.demo.local_model import (
     LocalModelFiles,
     LocalModelServer,
     find_local_model,
     list_missing_packages,
     local_model_server,
 )
+from hermes_acp.core.errors import ModelError
+from tests.architecture.sources import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +31,7 @@ AGENT_SOURCE = """
 import sys
 import anyio
 from pathlib import Path
-from hermes_acp.models.local_model import LocalModelFiles, local_model_server
+from examples.demo.local_model import LocalModelFiles, local_model_server
 
 async def main():
     async with local_model_server(LocalModelFiles(Path(sys.argv[1]), "m")) as server:
@@ -143,9 +144,9 @@ async def test_leaves_an_error_of_its_block_as_it_is(local_model: LocalModelFile
 
 @pytest.mark.anyio
 @pytest.mark.skipif(sys.platform != "linux", reason="pidfd is Linux's")
-async def test_dies_with_an_agent_that_is_killed(local_model: LocalModelFiles, tmp_path: Path) -> None:
-    command = [sys.executable, "-P", "-c", AGENT_SOURCE, str(local_model.gguf_path)]
-    agent = await anyio.open_process(command, cwd=tmp_path, stderr=None)
+async def test_dies_with_an_agent_that_is_killed(local_model: LocalModelFiles) -> None:
+    command = [sys.executable, "-c", AGENT_SOURCE, str(local_model.gguf_path)]
+    agent = await anyio.open_process(command, cwd=ROOT, stderr=None)
     async with agent:
         assert agent.stdout is not None
         with anyio.fail_after(LONGEST_WAIT_S):

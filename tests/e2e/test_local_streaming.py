@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.models.local_model import (
+from examples.demo.local_model import (
     LocalModelFiles,
     find_local_model,
     list_missing_packages,

@@ -113,7 +113,7 @@ async def local_model_server(
     plan = ServerPlan(str(files.gguf_path), files.model_id, context_tokens, threads, os.getpid())
     # -P keeps the folder we happen to be in, often somebody's repository, off the child's import path.
     plan_text = msgspec.json.encode(plan).decode()
-    command = [sys.executable, "-P", "-m", "hermes_acp.models.local_model", plan_text]
+    command = [sys.executable, "-P", __file__, plan_text]
     with TemporaryFile() as stderr_file:
         try:
             process = await anyio.open_process(command, stderr=stderr_file, start_new_session=True)
