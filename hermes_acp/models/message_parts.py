@@ -1,11 +1,9 @@
-"""How messages and their parts are put: files as plain text, an answer's pieces in order, neighbours of a role merged.
+"""Prepare messages and their parts for any vendor's format: files as plain text, arguments that are objects, IDs."""
 
-Knows: the words put around them, what follows what. Does not know: any vendor's format.
-"""
-
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+import msgspec
 from msgspec import structs
 
 from hermes_acp.core.messages import (
@@ -16,16 +14,13 @@ from hermes_acp.core.messages import (
     Part,
     ResourcePart,
     TextPart,
-    Thought,
-    ToolCall,
     ToolMessage,
     UserMessage,
 )
 from hermes_acp.core.untrusted_text import plain
 
-ContentBlock = dict[str, object]
-"""A piece of a message in some vendor's format."""
-
+MALFORMED: Final = "malformed_arguments"
+MALFORMED_CHARACTERS: Final = 2_000
 MAX_URI_CHARACTERS: Final = 2_000
 BEHIND: Final = "[What came with the outcomes of the calls above:]"
 UNSEEN: Final = "[A picture stands here, which the model in use cannot see.]"
@@ -60,48 +55,6 @@ def _resource_text(resource: ResourcePart) -> str:
         fence += "`"
     end = "" if resource.text.endswith("\n") or not resource.text else "\n"
     return f"{plain(resource.uri, MAX_URI_CHARACTERS)}\n{fence}\n{resource.text}{end}{fence}"
-
-
-def ordered_pieces(message: AssistantMessage, vendor: str) -> Iterator[Thought | str | ToolCall]:
-    """Yield an answer's pieces in the order they were said: thoughts, the words, each call behind its thoughts.
-
-    Left out are thoughts of another vendor's and words that are none. Those without a vendor are everybody's.
-    """
-    thoughts = [thought for thought in message.thoughts if thought.vendor in ("", vendor)]
-    yield from (thought for thought in thoughts if thought.after_calls == 0)
-    if message.text.strip():
-        yield message.text
-    for place, call in enumerate(message.tool_calls):
-        if place:
-            yield from (thought for thought in thoughts if thought.after_calls == place)
-        yield call
-
-
-def merged_by_role(
-    messages: Iterable[Message],
-    encode: Callable[[Message], list[ContentBlock]],
-    *,
-    model: str,
-    is_result: Callable[[ContentBlock], bool],
-) -> list[tuple[str, list[ContentBlock]]]:
-    """Encode a history for a format in which `user` and the model, by its name there, take turns.
-
-    Of the user's blocks results come first, as they are wanted right behind the calls they answer.
-    """
-    merged: list[tuple[str, list[ContentBlock]]] = []
-    for message in messages:
-        role = model if isinstance(message, AssistantMessage) else "user"
-        blocks = encode(message)
-        if not blocks:
-            continue
-        if merged and merged[-1][0] == role:
-            merged[-1][1].extend(blocks)
-        else:
-            merged.append((role, blocks))
-    for role, blocks in merged:
-        if role == "user":
-            blocks.sort(key=lambda block: not is_result(block))
-    return merged
 
 
 def with_parts_after_results(messages: Sequence[Message]) -> Iterator[Message]:
@@ -157,3 +110,17 @@ def _named(message: ToolMessage) -> ToolMessage:
     kept = tuple(part for part in message.parts if not isinstance(part, ImagePart))
     unseen = [UNSEEN] * (len(message.parts) - len(kept))
     return structs.replace(message, text="\n".join((message.text, *unseen)), parts=kept)
+
+
+def object_of(arguments: str) -> dict[str, object]:
+    """Read a call's arguments; what is no object is shown inside one, as endpoints refuse a history with less."""
+    try:
+        return msgspec.json.decode(arguments or "{}", type=dict[str, object])
+    except (msgspec.DecodeError, RecursionError):
+        return {MALFORMED: arguments[:MALFORMED_CHARACTERS]}
+
+
+def valid_arguments(arguments: str) -> str:
+    """Return a call's arguments as written where they are an object, else as `object_of` has them."""
+    plain = object_of(arguments)
+    return msgspec.json.encode(plain).decode() if MALFORMED in plain else arguments or "{}"

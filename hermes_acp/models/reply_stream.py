@@ -3,31 +3,19 @@
 Knows: the course of a stream, joining fragments, naming calls. Does not know: HTTP, any vendor's format.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from typing import Final, Literal, Protocol
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Final, Protocol
 
 import anyio
 import msgspec
-from msgspec import Struct, structs
+from msgspec import structs
 
 from hermes_acp.core.errors import BadReply, ModelError, ModelUnavailable
-from hermes_acp.core.messages import (
-    AssistantMessage,
-    CallFragment,
-    Fragment,
-    ModelEvent,
-    ModelReply,
-    ModelRequest,
-    TextFragment,
-    ThoughtFragment,
-    ToolCall,
-    Usage,
-)
+from hermes_acp.core.messages import ModelEvent, ModelReply, ModelRequest, Usage
 from hermes_acp.core.ports import Provider
+from hermes_acp.models.reply_assembly import ReplyAssembly
 from hermes_acp.models.response_timeouts import IdleTimer
 
-MALFORMED: Final = "malformed_arguments"
-MALFORMED_CHARACTERS: Final = 2_000
 MAX_TOKENS: Final = 2**40
 """More than any step has; what an endpoint counts beyond it is nonsense."""
 _TRAILER_TIMEOUT_S = 0.1
@@ -41,85 +29,9 @@ class StreamDecoder(Protocol):
         ...
 
 
-class ReplyAssembler(Protocol):
-    """One vendor's reading of one stream."""
-
-    def take(self, data: bytes) -> None:
-        """Read one event. Raises ModelError it reports, msgspec.DecodeError where it is no such event."""
-        ...
-
-    def drain(self) -> list[Fragment]:
-        """Return what arrived since the last drain, neighbours of one kind joined."""
-        ...
-
-    def is_over(self) -> bool:
-        """Say whether the end marker came."""
-        ...
-
-    def is_whole(self) -> bool:
-        """Say whether enough came to make a reply of it, should the stream end here."""
-        ...
-
-    def reply(self) -> ModelReply:
-        """Make the reply."""
-        ...
-
-
-class FragmentQueue:
-    """Joins deltas until they are taken: many in one read cost one fragment."""
-
-    def __init__(self) -> None:
-        self._runs: list[tuple[_Run, list[str]]] = []
-
-    def add_text(self, text: str) -> None:
-        """Take some words of the answer."""
-        self._add(_TEXT, text)
-
-    def add_thought(self, text: str) -> None:
-        """Take some words of the reasoning."""
-        self._add(_THOUGHT, text)
-
-    def add_call(self, key: str, name: str, arguments: str) -> None:
-        """Take some characters of a call's arguments."""
-        self._add(_Run("call", key, name), arguments)
-
-    def drain(self) -> list[Fragment]:
-        """Return all that was taken since, in order."""
-        runs, self._runs = self._runs, []
-        return [_fragment(run, "".join(parts)) for run, parts in runs]
-
-    def _add(self, run: "_Run", text: str) -> None:
-        if self._runs and self._runs[-1][0] == run:
-            self._runs[-1][1].append(text)
-        else:
-            self._runs.append((run, [text]))
-
-
-class _Run(Struct, frozen=True):
-    """What neighbours have in common that are joined."""
-
-    kind: Literal["text", "thought", "call"]
-    key: str = ""
-    name: str = ""
-
-
-_TEXT: Final = _Run("text")
-_THOUGHT: Final = _Run("thought")
-
-
-def _fragment(run: _Run, text: str) -> Fragment:
-    match run.kind:
-        case "text":
-            return TextFragment(text)
-        case "thought":
-            return ThoughtFragment(text)
-        case "call":
-            return CallFragment(run.key, run.name, text)
-
-
 async def read_reply(
     chunks: AsyncIterator[bytes],
-    assembly: ReplyAssembler,
+    assembly: ReplyAssembly,
     place: str,
     decoder: StreamDecoder,
     idle_timer: IdleTimer,
@@ -175,41 +87,3 @@ async def _read_trailer(chunks: AsyncIterator[bytes]) -> None:
     with anyio.move_on_after(_TRAILER_TIMEOUT_S):
         async for _ in chunks:
             pass
-
-
-def name_calls(calls: Sequence[ToolCall], request: ModelRequest) -> tuple[ToolCall, ...]:
-    """Return every call an id of its own and arguments that are at least `{}`.
-
-    Some servers send no id, one id twice in a reply, or the same ids in every step; a result finds its call
-    by the id alone. Ids unique in the history stay as they are; others become `call_` and the call's number.
-    """
-    taken = {
-        call.id
-        for message in request.messages
-        if isinstance(message, AssistantMessage)
-        for call in message.tool_calls
-    }
-    named: list[ToolCall] = []
-    for call in calls:
-        identity, number = call.id, len(taken)
-        while not identity or identity in taken:
-            number += 1
-            identity = f"call_{number}"
-        taken.add(identity)
-        arguments = call.arguments if call.arguments.strip() else "{}"
-        named.append(ToolCall(identity, call.name, arguments, call.signature))
-    return tuple(named)
-
-
-def object_of(arguments: str) -> dict[str, object]:
-    """Read a call's arguments; what is no object is shown inside one, as endpoints refuse a history with less."""
-    try:
-        return msgspec.json.decode(arguments or "{}", type=dict[str, object])
-    except (msgspec.DecodeError, RecursionError):
-        return {MALFORMED: arguments[:MALFORMED_CHARACTERS]}
-
-
-def valid_arguments(arguments: str) -> str:
-    """Return a call's arguments as written where they are an object, else as `object_of` has them."""
-    plain = object_of(arguments)
-    return msgspec.json.encode(plain).decode() if MALFORMED in plain else arguments or "{}"

@@ -26,7 +26,8 @@ from hermes_acp.core.messages import (
     UserMessage,
 )
 from hermes_acp.models.endpoints import Connection
-from hermes_acp.models.reply_stream import name_calls, valid_arguments
+from hermes_acp.models.message_parts import valid_arguments
+from hermes_acp.models.reply_assembly import name_calls
 from hermes_acp.models.tag_parser import CALL, CALL_END, TagParser
 
 _HOW_TO_CALL = """\

@@ -1,8 +1,4 @@
-"""What a request can do without when an endpoint refuses it for that.
-
-Knows: how a refusal, what was sent and what was conceded before lead to the next try. Does not know: any vendor's
-fields; each wire lists its own.
-"""
+"""Find which optional field of a request to leave out when an endpoint refuses the request for it."""
 
 import re
 from collections.abc import Iterable
@@ -13,9 +9,9 @@ from hermes_acp.models.endpoint_errors import EndpointRefusal
 
 
 class UnsupportedParameter(Struct, frozen=True):
-    """One thing to leave out: `words` is what a refusal of it says, a regular expression in whatever case it is met.
+    """An optional field: `words` is a regular expression for what a refusal of it says, in any case.
 
-    A body that has any of the `traces` has it.
+    A body that has any of the `traces` has the field.
     """
 
     parameter: str
@@ -26,13 +22,10 @@ class UnsupportedParameter(Struct, frozen=True):
 def first_unsupported(
     known: Iterable[UnsupportedParameter], refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]
 ) -> str | None:
-    """Name the first that was sent, was refused and was not conceded yet; None where nothing is to be left out."""
+    """Return the first field that was sent and refused and is not left out yet; None without one."""
     for each in known:
         is_sent = any(trace in body for trace in each.traces)
-        if (
-            is_sent
-            and each.parameter not in omitted
-            and refusal.matches(re.compile(each.words, re.IGNORECASE))
-        ):
+        pattern = re.compile(each.words, re.IGNORECASE)
+        if is_sent and each.parameter not in omitted and refusal.matches(pattern):
             return each.parameter
     return None

@@ -1,14 +1,12 @@
-"""One conversation with an endpoint, whatever format it speaks.
+"""Connections to endpoints over HTTP, and the base of the vendors' formats.
 
-Knows: asking, conceding what an endpoint refuses, reading the stream, listing models. Does not know: any vendor's
-format; a `WireFormat` does. Servers refuse optional fields they do not know; such a field is left out and the step
-asked
-again.
+Servers refuse optional fields they do not know. Such a field is left out, and the request is sent again.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from typing import Protocol
+from typing import ClassVar
 
 import msgspec
 from msgspec import Struct, structs
@@ -17,57 +15,12 @@ from hermes_acp.core.errors import BadReply
 from hermes_acp.core.messages import ModelEvent, ModelRequest
 from hermes_acp.models.endpoint_client import EndpointClient, RequestSigner
 from hermes_acp.models.endpoint_errors import EndpointRefusal
-from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.reply_stream import ReplyAssembler, StreamDecoder, read_reply
+from hermes_acp.models.endpoints import Endpoint, bearer
+from hermes_acp.models.reply_assembly import ReplyAssembly
+from hermes_acp.models.reply_stream import StreamDecoder, read_reply
 from hermes_acp.models.response_timeouts import IdleTimer, timeouts_for
-
-
-class WireFormat(Protocol):
-    """One vendor's format over HTTP."""
-
-    @property
-    def name(self) -> str:
-        """Name the leaf."""
-        ...
-
-    @property
-    def models_paths(self) -> tuple[str, ...]:
-        """Say where models are listed; all lists are joined."""
-        ...
-
-    @property
-    def passing(self) -> frozenset[str]:
-        """Name the concessions that hold for one step; all others hold for the model from then on."""
-        ...
-
-    @property
-    def decoder(self) -> Callable[[], StreamDecoder]:
-        """Return the framing of its streams."""
-        ...
-
-    def headers(self, key: str) -> Mapping[str, str]:
-        """Return the headers of every request; `key` may be empty."""
-        ...
-
-    def chat_path(self, model: str) -> str:
-        """Return the path a step is posted to."""
-        ...
-
-    def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:
-        """Write the body, without the fields that were conceded."""
-        ...
-
-    def find_unsupported(self, refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]) -> str | None:
-        """Name the optional field a request was refused for; None where leaving something out cannot help."""
-        ...
-
-    def assembly(self, request: ModelRequest, link: EndpointClient) -> ReplyAssembler:
-        """Begin to read one answer."""
-        ...
-
-    def read_models(self, document: bytes) -> tuple[str, ...]:
-        """Read a list of models. Raises msgspec.DecodeError."""
-        ...
+from hermes_acp.models.sse import SseDecoder
+from hermes_acp.models.unsupported_parameters import UnsupportedParameter, first_unsupported
 
 
 class _Model(Struct):
@@ -78,13 +31,57 @@ class _Listing(Struct):
     data: list[_Model] = []
 
 
-def read_listing(document: bytes) -> tuple[str, ...]:
-    """Read a list of models as OpenAI and Anthropic write it. Raises msgspec.DecodeError."""
-    return tuple(model.id for model in msgspec.json.decode(document, type=_Listing).data)
+class WireFormat(ABC):
+    """Base of a vendor's format over HTTP: the plugin itself, and what its connections share.
+
+    The defaults are what most vendors do. `base_url` and `key_variable` are the vendor's own. `unsupported` lists the
+    fields that a request can do without, when it is refused with one of `refusal_statuses`. A field is left out for
+    the model from then on; one in `omitted_once` is left out for one step.
+    """
+
+    name: ClassVar[str]
+    base_url: ClassVar[str] = ""
+    key_variable: ClassVar[str] = ""
+    path: ClassVar[str] = ""
+    models_paths: ClassVar[tuple[str, ...]] = ("/models",)
+    unsupported: ClassVar[tuple[UnsupportedParameter, ...]] = ()
+    refusal_statuses: ClassVar[tuple[int, ...]] = (400,)
+    omitted_once: ClassVar[frozenset[str]] = frozenset()
+    assembly: ClassVar[type[ReplyAssembly]]
+
+    @abstractmethod
+    def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:
+        """Return the body of a request, without the fields to be left out."""
+
+    def connect(self, endpoint: Endpoint) -> "WireConnection":
+        """Bind to an endpoint; without a base URL, to the vendor itself. Raises ConfigError for a bad address."""
+        return WireConnection(self, endpoint.or_own(self.base_url, self.key_variable))
+
+    def headers(self, key: str) -> dict[str, str]:
+        """Return the headers of every request; `key` may be empty."""
+        return bearer(key)
+
+    def chat_path(self, model: str) -> str:
+        """Return the path a step is posted to."""
+        return self.path
+
+    def decoder(self) -> StreamDecoder:
+        """Return a decoder for the framing of one stream."""
+        return SseDecoder()
+
+    def find_unsupported(self, refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]) -> str | None:
+        """Return the optional field a request was refused for; None where leaving something out cannot help."""
+        if refusal.status not in self.refusal_statuses:
+            return None
+        return first_unsupported(self.unsupported, refusal, body, omitted)
+
+    def read_models(self, document: bytes) -> tuple[str, ...]:
+        """Read a list of models. Raises msgspec.DecodeError."""
+        return tuple(model.id for model in msgspec.json.decode(document, type=_Listing).data)
 
 
 class WireConnection:
-    """An endpoint that speaks a wire; see `models.endpoints.Connection`."""
+    """A vendor's format bound to an endpoint; see `models.endpoints.Connection`."""
 
     def __init__(
         self,
@@ -94,20 +91,20 @@ class WireConnection:
         sign: RequestSigner | None = None,
         listing_url: str = "",
     ) -> None:
-        """Bind without touching the network. `listing_url` is where models are listed, if at another address."""
+        """Bind without touching the network. `listing_url` is set where models are listed at another address."""
         self.name = endpoint.name or wire.name
         self._wire = wire
         self._sign = sign
-        self._headers = dict(wire.headers(endpoint.api_key.strip()))
+        self._headers = wire.headers(endpoint.api_key.strip())
         self._link = EndpointClient(endpoint, self._headers, sign)
         self._listing_url = listing_url
-        self._conceded: dict[str, frozenset[str]] = {}
+        self._unsupported: dict[str, frozenset[str]] = {}
 
     @asynccontextmanager
     async def stream(self, request: ModelRequest) -> AsyncGenerator[AsyncIterator[ModelEvent]]:
         """Open one step; see `core.ports.Provider`."""
         wire, link = self._wire, self._link
-        omitted = self._conceded.get(request.model, frozenset())
+        omitted = self._unsupported.get(request.model, frozenset())
         path = wire.chat_path(request.model)
         async with AsyncExitStack() as stack:
             while True:
@@ -121,7 +118,7 @@ class WireConnection:
                 if parameter is None:
                     raise link.trouble(answer.refusal, request.model)
                 omitted |= {parameter}
-            self._conceded[request.model] = omitted - wire.passing
+            self._unsupported[request.model] = omitted - wire.omitted_once
             reading = read_reply(
                 answer.chunks, wire.assembly(request, link), link.place, wire.decoder(), idle_timer
             )

@@ -1,74 +1,63 @@
 """Amazon Bedrock's Converse, streamed.
 
-Knows: requests with cache points, reasoning that goes back word for word, who signs. Does not know: HTTP, how events
-are read (`models.converse`). Source: Amazon Bedrock API reference, "ConverseStream", and the service's description in
-the `botocore` package, 1.44. Why requests are signed here: docs/decisions/0002-vendor-packages.md.
+Source: Amazon Bedrock API reference, "ConverseStream", and the service's description in the `botocore` package, 1.44.
+Why requests are signed here: docs/decisions/0002-vendor-packages.md.
 """
 
 import re
 from urllib.parse import quote
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.messages import (
     AssistantMessage,
     ImagePart,
-    Message,
     ModelRequest,
-    Part,
     Thought,
     ToolCall,
-    UserMessage,
+    ToolMessage,
+    Usage,
 )
 from hermes_acp.models.aws_event_stream import EventStreamDecoder
 from hermes_acp.models.aws_signatures import Credentials, Scope
-from hermes_acp.models.bedrock_converse import REDACTED, VENDOR, ConverseAssembly
+from hermes_acp.models.block_encoder import BlockEncoder, ContentBlock
 from hermes_acp.models.credential_providers import aws_signer, static_signer
 from hermes_acp.models.endpoint_client import EndpointClient, RequestSigner
-from hermes_acp.models.endpoint_errors import EndpointRefusal
+from hermes_acp.models.endpoint_errors import ErrorBody
 from hermes_acp.models.endpoints import Endpoint, bearer
-from hermes_acp.models.message_parts import ContentBlock, merged_by_role, ordered_pieces, text_of
+from hermes_acp.models.message_parts import object_of
 from hermes_acp.models.model_catalog import level_of, model_info_of, thinks_adaptively
-from hermes_acp.models.reply_stream import object_of
-from hermes_acp.models.unsupported_parameters import UnsupportedParameter, first_unsupported
-from hermes_acp.models.wire_format import WireConnection
+from hermes_acp.models.reply_assembly import ReplyAssembly, StopReasons
+from hermes_acp.models.unsupported_parameters import UnsupportedParameter
+from hermes_acp.models.wire_format import WireConnection, WireFormat
 
+_VENDOR = "bedrock"
+_REDACTED = "redacted:"
 _REGION = re.compile(r"\b[a-z]{2}(?:-[a-z]+)+-\d\b")
 _KEY_PAIR = re.compile(r"A[A-Z0-9]{15,127}:")
-_UNSUPPORTED_PARAMETERS = (
-    UnsupportedParameter("thoughts", "signature|reasoning|thinking", (b'"reasoningContent":',)),
-    UnsupportedParameter("cache", "cache", (b'"cachePoint":',)),
-    UnsupportedParameter("effort", "effort|outputConfig", (b'"outputConfig":',)),
-    UnsupportedParameter("thinking", "thinking", (b'"additionalModelRequestFields":',)),
-)
-
-
-def find_unsupported(refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]) -> str | None:
-    """Name what to leave out: reasoning another model had, and what only some models take."""
-    return (
-        first_unsupported(_UNSUPPORTED_PARAMETERS, refusal, body, omitted) if refusal.status == 400 else None
-    )
+_EXCEPTION = re.compile(r"\w+Exception|error")
 
 
 def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset()) -> bytes:
-    """Write the body with cache points where the model has a cache: behind tools, layers and history."""
+    """Return the body, with cache points behind tools, layers and history where the model has a cache."""
     model = request.model
     caches = "cache" not in omitted and any(name in model for name in ("claude", "nova"))
     point: list[ContentBlock] = [{"cachePoint": {"type": "default"}}] if caches else []
-    body: dict[str, object] = {
-        "messages": _encode_messages(request.messages, "thoughts" not in omitted, point)
-    }
+    turns = _BlockEncoder(omitted).turns(request.messages)
+    if turns and turns[-1][0] == "user":
+        turns[-1][1].extend(point)
+    body: dict[str, object] = {"messages": [{"role": role, "content": blocks} for role, blocks in turns]}
     system: list[ContentBlock] = [{"text": layer} for layer in request.system if layer.strip()]
     if system:
         body["system"] = [*system, *point]
     if tools := _encode_tools(request):
         body["toolConfig"] = {"tools": [*tools, *point]}
-    limit = request.max_output_tokens or model_info_of(model, VENDOR).max_output_tokens
+    limit = request.max_output_tokens or model_info_of(model, _VENDOR).max_output_tokens
     if limit is not None:
         body["inferenceConfig"] = {"maxTokens": limit}
-    level = level_of(request, VENDOR)
+    level = level_of(request, _VENDOR)
     if level is not None and level != "none" and "effort" not in omitted:
         body["outputConfig"] = {"effort": level}
     if thinks_adaptively(model) and "thinking" not in omitted:
@@ -104,70 +93,138 @@ def _encode_tools(request: ModelRequest) -> list[ContentBlock]:
     ]
 
 
-def _encode_messages(
-    messages: tuple[Message, ...], keeps_thoughts: bool, point: list[ContentBlock]
-) -> list[ContentBlock]:
-    """Merge neighbours of one role, and mark the end of the history to be kept."""
-    merged = merged_by_role(
-        messages,
-        lambda message: _encode_message(message, keeps_thoughts),
-        model="assistant",
-        is_result=lambda block: "toolResult" in block,
-    )
-    if merged and merged[-1][0] == "user":
-        merged[-1][1].extend(point)
-    return [{"role": role, "content": blocks} for role, blocks in merged]
+class _BlockEncoder(BlockEncoder):
+    vendor = _VENDOR
+    result_field = "toolResult"
 
+    def text(self, text: str) -> ContentBlock:
+        return {"text": text}
 
-def _encode_message(message: Message, keeps_thoughts: bool) -> list[ContentBlock]:
-    if isinstance(message, UserMessage):
-        return [block for part in message.parts if (block := _encode_part(part)) is not None]
-    if isinstance(message, AssistantMessage):
-        return _encode_assistant(message, keeps_thoughts)
-    result: ContentBlock = {
-        "toolUseId": _valid_id(message.call_id),
-        "content": [{"text": message.text or "(nothing)"}, *filter(None, map(_encode_part, message.parts))],
-    }
-    if message.is_error:
-        result["status"] = "error"
-    return [{"toolResult": result}]
+    def image(self, image: ImagePart) -> ContentBlock:
+        kind = image.mime_type.rpartition("/")[2].replace("jpg", "jpeg")
+        return {"image": {"format": kind, "source": {"bytes": image.data_base64}}}
 
+    def call(self, call: ToolCall) -> ContentBlock:
+        arguments = object_of(call.arguments)
+        return {"toolUse": {"toolUseId": _valid_id(call.id), "name": call.name, "input": arguments}}
 
-def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool) -> list[ContentBlock]:
-    if not message.text.strip() and not message.tool_calls:
-        return []
-    blocks: list[ContentBlock] = []
-    for piece in ordered_pieces(message, VENDOR):
-        match piece:
-            case str():
-                blocks.append({"text": piece})
-            case Thought(signature=signature, vendor=vendor):
-                if signature and vendor and keeps_thoughts:
-                    blocks.append({"reasoningContent": _encode_thought(piece)})
-            case ToolCall(id=call_id, name=name, arguments=arguments):
-                use: ContentBlock = {"toolUseId": _valid_id(call_id), "name": name}
-                blocks.append({"toolUse": use | {"input": object_of(arguments)}})
-    return blocks
+    def result(self, message: ToolMessage) -> list[ContentBlock]:
+        content = [{"text": message.text or "(nothing)"}, *self.parts(message.parts)]
+        result: ContentBlock = {"toolUseId": _valid_id(message.call_id), "content": content}
+        return [{"toolResult": result | ({"status": "error"} if message.is_error else {})}]
 
-
-def _encode_thought(thought: Thought) -> ContentBlock:
-    if thought.signature.startswith(REDACTED):
-        return {"redactedContent": thought.signature.removeprefix(REDACTED)}
-    return {"reasoningText": {"text": thought.text, "signature": thought.signature}}
-
-
-def _encode_part(part: Part) -> ContentBlock | None:
-    """Write one part; None for words that are none, which the vendor refuses."""
-    if isinstance(part, ImagePart):
-        kind = part.mime_type.rpartition("/")[2].replace("jpg", "jpeg")
-        return {"image": {"format": kind, "source": {"bytes": part.data_base64}}}
-    text = text_of(part)
-    return {"text": text} if text.strip() else None
+    def thought(self, thought: Thought) -> ContentBlock | None:
+        if not thought.vendor:
+            return None
+        if thought.signature.startswith(_REDACTED):
+            return {"reasoningContent": {"redactedContent": thought.signature.removeprefix(_REDACTED)}}
+        return {"reasoningContent": {"reasoningText": {"text": thought.text, "signature": thought.signature}}}
 
 
 def _valid_id(call_id: str) -> str:
-    """Spell an id another vendor gave in the letters this one takes; its own stay as they are."""
+    """Return another vendor's ID in the characters this one allows; its own IDs stay as they are."""
     return re.sub(r"[^a-zA-Z0-9_.:-]", "_", call_id)[:64]
+
+
+class _ToolUse(Struct, frozen=True, rename="camel"):
+    tool_use_id: str = ""
+    name: str = ""
+    input: str = ""
+
+
+class _Reasoning(Struct, frozen=True, rename="camel"):
+    text: str = ""
+    signature: str = ""
+    redacted_content: str = ""
+
+
+class _Piece(Struct, frozen=True, rename="camel"):
+    """The start of a block, or a piece of it."""
+
+    text: str = ""
+    tool_use: _ToolUse | None = None
+    reasoning_content: _Reasoning | None = None
+
+
+class _BlockEvent(Struct, frozen=True, rename="camel"):
+    content_block_index: int = 0
+    start: _Piece | None = None
+    delta: _Piece | None = None
+
+
+class _Stop(Struct, frozen=True, rename="camel"):
+    stop_reason: str = ""
+
+
+class _Usage(Struct, frozen=True, rename="camel"):
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_input_tokens: int | None = None
+    cache_write_input_tokens: int | None = None
+
+
+class _Metadata(Struct, frozen=True):
+    usage: _Usage = _Usage()
+
+
+class _Event(Struct, frozen=True, rename="camel"):
+    content_block_start: _BlockEvent | None = None
+    content_block_delta: _BlockEvent | None = None
+    message_stop: _Stop | None = None
+    metadata: _Metadata | None = None
+
+
+class ConverseAssembly(ReplyAssembly):
+    """Assemble one stream of events; the last one tells the usage."""
+
+    vendor = _VENDOR
+    stop_reasons = StopReasons(
+        length="max_tokens|model_context_window_exceeded",
+        refusal="guardrail_intervened|content_filtered|refusal",
+        malformed="malformed_.*",
+    )
+    _decoder = msgspec.json.Decoder(_Event)
+
+    def take(self, data: bytes) -> None:
+        """Read one event, the only field of an object; unknown kinds are ignored."""
+        event = self._decoder.decode(data)
+        if event.content_block_start is not None:
+            use = (event.content_block_start.start or _Piece()).tool_use
+            if use is not None:
+                self.blocks[event.content_block_start.content_block_index].open_call(
+                    use.tool_use_id, use.name
+                )
+        elif event.content_block_delta is not None:
+            self._take_delta(event.content_block_delta.content_block_index, event.content_block_delta.delta)
+        elif event.message_stop is not None:
+            self.stop_reason = event.message_stop.stop_reason
+        elif event.metadata is not None:
+            self.usage = _read_usage(event.metadata.usage)
+            self.has_ended = self.stop_reason is not None
+        else:
+            self._take_exception(data)
+
+    def _take_delta(self, index: int, delta: _Piece | None) -> None:
+        delta = delta or _Piece()
+        self.add_text(index, delta.text)
+        if delta.tool_use is not None:
+            self.add_arguments(index, delta.tool_use.input)
+        if (reasoning := delta.reasoning_content) is not None:
+            self.add_thought(index, reasoning.text)
+            redacted = _REDACTED + reasoning.redacted_content if reasoning.redacted_content else ""
+            self.blocks[index].signature += reasoning.signature or redacted
+
+    def _take_exception(self, data: bytes) -> None:
+        """Raise the error that an event reports, if it reports one."""
+        for kind, error in msgspec.json.decode(data, type=dict[str, msgspec.Raw]).items():
+            if _EXCEPTION.fullmatch(kind):
+                self.fail(structs.replace(msgspec.json.decode(error, type=ErrorBody), type=kind))
+
+
+def _read_usage(usage: _Usage) -> Usage:
+    cached = usage.cache_read_input_tokens or 0
+    sent = usage.input_tokens + cached + (usage.cache_write_input_tokens or 0)
+    return Usage(sent, usage.output_tokens, cached)
 
 
 class _Profile(Struct, frozen=True, rename="camel"):
@@ -180,51 +237,58 @@ class _Listing(Struct, frozen=True, rename="camel"):
     inference_profile_summaries: list[_Profile] = []
 
 
-def read_models(document: bytes) -> tuple[str, ...]:
-    """Read a list of models or of profiles. Raises msgspec.DecodeError."""
-    listing = msgspec.json.decode(document, type=_Listing)
-    summaries = (*listing.inference_profile_summaries, *listing.model_summaries)
-    return tuple(summary.inference_profile_id or summary.model_id for summary in summaries)
+class Bedrock(WireFormat):
+    """The plugin."""
 
-
-class Bedrock:
-    """The leaf; also the wire of the connections it makes."""
-
-    name = VENDOR
+    name = _VENDOR
+    key_variable = "AWS_BEARER_TOKEN_BEDROCK"
     # Newer models are offered by profile alone.
     models_paths = (
         "/inference-profiles?maxResults=1000",
         "/foundation-models?byInferenceType=ON_DEMAND&byOutputModality=TEXT",
     )
-    passing = frozenset({"thoughts"})
-
-    decoder = EventStreamDecoder
-    find_unsupported = staticmethod(find_unsupported)
-    assembly = staticmethod(ConverseAssembly)
-    read_models = staticmethod(read_models)
+    # Another model's reasoning is refused, and some fields only some models know.
+    unsupported = (
+        UnsupportedParameter("thoughts", "signature|reasoning|thinking", (b'"reasoningContent":',)),
+        UnsupportedParameter("cache", "cache", (b'"cachePoint":',)),
+        UnsupportedParameter("effort", "effort|outputConfig", (b'"outputConfig":',)),
+        UnsupportedParameter("thinking", "thinking", (b'"additionalModelRequestFields":',)),
+    )
+    omitted_once = frozenset({"thoughts"})
+    assembly = ConverseAssembly
 
     def connect(self, endpoint: Endpoint) -> WireConnection:
-        """Bind to an endpoint. Raises ConfigError without an address: there is one for each region."""
+        """Bind to an endpoint. Raises ConfigError without a base URL, since each region has its own."""
         if not endpoint.base_url:
             raise ConfigError("The base URL of Amazon Bedrock is missing.", hint="Set AWS_REGION.")
-        endpoint = endpoint.or_own("", "AWS_BEARER_TOKEN_BEDROCK")
-        # Models are listed at the address for administration, which is named alike.
+        endpoint = endpoint.or_own("", self.key_variable)
+        # Models are listed at the address for administration.
         listing_url = endpoint.base_url.replace("//bedrock-runtime.", "//bedrock.", 1)
         is_own = listing_url != endpoint.base_url
         sign = _signer(endpoint)
         return WireConnection(self, endpoint, sign=sign, listing_url=listing_url if is_own else "")
 
     def headers(self, key: str) -> dict[str, str]:
-        """Carry a bearer key where there is one; a pair of id and secret signs each request instead."""
+        """Return a bearer key where there is one; a pair of ID and secret signs each request instead."""
         return {} if _KEY_PAIR.match(key) else bearer(key)
 
     def chat_path(self, model: str) -> str:
-        """Name the model in the path."""
+        """Return the path, which names the model."""
         return f"/model/{quote(model, safe='')}/converse-stream"
 
+    def decoder(self) -> EventStreamDecoder:
+        """Return a decoder for Amazon's frames."""
+        return EventStreamDecoder()
+
     def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:
-        """Write the body of a step."""
+        """Return the body of a request."""
         return encode_request(request, omitted)
+
+    def read_models(self, document: bytes) -> tuple[str, ...]:
+        """Read a list of models or of profiles. Raises msgspec.DecodeError."""
+        listing = msgspec.json.decode(document, type=_Listing)
+        summaries = (*listing.inference_profile_summaries, *listing.model_summaries)
+        return tuple(summary.inference_profile_id or summary.model_id for summary in summaries)
 
 
 def _signer(endpoint: Endpoint) -> RequestSigner | None:
@@ -238,7 +302,7 @@ def _signer(endpoint: Endpoint) -> RequestSigner | None:
 
 
 def _scope(endpoint: Endpoint) -> Scope:
-    """Read the region out of the address, as that is where the signature is looked at."""
+    """Return what the signature is valid for; the region is read from the address, where it is checked."""
     found = _REGION.search(endpoint.base_url.partition("://")[2].partition("/")[0])
     return Scope(
         found.group() if found else endpoint.credential_source.get("region") or "us-east-1", "bedrock"

@@ -1,8 +1,7 @@
 """Google's generateContent, streamed.
 
-Knows: requests, chunks, thought signatures that go back on the part they came with. Does not know: HTTP, what is done
-with a reply. Source: Gemini API reference, "generateContent", "Thinking", "Thought signatures" and "Function calling",
-and the types of the `google-genai` package, 3.4.
+Source: Gemini API reference, "generateContent", "Thinking", "Thought signatures" and "Function calling", and the types
+of the `google-genai` package, 3.4.
 """
 
 from urllib.parse import quote
@@ -10,68 +9,39 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.core.errors import BadReply
 from hermes_acp.core.messages import (
     AssistantMessage,
     Effort,
-    FinishReason,
-    Fragment,
     ImagePart,
-    Message,
-    ModelReply,
     ModelRequest,
-    Part,
     Thought,
     ToolCall,
     ToolMessage,
     Usage,
-    UserMessage,
 )
+from hermes_acp.models.block_encoder import BlockEncoder, ContentBlock, ordered_pieces
 from hermes_acp.models.credential_providers import google_signer
 from hermes_acp.models.endpoint_client import EndpointClient
-from hermes_acp.models.endpoint_errors import EndpointRefusal, ErrorBody, read_error
+from hermes_acp.models.endpoint_errors import ErrorBody
 from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.message_parts import ContentBlock, merged_by_role, ordered_pieces, text_of
+from hermes_acp.models.message_parts import object_of
 from hermes_acp.models.model_catalog import efforts_of, level_of
-from hermes_acp.models.reply_stream import FragmentQueue, name_calls, object_of
-from hermes_acp.models.sse import SseDecoder
-from hermes_acp.models.unsupported_parameters import UnsupportedParameter, first_unsupported
-from hermes_acp.models.wire_format import WireConnection
+from hermes_acp.models.reply_assembly import ReplyAssembly, StopReasons
+from hermes_acp.models.unsupported_parameters import UnsupportedParameter
+from hermes_acp.models.wire_format import WireConnection, WireFormat
 
-_BASE_URL = "https://generativelanguage.googleapis.com/v1beta"
 _VENDOR = "gemini"
 _UNSIGNED = "skip_thought_signature_validator"
-"""What the vendor takes for the signature of a call that another model made."""
-
-_REFUSALS = frozenset(
-    {
-        "SAFETY",
-        "RECITATION",
-        "LANGUAGE",
-        "BLOCKLIST",
-        "PROHIBITED_CONTENT",
-        "SPII",
-        "ESCALATION",
-        "MODEL_ARMOR",
-        "PUP_LIMITED_DISABLED",
-    }
-)
-_UNSUPPORTED_PARAMETERS = (
-    UnsupportedParameter("thoughts", "signature", (b'"thoughtSignature":',)),
-    UnsupportedParameter("thinking", "think", (b'"thinkingConfig":',)),
-)
-
-
-def find_unsupported(refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]) -> str | None:
-    """Name what to leave out: signatures that are not this model's, or thinking it does not do."""
-    return (
-        first_unsupported(_UNSUPPORTED_PARAMETERS, refusal, body, omitted) if refusal.status == 400 else None
-    )
+"""The signature that the vendor accepts for a call that another model made."""
+_BLOCKED = "PROMPT_BLOCKED"
+"""Our stop reason for a blocked prompt, to which the vendor sends none."""
 
 
 def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset()) -> bytes:
-    """Write the body."""
-    body: ContentBlock = {"contents": _encode_messages(request, "thoughts" not in omitted)}
+    """Return the body of a request."""
+    encoder = _PartEncoder(omitted, wants_signatures=not _is_second_generation(request.model))
+    turns = encoder.turns(request.messages)
+    body: ContentBlock = {"contents": [{"role": role, "parts": parts} for role, parts in turns]}
     system = [{"text": layer} for layer in request.system if layer.strip()]
     if system:
         body["systemInstruction"] = {"parts": system}
@@ -93,7 +63,7 @@ def encode_request(request: ModelRequest, omitted: frozenset[str] = frozenset())
 
 
 def _encode_effort(model: str, level: Effort | None) -> ContentBlock:
-    """Say how much to think: by level, before the third generation in tokens, as the vendor translates them."""
+    """Return how much to think: a level, or a budget in tokens before the third generation."""
     if level is None:
         return {}
     if not _is_second_generation(model):
@@ -113,65 +83,49 @@ def _is_second_generation(model: str) -> bool:
     return model.rpartition("/")[2].startswith(("gemini-1", "gemini-2"))
 
 
-def _encode_messages(request: ModelRequest, keeps_thoughts: bool) -> list[ContentBlock]:
-    """Merge neighbours of one role."""
-    wants_signatures = not _is_second_generation(request.model)
-    merged = merged_by_role(
-        request.messages,
-        lambda message: _encode_message(message, keeps_thoughts, wants_signatures),
-        model="model",
-        is_result=lambda part: "functionResponse" in part,
-    )
-    return [{"role": role, "parts": parts} for role, parts in merged]
+class _PartEncoder(BlockEncoder):
+    vendor = _VENDOR
+    model_role = "model"
+    result_field = "functionResponse"
+
+    def __init__(self, omitted: frozenset[str], *, wants_signatures: bool) -> None:
+        super().__init__(omitted)
+        self._wants_signatures = wants_signatures
+
+    def text(self, text: str) -> ContentBlock:
+        return {"text": text}
+
+    def image(self, image: ImagePart) -> ContentBlock:
+        return {"inlineData": {"mimeType": image.mime_type, "data": image.data_base64}}
+
+    def call(self, call: ToolCall) -> ContentBlock:
+        return {"functionCall": {"id": call.id, "name": call.name, "args": object_of(call.arguments)}}
+
+    def result(self, message: ToolMessage) -> list[ContentBlock]:
+        response = {"error" if message.is_error else "output": message.text}
+        result = {"id": message.call_id, "name": message.name, "response": response}
+        return [{"functionResponse": result}, *self.parts(message.parts)]
+
+    def answer(self, message: AssistantMessage) -> list[ContentBlock]:
+        """Encode an answer. Thoughts do not go back; a signature goes on the text or the call it came with."""
+        parts: list[ContentBlock] = []
+        signature = ""
+        unsigned = _UNSIGNED if self._wants_signatures else ""
+        for piece in ordered_pieces(message, _VENDOR):
+            match piece:
+                case Thought(vendor=vendor):
+                    signature = piece.signature if vendor and self.keeps_thoughts else ""
+                case str():
+                    parts.append(_signed(self.text(piece), signature))
+                case ToolCall():
+                    own = piece.signature if self.keeps_thoughts else ""
+                    parts.append(_signed(self.call(piece), own or unsigned))
+                    unsigned = ""
+        return parts
 
 
-def _encode_message(message: Message, keeps_thoughts: bool, wants_signatures: bool) -> list[ContentBlock]:
-    if isinstance(message, UserMessage):
-        return [encoded for part in message.parts if (encoded := _encode_part(part)) is not None]
-    if isinstance(message, AssistantMessage):
-        return _encode_assistant(message, keeps_thoughts, wants_signatures)
-    return [_encode_result(message), *filter(None, map(_encode_part, message.parts))]
-
-
-def _encode_result(message: ToolMessage) -> ContentBlock:
-    response = {"error" if message.is_error else "output": message.text}
-    return {"functionResponse": {"id": message.call_id, "name": message.name, "response": response}}
-
-
-def _encode_assistant(
-    message: AssistantMessage, keeps_thoughts: bool, wants_signatures: bool
-) -> list[ContentBlock]:
-    parts: list[ContentBlock] = []
-    signature = ""
-    is_first_call = True
-    for piece in ordered_pieces(message, _VENDOR):
-        match piece:
-            case Thought(vendor=vendor):
-                # What was thought needs not go back; the signature goes on the words it came with.
-                signature = piece.signature if vendor and keeps_thoughts else ""
-            case str():
-                said: ContentBlock = {"text": piece}
-                parts.append(said | ({"thoughtSignature": signature} if signature else {}))
-            case ToolCall():
-                part = _encode_call(piece)
-                signed = piece.signature if keeps_thoughts else ""
-                if not signed and wants_signatures and is_first_call:
-                    signed = _UNSIGNED
-                parts.append(part | ({"thoughtSignature": signed} if signed else {}))
-                is_first_call = False
-    return parts
-
-
-def _encode_call(call: ToolCall) -> ContentBlock:
-    return {"functionCall": {"id": call.id, "name": call.name, "args": object_of(call.arguments)}}
-
-
-def _encode_part(part: Part) -> ContentBlock | None:
-    """Write one part; None for words that are none."""
-    if isinstance(part, ImagePart):
-        return {"inlineData": {"mimeType": part.mime_type, "data": part.data_base64}}
-    text = text_of(part)
-    return {"text": text} if text.strip() else None
+def _signed(part: ContentBlock, signature: str) -> ContentBlock:
+    return part | ({"thoughtSignature": signature} if signature else {})
 
 
 class _Call(Struct, frozen=True):
@@ -215,99 +169,53 @@ class _Chunk(Struct, frozen=True, rename="camel"):
     error: ErrorBody | None = None
 
 
-class ContentAssembly:
-    """Puts one stream of chunks together."""
+class ContentAssembly(ReplyAssembly):
+    """Assemble one stream of chunks. A block ends with a call, and with the signature of its text."""
 
-    def __init__(self, request: ModelRequest, link: EndpointClient) -> None:
-        self._request = request
-        self._link = link
-        self._decoder = msgspec.json.Decoder(_Chunk)
-        self._fragments = FragmentQueue()
-        self._text: list[str] = []
-        self._thought: list[str] = []
-        self._thoughts: list[Thought] = []
-        self._calls: list[ToolCall] = []
-        self._usage = _Usage()
-        self._finish: str | None = None
-        self._was_blocked = False
+    vendor = _VENDOR
+    stop_reasons = StopReasons(
+        length="MAX_TOKENS",
+        refusal="SAFETY|RECITATION|LANGUAGE|BLOCKLIST|PROHIBITED_CONTENT|SPII|ESCALATION|MODEL_ARMOR"
+        f"|PUP_LIMITED_DISABLED|{_BLOCKED}",
+        malformed="MALFORMED_FUNCTION_CALL|UNEXPECTED_TOOL_CALL|MALFORMED_RESPONSE",
+    )
+    _decoder = msgspec.json.Decoder(_Chunk)
+    _index = 0
 
     def take(self, data: bytes) -> None:
         """Read one chunk."""
         chunk = self._decoder.decode(data)
         if chunk.error is not None:
-            raise self._link.trouble(read_error(0, chunk.error), self._request.model)
+            self.fail(chunk.error)
         if chunk.usage_metadata is not None:
-            self._usage = chunk.usage_metadata
+            self.usage = _read_usage(chunk.usage_metadata)
         if chunk.prompt_feedback is not None and chunk.prompt_feedback.block_reason:
-            self._was_blocked = True
+            self.stop_reason = self.stop_reason or _BLOCKED
         # One answer is asked for, so there is one candidate.
         for candidate in (chunk.candidates or ())[:1]:
             for part in (candidate.content.parts if candidate.content is not None else None) or ():
                 self._take_part(part)
-            self._finish = candidate.finish_reason or self._finish
-
-    def drain(self) -> list[Fragment]:
-        """Return what arrived since the last drain, neighbours of one kind joined."""
-        return self._fragments.drain()
-
-    def is_over(self) -> bool:
-        """Say whether the end marker came; there is none, the stream just ends."""
-        return False
-
-    def is_whole(self) -> bool:
-        """Say whether a finish reason came, or the prompt was blocked."""
-        return self._finish is not None or self._was_blocked
-
-    def reply(self) -> ModelReply:
-        """Make the reply. Raises BadReply for a call that the vendor itself could not read."""
-        if self._finish in ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"):
-            raise BadReply(f"The model at {self._link.place} wrote a tool call that is none.", retryable=True)
-        if any(not call.name for call in self._calls):
-            raise BadReply(f"{self._link.place} sent a tool call without a name.", retryable=True)
-        self._close_thought("")
-        calls = name_calls(self._calls, self._request)
-        message = AssistantMessage("".join(self._text), tuple(self._thoughts), calls)
-        return ModelReply(message, self._finish_reason(), self._total_usage())
+            self.stop_reason = candidate.finish_reason or self.stop_reason
 
     def _take_part(self, part: _Part) -> None:
-        if part.function_call is not None:
-            self._close_thought("")
-            call, signature = part.function_call, part.thought_signature
-            self._calls.append(ToolCall(call.id, call.name, bytes(call.args).decode(), signature))
+        if (call := part.function_call) is not None:
+            block = self.blocks[self._index + 1]
+            block.open_call(call.id, call.name)
+            block.whole_arguments, block.signature = bytes(call.args).decode(), part.thought_signature
+            self._index += 2
         elif part.thought:
-            if part.text:
-                self._thought.append(part.text)
-                self._fragments.add_thought(part.text)
+            self.add_thought(self._index, part.text or "")
         else:
+            self.add_text(self._index, part.text or "")
             if part.thought_signature:
-                self._close_thought(part.thought_signature)
-            if part.text:
-                self._text.append(part.text)
-                self._fragments.add_text(part.text)
+                self.blocks[self._index].signature = part.thought_signature
+                self._index += 1
 
-    def _close_thought(self, signature: str) -> None:
-        """Keep what was thought so far, and the signature the words came with."""
-        if self._thought or signature:
-            text = "".join(self._thought)
-            self._thoughts.append(Thought(text, signature, _VENDOR, after_calls=len(self._calls)))
-            self._thought = []
 
-    def _finish_reason(self) -> FinishReason:
-        match self._finish:
-            case None if self._was_blocked:
-                return "refusal"
-            case "MAX_TOKENS":
-                return "length"
-            case finish if finish in _REFUSALS:
-                return "refusal"
-            case _:
-                return "tool_calls" if self._calls else "stop"
-
-    def _total_usage(self) -> Usage:
-        usage = self._usage
-        sent = (usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0)
-        said = (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0)
-        return Usage(sent, said, usage.cached_content_token_count or 0)
+def _read_usage(usage: _Usage) -> Usage:
+    sent = (usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0)
+    said = (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0)
+    return Usage(sent, said, usage.cached_content_token_count or 0)
 
 
 class _Model(Struct, frozen=True, rename="camel"):
@@ -320,52 +228,53 @@ class _Listing(Struct, frozen=True, rename="camel"):
     publisher_models: list[_Model] = []
 
 
-def read_models(document: bytes) -> tuple[str, ...]:
-    """Read the models that make text. Raises msgspec.DecodeError."""
-    listing = msgspec.json.decode(document, type=_Listing)
-    if published := [model.name.rpartition("/")[2] for model in listing.publisher_models]:
-        return tuple(name for name in published if name.startswith("gemini-"))
-    return tuple(
-        model.name.removeprefix("models/")
-        for model in listing.models
-        if model.supported_generation_methods is None
-        or "generateContent" in model.supported_generation_methods
-    )
-
-
-class Gemini:
-    """The leaf; also the wire of the connections it makes."""
+class Gemini(WireFormat):
+    """The plugin."""
 
     name = _VENDOR
+    base_url = "https://generativelanguage.googleapis.com/v1beta"
+    key_variable = "GEMINI_API_KEY"
     models_paths = ("/models?pageSize=1000",)
-    passing = frozenset({"thoughts"})
-
-    decoder = SseDecoder
-    find_unsupported = staticmethod(find_unsupported)
-    assembly = staticmethod(ContentAssembly)
-    read_models = staticmethod(read_models)
+    # Signatures of another model are refused, and so is thinking by a model that cannot.
+    unsupported = (
+        UnsupportedParameter("thoughts", "signature", (b'"thoughtSignature":',)),
+        UnsupportedParameter("thinking", "think", (b'"thinkingConfig":',)),
+    )
+    omitted_once = frozenset({"thoughts"})
+    assembly = ContentAssembly
 
     def connect(self, endpoint: Endpoint) -> WireConnection:
-        """Bind to an endpoint; without a base URL, to Google itself; with a loan, to Vertex."""
-        if endpoint.credential_source:
-            # Models are listed for everybody, in another version of the interface.
-            listing_url = endpoint.base_url.partition("/v1/projects/")[0] + "/v1beta1/publishers/google"
-            return WireConnection(
-                self, endpoint, sign=google_signer(endpoint.credential_source), listing_url=listing_url
-            )
-        return WireConnection(self, endpoint.or_own(_BASE_URL, "GEMINI_API_KEY"))
+        """Bind to an endpoint; with a credential source, to Vertex."""
+        if not endpoint.credential_source:
+            return super().connect(endpoint)
+        # Vertex lists the models for everyone, in another version of the interface.
+        listing_url = endpoint.base_url.partition("/v1/projects/")[0] + "/v1beta1/publishers/google"
+        sign = google_signer(endpoint.credential_source)
+        return WireConnection(self, endpoint, sign=sign, listing_url=listing_url)
 
     def headers(self, key: str) -> dict[str, str]:
-        """Carry the key where there is one."""
+        """Return the key where there is one."""
         return {"x-goog-api-key": key} if key else {}
 
     def chat_path(self, model: str) -> str:
-        """Name the model in the path."""
+        """Return the path, which names the model."""
         return f"/models/{quote(model.removeprefix('models/'), safe='')}:streamGenerateContent?alt=sse"
 
     def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:
-        """Write the body of a step."""
+        """Return the body of a request."""
         return encode_request(request, omitted)
+
+    def read_models(self, document: bytes) -> tuple[str, ...]:
+        """Read the models that write text. Raises msgspec.DecodeError."""
+        listing = msgspec.json.decode(document, type=_Listing)
+        if published := [model.name.rpartition("/")[2] for model in listing.publisher_models]:
+            return tuple(name for name in published if name.startswith("gemini-"))
+        return tuple(
+            model.name.removeprefix("models/")
+            for model in listing.models
+            if model.supported_generation_methods is None
+            or "generateContent" in model.supported_generation_methods
+        )
 
 
 PROVIDER = Gemini()

@@ -1,6 +1,5 @@
-"""OpenAI's chat completions, and the many servers that speak them with an accent.
+"""OpenAI's chat completions, and the many servers that speak them with deviations.
 
-Knows: requests, chunks, the deviations seen in the wild. Does not know: HTTP, what is done with a reply.
 Source: OpenAI API reference, "Chat completions" and "Streaming events".
 """
 
@@ -10,32 +9,26 @@ import msgspec
 from msgspec import Struct
 
 from hermes_acp.config.provider_presets import Quirks
-from hermes_acp.core.errors import BadReply
 from hermes_acp.core.messages import (
     AssistantMessage,
     Effort,
-    FinishReason,
-    Fragment,
     ImagePart,
     Message,
-    ModelReply,
     ModelRequest,
     Part,
-    Thought,
-    ToolCall,
     Usage,
     UserMessage,
 )
+from hermes_acp.models.block_encoder import ContentBlock
 from hermes_acp.models.endpoint_client import EndpointClient
-from hermes_acp.models.endpoint_errors import EndpointRefusal, ErrorBody, read_error
-from hermes_acp.models.endpoints import Endpoint, bearer
-from hermes_acp.models.message_parts import ContentBlock, data_url_of, text_of, with_parts_after_results
+from hermes_acp.models.endpoint_errors import EndpointRefusal, ErrorBody
+from hermes_acp.models.message_parts import data_url_of, text_of, valid_arguments, with_parts_after_results
 from hermes_acp.models.model_catalog import level_of
-from hermes_acp.models.reply_stream import FragmentQueue, name_calls, valid_arguments
-from hermes_acp.models.sse import SseDecoder
-from hermes_acp.models.wire_format import WireConnection, read_listing
+from hermes_acp.models.reply_assembly import ReplyAssembly, StopReasons
+from hermes_acp.models.wire_format import WireFormat
 
-_BASE_URL = "https://api.openai.com/v1"
+_SAID = -1
+"""The index of the block for text and reasoning; calls are numbered from 0."""
 _OWN_HOST = "api.openai.com"
 _UNSUPPORTED_PARAMETERS = (
     "stream_options",
@@ -48,32 +41,10 @@ _UNSUPPORTED_PARAMETERS = (
 )
 
 
-def find_unsupported(refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]) -> str | None:
-    """Name the optional field a server refused, where asking once more without it may help.
-
-    `reasoning_effort` goes the other way: models that reason take no tools here unless it is sent as `none`. A server
-    that does not know it at all concedes `effort`.
-    """
-    if refusal.status not in (400, 422):
-        return None
-    for parameter in _UNSUPPORTED_PARAMETERS:
-        if parameter in omitted or not refusal.matches(re.compile(rf"\b{parameter}\b")):
-            continue
-        is_sent = f'"{parameter}":'.encode() in body
-        if parameter != "reasoning_effort":
-            if is_sent:
-                return parameter
-        elif b'"tools"' in body and (not is_sent or refusal.matches(re.compile(r"\bnone\b"))):
-            return parameter
-        elif is_sent and "effort" not in omitted:
-            return "effort"
-    return None
-
-
 def encode_request(
     request: ModelRequest, host: str, omitted: frozenset[str], quirks: Quirks | None = None, name: str = ""
 ) -> bytes:
-    """Write the body for `host` in its accent, minus what it does not take; `name` is the preset's."""
+    """Return the body for `host`, with its preset's quirks and without `omitted`; `name` is the preset's."""
     quirks = quirks or Quirks()
     messages: list[ContentBlock] = []
     system = "\n\n".join(layer for layer in request.system if layer)
@@ -110,7 +81,7 @@ def encode_request(
 
 
 def _encode_effort(level: Effort, quirks: Quirks) -> ContentBlock:
-    """Say how much to reason in the words of the endpoint."""
+    """Return the fields by which the endpoint is told how much to reason."""
     is_on = level != "none"
     switch: ContentBlock = {"type": "enabled" if is_on else "disabled"}
     match quirks.effort:
@@ -139,7 +110,7 @@ def _encode_message(message: Message, thoughts: str) -> list[ContentBlock]:
 
 
 def _encode_assistant(message: AssistantMessage, thoughts: str) -> list[ContentBlock]:
-    """Write one answer; `thoughts` names the field its reasoning goes into, empty where it is not wanted."""
+    """Encode one answer; `thoughts` names the field for its reasoning, empty where it does not go back."""
     if not message.text and not message.tool_calls:
         return []
     reasoning = (
@@ -164,7 +135,7 @@ def _encode_assistant(message: AssistantMessage, thoughts: str) -> list[ContentB
 
 
 def _encode_parts(parts: tuple[Part, ...]) -> str | list[ContentBlock]:
-    """Write plain text where there is no picture, as many servers take nothing else."""
+    """Encode parts; plain text where there is no picture, since many servers take nothing else."""
     texts = [text_of(part) for part in parts if not isinstance(part, ImagePart)]
     if len(texts) == len(parts):
         return "\n\n".join(texts)
@@ -218,77 +189,35 @@ class _Chunk(Struct, frozen=True):
     error: ErrorBody | str | None = None
 
 
-class _GrowingCall:
-    """A call of which more may come."""
+class ChatAssembly(ReplyAssembly):
+    """Assemble one stream of chunks; some servers send no end marker, others no finish reason."""
 
-    def __init__(self, index: int | None, identity: str) -> None:
-        self.index = index
-        self.identity = identity
-        self.name = ""
-        self.arguments: list[str] = []
-
-
-class ChatAssembly:
-    """Puts one stream of chunks together."""
+    stop_reasons = StopReasons(length="length", refusal="content_filter")
+    _decoder = msgspec.json.Decoder(_Chunk)
 
     def __init__(self, request: ModelRequest, link: EndpointClient) -> None:
-        self._request = request
-        self._link = link
-        self._decoder = msgspec.json.Decoder(_Chunk)
-        self._fragments = FragmentQueue()
-        self._text: list[str] = []
-        self._thoughts: list[str] = []
-        self._calls: list[_GrowingCall] = []
-        self._usage = Usage()
-        self._finish: str | None = None
-        self._was_refused = False
-        self._is_done = False
+        super().__init__(request, link)
+        self._call_indexes: list[int | None] = []
 
     def take(self, data: bytes) -> None:
         """Read one chunk, or the end marker."""
         if data == b"[DONE]":
-            self._is_done = True
+            self.has_ended = True
             return
         chunk = self._decoder.decode(data)
         if chunk.error is not None:
-            error = chunk.error if isinstance(chunk.error, ErrorBody) else ErrorBody(message=chunk.error)
-            raise self._link.trouble(read_error(0, error), self._request.model)
+            self.fail(chunk.error if isinstance(chunk.error, ErrorBody) else ErrorBody(message=chunk.error))
         if chunk.usage is not None:
-            self._usage = _read_usage(chunk.usage)
+            self.usage = _read_usage(chunk.usage)
         for choice in chunk.choices or ():
-            self._finish = choice.finish_reason or self._finish
+            self.stop_reason = choice.finish_reason or self.stop_reason
             if choice.delta is not None:
                 self._take_delta(choice.delta)
 
-    def drain(self) -> list[Fragment]:
-        """Return what arrived since the last drain, neighbours of one kind joined."""
-        return self._fragments.drain()
-
-    def is_over(self) -> bool:
-        """Say whether the end marker came."""
-        return self._is_done
-
-    def is_whole(self) -> bool:
-        """Say whether a reply can be made: some servers send no end marker, others no finish reason."""
-        return self._is_done or self._finish is not None
-
-    def reply(self) -> ModelReply:
-        """Make the reply. Raises BadReply for a call of no tool."""
-        if any(not call.name for call in self._calls):
-            raise BadReply(f"{self._link.place} sent a tool call without a name.", retryable=True)
-        calls = [ToolCall(call.identity, call.name, "".join(call.arguments)) for call in self._calls]
-        thoughts = (Thought("".join(self._thoughts)),) if self._thoughts else ()
-        message = AssistantMessage("".join(self._text), thoughts, name_calls(calls, self._request))
-        return ModelReply(message, self._finish_reason(), self._usage)
-
     def _take_delta(self, delta: _Delta) -> None:
-        if thought := delta.reasoning_content or delta.reasoning:
-            self._thoughts.append(thought)
-            self._fragments.add_thought(thought)
-        if text := delta.content or delta.refusal:
-            self._was_refused = self._was_refused or not delta.content
-            self._text.append(text)
-            self._fragments.add_text(text)
+        self.add_thought(_SAID, delta.reasoning_content or delta.reasoning or "")
+        self.add_text(_SAID, delta.content or delta.refusal or "")
+        self.was_refused = self.was_refused or bool(delta.refusal and not delta.content)
         for call in delta.tool_calls or ():
             self._take_call(call)
         if delta.function_call is not None:
@@ -296,42 +225,33 @@ class ChatAssembly:
 
     def _take_call(self, delta: _CallDelta) -> None:
         function = delta.function or _FunctionDelta()
-        call = self._find_call(delta, function.name or "")
-        call.name = call.name or function.name or ""
-        arguments = function.arguments
+        index = self._find_call(delta, function.name or "")
+        block = self.blocks[index]
+        block.open_call(block.id or delta.id or "", block.name or function.name or "")
+        arguments = function.arguments or ""
         if isinstance(arguments, dict):
             arguments = msgspec.json.encode(arguments).decode()
-        if arguments:
-            call.arguments.append(arguments)
-            self._fragments.add_call(call.identity or str(call.index), call.name, arguments)
+        self.add_arguments(index, arguments)
 
-    def _find_call(self, delta: _CallDelta, name: str) -> _GrowingCall:
-        """Find the call a delta belongs to: by index, without one by id, without either the latest.
+    def _find_call(self, delta: _CallDelta, name: str) -> int:
+        """Return the call a delta belongs to: by index, without one by ID, without either the latest.
 
-        A name together with another id than that of the call found begins a new one: some servers count every
+        A name together with another ID than that of the call found begins a new one: some servers count every
         index 0.
         """
-        identity = delta.id or ""
-        latest = self._calls[-1] if self._calls else None
+        found: int | None = None
+        latest_first = reversed(range(len(self._call_indexes)))
         if delta.index is not None:
-            found = next((call for call in reversed(self._calls) if call.index == delta.index), None)
-        elif identity:
-            found = next((call for call in self._calls if call.identity == identity), None)
-        else:
-            found = None if name else latest
-        if found is not None and not (name and identity and found.identity and identity != found.identity):
-            found.identity = found.identity or identity
+            found = next((call for call in latest_first if self._call_indexes[call] == delta.index), None)
+        elif delta.id:
+            found = next((call for call in latest_first if self.blocks[call].id == delta.id), None)
+        elif not name:
+            found = next(latest_first, None)
+        identity = self.blocks[found].id if found is not None else ""
+        if found is not None and not (name and delta.id and identity and delta.id != identity):
             return found
-        call = _GrowingCall(delta.index, identity)
-        self._calls.append(call)
-        return call
-
-    def _finish_reason(self) -> FinishReason:
-        if self._was_refused or self._finish == "content_filter":
-            return "refusal"
-        if self._finish == "length":
-            return "length"
-        return "tool_calls" if self._calls else "stop"
+        self._call_indexes.append(delta.index)
+        return len(self._call_indexes) - 1
 
 
 def _read_usage(usage: _Usage) -> Usage:
@@ -340,34 +260,41 @@ def _read_usage(usage: _Usage) -> Usage:
     return Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0, cached)
 
 
-class OpenAICompatible:
-    """The leaf; also the wire of the connections it makes."""
+class OpenAICompatible(WireFormat):
+    """The plugin."""
 
     name = "openai_compatible"
-    models_paths = ("/models",)
-    passing = frozenset[str]()
-
-    decoder = SseDecoder
-    find_unsupported = staticmethod(find_unsupported)
-    assembly = staticmethod(ChatAssembly)
-    read_models = staticmethod(read_listing)
-
-    def connect(self, endpoint: Endpoint) -> WireConnection:
-        """Bind to an endpoint; without a base URL, to OpenAI itself."""
-        return WireConnection(self, endpoint.or_own(_BASE_URL, "OPENAI_API_KEY"))
-
-    def headers(self, key: str) -> dict[str, str]:
-        """Carry the key as a bearer token, where there is one."""
-        return bearer(key)
-
-    def chat_path(self, model: str) -> str:
-        """Return the one path there is."""
-        return "/chat/completions"
+    base_url = "https://api.openai.com/v1"
+    key_variable = "OPENAI_API_KEY"
+    path = "/chat/completions"
+    refusal_statuses = (400, 422)
+    assembly = ChatAssembly
 
     def encode(self, request: ModelRequest, link: EndpointClient, omitted: frozenset[str]) -> bytes:
-        """Write the body of a step in the accent of its endpoint."""
+        """Return the body of a request, with the deviations of its endpoint."""
         endpoint = link.endpoint
         return encode_request(request, link.host, omitted, endpoint.quirks, endpoint.name)
+
+    def find_unsupported(self, refusal: EndpointRefusal, body: bytes, omitted: frozenset[str]) -> str | None:
+        """Return the optional field that a server refused.
+
+        `reasoning_effort` goes the other way: models that reason take no tools here unless it is sent as `none`. A
+        server that does not know it at all refuses `effort`.
+        """
+        if refusal.status not in self.refusal_statuses:
+            return None
+        for parameter in _UNSUPPORTED_PARAMETERS:
+            if parameter in omitted or not refusal.matches(re.compile(rf"\b{parameter}\b")):
+                continue
+            is_sent = f'"{parameter}":'.encode() in body
+            if parameter != "reasoning_effort":
+                if is_sent:
+                    return parameter
+            elif b'"tools"' in body and (not is_sent or refusal.matches(re.compile(r"\bnone\b"))):
+                return parameter
+            elif is_sent and "effort" not in omitted:
+                return "effort"
+        return None
 
 
 PROVIDER = OpenAICompatible()

@@ -28,7 +28,7 @@ from hermes_acp.core.messages import (
 from hermes_acp.models.endpoint_client import EndpointClient
 from hermes_acp.models.endpoint_errors import EndpointRefusal
 from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.providers.anthropic import MessageAssembly, encode_request, find_unsupported
+from hermes_acp.models.providers.anthropic import PROVIDER, MessageAssembly, encode_request
 
 MARK = {"type": "ephemeral"}
 HI = UserMessage((TextPart("hi"),))
@@ -140,14 +140,17 @@ def test_refused_thinking_is_left_out_step_by_step() -> None:
     request = ModelRequest("claude-opus-5-5", (), (HI, AssistantMessage("so", (Thought("hm", "sig"),)), HI))
     refusal = EndpointRefusal(400, message="messages.1.content.0: Invalid `signature` in `thinking` block")
     body, first = encode_request(request), frozenset({"thoughts"})
-    assert find_unsupported(refusal, body, frozenset()) == "thoughts"
+    assert PROVIDER.find_unsupported(refusal, body, frozenset()) == "thoughts"
     body = encode_request(request, first)
     assert b"signature" not in body
-    assert find_unsupported(refusal, body, first) == "thinking"
+    assert PROVIDER.find_unsupported(refusal, body, first) == "thinking"
     both = first | {"thinking"}
     assert b"thinking" not in encode_request(request, both)
-    assert find_unsupported(refusal, encode_request(request, both), both) is None
-    assert find_unsupported(EndpointRefusal(400, message="no"), encode_request(request), frozenset()) is None
+    assert PROVIDER.find_unsupported(refusal, encode_request(request, both), both) is None
+    assert (
+        PROVIDER.find_unsupported(EndpointRefusal(400, message="no"), encode_request(request), frozenset())
+        is None
+    )
 
 
 def test_blocks_are_put_together() -> None:

@@ -32,11 +32,10 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
-from hermes_acp.models.bedrock_converse import ConverseAssembly
 from hermes_acp.models.endpoint_client import EndpointClient
 from hermes_acp.models.endpoint_errors import EndpointRefusal
 from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.providers.bedrock import PROVIDER, encode_request, find_unsupported, read_models
+from hermes_acp.models.providers.bedrock import PROVIDER, ConverseAssembly, encode_request
 
 HI = UserMessage((TextPart("hi"),))
 CLAUDE = "us.anthropic.claude-sonnet-5-5"
@@ -143,13 +142,15 @@ def test_what_is_refused_is_left_out() -> None:
         ("This model doesn't support the cachePoint field", "cache"),
         ("outputConfig.effort is not supported", "effort"),
     ):
-        assert find_unsupported(EndpointRefusal(400, message=message), body, frozenset()) == parameter
+        assert (
+            PROVIDER.find_unsupported(EndpointRefusal(400, message=message), body, frozenset()) == parameter
+        )
     left = encode_request(request, frozenset({"thoughts", "cache", "effort"}))
     assert (
-        find_unsupported(EndpointRefusal(400, message="thinking: no"), left, frozenset({"thoughts"}))
+        PROVIDER.find_unsupported(EndpointRefusal(400, message="thinking: no"), left, frozenset({"thoughts"}))
         == "thinking"
     )
-    assert find_unsupported(EndpointRefusal(400, message="no"), body, frozenset()) is None
+    assert PROVIDER.find_unsupported(EndpointRefusal(400, message="no"), body, frozenset()) is None
 
 
 def test_blocks_are_put_together() -> None:
@@ -231,8 +232,10 @@ def test_without_its_end_it_is_not_whole() -> None:
 
 
 def test_models_are_listed_by_profile_first() -> None:
-    assert read_models(b'{"inferenceProfileSummaries": [{"inferenceProfileId": "us.m"}]}') == ("us.m",)
-    assert read_models(b'{"modelSummaries": [{"modelId": "m", "modelName": "M"}]}') == ("m",)
+    assert PROVIDER.read_models(b'{"inferenceProfileSummaries": [{"inferenceProfileId": "us.m"}]}') == (
+        "us.m",
+    )
+    assert PROVIDER.read_models(b'{"modelSummaries": [{"modelId": "m", "modelName": "M"}]}') == ("m",)
 
 
 def test_a_name_with_a_colon_or_a_slash_stays_one_part_of_the_path() -> None:

@@ -31,8 +31,6 @@ from hermes_acp.models.providers.gemini import (
     PROVIDER,
     ContentAssembly,
     encode_request,
-    find_unsupported,
-    read_models,
 )
 
 HI = UserMessage((TextPart("hi"),))
@@ -141,14 +139,18 @@ def test_what_is_refused_is_left_out() -> None:
     )
     body = encode_request(request)
     assert (
-        find_unsupported(EndpointRefusal(400, message="Corrupted thought signature."), body, frozenset())
+        PROVIDER.find_unsupported(
+            EndpointRefusal(400, message="Corrupted thought signature."), body, frozenset()
+        )
         == "thoughts"
     )
     assert (
-        find_unsupported(EndpointRefusal(400, message="Thinking is not supported."), body, frozenset())
+        PROVIDER.find_unsupported(
+            EndpointRefusal(400, message="Thinking is not supported."), body, frozenset()
+        )
         == "thinking"
     )
-    assert find_unsupported(EndpointRefusal(400, message="no"), body, frozenset()) is None
+    assert PROVIDER.find_unsupported(EndpointRefusal(400, message="no"), body, frozenset()) is None
     assert b"thinkingConfig" not in encode_request(request, frozenset({"thinking"}))
     assert b'"s"' not in encode_request(request, frozenset({"thoughts"}))
 
@@ -227,7 +229,7 @@ def test_models_that_make_no_text_are_not_listed() -> None:
             {"name": "models/plain"},
         ]
     }
-    assert read_models(json.dumps(listed).encode()) == ("gemini-3.5-flash", "plain")
+    assert PROVIDER.read_models(json.dumps(listed).encode()) == ("gemini-3.5-flash", "plain")
 
 
 def test_the_model_is_named_in_the_path() -> None:

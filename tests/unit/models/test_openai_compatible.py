@@ -29,7 +29,7 @@ from hermes_acp.core.messages import (
 from hermes_acp.models.endpoint_client import EndpointClient
 from hermes_acp.models.endpoint_errors import EndpointRefusal
 from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.providers.openai_compatible import ChatAssembly, encode_request, find_unsupported
+from hermes_acp.models.providers.openai_compatible import PROVIDER, ChatAssembly, encode_request
 
 HI = UserMessage((TextPart("hi"),))
 TOOL = ToolSchema("read", "Reads.", {"type": "object"})
@@ -148,14 +148,16 @@ def test_a_refused_option_is_left_out_once() -> None:
     request = ModelRequest("m", (), (HI,), (TOOL,))
     body = encode_request(request, "h", frozenset())
     refusal = EndpointRefusal(400, message="Unknown field: stream_options")
-    assert find_unsupported(refusal, body, frozenset()) == "stream_options"
-    assert find_unsupported(refusal, body, frozenset({"stream_options"})) is None
-    assert find_unsupported(EndpointRefusal(500, message="stream_options"), body, frozenset()) is None
+    assert PROVIDER.find_unsupported(refusal, body, frozenset()) == "stream_options"
+    assert PROVIDER.find_unsupported(refusal, body, frozenset({"stream_options"})) is None
+    assert (
+        PROVIDER.find_unsupported(EndpointRefusal(500, message="stream_options"), body, frozenset()) is None
+    )
     assert "stream_options" not in encoded(request, "h", frozenset({"stream_options"}))
     wish = EndpointRefusal(
         400, message="Function tools with reasoning_effort are not supported here; set it to 'none'."
     )
-    assert find_unsupported(wish, body, frozenset()) == "reasoning_effort"
+    assert PROVIDER.find_unsupported(wish, body, frozenset()) == "reasoning_effort"
     assert encoded(request, "h", frozenset({"reasoning_effort"}))["reasoning_effort"] == "none"
 
 
@@ -301,7 +303,9 @@ def test_an_effort_that_is_not_known_is_left_out() -> None:
     body = encode_request(request, "h", frozenset())
     assert json.loads(body)["reasoning_effort"] == "high"
     assert (
-        find_unsupported(EndpointRefusal(400, message="Unknown field: reasoning_effort"), body, frozenset())
+        PROVIDER.find_unsupported(
+            EndpointRefusal(400, message="Unknown field: reasoning_effort"), body, frozenset()
+        )
         == "effort"
     )
     assert "reasoning_effort" not in encoded(request, omitted=frozenset({"effort"}))

@@ -28,7 +28,7 @@ from hermes_acp.core.messages import (
 from hermes_acp.models.endpoint_client import EndpointClient
 from hermes_acp.models.endpoint_errors import EndpointRefusal
 from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.providers.openai_responses import ResponseAssembly, encode_request, find_unsupported
+from hermes_acp.models.providers.openai_responses import PROVIDER, ResponseAssembly, encode_request
 
 HI = UserMessage((TextPart("hi"),))
 
@@ -135,7 +135,7 @@ def test_refused_fields_are_left_out_one_by_one() -> None:
             effort="low",
         )
         omitted = frozenset(before)
-        return find_unsupported(
+        return PROVIDER.find_unsupported(
             EndpointRefusal(400, message=message), encode_request(request, omitted), omitted
         )
 
