@@ -104,8 +104,8 @@ def base_url(leaf: str, port: int) -> str:
 async def read_ours(leaf: str, url: str, *, first_only: bool = False) -> int:
     """Read one answer through our provider; give the number of fragments."""
     from hermes_acp.core.messages import ModelRequest, TextFragment, TextPart, UserMessage
-    from hermes_acp.models.endpoints import Endpoint
     from hermes_acp.models.providers import PROVIDERS
+    from hermes_acp.models.wire.endpoints import Endpoint
 
     connection = PROVIDERS.open(leaf).connect(Endpoint(url, "key"))
     text: list[str] = []

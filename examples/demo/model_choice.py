@@ -11,7 +11,7 @@ from msgspec import Struct
 from hermes_acp.config.environment import Environment
 from hermes_acp.config.model_choice import choose_model
 from hermes_acp.config.settings import load_settings, load_variables
-from hermes_acp.models.local_detection import detect_local
+from hermes_acp.models.wire.local_detection import detect_local
 
 
 class Choice(Struct, frozen=True):

@@ -13,8 +13,8 @@ from hermes_acp.agent.turn import TurnDependencies
 from hermes_acp.core.event_types import Options
 from hermes_acp.core.messages import ModelRequest, TextPart, UserMessage
 from hermes_acp.core.proposals import Reads
+from hermes_acp.models.formats.reply_stream import ask_once
 from hermes_acp.models.model_catalog import cost_usd
-from hermes_acp.models.reply_stream import ask_once
 
 MAX_PREFIX_CHARACTERS: Final = 6_000
 MAX_SUFFIX_CHARACTERS: Final = 2_000

@@ -8,7 +8,7 @@ from copy import copy
 from typing import Final
 
 from hermes_acp.core.errors import ModelError
-from hermes_acp.models.routing import RouteKey
+from hermes_acp.models.routing.fallback_plan import RouteKey
 
 REASON_CHARACTERS: Final = 200
 NONE_ANSWERED: Final = "No model answered."

@@ -37,8 +37,16 @@ from hermes_acp.core.messages import (
 )
 from hermes_acp.core.ports import Provider
 from hermes_acp.models import model_catalog
-from hermes_acp.models.message_parts import with_vendor_ids, without_pictures
-from hermes_acp.models.routing import FallBack, GiveUp, NextKey, Retry, RetryDecision, RouteKey, Shorten
+from hermes_acp.models.formats.message_parts import with_vendor_ids, without_pictures
+from hermes_acp.models.routing.fallback_plan import (
+    FallBack,
+    GiveUp,
+    NextKey,
+    Retry,
+    RetryDecision,
+    RouteKey,
+    Shorten,
+)
 
 FRAME_S: Final = 0.016
 TextEventType = type[TextSaid] | type[ThoughtSaid] | type[SummarySaid]

@@ -22,8 +22,8 @@ from hermes_acp.core.messages import Effort, ModelReply, Usage
 from hermes_acp.core.port_types import EventContext
 from hermes_acp.core.ports import Clock, Gate, Ids, Log, Workspace
 from hermes_acp.core.record import Record
-from hermes_acp.models.routes import Route, Routing
-from hermes_acp.models.routing import FallbackPlan
+from hermes_acp.models.routing.fallback_plan import FallbackPlan
+from hermes_acp.models.routing.routes import Route, Routing
 from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.telemetry.redaction import Redactor
 from hermes_acp.tools.toolbox import Toolbox

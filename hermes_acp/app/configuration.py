@@ -173,7 +173,7 @@ class Configuration:
 
     async def _detect(self) -> "ModelChoice":
         from hermes_acp.config.model_choice import ModelChoice
-        from hermes_acp.models.local_detection import detect_local
+        from hermes_acp.models.wire.local_detection import detect_local
 
         found = await detect_local() if self.access.may_detect() else None
         if found is None:

@@ -31,7 +31,7 @@ def embedder_of(
 
     require_vectors()
     if section.embeddings == "local":
-        from hermes_acp.models.local_embeddings import local_embedder
+        from hermes_acp.models.embeddings.local_embeddings import local_embedder
 
         return local_embedder()
     if section.provider:
@@ -52,8 +52,8 @@ def _named(settings: "Settings", variables: Mapping[str, str], provider: str) ->
 
 def _endpoint(settings: "Settings", choice: "ModelChoice") -> "Embedder":
     from hermes_acp.config.settings import ProviderSettings
-    from hermes_acp.models.endpoint_embeddings import EndpointEmbedder
-    from hermes_acp.models.endpoints import Endpoint
+    from hermes_acp.models.embeddings.endpoint_embeddings import EndpointEmbedder
+    from hermes_acp.models.wire.endpoints import Endpoint
 
     preset = presets()[choice.provider]
     section = settings.providers.get(choice.provider, ProviderSettings.defaults())

@@ -19,8 +19,8 @@ from hermes_acp.world import random_fraction
 if TYPE_CHECKING:
     from hermes_acp.config.model_choice import Key, ModelChoice
     from hermes_acp.config.settings import Settings
-    from hermes_acp.models.endpoints import Connection
-    from hermes_acp.models.routes import Route, Routing
+    from hermes_acp.models.routing.routes import Route, Routing
+    from hermes_acp.models.wire.endpoints import Connection
 
     Connect = Callable[[Settings, ModelChoice], Connection]
 
@@ -69,8 +69,8 @@ class ModelConnections:
 
     def routing(self) -> "Routing":
         """Make the routes out of the choices; none of them is tried."""
-        from hermes_acp.models.routes import Routing
-        from hermes_acp.models.routing import Cooldowns, RetryPolicy
+        from hermes_acp.models.routing.fallback_plan import Cooldowns, RetryPolicy
+        from hermes_acp.models.routing.routes import Routing
 
         retry = self._settings.retry
         routes = {
@@ -123,7 +123,7 @@ class ModelConnections:
 
     def _route_to(self, provider: str, model: str) -> "Route":
         from hermes_acp.models.model_catalog import efforts_of, model_info_of
-        from hermes_acp.models.routes import Route
+        from hermes_acp.models.routing.routes import Route
 
         settings = self._settings
         choice = next(choice for choice in self.choices if choice.provider == provider)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from hermes_acp.config.provider_presets import Quirks, presets
-from hermes_acp.models.endpoints import Connection, Endpoint
+from hermes_acp.models.wire.endpoints import Connection, Endpoint
 
 if TYPE_CHECKING:
     from hermes_acp.config.model_choice import ModelChoice
@@ -41,7 +41,7 @@ def open_connection(choice: "ModelChoice", section: "ProviderSettings") -> Conne
     if not (takes_calls or quirks.reads_think_marks or quirks.begins_thinking):
         return connection
     # Only here: what most connections do without is not imported for them.
-    from hermes_acp.models.text_tool_calls import TextToolConnection
+    from hermes_acp.models.text_tools.text_tool_calls import TextToolConnection
 
     return TextToolConnection(connection, takes_calls=takes_calls, begins_thinking=quirks.begins_thinking)
 

@@ -20,8 +20,8 @@ from hermes_acp.core.messages import (
     ThoughtFragment,
     UserMessage,
 )
-from hermes_acp.models.endpoints import Connection, Endpoint
 from hermes_acp.models.providers import PROVIDERS
+from hermes_acp.models.wire.endpoints import Connection, Endpoint
 from tests.model_server import ModelServer, Reply, serve
 
 KEY = "Zq9wverysecretXk42"

@@ -9,7 +9,7 @@ import anyio
 import anyio.abc
 import pytest
 
-from hermes_acp.models.local_detection import DetectedServer, detect_local
+from hermes_acp.models.wire.local_detection import DetectedServer, detect_local
 from tests.model_server import serve
 
 WAIT_S = 30

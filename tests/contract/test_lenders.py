@@ -21,7 +21,7 @@ from hermes_acp.config.model_choice import ModelChoice, choose_model
 from hermes_acp.config.settings import ProviderSettings, Settings
 from hermes_acp.core.errors import ModelAuthFailed
 from hermes_acp.models.connection_factory import open_connection
-from hermes_acp.models.endpoints import Connection
+from hermes_acp.models.wire.endpoints import Connection
 from tests.contract.provider_suite import WAIT_S, ask, collect
 from tests.model_server import ModelServer, Reply, serve
 

@@ -15,7 +15,7 @@ from hermes_acp.core.errors import (
     RateLimited,
 )
 from hermes_acp.core.messages import ModelEvent, TextFragment
-from hermes_acp.models.endpoints import Connection
+from hermes_acp.models.wire.endpoints import Connection
 from tests.contract.provider_suite import (
     KEY,
     KEY_VARIABLES,

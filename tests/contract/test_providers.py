@@ -24,7 +24,7 @@ from hermes_acp.core.messages import (
     UserMessage,
 )
 from hermes_acp.core.messages import ToolCall as ToolCallSaid
-from hermes_acp.models.endpoints import Connection
+from hermes_acp.models.wire.endpoints import Connection
 from tests.contract.provider_suite import KEY, LEAVES, answer_to, ask, collect, connected, joined, last_reply
 from tests.model_server import Fault, Hold, ModelServer, Recorded, Reply, Script, ToolCall, Usage, serve
 from tests.model_server.clients import (

@@ -9,9 +9,9 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from hermes_acp.models.aws_signatures import Credentials, Scope, sign_request
-from hermes_acp.models.endpoints import Endpoint
+from hermes_acp.models.credentials.aws_signatures import Credentials, Scope, sign_request
 from hermes_acp.models.providers import PROVIDERS
+from hermes_acp.models.wire.endpoints import Endpoint
 from tests.contract.provider_suite import ask, collect
 from tests.model_server import Reply, serve
 

@@ -12,7 +12,7 @@ from hermes_acp.config.provider_presets import presets
 from hermes_acp.config.settings import ProviderSettings, Settings
 from hermes_acp.core.events import Event
 from hermes_acp.frontends.cli.headless_session import EXIT_CODES, RunReport
-from hermes_acp.models.local_detection import LOCAL_PORTS
+from hermes_acp.models.wire.local_detection import LOCAL_PORTS
 from tests.architecture.sources import ROOT
 
 HEADLESS = (ROOT / "docs" / "headless.md").read_text(encoding="utf-8")

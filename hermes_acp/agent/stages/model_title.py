@@ -21,7 +21,7 @@ from hermes_acp.core.messages import (
     words_in,
 )
 from hermes_acp.models import model_catalog
-from hermes_acp.models.reply_stream import ask_once
+from hermes_acp.models.formats.reply_stream import ask_once
 
 TITLE_TIMEOUT_S: Final = 8.0
 MAX_QUOTED_CHARACTERS: Final = 2_000

@@ -3,6 +3,6 @@
 from typing import Final
 
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.models.endpoints import Vendor
+from hermes_acp.models.wire.endpoints import Vendor
 
 PROVIDERS: Final[PluginFolder[Vendor]] = PluginFolder("hermes_acp.models.providers", "PROVIDER")

@@ -20,18 +20,18 @@ from hermes_acp.core.messages import (
     ToolMessage,
     Usage,
 )
-from hermes_acp.models.aws_event_stream import EventStreamDecoder
-from hermes_acp.models.aws_signatures import Credentials, Scope
-from hermes_acp.models.block_encoder import BlockEncoder, ContentBlock
-from hermes_acp.models.credential_providers import aws_signer, static_signer
-from hermes_acp.models.endpoint_client import EndpointClient, RequestSigner
-from hermes_acp.models.endpoint_errors import ErrorBody
-from hermes_acp.models.endpoints import Endpoint, bearer
-from hermes_acp.models.message_parts import object_of
+from hermes_acp.models.credentials.aws_signatures import Credentials, Scope
+from hermes_acp.models.credentials.credential_providers import aws_signer, static_signer
+from hermes_acp.models.formats.block_encoder import BlockEncoder, ContentBlock
+from hermes_acp.models.formats.message_parts import object_of
+from hermes_acp.models.formats.reply_assembly import ReplyAssembly, StopReasons
+from hermes_acp.models.formats.wire_format import WireConnection, WireFormat
 from hermes_acp.models.model_catalog import level_of, model_info_of, thinks_adaptively
-from hermes_acp.models.reply_assembly import ReplyAssembly, StopReasons
-from hermes_acp.models.unsupported_parameters import UnsupportedParameter
-from hermes_acp.models.wire_format import WireConnection, WireFormat
+from hermes_acp.models.wire.aws_event_stream import EventStreamDecoder
+from hermes_acp.models.wire.endpoint_client import EndpointClient, RequestSigner
+from hermes_acp.models.wire.endpoint_errors import ErrorBody
+from hermes_acp.models.wire.endpoints import Endpoint, bearer
+from hermes_acp.models.wire.unsupported_parameters import UnsupportedParameter
 
 _VENDOR = "bedrock"
 _REDACTED = "redacted:"

@@ -19,16 +19,16 @@ from hermes_acp.core.messages import (
     ToolMessage,
     Usage,
 )
-from hermes_acp.models.block_encoder import BlockEncoder, ContentBlock, ordered_pieces
-from hermes_acp.models.credential_providers import google_signer
-from hermes_acp.models.endpoint_client import EndpointClient
-from hermes_acp.models.endpoint_errors import ErrorBody
-from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.message_parts import object_of
+from hermes_acp.models.credentials.credential_providers import google_signer
+from hermes_acp.models.formats.block_encoder import BlockEncoder, ContentBlock, ordered_pieces
+from hermes_acp.models.formats.message_parts import object_of
+from hermes_acp.models.formats.reply_assembly import ReplyAssembly, StopReasons
+from hermes_acp.models.formats.wire_format import WireConnection, WireFormat
 from hermes_acp.models.model_catalog import efforts_of, level_of
-from hermes_acp.models.reply_assembly import ReplyAssembly, StopReasons
-from hermes_acp.models.unsupported_parameters import UnsupportedParameter
-from hermes_acp.models.wire_format import WireConnection, WireFormat
+from hermes_acp.models.wire.endpoint_client import EndpointClient
+from hermes_acp.models.wire.endpoint_errors import ErrorBody
+from hermes_acp.models.wire.endpoints import Endpoint
+from hermes_acp.models.wire.unsupported_parameters import UnsupportedParameter
 
 _VENDOR = "gemini"
 _UNSIGNED = "skip_thought_signature_validator"

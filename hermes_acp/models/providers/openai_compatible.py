@@ -19,13 +19,18 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
-from hermes_acp.models.block_encoder import ContentBlock
-from hermes_acp.models.endpoint_client import EndpointClient
-from hermes_acp.models.endpoint_errors import EndpointRefusal, ErrorBody
-from hermes_acp.models.message_parts import data_url_of, text_of, valid_arguments, with_parts_after_results
+from hermes_acp.models.formats.block_encoder import ContentBlock
+from hermes_acp.models.formats.message_parts import (
+    data_url_of,
+    text_of,
+    valid_arguments,
+    with_parts_after_results,
+)
+from hermes_acp.models.formats.reply_assembly import ReplyAssembly, StopReasons
+from hermes_acp.models.formats.wire_format import WireFormat
 from hermes_acp.models.model_catalog import level_of
-from hermes_acp.models.reply_assembly import ReplyAssembly, StopReasons
-from hermes_acp.models.wire_format import WireFormat
+from hermes_acp.models.wire.endpoint_client import EndpointClient
+from hermes_acp.models.wire.endpoint_errors import EndpointRefusal, ErrorBody
 
 _SAID = -1
 """The index of the block for text and reasoning; calls are numbered from 0."""

@@ -18,14 +18,14 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
-from hermes_acp.models.block_encoder import BlockEncoder, ContentBlock
-from hermes_acp.models.endpoint_client import EndpointClient
-from hermes_acp.models.endpoint_errors import ErrorBody
-from hermes_acp.models.message_parts import data_url_of, valid_arguments
+from hermes_acp.models.formats.block_encoder import BlockEncoder, ContentBlock
+from hermes_acp.models.formats.message_parts import data_url_of, valid_arguments
+from hermes_acp.models.formats.reply_assembly import ReplyAssembly, ReplyBlock, StopReasons
+from hermes_acp.models.formats.wire_format import WireFormat
 from hermes_acp.models.model_catalog import efforts_of, level_of
-from hermes_acp.models.reply_assembly import ReplyAssembly, ReplyBlock, StopReasons
-from hermes_acp.models.unsupported_parameters import UnsupportedParameter
-from hermes_acp.models.wire_format import WireFormat
+from hermes_acp.models.wire.endpoint_client import EndpointClient
+from hermes_acp.models.wire.endpoint_errors import ErrorBody
+from hermes_acp.models.wire.unsupported_parameters import UnsupportedParameter
 
 _VENDOR = "openai_responses"
 _ENCRYPTED = "reasoning.encrypted_content"

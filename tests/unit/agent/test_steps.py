@@ -33,7 +33,7 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.file_versions import file_version
 from hermes_acp.core.messages import AssistantMessage, TextPart, Usage
-from hermes_acp.models.routing import RetryPolicy
+from hermes_acp.models.routing.fallback_plan import RetryPolicy
 from tests.conversations.scripted_provider import Pause, ScriptedProvider, Step, call, step
 from tests.unit.agent.turns import ManualClock, MemoryJournal, MemoryLog, Watcher, open_turn, routing_among
 from tests.unit.tools.tool_calling import MemoryWorkspace

@@ -14,8 +14,8 @@ from hermes_acp.core.port_types import ModelInfo, PermissionAnswer, PermissionSc
 from hermes_acp.core.ports import Provider, Workspace
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.core.record import Record
-from hermes_acp.models.routes import Route, Routing
-from hermes_acp.models.routing import Cooldowns, RetryPolicy
+from hermes_acp.models.routing.fallback_plan import Cooldowns, RetryPolicy
+from hermes_acp.models.routing.routes import Route, Routing
 from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.telemetry.redaction import Redactor
 from hermes_acp.tools.toolbox import Toolbox

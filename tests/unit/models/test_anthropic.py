@@ -25,10 +25,10 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
-from hermes_acp.models.endpoint_client import EndpointClient
-from hermes_acp.models.endpoint_errors import EndpointRefusal
-from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.providers.anthropic import PROVIDER, MessageAssembly, encode_request
+from hermes_acp.models.wire.endpoint_client import EndpointClient
+from hermes_acp.models.wire.endpoint_errors import EndpointRefusal
+from hermes_acp.models.wire.endpoints import Endpoint
 
 MARK = {"type": "ephemeral"}
 HI = UserMessage((TextPart("hi"),))

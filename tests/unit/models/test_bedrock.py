@@ -32,10 +32,10 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
-from hermes_acp.models.endpoint_client import EndpointClient
-from hermes_acp.models.endpoint_errors import EndpointRefusal
-from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.providers.bedrock import PROVIDER, ConverseAssembly, encode_request
+from hermes_acp.models.wire.endpoint_client import EndpointClient
+from hermes_acp.models.wire.endpoint_errors import EndpointRefusal
+from hermes_acp.models.wire.endpoints import Endpoint
 
 HI = UserMessage((TextPart("hi"),))
 CLAUDE = "us.anthropic.claude-sonnet-5-5"

@@ -6,8 +6,8 @@ import pytest
 from msgspec import structs
 
 from hermes_acp.core.errors import ConfigError
-from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.providers import PROVIDERS
+from hermes_acp.models.wire.endpoints import Endpoint
 
 KEY = "sk-Zq9wverysecretXk42"
 FULL = Endpoint("https://user:pa55word@host.example/v1?key=hush", KEY, headers={"X-Auth": "hidden-value"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hermes_acp.core.errors import BadReply
-from hermes_acp.models.aws_event_stream import EventStreamDecoder
+from hermes_acp.models.wire.aws_event_stream import EventStreamDecoder
 from tests.model_server.bedrock_wire import frame
 
 EVENT = frame({":message-type": "event", ":event-type": "messageStart", "x": "y"}, b'{"role":"assistant"}')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hermes_acp.models.local_detection import read_first_model
+from hermes_acp.models.wire.local_detection import read_first_model
 
 LIST = b'{"object": "list", "data": [{"id": "llama"}, {"id": "other"}]}'
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"

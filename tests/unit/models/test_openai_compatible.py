@@ -26,10 +26,10 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
-from hermes_acp.models.endpoint_client import EndpointClient
-from hermes_acp.models.endpoint_errors import EndpointRefusal
-from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.providers.openai_compatible import PROVIDER, ChatAssembly, encode_request
+from hermes_acp.models.wire.endpoint_client import EndpointClient
+from hermes_acp.models.wire.endpoint_errors import EndpointRefusal
+from hermes_acp.models.wire.endpoints import Endpoint
 
 HI = UserMessage((TextPart("hi"),))
 TOOL = ToolSchema("read", "Reads.", {"type": "object"})

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hermes_acp.core.messages import AssistantMessage, Thought, ToolCall, ToolMessage
-from hermes_acp.models.block_encoder import ordered_pieces
-from hermes_acp.models.message_parts import with_vendor_ids
+from hermes_acp.models.formats.block_encoder import ordered_pieces
+from hermes_acp.models.formats.message_parts import with_vendor_ids
 
 ONE, TWO = ToolCall("1", "t", "{}"), ToolCall("2", "t", "{}")
 

@@ -15,8 +15,8 @@ from hermes_acp.core.errors import (
     QuotaExceeded,
     RateLimited,
 )
-from hermes_acp.models.endpoint_errors import ErrorBody, clean, read_error, read_refusal, to_error
-from hermes_acp.models.endpoints import Endpoint
+from hermes_acp.models.wire.endpoint_errors import ErrorBody, clean, read_error, read_refusal, to_error
+from hermes_acp.models.wire.endpoints import Endpoint
 
 ENDPOINT = Endpoint("http://h:1", "sk-Zq9wverysecretXk42", "OPENAI_API_KEY")
 

@@ -19,7 +19,7 @@ from hermes_acp.core.errors import (
     QuotaExceeded,
     RateLimited,
 )
-from hermes_acp.models.routing import (
+from hermes_acp.models.routing.fallback_plan import (
     MAX_SILENT_TRIES,
     Cooldowns,
     FallBack,

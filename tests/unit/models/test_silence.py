@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.response_timeouts import (
+from hermes_acp.models.wire.endpoints import Endpoint
+from hermes_acp.models.wire.response_timeouts import (
     LOCAL,
     PLAIN,
     REASONING,

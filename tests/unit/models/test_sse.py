@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_acp.core.errors import BadReply
-from hermes_acp.models.sse import SseDecoder
+from hermes_acp.models.wire.sse import SseDecoder
 
 LINES = st.sampled_from(
     [

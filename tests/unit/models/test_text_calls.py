@@ -23,7 +23,7 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
-from hermes_acp.models.text_tool_calls import TextToolConnection, write_as_text
+from hermes_acp.models.text_tools.text_tool_calls import TextToolConnection, write_as_text
 
 HI = UserMessage((TextPart("hi"),))
 TOOL = ToolSchema("read", "Reads {files}.", {"type": "object"})

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_acp.core.messages import TextFragment, ThoughtFragment
-from hermes_acp.models.tag_parser import TagParser
+from hermes_acp.models.text_tools.tag_parser import TagParser
 
 Found = tuple[str, str, list[tuple[str, str]]]
 CALL = '<tool_call>\n{"name": "read", "arguments": {"path": "a.py"}}\n</tool_call>'

@@ -13,7 +13,7 @@ from hermes_acp.core.messages import (
     ToolMessage,
     UserMessage,
 )
-from hermes_acp.models.message_parts import BEHIND, UNSEEN, with_parts_after_results, without_pictures
+from hermes_acp.models.formats.message_parts import BEHIND, UNSEEN, with_parts_after_results, without_pictures
 from hermes_acp.models.providers import anthropic, bedrock, gemini, openai_compatible, openai_responses
 
 PICTURE = ImagePart("image/png", "aGk=")

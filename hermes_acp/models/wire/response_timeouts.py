@@ -11,8 +11,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.model_catalog import efforts_of
+from hermes_acp.models.wire.endpoints import Endpoint
 
 
 class ResponseTimeouts(Struct, frozen=True):

@@ -26,8 +26,8 @@ from hermes_acp.core.messages import (
     ToolCall,
     Usage,
 )
-from hermes_acp.models.endpoint_client import EndpointClient
-from hermes_acp.models.endpoint_errors import ErrorBody, read_error
+from hermes_acp.models.wire.endpoint_client import EndpointClient
+from hermes_acp.models.wire.endpoint_errors import ErrorBody, read_error
 
 
 class _Run(Struct, frozen=True):

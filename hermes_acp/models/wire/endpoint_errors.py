@@ -20,7 +20,7 @@ from hermes_acp.core.errors import (
     QuotaExceeded,
     RateLimited,
 )
-from hermes_acp.models.endpoints import Endpoint
+from hermes_acp.models.wire.endpoints import Endpoint
 from hermes_acp.telemetry.redaction import Redactor
 
 NOT_A_STREAM = "not_a_stream"

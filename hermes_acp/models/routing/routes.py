@@ -12,7 +12,7 @@ from hermes_acp.core.messages import Effort
 from hermes_acp.core.port_types import ModelInfo
 from hermes_acp.core.ports import Provider
 from hermes_acp.models.model_catalog import effort_for
-from hermes_acp.models.routing import Cooldowns, FallbackPlan, FallbackRoute, RetryPolicy
+from hermes_acp.models.routing.fallback_plan import Cooldowns, FallbackPlan, FallbackRoute, RetryPolicy
 
 
 class Route(Struct, frozen=True):

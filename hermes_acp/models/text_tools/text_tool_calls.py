@@ -25,10 +25,10 @@ from hermes_acp.core.messages import (
     ToolSchema,
     UserMessage,
 )
-from hermes_acp.models.endpoints import Connection
-from hermes_acp.models.message_parts import valid_arguments
-from hermes_acp.models.reply_assembly import name_calls
-from hermes_acp.models.tag_parser import CALL, CALL_END, TagParser
+from hermes_acp.models.formats.message_parts import valid_arguments
+from hermes_acp.models.formats.reply_assembly import name_calls
+from hermes_acp.models.text_tools.tag_parser import CALL, CALL_END, TagParser
+from hermes_acp.models.wire.endpoints import Connection
 
 _HOW_TO_CALL = """\
 # Tools

@@ -16,8 +16,8 @@ import msgspec
 from anyio import to_thread
 
 from hermes_acp.core.errors import ConfigError, ModelAuthFailed
-from hermes_acp.models.aws_signatures import Credentials, Scope, sign_request
-from hermes_acp.models.endpoint_client import RequestSigner
+from hermes_acp.models.credentials.aws_signatures import Credentials, Scope, sign_request
+from hermes_acp.models.wire.endpoint_client import RequestSigner
 
 GOOGLE_SCOPES: Final = ("https://www.googleapis.com/auth/cloud-platform",)
 WORDS: Final = 300

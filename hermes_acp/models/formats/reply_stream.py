@@ -13,8 +13,8 @@ from msgspec import structs
 from hermes_acp.core.errors import BadReply, ModelError, ModelUnavailable
 from hermes_acp.core.messages import ModelEvent, ModelReply, ModelRequest, Usage
 from hermes_acp.core.ports import Provider
-from hermes_acp.models.reply_assembly import ReplyAssembly
-from hermes_acp.models.response_timeouts import IdleTimer
+from hermes_acp.models.formats.reply_assembly import ReplyAssembly
+from hermes_acp.models.wire.response_timeouts import IdleTimer
 
 MAX_TOKENS: Final = 2**40
 """More than any step has; what an endpoint counts beyond it is nonsense."""

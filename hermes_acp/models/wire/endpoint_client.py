@@ -13,9 +13,15 @@ import anyio
 
 from hermes_acp import __version__
 from hermes_acp.core.errors import BadReply, ConfigError, ModelError, ModelTimeout, ModelUnavailable
-from hermes_acp.models.endpoint_errors import NOT_A_STREAM, EndpointRefusal, clean, read_refusal, to_error
-from hermes_acp.models.endpoints import Endpoint, hide_credentials
-from hermes_acp.models.response_timeouts import PLAIN, IdleTimer
+from hermes_acp.models.wire.endpoint_errors import (
+    NOT_A_STREAM,
+    EndpointRefusal,
+    clean,
+    read_refusal,
+    to_error,
+)
+from hermes_acp.models.wire.endpoints import Endpoint, hide_credentials
+from hermes_acp.models.wire.response_timeouts import PLAIN, IdleTimer
 
 if TYPE_CHECKING:
     import httpx2

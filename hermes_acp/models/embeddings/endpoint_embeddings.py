@@ -15,7 +15,7 @@ from hermes_acp.core.embedding_ports import Purpose, unit
 from hermes_acp.core.errors import BadReply
 
 if TYPE_CHECKING:
-    from hermes_acp.models.endpoints import Endpoint
+    from hermes_acp.models.wire.endpoints import Endpoint
 
 TEXTS_AT_ONCE: Final = 32
 
@@ -33,8 +33,8 @@ class EndpointEmbedder:
     """One model of one endpoint. Making one belongs in a worker thread. Raises ConfigError for a bad address."""
 
     def __init__(self, endpoint: "Endpoint", model: str, dimensions: int | None = None) -> None:
-        from hermes_acp.models.endpoint_client import EndpointClient
-        from hermes_acp.models.endpoints import bearer
+        from hermes_acp.models.wire.endpoint_client import EndpointClient
+        from hermes_acp.models.wire.endpoints import bearer
 
         self._link = EndpointClient(endpoint, bearer(endpoint.api_key))
         self._model = model

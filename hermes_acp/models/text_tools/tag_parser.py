@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from hermes_acp.core.messages import UNNAMED, Fragment, ToolCall
-from hermes_acp.models.reply_assembly import FragmentQueue
+from hermes_acp.models.formats.reply_assembly import FragmentQueue
 
 THINK: Final = "<think>"
 THINK_END: Final = "</think>"

@@ -1,0 +1,1 @@
+"""Signed requests, and credentials that vendors' own tools keep."""

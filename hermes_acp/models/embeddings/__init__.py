@@ -1,0 +1,1 @@
+"""Embeddings from an endpoint or a model on this machine."""

@@ -1,0 +1,1 @@
+"""What all formats of models share: messages to blocks, events to replies, connections."""

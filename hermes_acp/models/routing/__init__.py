@@ -1,0 +1,1 @@
+"""Which model and key to try next, and when."""

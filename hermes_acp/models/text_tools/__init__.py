@@ -1,0 +1,1 @@
+"""Tool calls for models that write them as text."""

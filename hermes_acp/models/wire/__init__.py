@@ -1,0 +1,1 @@
+"""Endpoints over HTTP: requests, errors, timeouts and the framing of streams."""
