@@ -1,1 +1,1 @@
-"""Ways to models: wire formats, what is known of each model, and what answers on this machine."""
+"""Models: connections to endpoints, vendors' formats, what is known of each model, and which one to ask next."""

@@ -1,7 +1,4 @@
-"""From a way that was chosen to a connection that speaks its format in its accent.
-
-Knows: presets, which leaf speaks which format, what stands in front of it. Does not know: any format, who chooses.
-"""
+"""Open the connection for a chosen model, by its provider's preset and the user's settings."""
 
 from typing import TYPE_CHECKING
 
@@ -16,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def open_connection(choice: "ModelChoice", section: "ProviderSettings") -> Connection:
-    """Bind to a choice without touching the network; imports the leaf, so belongs in a worker thread.
+    """Bind to a choice without touching the network. Imports the plugin, so call it in a worker thread.
 
     Raises ConfigError.
     """
@@ -40,12 +37,12 @@ def open_connection(choice: "ModelChoice", section: "ProviderSettings") -> Conne
     takes_calls = quirks.tool_calls == "text"
     if not (takes_calls or quirks.reads_think_marks or quirks.begins_thinking):
         return connection
-    # Only here: what most connections do without is not imported for them.
+    # Imported here, since most connections do without.
     from hermes_acp.models.text_tools.text_tool_calls import TextToolConnection
 
     return TextToolConnection(connection, takes_calls=takes_calls, begins_thinking=quirks.begins_thinking)
 
 
 def _quirks(quirks: Quirks, section: "ProviderSettings") -> Quirks:
-    """Lay what the user knows better over a preset's deviations."""
+    """Return the preset's quirks with the user's settings over them."""
     return quirks if section.tool_calls is None else structs.replace(quirks, tool_calls=section.tool_calls)

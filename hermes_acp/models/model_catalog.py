@@ -1,7 +1,5 @@
-"""What is publicly known of current models: windows, output limits, prices, levels of reasoning.
+"""Public facts on current models: windows, output limits, prices, levels of reasoning.
 
-Knows: a dated table, how a model's name is matched against it, what the user knows better. Does not know: what an
-endpoint reports.
 Source: the vendors' model, pricing and reasoning pages, read on 2026-11-22; for short prompts, standard speed.
 """
 
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 UNKNOWN: Final = ModelInfo(window_tokens=128_000)
 LEVELS: Final[tuple[Effort, ...]] = get_args(Effort)
 
-# Levels of reasoning, least first. Of Anthropic's, few can be told not to think at all.
+# Levels of reasoning, lowest first. Few of Anthropic's models can be told not to think at all.
 _GUESSED: Final[tuple[Effort, ...]] = ("low", "medium", "high")
 _TO_MAX: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
 _NONE_TO_XHIGH: Final[tuple[Effort, ...]] = ("none", "low", "medium", "high", "xhigh")
@@ -31,7 +29,7 @@ _NO_XHIGH: Final[tuple[Effort, ...]] = ("low", "medium", "high", "max")
 
 
 class CatalogRow(Struct, frozen=True):
-    """A model by its exact name; `thinks` where thinking adapts and is on by default."""
+    """A model by its exact name; `thinks` where adaptive thinking is on by default."""
 
     name: str
     provider: str
@@ -102,12 +100,12 @@ MODELS: Final = (
     _gemini("gemini-2.5-pro", (1.25, 10, 0.125), ("low", "medium", "high")),
     _gemini("gemini-2.5-flash-lite", (0.1, 0.4, 0.01), ("none", "low", "medium", "high")),
     _gemini("gemini-2.5-flash", (0.3, 2.5, 0.03), ("none", "low", "medium", "high")),
-    # Its vendor charges by the hour of the day, in another currency.
+    # Its vendor's prices change with the hour of the day and are in another currency.
     CatalogRow("deepseek-v4-pro", "deepseek", ModelInfo(1_000_000, 384_000), ("none", "low", "high", "max")),
     CatalogRow("deepseek-flash", "deepseek", ModelInfo(1_000_000, 384_000), ("none", "low", "high", "max")),
 )
 
-# Models of a known family but unlisted: their window is a safe guess, their prices none.
+# Unlisted models of a known family: the window is a safe guess, prices are unknown.
 FAMILIES: Final = (
     ("claude-", ModelInfo(200_000, 32_000, sees=True)),
     ("gpt-6", ModelInfo(1_050_000, 128_000, sees=True)),
@@ -132,21 +130,21 @@ _VENDOR_PREFIX = re.compile(r"^(?:[a-z]+(?:-[a-z]+)*\.)?(?:anthropic|openai|deep
 
 
 def model_info_of(model: str, provider: str, own: "Mapping[str, ModelSettings] | None" = None) -> ModelInfo:
-    """Return what is known of a model: all of it by name (dates and tags aside), the window alone by family.
+    """Return the facts on a model: all of them by name (dates and tags aside), the window alone by family.
 
-    `own` is what the user's settings say by name of model, which is right where it says anything.
+    `own` holds the user's settings by name of model, which win.
     """
     facts = _public_facts(model, provider)
     if (known := _own_row(model, own)) is None:
         return facts
-    wishes = known.model_dump(exclude_none=True, exclude={"efforts"})
-    return structs.replace(facts, **wishes)
+    settings = known.model_dump(exclude_none=True, exclude={"efforts"})
+    return structs.replace(facts, **settings)
 
 
 def efforts_of(
     model: str, provider: str, own: "Mapping[str, ModelSettings] | None" = None
 ) -> tuple[Effort, ...]:
-    """List the levels of reasoning a model can be asked for, least first; empty where it has none."""
+    """Return the levels of reasoning a model can be asked for, lowest first; empty where it has none."""
     if (known := _own_row(model, own)) is not None and known.efforts is not None:
         return known.efforts
     public = _public_efforts(model, provider)
@@ -154,7 +152,7 @@ def efforts_of(
 
 
 def effort_for(wanted: Effort | None, efforts: Sequence[Effort]) -> Effort | None:
-    """Return the level to ask for: the wanted one, else the nearest below it, else the least there is.
+    """Return the level to ask for: the wanted one, else the nearest below it, else the lowest.
 
     None where nothing was wanted or there are no levels.
     """
@@ -165,13 +163,13 @@ def effort_for(wanted: Effort | None, efforts: Sequence[Effort]) -> Effort | Non
 
 
 def level_of(request: ModelRequest, provider: str) -> Effort | None:
-    """Return the level to ask for, as far as is publicly known; of an unknown model the user may know better."""
+    """Return the level to ask for by public facts; for an unknown model, the level the user wants."""
     public = _public_efforts(request.model, provider)
     return request.effort if public is None else effort_for(request.effort, public)
 
 
 def thinks_adaptively(model: str) -> bool:
-    """Say whether Anthropic's model thinks of its own accord and can be asked to show it."""
+    """Return whether this Anthropic model thinks on its own and can be asked to show it."""
     row = _find(model, "anthropic")
     return row is not None and row.thinks
 
@@ -183,9 +181,9 @@ def default_model(provider: str) -> str | None:
 
 
 def cost_usd(usage: Usage, facts: ModelInfo) -> float | None:
-    """Price one step; None where prices are unknown.
+    """Return the price of one step; None where prices are unknown.
 
-    A lower bound: what vendors add for writing to their cache and for very long prompts is not counted.
+    A lower bound: surcharges for cache writes and very long prompts are not counted.
     """
     if facts.input_usd is None or facts.output_usd is None:
         return None
@@ -223,9 +221,9 @@ def _own_row(model: str, own: "Mapping[str, ModelSettings] | None") -> "ModelSet
 
 @cache
 def _find(model: str, provider: str) -> CatalogRow | None:
-    """Find the longest name the model's begins with, where only a date or tag follows.
+    """Return the row with the longest name the model's begins with, where only a date or tag follows.
 
-    One vendor's own endpoint has no other vendor's models; all others may have anybody's.
+    A vendor's own endpoint has no other vendor's models; all other endpoints may have any.
     """
     name = _plain(model)
     rows = [
@@ -239,6 +237,6 @@ def _find(model: str, provider: str) -> CatalogRow | None:
 
 
 def _plain(model: str) -> str:
-    """Spell a name as the table does: gateways put the vendor before it and dots for dashes."""
+    """Return a name as the table spells it: without a gateway's vendor prefix, with dashes for dots."""
     name = model.rpartition("/")[2].lower()
     return _VENDOR_PREFIX.sub("", name).replace(".", "-")

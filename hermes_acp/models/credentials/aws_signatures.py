@@ -1,6 +1,5 @@
-"""Amazon's signatures of requests, version 4.
+"""Sign requests with AWS Signature Version 4.
 
-Knows: the canonical form, the chain of keys. Does not know: where credentials come from, HTTP clients.
 Source: AWS documentation, "Create a signed AWS API request".
 """
 
@@ -15,7 +14,7 @@ _ALGORITHM = "AWS4-HMAC-SHA256"
 
 
 class Credentials(Struct, frozen=True):
-    """What signs: the id of a key, its secret, and the token of a session that lent both."""
+    """The ID of a key, its secret, and the session token of temporary credentials."""
 
     key_id: str
     secret: str
@@ -26,7 +25,7 @@ class Credentials(Struct, frozen=True):
 
 
 class Scope(Struct, frozen=True):
-    """What a signature is good for."""
+    """The region and the service that a signature is valid for."""
 
     region: str
     service: str
@@ -38,7 +37,7 @@ def sign_request(
     """Return the headers that sign a request with a JSON body; `now_s` in seconds since the epoch."""
     parts = urlsplit(url)
     moment = datetime.fromtimestamp(now_s, UTC).strftime("%Y%m%dT%H%M%SZ")
-    # Clients leave the scheme's own port out of the host they name.
+    # Clients omit the scheme's default port from the host.
     host = parts.netloc.rpartition("@")[2].removesuffix(":443" if parts.scheme == "https" else ":80")
     signed = {"host": host, "x-amz-date": moment}
     if body:
@@ -49,7 +48,7 @@ def sign_request(
     canonical = "\n".join(
         (
             method,
-            # What stands in the path is escaped once more.
+            # The path is escaped once more.
             quote(parts.path or "/", safe="/-_.~"),
             "&".join(sorted(_escape(pair) for pair in parse_qsl(parts.query, keep_blank_values=True))),
             *(f"{name}:{signed[name]}" for name in sorted(signed)),

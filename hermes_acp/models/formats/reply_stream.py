@@ -1,7 +1,4 @@
-"""From a stream of bytes to fragments and one whole reply, whatever the vendor.
-
-Knows: the course of a stream, joining fragments, naming calls. Does not know: HTTP, any vendor's format.
-"""
+"""Read a stream of bytes as fragments and one whole reply, whatever the vendor."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Final, Protocol
@@ -17,15 +14,15 @@ from hermes_acp.models.formats.reply_assembly import ReplyAssembly
 from hermes_acp.models.wire.response_timeouts import IdleTimer
 
 MAX_TOKENS: Final = 2**40
-"""More than any step has; what an endpoint counts beyond it is nonsense."""
+"""More than any step has; a larger count is an endpoint's mistake."""
 _TRAILER_TIMEOUT_S = 0.1
 
 
 class StreamDecoder(Protocol):
-    """The framing of a stream."""
+    """Decoder for the framing of one stream."""
 
     def feed(self, data: bytes) -> list[tuple[str, bytes]]:
-        """Take the next bytes; give the events they complete, by name and data. Raises BadReply."""
+        """Add bytes; return the events they complete, by name and data. Raises BadReply."""
         ...
 
 
@@ -36,12 +33,12 @@ async def read_reply(
     decoder: StreamDecoder,
     idle_timer: IdleTimer,
 ) -> AsyncGenerator[ModelEvent]:
-    """Yield fragments read by read, then the reply. `place` names the endpoint in errors; `idle_timer` learns of words.
+    """Yield fragments as they are read, then the reply. `place` names the endpoint in errors.
 
-    Raises BadReply for what is not the vendor's format and ModelUnavailable for a stream that ends before its end.
+    Raises BadReply for what is not the vendor's format and ModelUnavailable for a stream that ends early.
     """
     async for chunk in chunks:
-        # What came before a fault in the same read is still shown, then the fault is raised.
+        # What came before a fault in the same read is shown, then the fault is raised.
         fault: ModelError | None = None
         try:
             for _, data in decoder.feed(chunk):
@@ -65,7 +62,7 @@ async def read_reply(
 
 
 async def ask_once(provider: Provider, request: ModelRequest) -> ModelReply:
-    """Put a request whose answer nobody watches, and give it whole. Raises ModelError."""
+    """Send a request and return its whole reply, where nobody watches the stream. Raises ModelError."""
     reply: ModelReply | None = None
     async with provider.stream(request) as events:
         async for event in events:
@@ -77,13 +74,13 @@ async def ask_once(provider: Provider, request: ModelRequest) -> ModelReply:
 
 
 def valid_usage(usage: Usage) -> Usage:
-    """Return counts that can be true: no endpoint gives tokens back, or has more in its cache than it was sent."""
+    """Return plausible counts: none is negative, and no more is cached than was sent."""
     sent, said = (min(max(count, 0), MAX_TOKENS) for count in (usage.input_tokens, usage.output_tokens))
     return Usage(sent, said, min(max(usage.cached_tokens, 0), sent))
 
 
 async def _read_trailer(chunks: AsyncIterator[bytes]) -> None:
-    """Read what follows the end marker: only a response read to its end leaves a connection to use again."""
+    """Read what follows the end marker: only a response read to its end leaves a reusable connection."""
     with anyio.move_on_after(_TRAILER_TIMEOUT_S):
         async for _ in chunks:
             pass

@@ -81,7 +81,7 @@ class WireFormat(ABC):
 
 
 class WireConnection:
-    """A vendor's format bound to an endpoint; see `models.endpoints.Connection`."""
+    """A vendor's format bound to an endpoint; see `models.wire.endpoints.Connection`."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class WireConnection:
                 await stack.aclose()
                 parameter = wire.find_unsupported(answer.refusal, body, omitted)
                 if parameter is None:
-                    raise link.trouble(answer.refusal, request.model)
+                    raise link.error_for(answer.refusal, request.model)
                 omitted |= {parameter}
             self._unsupported[request.model] = omitted - wire.omitted_once
             reading = read_reply(
@@ -125,7 +125,7 @@ class WireConnection:
             yield await stack.enter_async_context(aclosing(reading))
 
     async def models(self) -> tuple[str, ...]:
-        """List the model names the endpoint offers. Raises ModelError."""
+        """Return the names of the endpoint's models. Raises ModelError."""
         if not self._listing_url:
             return await self._list(self._link)
         elsewhere = structs.replace(self._link.endpoint, base_url=self._listing_url)

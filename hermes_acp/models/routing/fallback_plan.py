@@ -1,10 +1,8 @@
-"""What to do when a model call failed: wait, take another key, take another model, or stop.
+"""Decide what follows a failed model call: wait, another key, another model, or stop.
 
-Knows: kinds of trouble, the waits between tries, which keys and models rest and for how long. Does not know: any
-vendor, how a call is made, what a user is told. Clock and dice are given, so every decision can be computed again.
-
-A model that failed rests, and so does a key: the next turn begins with one that works. Rests order the ways, they
-never close the last one. What failed last has one try when it comes back, and rests twice as long if that fails too.
+Clock and random numbers are passed in, so every decision can be computed again. A model that failed cools down, and so
+does a key: the next turn starts with one that works. Cooldowns order the routes; they never rule out the last one. A
+route that failed last has one try when it comes back, and cools down twice as long if that fails too.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,9 +23,9 @@ from hermes_acp.core.errors import (
 FailureKind = Literal["auth", "quota", "rate_limit", "silence", "down", "context_full", "refused", "final"]
 
 MAX_SILENT_TRIES: Final = 2
-"""A call that met silence has cost minutes already."""
+"""A silent call has cost minutes already."""
 MAX_TRIES_WITH_FALLBACK: Final = 2
-"""Where another model stands behind it, a user need not watch the first one fail time after time."""
+"""With a fallback, a user need not watch the first model fail again and again."""
 KEY_COOLDOWN_S: Final = 600.0
 MAX_COOLDOWN_S: Final = 900.0
 
@@ -35,9 +33,9 @@ MAX_COOLDOWN_S: Final = 900.0
 class RetryPolicy(Struct, frozen=True):
     """How often a route is tried, and how long to wait between tries, in seconds.
 
-    `jitter` is the share of a wait that is left to the dice. `max_retry_after_s` bounds the wish of an endpoint where
-    there is nowhere else to go; where there is, `longest_wait_s` does. `rest_s` is a route's first rest. Of a call
-    without a word for `quiet_s` the user is told.
+    `jitter` is the random share of a wait. `max_retry_after_s` bounds the wait that an endpoint asks for where there is
+    no other route; where there is one, `longest_wait_s` does. `rest_s` is a route's first cooldown. After `quiet_s`
+    without a word, the user is told that the model is silent.
     """
 
     attempts: int = 4
@@ -49,7 +47,7 @@ class RetryPolicy(Struct, frozen=True):
     quiet_s: float = 20.0
 
     def wait_s(self, tries: int, retry_after_s: float | None, random_fraction: float) -> float:
-        """Return the wait after `tries` tries: doubling up to its bound, or never less than the endpoint wished.
+        """Return the wait after `tries` tries: doubling up to its bound, and never less than the endpoint asked for.
 
         `random_fraction` is from 0 up to 1.
         """
@@ -61,21 +59,21 @@ class RetryPolicy(Struct, frozen=True):
 
 
 class RouteKey(Struct, frozen=True):
-    """A route by its name, and the key it is gone with by the name of its variable; never the key itself."""
+    """A route by its name, and a key by the name of its variable; never the key itself."""
 
     route: str
     key: str = ""
 
 
 class RouteFailure(Struct, frozen=True):
-    """What kind of trouble a call met, and how long the endpoint wants to be left alone, if it said so."""
+    """What kind of failure a call met, and how long the endpoint asked to wait, if it did."""
 
     kind: FailureKind
     retry_after_s: float | None = None
 
 
 class Retry(Struct, frozen=True, tag="retry"):
-    """Ask the same way again after a wait."""
+    """Ask the same route again after a wait."""
 
     wait_s: float
 
@@ -93,20 +91,20 @@ class FallBack(Struct, frozen=True, tag="fall_back"):
 
 
 class GiveUp(Struct, frozen=True, tag="stop"):
-    """Give the trouble on."""
+    """Raise the error."""
 
 
 class Shorten(Struct, frozen=True, tag="shorten"):
-    """Make the conversation shorter and ask the same way again; what precedes a decision where that can be done."""
+    """Shorten the conversation and ask the same route again; tried before any other decision where that is possible."""
 
 
 RetryDecision = Retry | NextKey | FallBack | GiveUp
 
 
 class RetryState(Struct, frozen=True):
-    """Where a step stands: tries on this way so far, and what else there is that could help.
+    """Where a step stands: tries on this route so far, and the alternatives.
 
-    `is_on_probation` where the route failed lately: it gets one try as long as there is another.
+    `is_on_probation` where the route failed lately: it gets one try as long as there is another route.
     """
 
     tries: int
@@ -115,11 +113,11 @@ class RetryState(Struct, frozen=True):
     is_on_probation: bool = False
 
 
-def classify_failure(trouble: ModelError) -> RouteFailure:
-    """Return what kind of trouble an error is."""
-    match trouble:
+def classify_failure(error: ModelError) -> RouteFailure:
+    """Return the kind of failure an error is."""
+    match error:
         case RateLimited():
-            return RouteFailure("rate_limit", trouble.retry_after_s)
+            return RouteFailure("rate_limit", error.retry_after_s)
         case ModelAuthFailed():
             return RouteFailure("auth")
         case QuotaExceeded():
@@ -131,13 +129,13 @@ def classify_failure(trouble: ModelError) -> RouteFailure:
         case ModelTimeout():
             return RouteFailure("silence")
         case _:
-            return RouteFailure("down" if trouble.retryable else "final")
+            return RouteFailure("down" if error.retryable else "final")
 
 
 def decide(
     retry_policy: RetryPolicy, retry_state: RetryState, failure: RouteFailure, random_fraction: float
 ) -> RetryDecision:
-    """Decide what follows a failed call."""
+    """Return what follows a failed call."""
     attempts = retry_policy.attempts
     match failure.kind:
         case "context_full":
@@ -175,7 +173,7 @@ class _Cooldown(Struct, frozen=True):
 
 
 class Cooldowns:
-    """Which routes and keys of this process rest, shared by all its turns."""
+    """The cooldowns of this process's routes and keys, shared by all turns."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
@@ -183,28 +181,28 @@ class Cooldowns:
         self._keys: dict[RouteKey, _Cooldown] = {}
 
     def cool_down_route(self, route: str, first_s: float) -> None:
-        """Let a route rest: `first_s` at first, twice as long each time it fails again before it worked."""
+        """Start a route's cooldown: `first_s` at first, twice as long each time it fails again before it worked."""
         before = self._routes.get(route)
         failures = before.failures + 1 if before else 1
         rest_s = min(first_s * 2.0 ** min(failures - 1, 30), MAX_COOLDOWN_S)
         self._routes[route] = _Cooldown(self._monotonic() + rest_s, failures)
 
     def cool_down_key(self, route_key: RouteKey, rest_s: float) -> None:
-        """Let a key rest."""
+        """Start a key's cooldown."""
         self._keys[route_key] = _Cooldown(self._monotonic() + rest_s)
 
     def clear_route_key(self, route_key: RouteKey) -> None:
-        """Forget what was held against a way that worked."""
+        """End the cooldowns of a route and key that worked."""
         self._routes.pop(route_key.route, None)
         self._keys.pop(route_key, None)
 
     def remaining_s(self, route: str, keys: Sequence[str]) -> float:
-        """Return how long a route rests from now on: on its own account, or until the first of its keys is rested."""
+        """Return how long a route still cools down: by its own failures, or until its first key is usable."""
         of_keys = min((self.key_cooldown_s(RouteKey(route, key)) for key in keys), default=0.0)
         return max(self._left_s(self._routes.get(route)), of_keys)
 
     def key_cooldown_s(self, route_key: RouteKey) -> float:
-        """Return how long a key rests from now on."""
+        """Return how long a key still cools down."""
         return self._left_s(self._keys.get(route_key))
 
     def has_failed(self, route: str) -> bool:
@@ -216,7 +214,7 @@ class Cooldowns:
 
 
 class FallbackRoute(Struct, frozen=True):
-    """One route of a course: its name, the names of the variables that hold its keys, `""` for no key, its window."""
+    """One route of a plan: its name, the names of the variables that hold its keys (`""` for no key), its window."""
 
     name: str
     keys: tuple[str, ...] = ("",)
@@ -233,55 +231,55 @@ class FallbackPlan:
         cooldowns: Cooldowns,
         random_fraction: Callable[[], float],
     ) -> None:
-        self._legs = {fallback_route.name: fallback_route for fallback_route in fallback_routes}
-        self._patience = retry_policy
-        self._rests = cooldowns
+        self._routes = {fallback_route.name: fallback_route for fallback_route in fallback_routes}
+        self._retry_policy = retry_policy
+        self._cooldowns = cooldowns
         self._random_fraction = random_fraction
         self._refused: set[str] = set()
         self._left: set[str] = set()
-        self._spent: set[str] = set()
+        self._used_keys: set[str] = set()
         self.tries = 1
         self.is_new = True
-        first = min(self._legs, key=self._cooldown_left_s)
+        first = min(self._routes, key=self._cooldown_left_s)
         self.route_key = RouteKey(first, self._key_of(first))
 
     @property
     def skipped_route(self) -> str | None:
-        """The route of first choice, where the course began with another since that one rests."""
-        first = next(iter(self._legs))
+        """Return the preferred route, where the plan started with another since that one cools down."""
+        first = next(iter(self._routes))
         return first if self.is_new and self.route_key.route != first else None
 
     @property
     def has_another_route(self) -> bool:
-        """Whether there is a route that was not left yet in this step."""
+        """Return whether there is a route that was not left yet in this step."""
         return self._next_route() is not None
 
     @property
     def attempts(self) -> int:
-        """How often a way is tried at most."""
-        return self._patience.attempts
+        """Return how often a route is tried at most."""
+        return self._retry_policy.attempts
 
     def begin_step(self) -> None:
-        """Let all ways count again but those that refused this turn's content, and stay where the turn is."""
+        """Allow all routes again but those that refused this turn's content, and stay on the current one."""
         self._left = set(self._refused)
-        self._spent.clear()
+        self._used_keys.clear()
         self.tries = 1
         self.is_new = False
 
     def record_success(self) -> None:
-        """Note that the way worked."""
-        self._rests.clear_route_key(self.route_key)
+        """Record that the current route and key worked."""
+        self._cooldowns.clear_route_key(self.route_key)
 
-    def record_failure(self, trouble: ModelError) -> RetryDecision:
-        """Decide what follows a failed call, and stand where the decision leads."""
-        failure, route_key = classify_failure(trouble), self.route_key
-        is_on_probation = self._rests.has_failed(route_key.route)
+    def record_failure(self, error: ModelError) -> RetryDecision:
+        """Return what follows a failed call, and move the plan there."""
+        failure, route_key = classify_failure(error), self.route_key
+        is_on_probation = self._cooldowns.has_failed(route_key.route)
         if failure.kind in ("auth", "quota", "rate_limit"):
-            self._spent.add(route_key.key)
-            self._rests.cool_down_key(route_key, _key_cooldown_s(failure, self._patience))
+            self._used_keys.add(route_key.key)
+            self._cooldowns.cool_down_key(route_key, _key_cooldown_s(failure, self._retry_policy))
         next_route = self._next_route(larger=failure.kind == "context_full")
         retry_state = RetryState(self.tries, self._next_key(next_route), next_route, is_on_probation)
-        decision = decide(self._patience, retry_state, failure, self._random_fraction())
+        decision = decide(self._retry_policy, retry_state, failure, self._random_fraction())
         match decision:
             case Retry():
                 self.tries += 1
@@ -289,11 +287,11 @@ class FallbackPlan:
                 self.route_key, self.tries = RouteKey(route_key.route, decision.key), 1
             case FallBack():
                 self._leave(route_key.route, failure)
-                self._spent.clear()
+                self._used_keys.clear()
                 self.route_key, self.tries = RouteKey(decision.route, self._key_of(decision.route)), 1
             case GiveUp():
                 if failure.kind in ("silence", "down", "final"):
-                    self._rests.cool_down_route(route_key.route, self._patience.rest_s)
+                    self._cooldowns.cool_down_route(route_key.route, self._retry_policy.rest_s)
         return decision
 
     def _leave(self, route: str, failure: RouteFailure) -> None:
@@ -301,17 +299,17 @@ class FallbackPlan:
         if failure.kind == "refused":
             self._refused.add(route)
         elif failure.kind in ("silence", "down", "final"):
-            self._rests.cool_down_route(route, self._patience.rest_s)
+            self._cooldowns.cool_down_route(route, self._retry_policy.rest_s)
 
     def _next_route(self, *, larger: bool = False) -> str | None:
-        """Return the first route not yet left in this step; one that rests only where no other is there.
+        """Return the first route not yet left in this step; one that cools down only without any other.
 
-        Where it must be `larger`, its window has to hold more than that of the route before it.
+        With `larger`, its window must hold more than that of the current route.
         """
-        least = self._legs[self.route_key.route].window_tokens + 1 if larger else 0
+        least = self._routes[self.route_key.route].window_tokens + 1 if larger else 0
         others = [
             fallback_route.name
-            for fallback_route in self._legs.values()
+            for fallback_route in self._routes.values()
             if fallback_route.name != self.route_key.route
             and fallback_route.name not in self._left
             and fallback_route.window_tokens >= least
@@ -319,19 +317,21 @@ class FallbackPlan:
         return min(others, key=self._cooldown_left_s, default=None)
 
     def _next_key(self, next_route: str | None) -> str | None:
-        """Return a key not yet spent in this step; one that rests only where no rested route is there."""
-        keys = [key for key in self._legs[self.route_key.route].keys if key not in self._spent]
-        rested = [key for key in keys if not self._rests.key_cooldown_s(RouteKey(self.route_key.route, key))]
+        """Return a key not yet used in this step; one that cools down only without a usable route."""
+        keys = [key for key in self._routes[self.route_key.route].keys if key not in self._used_keys]
+        rested = [
+            key for key in keys if not self._cooldowns.key_cooldown_s(RouteKey(self.route_key.route, key))
+        ]
         if next_route is not None and not self._cooldown_left_s(next_route):
             keys = rested
         return next(iter((*rested, *keys)), None)
 
     def _key_of(self, route: str) -> str:
-        keys = self._legs[route].keys
-        return min(keys, key=lambda key: self._rests.key_cooldown_s(RouteKey(route, key)))
+        keys = self._routes[route].keys
+        return min(keys, key=lambda key: self._cooldowns.key_cooldown_s(RouteKey(route, key)))
 
     def _cooldown_left_s(self, name: str) -> float:
-        return self._rests.remaining_s(name, self._legs[name].keys)
+        return self._cooldowns.remaining_s(name, self._routes[name].keys)
 
 
 def _key_cooldown_s(failure: RouteFailure, retry_policy: RetryPolicy) -> float:

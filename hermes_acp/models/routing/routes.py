@@ -1,8 +1,4 @@
-"""The ways to models that are set up: the one in use, and those behind it.
-
-Knows: which model at which provider, how it is reached, which stand behind a chosen one. Does not know: how a
-failure is answered (`models.routing`), any vendor, where the ways were configured.
-"""
+"""The routes to models that are set up: the preferred one and its fallbacks."""
 
 from collections.abc import Awaitable, Callable
 
@@ -18,9 +14,9 @@ from hermes_acp.models.routing.fallback_plan import Cooldowns, FallbackPlan, Fal
 class Route(Struct, frozen=True):
     """One model at one provider, named as in the settings.
 
-    `keys` are the names of the variables that hold its keys, in the order they are used; `""` is none. `connect` opens
-    the way with one of them, or gives it if it is open. Raises ConfigError. `efforts` are the levels of reasoning the
-    model can be asked for, least first.
+    `keys` are the names of the variables that hold its keys, in the order they are used; `""` is none. `connect`
+    returns the open connection for one of them, opening it first where needed. Raises ConfigError. `efforts` are the
+    levels of reasoning the model can be asked for, lowest first.
     """
 
     provider: str
@@ -32,15 +28,15 @@ class Route(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Provider and model in one word."""
+        """Return provider and model as one name."""
         return f"{self.provider}/{self.model}"
 
     def effort(self, wanted: Effort | None) -> Effort | None:
-        """Give the level to ask for: the wanted one, or what comes nearest; None leaves it to the vendor."""
+        """Return the level to ask for: the wanted one or the nearest; None leaves it to the vendor."""
         return effort_for(wanted, self.efforts)
 
     def effort_notice(self, wanted: Effort | None) -> str:
-        """Say what becomes of a wished effort that the model lacks; empty where there is nothing to say."""
+        """Return the notice for a wanted effort that the model lacks; empty where there is nothing to say."""
         nearest = self.effort(wanted)
         if nearest == wanted:
             return ""
@@ -50,10 +46,9 @@ class Route(Struct, frozen=True):
 
 
 class Routing(Struct, frozen=True):
-    """All routes, the one in use first and then its fallbacks, and how trouble on them is met.
+    """All routes, the preferred one first and then its fallbacks, and how failures are met.
 
-    `route_to` makes the route to any model of a provider that is set up. `cooldowns` are shared by all turns of the
-    process.
+    `route_to` makes the route to any model of a provider that is set up. All turns of the process share `cooldowns`.
     """
 
     routes: tuple[Route, ...]
@@ -63,13 +58,13 @@ class Routing(Struct, frozen=True):
     retry_policy: RetryPolicy = RetryPolicy()
 
     def with_preferred(self, provider: str, model: str) -> "Routing":
-        """Return the same routing with another route in use; the fallbacks stay behind it.
+        """Return the same routing with another preferred route; the fallbacks stay behind it.
 
-        An empty provider is that of the route in use, an empty model the provider's own first one. A provider that is
-        not set up changes nothing.
+        An empty provider is that of the current route, an empty model the provider's first one. A provider that is not
+        set up changes nothing.
         """
-        in_use, *fallbacks = self.routes
-        name = provider or in_use.provider
+        preferred, *fallbacks = self.routes
+        name = provider or preferred.provider
         at_provider = [route for route in self.routes if route.provider == name]
         if not at_provider:
             return self
@@ -80,7 +75,7 @@ class Routing(Struct, frozen=True):
         return structs.replace(self, routes=(chosen, *behind))
 
     def fallback_plan(self) -> FallbackPlan:
-        """Begin a turn's course."""
+        """Return a plan for one turn."""
         fallback_routes = [
             FallbackRoute(route.name, route.keys, route.facts.window_tokens) for route in self.routes
         ]

@@ -1,7 +1,6 @@
-"""Calls and thoughts that a model writes into its words, found while they stream.
+"""Find the calls and thoughts that a model writes into its text, while it streams.
 
-Knows: `<think>`, `<tool_call>`, code fences, what to hold back until it is clear what it is. Does not know: requests,
-vendors. However the words are cut, the same is found.
+However the text is cut, the same is found.
 Source: the function calling format of Nous Research's Hermes models.
 """
 
@@ -21,7 +20,7 @@ CALL_END: Final = "</tool_call>"
 RESULT: Final = "<tool_response>"
 
 _LINE_KEPT: Final = 64
-"""How much is kept of a line that was said: enough to see whether a fence may begin there."""
+"""Characters kept of the current line: enough to see whether a fence may start there."""
 _NAME = re.compile(r'"name"\s*:\s*"([^"\\]+)"')
 _ARGUMENTS = re.compile(r'"(?:arguments|parameters)"\s*:\s*')
 _OF_NOTE = re.compile(r"[<`~]")
@@ -36,10 +35,10 @@ class _Call(Struct):
 
 
 class TagParser:
-    """Takes the words of one answer piece by piece; gives words, thoughts and, in the end, calls.
+    """Parse the text of one answer piece by piece into text, thoughts and calls.
 
-    Marks within code fences and right behind a backtick are words. `begins_thinking` says that the opening mark of
-    the first thought is part of the prompt.
+    Tags within code fences and right behind a backtick are text. With `begins_thinking`, the opening tag of the first
+    thought is part of the prompt.
     """
 
     def __init__(self, *, takes_calls: bool = True, begins_thinking: bool = False) -> None:
@@ -61,17 +60,17 @@ class TagParser:
         self.calls: list[ToolCall] = []
 
     def feed(self, words: str) -> list[Fragment]:
-        """Take the next words; give what is clear of them by now."""
+        """Add text; return the fragments that are unambiguous by now."""
         self._waiting += words
         self._advance()
         return self._fragments.drain()
 
     def close(self) -> list[Fragment]:
-        """Take what was held back as it is; a call that was not closed is one all the same."""
+        """Read what was held back as it is; a call without its closing tag is a call all the same."""
         self._is_last = True
         self._advance()
         while self._mode == "call":
-            # The end may stand in what looks like a string of JSON, if that was malformed.
+            # In malformed JSON the closing tag may look like part of a string.
             content, end, rest = self._waiting.partition(CALL_END)
             self._take_call(content)
             self._waiting = rest if end else ""
@@ -79,7 +78,7 @@ class TagParser:
         return self._fragments.drain()
 
     def _advance(self) -> None:
-        """Go on as long as there is something that cannot become anything else."""
+        """Continue as long as the text is unambiguous."""
         steps = {
             "words": self._read_words,
             "fence": self._read_fence,
@@ -92,7 +91,7 @@ class TagParser:
             self._waiting = ""
 
     def _read_words(self) -> bool:
-        """Read up to the next mark or fence; tell whether there was one."""
+        """Read up to the next tag or fence; return whether there was one."""
         place = 0
         while (found := _OF_NOTE.search(self._waiting, place)) is not None:
             start = found.start()
@@ -120,7 +119,7 @@ class TagParser:
         return False
 
     def _mark_at(self, start: int) -> str | None:
-        """Return the mark there, empty where there is none, None where it is not clear yet."""
+        """Return the tag there, empty where there is none, None where it is not clear yet."""
         rest = self._waiting[start:]
         for mark in self._marks:
             if rest.startswith(mark):
@@ -128,7 +127,7 @@ class TagParser:
         return None if not self._is_last and any(mark.startswith(rest) for mark in self._marks) else ""
 
     def _run_end(self, start: int) -> int | None:
-        """Find where a run of one character ends; None where it may go on."""
+        """Return where a run of one character ends; None where it may continue."""
         end = start
         while end < len(self._waiting) and self._waiting[end] == self._waiting[start]:
             end += 1
@@ -145,7 +144,7 @@ class TagParser:
         return len(line) <= 3 and not line.strip(" ")
 
     def _enter(self, mark: str) -> None:
-        """Go on behind a mark; an end without its beginning is passed over, and so is what a model makes up."""
+        """Continue behind a tag; a closing tag alone is skipped, and so are results that a model makes up."""
         self._is_behind_mark = True
         self._line, self._spaces = "", ""
         if mark == THINK:
@@ -153,11 +152,11 @@ class TagParser:
         elif mark == CALL:
             self._mode, self._place, self._is_in_string = "call", 0, False
         elif mark == RESULT and self.calls:
-            # Results are not the model's to write: whatever follows its calls is made up.
+            # A model that writes results itself makes them up.
             self._mode = "over"
 
     def _say(self, end: int) -> None:
-        """Pass on words; blanks wait for what comes behind them, and go where that is a mark or the end."""
+        """Pass on text; spaces wait for what follows them, and are dropped before a tag and at the end."""
         words, self._waiting = self._waiting[:end], self._waiting[end:]
         self._line = f"{self._line}{words}".rpartition("\n")[2][-_LINE_KEPT:]
         if self._is_behind_mark and self._mode == "words":
@@ -173,7 +172,7 @@ class TagParser:
             self._fragments.add_text(bare)
 
     def _read_fence(self) -> bool:
-        """Read up to the line that closes the fence; tell whether it came."""
+        """Read up to the line that closes the fence; return whether it came."""
         place = 0
         while (start := self._waiting.find(self._fence[0], place)) >= 0:
             if (end := self._run_end(start)) is None:
@@ -193,7 +192,7 @@ class TagParser:
         return False
 
     def _read_thought(self) -> bool:
-        """Read up to the end of a thought; tell whether it came."""
+        """Read up to the end of a thought; return whether it came."""
         found = self._waiting.find(THINK_END)
         end = (
             found if found >= 0 else len(self._waiting) - (0 if self._is_last else self._open_end(THINK_END))
@@ -212,12 +211,12 @@ class TagParser:
         return True
 
     def _open_end(self, mark: str) -> int:
-        """Count the characters at the end that may be the beginning of a mark."""
+        """Return how many characters at the end may be the start of a tag."""
         longest = min(len(mark) - 1, len(self._waiting))
         return next((size for size in range(longest, 0, -1) if self._waiting.endswith(mark[:size])), 0)
 
     def _read_call(self) -> bool:
-        """Read up to the end of a call, which is not within a string; tell whether it came."""
+        """Read up to the end of a call, which is not within a string; return whether it came."""
         while True:
             pattern = _OF_NOTE_IN_STRING if self._is_in_string else _OF_NOTE_IN_CALL
             found = pattern.search(self._waiting, self._place)
@@ -253,7 +252,7 @@ class TagParser:
 
 
 def read_call(content: str) -> ToolCall:
-    """Read what stands between the marks of a call; malformed, its arguments are as they were written."""
+    """Return the call between two tags; the arguments of a malformed one are as they were written."""
     try:
         call = msgspec.json.decode(content, type=_Call)
     except (msgspec.DecodeError, UnicodeError):

@@ -1,7 +1,5 @@
-"""Tools for models that have no calls of their own: told in the system layers, called and answered in words.
+"""Tools for models without tool calls: described in the system prompt, called and answered as text.
 
-Knows: how tools, calls and results are written for such a model, and that it may think in its words. Does not know: any
-vendor; it stands in front of a connection that does. Calls are found by `models.text_marks`.
 Source: the function calling format of Nous Research's Hermes models.
 """
 
@@ -46,7 +44,7 @@ Then end your answer. The results come in the next message, between tool_respons
 
 
 class TextToolConnection:
-    """A connection whose model thinks, and calls if it is to, in its words; see `models.endpoints.Connection`."""
+    """A connection whose model writes thoughts, and calls with `takes_calls`, as text."""
 
     def __init__(self, inner: Connection, *, takes_calls: bool, begins_thinking: bool = False) -> None:
         self.name = inner.name
@@ -66,7 +64,7 @@ class TextToolConnection:
             yield read
 
     async def models(self) -> tuple[str, ...]:
-        """List the model names the endpoint offers. Raises ModelError."""
+        """Return the names of the endpoint's models. Raises ModelError."""
         return await self._inner.models()
 
     async def aclose(self) -> None:
@@ -91,7 +89,7 @@ async def _read_marks(
 
 
 def _with_marks(reply: ModelReply, reader: TagParser, request: ModelRequest) -> ModelReply:
-    """Put what was found in the words in its place."""
+    """Return the reply with the thoughts and calls that were found in its text."""
     said = reply.message
     found = "".join(reader.thoughts)
     thoughts = (*said.thoughts, Thought(found)) if found else said.thoughts
@@ -102,13 +100,13 @@ def _with_marks(reply: ModelReply, reader: TagParser, request: ModelRequest) -> 
 
 
 def write_as_text(request: ModelRequest) -> ModelRequest:
-    """Return the request without tools: they stand behind the first layer, calls and results in the messages."""
+    """Return the request without tools: they follow the first layer, calls and results are text in the messages."""
     messages: list[Message] = []
     for message in request.messages:
         written = _write_message(message)
         last = messages[-1] if messages else None
         if isinstance(written, UserMessage) and isinstance(last, UserMessage):
-            # Templates of such models want the user and the assistant to take turns.
+            # The templates of such models want user and assistant to take turns.
             messages[-1] = UserMessage((*last.parts, *written.parts))
         else:
             messages.append(written)
@@ -119,7 +117,7 @@ def write_as_text(request: ModelRequest) -> ModelRequest:
 
 
 def describe_tools(tools: tuple[ToolSchema, ...]) -> str:
-    """Tell a model of its tools and of how to call them."""
+    """Return the description of the tools and of how to call them."""
     lines = (
         msgspec.json.encode(
             {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
@@ -149,6 +147,6 @@ def _write_call(call: ToolCall) -> str:
 def _write_result(message: ToolMessage) -> str:
     field = "error" if message.is_error else "content"
     content = msgspec.json.encode({"name": message.name, field: message.text}).decode()
-    # A result cannot end itself: JSON lets the slash be escaped.
+    # The slash is escaped, as JSON allows, so that a result cannot close its own tag.
     content = content.replace("</tool_response>", "<\\/tool_response>")
     return f"<tool_response>\n{content}\n</tool_response>"

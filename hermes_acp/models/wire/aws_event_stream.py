@@ -1,6 +1,5 @@
-"""Amazon's event streams out of bytes, however the network cut them.
+"""Decode Amazon's event streams, however the network cut them.
 
-Knows: frames, their checksums, their headers. Does not know: HTTP, what an event means.
 Source: Smithy, "Amazon Event Stream Specification" (application/vnd.amazon.eventstream).
 """
 
@@ -16,16 +15,15 @@ MAX_FRAME_SIZE_BYTES: Final = 16 * 1024 * 1024
 _PRELUDE: Final = struct.Struct(">III")
 _CHECKSUM: Final = struct.Struct(">I")
 _FIXED_SIZES: Final = (0, 0, 1, 2, 4, 8, -1, -1, 8, 16)
-"""The size of a header's value by its type; below zero where two bytes before it tell."""
+"""The size of a header's value by its type; below zero where two bytes before it hold the size."""
 _TEXT: Final = 7
 _HEADS_KEPT: Final = 32
 
 
 class EventStreamDecoder:
-    """Collects bytes and gives whole events as pairs of name and data; one instance per stream.
+    """Collect bytes into whole events, as pairs of name and data; one instance per stream.
 
-    The data of an event is one JSON object with the event's name as its only field, so that a reader sees the same
-    whether it was an event or an exception.
+    The data of an event is one JSON object with the event's name as its only field, for events and exceptions alike.
     """
 
     def __init__(self, max_frame_size_bytes: int = MAX_FRAME_SIZE_BYTES) -> None:
@@ -34,7 +32,7 @@ class EventStreamDecoder:
         self._known_heads: dict[bytes, dict[str, str]] = {}
 
     def feed(self, data: bytes) -> list[tuple[str, bytes]]:
-        """Take the next bytes; give the events they complete. Raises BadReply for what is no frame."""
+        """Add bytes; return the events they complete. Raises BadReply for what is no frame."""
         waiting = self._waiting
         waiting += data
         events: list[tuple[str, bytes]] = []
@@ -66,7 +64,7 @@ class EventStreamDecoder:
         return name, b"{%s:%s}" % (msgspec.json.encode(name), payload)
 
     def _headers(self, head: bytes) -> dict[str, str]:
-        """Read the headers of a frame; thousands of frames have the very same ones."""
+        """Return the headers of a frame; thousands of frames have the very same ones, so they are cached."""
         if (known := self._known_heads.get(head)) is not None:
             return known
         try:
@@ -81,7 +79,7 @@ class EventStreamDecoder:
 
 
 def _read_headers(data: bytes) -> dict[str, str]:
-    """Read the headers that are text; the others are passed over."""
+    """Return the headers that are text; others are ignored."""
     headers: dict[str, str] = {}
     place = 0
     while place < len(data):

@@ -1,7 +1,4 @@
-"""Requests to one endpoint over one client, with every failure told by name.
-
-Knows: httpx2, deadlines, closing early, what a broken connection means. Does not know: any vendor's format.
-"""
+"""Send requests to one endpoint, and turn every failure into a ModelError."""
 
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Mapping
@@ -33,7 +30,7 @@ _WRITE_S = 60.0
 
 
 RequestSigner = Callable[[str, str, bytes], Awaitable[Mapping[str, str]]]
-"""Gives the headers that vouch for one request, out of its method, address and body. Raises ModelAuthFailed."""
+"""Returns the headers that authenticate one request, from its method, address and body. Raises ModelAuthFailed."""
 
 
 class Response:
@@ -45,15 +42,15 @@ class Response:
 
 
 class EndpointClient:
-    """The way to one endpoint.
+    """Client of one endpoint.
 
-    Making one imports the HTTP library and reads the machine's certificates: belongs in a worker thread.
+    Creating one imports the HTTP library and reads the machine's certificates, so do it in a worker thread.
     """
 
     def __init__(
         self, endpoint: Endpoint, headers: dict[str, str], sign: RequestSigner | None = None
     ) -> None:
-        """Check the address and the headers. Raises ConfigError; `endpoint.base_url` must be set by now."""
+        """Check the address and the headers. Raises ConfigError. `endpoint.base_url` must be set."""
         self.endpoint = endpoint
         self._sign = sign
         url = endpoint.base_url.rstrip("/")
@@ -83,22 +80,22 @@ class EndpointClient:
     def post(self, path: str, body: bytes, idle_timer: IdleTimer) -> AbstractAsyncContextManager[Response]:
         """Open the response to a JSON body; leaving the block closes it, read to its end or not.
 
-        A silence longer than `idle_timer` bears is ModelTimeout.
+        Raises ModelTimeout for a silence longer than `idle_timer` allows.
         """
         return self._open("POST", path, body, idle_timer)
 
     async def get(self, path: str, model: str = "") -> bytes:
-        """Fetch a whole document. Raises ModelError."""
+        """Return a whole document. Raises ModelError."""
         return await self._whole(self._open("GET", path, None, IdleTimer(PLAIN)), model)
 
     async def ask(self, path: str, body: bytes, model: str = "") -> bytes:
-        """Send a JSON body and give the whole document that answers it. Raises ModelError."""
+        """Send a JSON body and return the whole document that answers it. Raises ModelError."""
         return await self._whole(self._open("POST", path, body, IdleTimer(PLAIN), wants="document"), model)
 
     async def _whole(self, opening: AbstractAsyncContextManager[Response], model: str) -> bytes:
         async with opening as answer:
             if answer.refusal is not None:
-                raise self.trouble(answer.refusal, model)
+                raise self.error_for(answer.refusal, model)
             document = bytearray()
             async for chunk in answer.chunks:
                 document += chunk
@@ -106,8 +103,8 @@ class EndpointClient:
                     raise BadReply(f"{self.place} sent more than {_LISTING_LIMIT_BYTES} bytes.")
             return bytes(document)
 
-    def trouble(self, refusal: EndpointRefusal, model: str) -> ModelError:
-        """Turn a refusal into the error a person reads."""
+    def error_for(self, refusal: EndpointRefusal, model: str) -> ModelError:
+        """Return the error for a refusal."""
         return to_error(refusal, place=self.place, model=model, endpoint=self.endpoint)
 
     async def aclose(self) -> None:
@@ -137,8 +134,8 @@ class EndpointClient:
             request = client.build_request(method, url, content=body, headers=headers)
             with self._bounded(idle_timer):
                 response = await client.send(request, stream=True, follow_redirects=False)
-        except httpx2.HTTPError as trouble:
-            raise self._broken(trouble) from None
+        except httpx2.HTTPError as error:
+            raise self._broken(error) from None
         except httpx2.InvalidURL:
             raise ConfigError(f"The base URL {hide_credentials(self._url)!r} is no address.") from None
         try:
@@ -155,21 +152,21 @@ class EndpointClient:
     async def _read(self, response: "httpx2.Response", idle_timer: IdleTimer) -> AsyncGenerator[bytes]:
         import httpx2
 
-        # Consumers' own failures must not be taken for the network's, so only the reading itself is guarded.
+        # Only the reading is guarded, so that a consumer's own failure is not taken for the network's.
         async with aclosing(response.aiter_bytes()) as chunks:
             while True:
                 try:
                     with self._bounded(idle_timer):
                         chunk = await anext(chunks, None)
-                except (httpx2.HTTPError, httpx2.StreamError) as trouble:
-                    raise self._broken(trouble) from None
+                except (httpx2.HTTPError, httpx2.StreamError) as error:
+                    raise self._broken(error) from None
                 if chunk is None:
                     return
                 yield chunk
 
     @contextmanager
     def _bounded(self, idle_timer: IdleTimer) -> Generator[None]:
-        """Bear silence in the block for as long as may be. Raises ModelTimeout."""
+        """Bound the silence in the block. Raises ModelTimeout."""
         limit_s = idle_timer.limit_s
         try:
             with anyio.fail_after(limit_s):
@@ -191,7 +188,7 @@ class EndpointClient:
                 if len(body) >= ERROR_BODY_LIMIT_BYTES:
                     break
         except ModelUnavailable:
-            # The status is known already; what was to explain it broke off.
+            # The status is known already; only its explanation broke off.
             body.clear()
         status = response.status_code if response.status_code != 200 else 0
         found = read_refusal(status, response.headers, bytes(body[:ERROR_BODY_LIMIT_BYTES]), time.time())
@@ -207,24 +204,24 @@ class EndpointClient:
 
         import httpx2
 
-        wishes = self.endpoint
-        # How long an answer may be silent depends on the model, so reading is bounded where it is done.
-        timeout = httpx2.Timeout(wishes.connect_s, read=None, write=_WRITE_S)
+        endpoint = self.endpoint
+        # The idle timeout depends on the model, so reads are bounded in `_bounded`.
+        timeout = httpx2.Timeout(endpoint.connect_s, read=None, write=_WRITE_S)
         limits = httpx2.Limits(
             max_connections=None, max_keepalive_connections=8, keepalive_expiry=_KEEP_ALIVE_S
         )
-        # Loading the system's certificates takes longer than all else; a plain connection trusts none.
+        # Loading the system's certificates is slow, and a plain connection needs none.
         verify = True if self._is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         return httpx2.AsyncClient(
             headers=self._headers, timeout=timeout, limits=limits, verify=verify, follow_redirects=False
         )
 
-    def _broken(self, trouble: Exception) -> ModelError:
-        """Name what broke; the library's own words may hold header values and are cleaned."""
+    def _broken(self, error: Exception) -> ModelError:
+        """Return the error for a broken connection; the library's own text may hold header values and is cleaned."""
         import httpx2
 
-        reason = clean(str(trouble), self.endpoint)
-        match trouble:
+        reason = clean(str(error), self.endpoint)
+        match error:
             case httpx2.ConnectTimeout():
                 message = f"{self.place} did not accept a connection within {self.endpoint.connect_s:g} s."
             case httpx2.TimeoutException():
@@ -240,11 +237,11 @@ class EndpointClient:
             case httpx2.LocalProtocolError() | httpx2.UnsupportedProtocol():
                 return ModelError(f"The request to {self.place} cannot be put on the wire: {reason}.")
             case _:
-                message = f"The connection to {self.place} broke off: {reason or type(trouble).__name__}."
+                message = f"The connection to {self.place} broke off: {reason or type(error).__name__}."
         return ModelUnavailable(message, hint="Check the network and the base URL.", retryable=True)
 
 
 def _is_document(response: "httpx2.Response", method: str) -> bool:
-    """Say whether a request for a stream got a whole document, such as an error with status 200."""
+    """Return whether a request for a stream got a whole document, such as an error with status 200."""
     kind = response.headers.get("content-type", "")
     return method == "POST" and kind.startswith(("application/json", "text/html"))

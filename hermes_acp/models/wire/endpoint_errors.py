@@ -1,7 +1,4 @@
-"""What an endpoint's refusal means, told to a person.
-
-Knows: HTTP statuses, the vendors' error bodies, what keys look like. Does not know: HTTP clients, requests.
-"""
+"""Read an endpoint's refusal, and turn it into the error a person reads."""
 
 import re
 from collections.abc import Mapping
@@ -47,9 +44,9 @@ _USED_UP = re.compile(
 
 
 class EndpointRefusal(Struct, frozen=True):
-    """An error an endpoint reported: `status` 0 where it came inside a stream that began well.
+    """An error an endpoint reported; `status` is 0 where it came inside a stream.
 
-    `kind` and `code` are the vendor's own words for it, empty where it gave none.
+    `kind` and `code` are the vendor's own, empty where it gave none.
     """
 
     status: int
@@ -59,12 +56,12 @@ class EndpointRefusal(Struct, frozen=True):
     retry_after_s: float | None = None
 
     def matches(self, pattern: re.Pattern[str]) -> bool:
-        """Say whether any of the vendor's words match."""
+        """Return whether the code, the kind or the message matches."""
         return any(pattern.search(words) for words in (self.code, self.kind, self.message))
 
 
 class _Detail(Struct, frozen=True):
-    """One of Google's details: a reason, a wish to wait, or the quota that was exceeded."""
+    """One of Google's details: a reason, a delay before a retry, or the quota that was exceeded."""
 
     reason: str = ""
     retry_delay: str = msgspec.field(default="", name="retryDelay")
@@ -72,7 +69,7 @@ class _Detail(Struct, frozen=True):
 
 
 class ErrorBody(Struct, frozen=True):
-    """The `error` object of all vendors; compatible servers leave out or change the types of its fields."""
+    """The `error` object of all vendors; compatible servers omit fields or change their types."""
 
     message: object = ""
     type: object = ""
@@ -89,13 +86,13 @@ class _ErrorDocument(Struct, frozen=True):
 
 
 def read_refusal(status: int, headers: Mapping[str, str], body: bytes, now: float) -> EndpointRefusal:
-    """Read an error response; a body in no known form is its message. `now` in seconds since the epoch."""
+    """Read an error response; a body in no known form is its message. `now` is in seconds since the epoch."""
     retry_after_s = _read_retry_after(headers, now)
     try:
         # Google's gateways put the one error in a list.
         read = msgspec.json.decode(body, type=_ErrorDocument | list[_ErrorDocument])
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # A page or plain text, usually of a gateway: only plain text is fit to be read.
+        # A page or plain text, usually of a gateway: only plain text can be shown.
         text = "" if body.lstrip().startswith(b"<") else body.decode("utf-8", "replace")
         return EndpointRefusal(status, message=text, retry_after_s=retry_after_s)
     document = read if isinstance(read, _ErrorDocument) else next(iter(read), _ErrorDocument())
@@ -117,7 +114,7 @@ def read_error(status: int, error: ErrorBody) -> EndpointRefusal:
 
 
 def _read_google(found: EndpointRefusal, error: ErrorBody) -> EndpointRefusal:
-    """Read what Google tells beside an error; a quota that ends with the minute is no quota used up."""
+    """Add what Google tells beside an error; a quota per minute is a rate limit, not a used-up quota."""
     try:
         details = msgspec.json.decode(error.details, type=list[_Detail])
     except msgspec.DecodeError:
@@ -133,7 +130,7 @@ def _read_google(found: EndpointRefusal, error: ErrorBody) -> EndpointRefusal:
 
 
 def to_error(refusal: EndpointRefusal, *, place: str, model: str, endpoint: Endpoint) -> ModelError:
-    """Turn a refusal into the error a person reads; `place` is host and port."""
+    """Return the error for a refusal; `place` is host and port."""
     said = clean(refusal.message, endpoint)
     told = f" It said: {said}{'' if said[-1] in '.!?…' else '.'}" if said else ""
     status = refusal.status or _status_of(refusal)
@@ -174,8 +171,8 @@ def to_error(refusal: EndpointRefusal, *, place: str, model: str, endpoint: Endp
                 f"The quota at {place} is used up.{told}", hint="Check the plan and balance."
             )
         case 429:
-            wish = f" for {ceil(refusal.retry_after_s):,} s" if refusal.retry_after_s else ""
-            message = f"{place} wants fewer requests{wish}.{told}"
+            delay = f" for {ceil(refusal.retry_after_s):,} s" if refusal.retry_after_s else ""
+            message = f"{place} wants fewer requests{delay}.{told}"
             return RateLimited(message, retry_after_s=refusal.retry_after_s)
         case _ if 300 <= status < 400:
             hint = "Set the base URL to where the endpoint is now."
@@ -191,13 +188,13 @@ def to_error(refusal: EndpointRefusal, *, place: str, model: str, endpoint: Endp
 
 
 def _is_used_up(refusal: EndpointRefusal) -> bool:
-    """Tell a quota that is gone from a limit that passes; Google speaks of billing in both cases."""
+    """Return whether a quota is used up rather than a rate limit hit; Google mentions billing in both cases."""
     is_google = refusal.kind == "RESOURCE_EXHAUSTED"
     return refusal.code == "insufficient_quota" if is_google else refusal.matches(_USED_UP)
 
 
 def clean(text: str, endpoint: Endpoint) -> str:
-    """Make a vendor's words fit to show: no secret, one line, at most 300 characters."""
+    """Return a vendor's text fit to show: no secret, one line, at most 300 characters."""
     for secret in endpoint.secrets():
         text = text.replace(secret, "[hidden]")
         if len(secret) >= 12:
@@ -237,14 +234,14 @@ def _status_of(refusal: EndpointRefusal) -> int:
 
 
 def _read_retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Read the wish in seconds: milliseconds, seconds, or an HTTP date."""
-    wish = _number(headers.get("retry-after-ms", ""))
-    if wish is not None:
-        return wish / 1000
+    """Return the requested delay in seconds, given in milliseconds, seconds, or as an HTTP date."""
+    delay = _number(headers.get("retry-after-ms", ""))
+    if delay is not None:
+        return delay / 1000
     value = headers.get("retry-after", "").strip()
-    wish = _number(value)
-    if wish is not None or not value:
-        return wish
+    delay = _number(value)
+    if delay is not None or not value:
+        return delay
     from email.utils import parsedate_to_datetime
 
     try:

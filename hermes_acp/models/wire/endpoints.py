@@ -1,7 +1,4 @@
-"""Where a model is reached, and what a plugin of `models/providers` must offer.
-
-Knows: addresses, keys and how to keep them out of sight. Does not know: HTTP, any vendor's format.
-"""
+"""Endpoints of models, and the protocol that a plugin of `models/providers` implements."""
 
 from typing import Any, Protocol
 
@@ -12,13 +9,12 @@ from hermes_acp.core.ports import Provider
 
 
 class Endpoint(Struct, frozen=True):
-    """One way in. An empty `base_url` or `key_variable` means the vendor's own, an empty `name` the leaf's.
+    """An endpoint. An empty `base_url` or `key_variable` means the vendor's own, an empty `name` the plugin's.
 
-    `api_key` is whatever opens it; for Amazon's it may be an id, a secret and a token joined by colons.
-    `key_variable` is the name a person is told to set when the key is refused. `silence_s` bounds every silence
-    and `first_word_s` the first one, where a user set them; see `models.silence`. `credential_source` tells who
-    lends a key where
-    there is none (`config.loans`). No key, header value or password in the address is ever shown.
+    `api_key` is the credential; for Amazon's it may be an ID, a secret and a token joined by colons. `key_variable` is
+    named to the user when the key is refused. `silence_s` bounds every silence and `first_word_s` the first one, where
+    the user set them; see `models.wire.response_timeouts`. `credential_source` says where credentials come from
+    without a key (`config.credential_sources`). No key, header value or password in the address is ever shown.
     """
 
     base_url: str = ""
@@ -49,13 +45,13 @@ class Endpoint(Struct, frozen=True):
         ]
 
     def or_own(self, base_url: str, key_variable: str) -> "Endpoint":
-        """Return it with the vendor's own address and variable where it names none."""
+        """Return the endpoint with the vendor's own address and variable where it has none."""
         return structs.replace(
             self, base_url=self.base_url or base_url, key_variable=self.key_variable or key_variable
         )
 
     def secrets(self) -> tuple[str, ...]:
-        """List what must never appear in any text, longest first."""
+        """Return what must never appear in any text, longest first."""
         userinfo = _userinfo(self.base_url)
         key = self.api_key.strip()
         parts = [key, *key.split(":"), *self.headers.values(), userinfo, *userinfo.split(":")]
@@ -66,7 +62,7 @@ class Connection(Provider, Protocol):
     """A provider bound to an endpoint; holds keep-alive connections until closed."""
 
     async def models(self) -> tuple[str, ...]:
-        """List the model names the endpoint offers. Raises ModelError."""
+        """Return the names of the endpoint's models. Raises ModelError."""
         ...
 
     async def aclose(self) -> None:
@@ -79,11 +75,11 @@ class Vendor(Protocol):
 
     @property
     def name(self) -> str:
-        """Name the leaf, as in settings."""
+        """Return the plugin's name, as in settings."""
         ...
 
     def connect(self, endpoint: Endpoint) -> Connection:
-        """Bind to an endpoint without touching the network. Raises ConfigError for an address that is none."""
+        """Bind to an endpoint without touching the network. Raises ConfigError for a bad address."""
         ...
 
 
@@ -93,7 +89,7 @@ def bearer(key: str) -> dict[str, str]:
 
 
 def hide_credentials(url: str) -> str:
-    """Drop user name, password and query from an address."""
+    """Return an address without user name, password and query."""
     userinfo = _userinfo(url)
     bare = url.replace(f"{userinfo}@", "", 1) if userinfo else url
     return bare.partition("?")[0]

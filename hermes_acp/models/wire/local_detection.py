@@ -1,7 +1,4 @@
-"""Which model server, if any, runs on this machine.
-
-Knows: the usual ports, one small HTTP request. Does not know: HTTP clients, providers, settings.
-"""
+"""Detect a model server on this machine, by the usual ports and one small HTTP request."""
 
 import itertools
 from collections.abc import Sequence
@@ -17,7 +14,7 @@ _ANSWER_LIMIT_BYTES = 1024 * 1024
 
 
 class DetectedServer(Struct, frozen=True):
-    """A server of OpenAI's format, and the first model it offers."""
+    """A server that speaks OpenAI's format, and the first model it offers."""
 
     name: str
     base_url: str
@@ -35,11 +32,11 @@ class _Listing(Struct, frozen=True):
 async def detect_local(
     ports: Sequence[tuple[str, int]] = LOCAL_PORTS, bound_s: float = _BOUND_S
 ) -> DetectedServer | None:
-    """Ask all ports at once; of those that answer with a list of models, the first in `ports` wins."""
+    """Ask all ports at once; of those that list a model, return the first in `ports`."""
     found: dict[int, DetectedServer | None] = {}
 
     def best() -> DetectedServer | None:
-        """Return the first found, once all before it have answered or failed."""
+        """Return the first server found, once all ports before it have answered or failed."""
         heard = itertools.takewhile(lambda place: place[1] in found, ports)
         return next((found[port] for _, port in heard if found[port] is not None), None)
 
@@ -57,7 +54,7 @@ async def detect_local(
 
 
 async def _ask_first_model(port: int) -> str | None:
-    """Ask one port for its models; None for whatever is no list with a model in it."""
+    """Return a port's first model; None for anything but a list with a model in it."""
     answer = bytearray()
     try:
         async with await anyio.connect_tcp("127.0.0.1", port) as stream:
@@ -75,7 +72,7 @@ async def _ask_first_model(port: int) -> str | None:
 
 
 def read_first_model(answer: bytes) -> str | None:
-    """Read the first model's name out of an HTTP answer; None while it is incomplete or something else."""
+    """Return the first model's name in an HTTP answer; None while it is incomplete or something else."""
     head, _, body = answer.partition(b"\r\n\r\n")
     status, *fields = head.split(b"\r\n")
     if not status.startswith((b"HTTP/1.1 200", b"HTTP/1.0 200")):

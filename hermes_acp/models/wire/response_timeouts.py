@@ -1,9 +1,7 @@
-"""How long an endpoint may say nothing before a call counts as lost.
+"""Timeouts for an endpoint's silence.
 
-Knows: bounds by the kind of endpoint and model, and what the user set instead. Does not know: HTTP, what is said.
-A model on this machine may be loading or reading a long prompt at a word a second; one that reasons may do so unseen.
-Both are given longer, until the first word most of all: what comes before it, such as comments that keep a line alive,
-is no word.
+A model on this machine may be loading, or reading a long prompt at a word a second; one that reasons may do so unseen.
+Both get more time, most of all until the first word. Comments that keep a connection alive are not words.
 """
 
 import ipaddress
@@ -28,7 +26,7 @@ PLAIN: Final = ResponseTimeouts(120.0, 60.0)
 
 
 class IdleTimer:
-    """One answer being listened to."""
+    """The timeout of one answer's next silence."""
 
     def __init__(self, bounds: ResponseTimeouts) -> None:
         self._bounds = bounds
@@ -36,14 +34,14 @@ class IdleTimer:
 
     @property
     def limit_s(self) -> float:
-        """How long the next silence may be."""
+        """Return the timeout of the next silence, in seconds."""
         return self._bounds.between_s if self.has_started else self._bounds.first_s
 
 
 def timeouts_for(endpoint: Endpoint, host: str, model: str, provider: str) -> ResponseTimeouts:
-    """Return the bounds for a model at an endpoint; what the user set goes before what is usual.
+    """Return the timeouts for a model at an endpoint; the user's settings win.
 
-    A bound set for all silences holds for the first word too, as long as none is set for that.
+    A limit set for all silences holds for the first word too, unless one is set for that.
     """
     usual = LOCAL if is_local_network(host) else REASONING if efforts_of(model, provider) else PLAIN
     between_s = usual.between_s if endpoint.silence_s is None else endpoint.silence_s
@@ -52,7 +50,7 @@ def timeouts_for(endpoint: Endpoint, host: str, model: str, provider: str) -> Re
 
 
 def is_local_network(host: str) -> bool:
-    """Return whether a host is this machine or one of its neighbours, where people run models of their own."""
+    """Return whether a host is this machine or in its local network, where people run models of their own."""
     try:
         return ipaddress.ip_address(host).is_private
     except ValueError:

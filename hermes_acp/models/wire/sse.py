@@ -1,6 +1,5 @@
-"""Server-sent events out of bytes, however the network cut them.
+"""Decode server-sent events, however the network cut them.
 
-Knows: the event-stream format's line ends, comments, fields, blank lines. Does not know: HTTP, JSON, vendors.
 Source: WHATWG HTML, section 9.2.6 "Interpreting an event stream".
 """
 
@@ -13,7 +12,7 @@ ServerSentEvent = tuple[str, bytes]
 
 
 class SseDecoder:
-    """Collects bytes and gives whole events as pairs of name and data; one instance per stream.
+    """Collect bytes into whole events, as pairs of name and data; one instance per stream.
 
     The name is empty where the stream gave none. Data are bytes: they are decoded later, and whole.
     """
@@ -29,11 +28,11 @@ class SseDecoder:
         self._start: bytes | None = b""
 
     def feed(self, data: bytes) -> list[ServerSentEvent]:
-        """Take the next bytes; give the events they complete. Raises BadReply for one that is too big."""
+        """Add bytes; return the events they complete. Raises BadReply for one that is too big."""
         if self._start is not None:
             data = self._skip_mark(data)
         if self._ended_in_cr and data:
-            # The line already ended at the return; this line feed is the rest of the same line end.
+            # The line ended at the carriage return; this line feed belongs to the same line end.
             self._ended_in_cr = False
             data = data.removeprefix(b"\n")
         if b"\r" in data:
