@@ -127,7 +127,7 @@ class Usage(Struct, frozen=True, gc=False):
 
 FinishReason = Literal["stop", "tool_calls", "length", "refusal"]
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-"""How much a model reasons before it answers, least first. No model has all levels; see `models.catalog`."""
+"""How much a model reasons before it answers, lowest first. No model has all levels; see `models.model_catalog`."""
 
 
 class ToolSchema(Struct, frozen=True):
