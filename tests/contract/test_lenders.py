@@ -182,7 +182,7 @@ async def test_no_token_is_told_as_a_refused_key(tmp_path: Path, is_there: bool)
             connection = await connect(
                 "vertex", server, GOOGLE_APPLICATION_CREDENTIALS=file, GOOGLE_CLOUD_PROJECT="p-1"
             )
-            with pytest.raises(ModelAuthFailed, match="Google gave no token") as caught:
+            with pytest.raises(ModelAuthFailed, match="Google provided no token") as caught:
                 await collect(connection, ask())
             await connection.aclose()
     assert "gcloud auth application-default login" in caught.value.hint

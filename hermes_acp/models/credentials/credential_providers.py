@@ -57,15 +57,15 @@ def aws_signer(credential_source: Mapping[str, str], scope: Scope) -> RequestSig
             if kept[0] is None:
                 kept.clear()
                 raise ModelAuthFailed(
-                    f"{profile} holds no key.", hint="Set AWS_BEARER_TOKEN_BEDROCK, or AWS_PROFILE."
+                    f"{profile} contains no key.", hint="Set AWS_BEARER_TOKEN_BEDROCK, or AWS_PROFILE."
                 )
             frozen = kept[0].get_frozen_credentials()
         return Credentials(frozen.access_key, frozen.secret_key, frozen.token or "")
 
     errors = import_module("botocore.exceptions")
-    hint = "Sign in again, such as by `aws sso login`, or look at the profile with `aws configure list`."
+    hint = "Sign in again, for example with `aws sso login`, or check the profile with `aws configure list`."
     fetch_guarded = _guarded(
-        fetch_credentials, (errors.BotoCoreError, errors.ClientError), f"{profile} gave no key", hint
+        fetch_credentials, (errors.BotoCoreError, errors.ClientError), f"{profile} provided no key", hint
     )
 
     async def sign(method: str, url: str, body: bytes) -> Mapping[str, str]:
@@ -94,10 +94,8 @@ def google_signer(credential_source: Mapping[str, str]) -> RequestSigner:
         return {name.lower(): value for name, value in headers.items()}
 
     errors = (import_module("google.auth.exceptions").GoogleAuthError, OSError, ValueError)
-    hint = (
-        "Run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to a key's file."
-    )
-    fetch_guarded = _guarded(fetch_credentials, errors, "Google gave no token", hint)
+    hint = "Run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to a key file."
+    fetch_guarded = _guarded(fetch_credentials, errors, "Google provided no token", hint)
 
     async def sign(method: str, url: str, body: bytes) -> Mapping[str, str]:
         return await to_thread.run_sync(fetch_guarded)
@@ -139,4 +137,4 @@ def _import(name: str, extra: str, what: str) -> Any:
         return import_module(name)
     except ImportError:
         hint = f"Install it: pip install 'hermes-acp-server[{extra}]'."
-        raise ConfigError(f"{what} cannot be used without the package for it.", hint=hint) from None
+        raise ConfigError(f"{what} needs a package that is not installed.", hint=hint) from None

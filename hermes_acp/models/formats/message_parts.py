@@ -22,8 +22,8 @@ from hermes_acp.core.untrusted_text import plain
 MALFORMED: Final = "malformed_arguments"
 MALFORMED_CHARACTERS: Final = 2_000
 MAX_URI_CHARACTERS: Final = 2_000
-BEHIND: Final = "[What came with the outcomes of the calls above:]"
-UNSEEN: Final = "[A picture stands here, which the model in use cannot see.]"
+ATTACHED: Final = "[Attached to the results of the calls above:]"
+UNSEEN: Final = "[A picture, which this model cannot see.]"
 
 
 def text_of(part: TextPart | LinkPart | ResourcePart) -> str:
@@ -62,13 +62,13 @@ def with_parts_after_results(messages: Sequence[Message]) -> Iterator[Message]:
     held: list[Part] = []
     for message in messages:
         if held and not isinstance(message, ToolMessage):
-            yield UserMessage((TextPart(BEHIND), *held), "program")
+            yield UserMessage((TextPart(ATTACHED), *held), "program")
             held = []
         if isinstance(message, ToolMessage):
             held += message.parts
         yield message
     if held:
-        yield UserMessage((TextPart(BEHIND), *held), "program")
+        yield UserMessage((TextPart(ATTACHED), *held), "program")
 
 
 def with_vendor_ids(messages: Iterable[Message]) -> tuple[Message, ...]:

@@ -146,7 +146,9 @@ class ReplyAssembly(ABC):
     def reply(self) -> ModelReply:
         """Return the reply. Raises BadReply for a call that names no tool, or that the vendor could not read."""
         if self._has_stopped(self.stop_reasons.malformed):
-            raise BadReply(f"The model at {self._link.place} wrote a tool call that is none.", retryable=True)
+            raise BadReply(
+                f"The model at {self._link.place} wrote a tool call that cannot be read.", retryable=True
+            )
         text: list[str] = []
         thoughts: list[Thought] = []
         calls: list[ToolCall] = []

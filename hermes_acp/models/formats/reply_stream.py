@@ -46,7 +46,7 @@ async def read_reply(
         except ModelError as error:
             fault = error
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            fault = BadReply(f"{place} sent an event that is not its own format: {error}.", retryable=True)
+            fault = BadReply(f"{place} sent an event in an unknown format: {error}.", retryable=True)
         for fragment in assembly.drain():
             idle_timer.has_started = True
             yield fragment

@@ -142,7 +142,7 @@ class WireConnection:
             try:
                 names += self._wire.read_models(document)
             except (msgspec.DecodeError, UnicodeDecodeError):
-                raise BadReply(f"{link.place} sent a list of models in no known form.") from None
+                raise BadReply(f"{link.place} sent a list of models in an unknown format.") from None
         return tuple(dict.fromkeys(names))
 
     async def aclose(self) -> None:

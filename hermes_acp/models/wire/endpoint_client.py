@@ -58,10 +58,10 @@ class EndpointClient:
             parts = urlsplit(url)
             port = parts.port
         except ValueError:
-            raise ConfigError(f"The base URL {hide_credentials(url)!r} is no address.") from None
+            raise ConfigError(f"The base URL {hide_credentials(url)!r} is not a valid URL.") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
             shown = hide_credentials(url)
-            raise ConfigError(f"The base URL {shown!r} must begin with http:// or https:// and name a host.")
+            raise ConfigError(f"The base URL {shown!r} must start with http:// or https:// and name a host.")
         self.host = parts.hostname
         shown_host = f"[{self.host}]" if ":" in self.host else self.host
         self.place = f"{shown_host}:{port or (443 if parts.scheme == 'https' else 80)}"
@@ -74,7 +74,9 @@ class EndpointClient:
                 culprit = (
                     f"the header {name}" if value in endpoint.headers.values() else endpoint.key_variable
                 )
-                raise ConfigError(f"The value of {culprit} holds characters that no HTTP header may hold.")
+                raise ConfigError(
+                    f"The value of {culprit} contains characters that are not allowed in an HTTP header."
+                )
         self._client: httpx2.AsyncClient | None = self._make_client()
 
     def post(self, path: str, body: bytes, idle_timer: IdleTimer) -> AbstractAsyncContextManager[Response]:
@@ -137,7 +139,7 @@ class EndpointClient:
         except httpx2.HTTPError as error:
             raise self._broken(error) from None
         except httpx2.InvalidURL:
-            raise ConfigError(f"The base URL {hide_credentials(self._url)!r} is no address.") from None
+            raise ConfigError(f"The base URL {hide_credentials(self._url)!r} is not a valid URL.") from None
         try:
             async with aclosing(self._read(response, idle_timer)) as chunks:
                 refusal = None
@@ -174,7 +176,7 @@ class EndpointClient:
         except TimeoutError:
             raise ModelTimeout(
                 f"{self.place} was silent for {limit_s:g} s.",
-                hint="Try again, or another model.",
+                hint="Try again, or choose another model.",
                 retryable=True,
             ) from None
 
@@ -225,19 +227,19 @@ class EndpointClient:
             case httpx2.ConnectTimeout():
                 message = f"{self.place} did not accept a connection within {self.endpoint.connect_s:g} s."
             case httpx2.TimeoutException():
-                message = f"{self.place} did not take the request in time."
+                message = f"{self.place} did not accept the request in time."
             case httpx2.ConnectError() if "certificate" in reason.lower():
-                message = f"{self.place} could not prove who it is: {reason}."
+                message = f"The certificate of {self.place} could not be verified: {reason}."
             case httpx2.ConnectError():
                 message = f"{self.place} cannot be reached: {reason or 'no connection'}."
             case httpx2.ProxyError():
-                message = f"The proxy on the way to {self.place} refused: {reason}."
+                message = f"The proxy on the way to {self.place} refused the connection: {reason}."
             case httpx2.DecodingError():
-                return BadReply(f"{self.place} sent a body that cannot be unpacked.", retryable=True)
+                return BadReply(f"{self.place} sent a body that cannot be decompressed.", retryable=True)
             case httpx2.LocalProtocolError() | httpx2.UnsupportedProtocol():
-                return ModelError(f"The request to {self.place} cannot be put on the wire: {reason}.")
+                return ModelError(f"The request to {self.place} cannot be sent: {reason}.")
             case _:
-                message = f"The connection to {self.place} broke off: {reason or type(error).__name__}."
+                message = f"The connection to {self.place} was lost: {reason or type(error).__name__}."
         return ModelUnavailable(message, hint="Check the network and the base URL.", retryable=True)
 
 

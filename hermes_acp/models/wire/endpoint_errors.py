@@ -147,7 +147,7 @@ def to_error(refusal: EndpointRefusal, *, place: str, model: str, endpoint: Endp
         return ContextWindowExceeded(f"The conversation no longer fits the window of {model}.{told}")
     match status:
         case 403 if refusal.matches(_NOT_THERE):
-            return ModelRefused(f"{place} does not serve this place or account.{told}")
+            return ModelRefused(f"{place} does not serve this region or account.{told}")
         case 401 | 403:
             variable = endpoint.key_variable or "the key variable of this provider"
             hint = f"Set {variable} to a key that is valid there."
@@ -165,19 +165,19 @@ def to_error(refusal: EndpointRefusal, *, place: str, model: str, endpoint: Endp
         case 408 | 409 | 424 | 425:
             return ModelUnavailable(f"{answered}{told}", retryable=True)
         case 413:
-            return ContextWindowExceeded(f"The conversation is too big for {place}.{told}")
+            return ContextWindowExceeded(f"The conversation is too large for {place}.{told}")
         case 429 if _is_used_up(refusal):
             return QuotaExceeded(
                 f"The quota at {place} is used up.{told}", hint="Check the plan and balance."
             )
         case 429:
-            delay = f" for {ceil(refusal.retry_after_s):,} s" if refusal.retry_after_s else ""
-            message = f"{place} wants fewer requests{delay}.{told}"
+            delay = f" and asks to wait {ceil(refusal.retry_after_s):,} s" if refusal.retry_after_s else ""
+            message = f"{place} is limiting requests{delay}.{told}"
             return RateLimited(message, retry_after_s=refusal.retry_after_s)
         case _ if 300 <= status < 400:
             hint = "Set the base URL to where the endpoint is now."
             return ModelRefused(
-                f"{answered} A redirect is not followed, as it would take the key along.", hint=hint
+                f"{answered} Redirects are not followed, since they would pass the key on.", hint=hint
             )
         case _ if 400 <= status < 500:
             return ModelRefused(f"{place} refused the request (status {status}).{told}")

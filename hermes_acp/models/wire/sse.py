@@ -72,7 +72,7 @@ class SseDecoder:
         size = self._data_size + len(self._data) + self._open_line_size
         if size > self._max_size_bytes:
             raise BadReply(
-                f"The model's answer has one event of more than {self._max_size_bytes} bytes.", retryable=True
+                f"The model's answer has an event larger than {self._max_size_bytes} bytes.", retryable=True
             )
 
     def _skip_mark(self, data: bytes) -> bytes:

@@ -13,7 +13,12 @@ from hermes_acp.core.messages import (
     ToolMessage,
     UserMessage,
 )
-from hermes_acp.models.formats.message_parts import BEHIND, UNSEEN, with_parts_after_results, without_pictures
+from hermes_acp.models.formats.message_parts import (
+    ATTACHED,
+    UNSEEN,
+    with_parts_after_results,
+    without_pictures,
+)
 from hermes_acp.models.providers import anthropic, bedrock, gemini, openai_compatible, openai_responses
 
 PICTURE = ImagePart("image/png", "aGk=")
@@ -29,7 +34,7 @@ HISTORY: tuple[Message, ...] = (
 def test_what_came_with_outcomes_follows_behind_all_of_them() -> None:
     history = list(with_parts_after_results((*HISTORY, AssistantMessage("Seen."))))
     assert history[:4] == list(HISTORY)
-    assert history[4] == UserMessage((TextPart(BEHIND), PICTURE), "program")
+    assert history[4] == UserMessage((TextPart(ATTACHED), PICTURE), "program")
     assert history[5] == AssistantMessage("Seen.")
     assert list(with_parts_after_results(HISTORY))[-1] == history[4]
     assert list(with_parts_after_results(HISTORY[:2])) == list(HISTORY[:2])
