@@ -148,7 +148,7 @@ async def test_rubbish_is_a_bad_reply(leaf: str, rubbish: str) -> None:
 
 async def test_comments_and_unknown_events_are_passed_over(leaf: str) -> None:
     if leaf == "bedrock":
-        pytest.skip("its frames are bytes; tests/unit/models/test_event_stream.py has them")
+        pytest.skip("its frames are bytes; tests/unit/models/test_aws_event_stream.py has them")
     more = (
         ': keep-alive\r\n\r\nid: 7\nretry: 10\n\nevent: novelty\ndata: {"type": "novelty", "choices": []}\n\n'
     )
