@@ -1,4 +1,4 @@
-"""Keys that are borrowed: from Amazon's profiles and from Google's credentials, by the vendors' own packages."""
+"""Credentials from AWS profiles and from Google, by the vendors' own packages."""
 
 from __future__ import annotations
 

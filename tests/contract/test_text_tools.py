@@ -1,4 +1,4 @@
-"""A model without calls of its own, over real HTTP: tools in words there, calls and results in words back."""
+"""A model without tool calls, over real HTTP: tools, calls and results as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chat completions: what is sent, and the accents that are understood."""
+"""Chat completions: what is sent, and the deviations that are understood."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long which endpoint may be silent."""
+"""Timeouts of an endpoint's silence, by endpoint, model and settings."""
 
 from __future__ import annotations
 
