@@ -16,11 +16,11 @@ from typing import Final
 import anyio
 
 from hermes_acp.core.embedding_ports import unit
+from hermes_acp.models.embeddings.local_embeddings import LocalEmbedder
 from hermes_acp.skills.suggestions.generic_prompts import GENERIC_PROMPTS
 from hermes_acp.skills.suggestions.lexical_similarity import lexical_similarities
 from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, fitting, standard_deviations_above
 from hermes_acp.storage.search.vector_store import PlacedVector, VectorStore
-from hermes_acp.models.embeddings.local_embeddings import LocalEmbedder
 
 SKILLS: Final = {
     "release": "Cut a release of this library: bump the version, write the changelog, tag and publish to PyPI.",

@@ -10,11 +10,11 @@ from typing import Final
 import anyio
 
 from bench.recall import SKILLS
+from hermes_acp.models.embeddings.local_embeddings import LocalEmbedder
 from hermes_acp.skills.suggestions.generic_prompts import GENERIC_PROMPTS
 from hermes_acp.skills.suggestions.lexical_similarity import SIMILARITY_THRESHOLD, similar_pairs
 from hermes_acp.skills.suggestions.skill_similarity import DUPLICATE_THRESHOLD, SimilarityMeasure
 from hermes_acp.skills.suggestions.skill_vectors import description_text
-from hermes_acp.models.embeddings.local_embeddings import LocalEmbedder
 
 IN_OTHER_WORDS: Final = {
     "release": "Publish a new version of the package: raise its number, note what is new, upload it to the index.",

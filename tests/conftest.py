@@ -21,7 +21,11 @@ settings.load_profile("hermes")
 def pytest_configure(config: pytest.Config) -> None:
     """Let programs that tests start end on a hang-up, also where the tests themselves run under `nohup`."""
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, lambda *_: None)
+        signal.signal(signal.SIGHUP, _ignore)
+
+
+def _ignore(number: int, frame: object) -> None:
+    """Do nothing; unlike an ignored signal, a handler is not inherited by programs."""
 
 
 @pytest.fixture(scope="session")

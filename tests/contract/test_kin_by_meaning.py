@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from hermes_acp.models.embeddings.local_embeddings import LocalEmbedder
 from hermes_acp.recall.hybrid_search import SEMANTIC_UNAVAILABLE
 from hermes_acp.skills.suggestions.generic_prompts import GENERIC_PROMPTS
 from hermes_acp.skills.suggestions.skill_similarity import DUPLICATE_THRESHOLD, SimilarityMeasure
-from hermes_acp.models.embeddings.local_embeddings import LocalEmbedder
 from tests.contract.json_server import Asked, json_server
 from tests.contract.test_recall_by_meaning import (
     configured,

@@ -12,12 +12,12 @@ from hermes_acp.config.environment import environment_of
 from hermes_acp.config.settings import load_settings
 from hermes_acp.core.embedding_ports import cosine_similarity
 from hermes_acp.core.errors import BadReply, ModelError, ModelUnavailable
-from hermes_acp.skills.suggestions.generic_prompts import GENERIC_PROMPTS
-from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, standard_deviations_above
-from hermes_acp.storage.search.vector_store import VectorStore
 from hermes_acp.models.embeddings.endpoint_embeddings import EndpointEmbedder
 from hermes_acp.models.embeddings.local_embeddings import LocalEmbedder
 from hermes_acp.models.wire.endpoints import Endpoint
+from hermes_acp.skills.suggestions.generic_prompts import GENERIC_PROMPTS
+from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, standard_deviations_above
+from hermes_acp.storage.search.vector_store import VectorStore
 from tests.contract.json_server import Asked, JsonServer, json_server
 from tests.conversations.app_scene import Scene, plain_history
 from tests.conversations.fake_editor import FakeEditor, ShownSession
