@@ -53,7 +53,7 @@ CHAT = """
 import sys
 import hermes_acp.__main__
 import hermes_acp.frontends.chat.chat_command
-import hermes_acp.frontends.chat.agent_launch
+import hermes_acp.frontends.chat.agent.agent_launch
 print(" ".join(sorted(sys.modules)))
 """
 

@@ -26,7 +26,7 @@ def chat_command(arguments: Sequence[str]) -> int:
         if not os.path.isdir(cwd):
             raise BadRequest(f"{options.cwd!r} is not a folder.", hint="Name an existing folder.")
         environment = read_environment()
-        from hermes_acp.frontends.chat.agent_launch import AgentLauncher
+        from hermes_acp.frontends.chat.agent.agent_launch import AgentLauncher
 
         launch = AgentLauncher(_agent_flags(options), environment)
         from hermes_acp.frontends.chat.chat_process import run_chat

@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from hermes_acp_client.errors import AgentError
 from msgspec import Struct
 
-from hermes_acp.frontends.chat.agent_link import AgentLink, SessionRequest
-from hermes_acp.frontends.chat.narrator import Narrator
-from hermes_acp.frontends.chat.open_session_status import SessionStatus, values_of
-from hermes_acp.frontends.chat.screen import Gesture, Screen
-from hermes_acp.frontends.chat.terminal_text import sanitize_line
+from hermes_acp.frontends.chat.agent.agent_link import AgentLink, SessionRequest
+from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus, values_of
+from hermes_acp.frontends.chat.rendering.narrator import Narrator
+from hermes_acp.frontends.chat.rendering.terminal_text import sanitize_line
+from hermes_acp.frontends.chat.screens.screen import Gesture, Screen
 from hermes_protocol import v1
 
 

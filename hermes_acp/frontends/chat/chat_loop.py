@@ -14,14 +14,14 @@ from hermes_acp_client.errors import AgentError, AgentGone, SignInNeeded
 from msgspec import Struct
 
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.frontends.chat.agent_link import AgentLost
-from hermes_acp.frontends.chat.approval_prompt import ApprovalPrompt
+from hermes_acp.frontends.chat.agent.agent_link import AgentLost
+from hermes_acp.frontends.chat.agent.chat_events import EventQueue, Remark, TurnFinished
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
-from hermes_acp.frontends.chat.chat_events import EventQueue, Remark, TurnFinished
 from hermes_acp.frontends.chat.event_presenter import EventPresenter
-from hermes_acp.frontends.chat.file_mentions import mentions
-from hermes_acp.frontends.chat.form_prompts import FormPrompter
-from hermes_acp.frontends.chat.screen import Gesture, Reaction
+from hermes_acp.frontends.chat.input.file_mentions import mentions
+from hermes_acp.frontends.chat.questions.approval_prompt import ApprovalPrompt
+from hermes_acp.frontends.chat.questions.form_prompts import FormPrompter
+from hermes_acp.frontends.chat.screens.screen import Gesture, Reaction
 from hermes_protocol import v1
 
 COMMANDS: Final = PluginFolder[ChatCommand]("hermes_acp.frontends.chat.commands", "COMMAND")

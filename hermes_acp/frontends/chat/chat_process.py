@@ -18,18 +18,18 @@ import anyio
 from hermes_acp_client.opening import User
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.frontends.chat.agent_launch import AgentLauncher
-from hermes_acp.frontends.chat.agent_link import AgentLink, SessionRequest
+from hermes_acp.frontends.chat.agent.agent_launch import AgentLauncher
+from hermes_acp.frontends.chat.agent.agent_link import AgentLink, SessionRequest
+from hermes_acp.frontends.chat.agent.chat_events import EventQueue
+from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus
 from hermes_acp.frontends.chat.chat_context import CommandContext
-from hermes_acp.frontends.chat.chat_events import EventQueue
 from hermes_acp.frontends.chat.chat_loop import COMMANDS, Chat, InitialOptions
 from hermes_acp.frontends.chat.event_presenter import EventPresenter
-from hermes_acp.frontends.chat.narrator import Narrator
-from hermes_acp.frontends.chat.open_session_status import SessionStatus
-from hermes_acp.frontends.chat.plain_screen import PlainScreen
-from hermes_acp.frontends.chat.screen import Screen, ScreenWidgets
-from hermes_acp.frontends.chat.terminal_text import sanitize, sanitize_line
-from hermes_acp.frontends.chat.text_rendering import TerminalStyle, TextRenderer
+from hermes_acp.frontends.chat.rendering.narrator import Narrator
+from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
+from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle, TextRenderer
+from hermes_acp.frontends.chat.screens.plain_screen import PlainScreen
+from hermes_acp.frontends.chat.screens.screen import Screen, ScreenWidgets
 from hermes_acp.world import enable_garbage_collection
 
 CAPABILITIES: Final[Mapping[str, Any]] = MappingProxyType(
@@ -109,11 +109,11 @@ def _screen(
         return PlainScreen(sys.stdin.fileno(), sys.stdout.fileno())
     from prompt_toolkit.history import InMemoryHistory
 
-    from hermes_acp.frontends.chat.completion_source import CompletionSource
-    from hermes_acp.frontends.chat.external_editor import editor_of
-    from hermes_acp.frontends.chat.line_completion import LineCompleter
-    from hermes_acp.frontends.chat.live_screen import LiveScreen
-    from hermes_acp.frontends.chat.prompt_history import PromptHistory
+    from hermes_acp.frontends.chat.input.completion_source import CompletionSource
+    from hermes_acp.frontends.chat.input.line_completion import LineCompleter
+    from hermes_acp.frontends.chat.input.prompt_history import PromptHistory
+    from hermes_acp.frontends.chat.screens.external_editor import editor_of
+    from hermes_acp.frontends.chat.screens.live_screen import LiveScreen
 
     offering = CompletionSource(session_status, COMMANDS)
     completer = LineCompleter(cwd, offering.commands, offering.values, time.monotonic)
@@ -124,7 +124,7 @@ def _screen(
 
 def _close(screen: Screen) -> None:
     if not isinstance(screen, PlainScreen):
-        from hermes_acp.frontends.chat.live_screen import LiveScreen
+        from hermes_acp.frontends.chat.screens.live_screen import LiveScreen
 
         assert isinstance(screen, LiveScreen)
         screen.close()

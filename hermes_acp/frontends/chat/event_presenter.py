@@ -12,8 +12,8 @@ from typing import Final
 import anyio
 from rich.text import Text
 
-from hermes_acp.frontends.chat.agent_link import AgentLink
-from hermes_acp.frontends.chat.chat_events import (
+from hermes_acp.frontends.chat.agent.agent_link import AgentLink
+from hermes_acp.frontends.chat.agent.chat_events import (
     ChatEvent,
     EventQueue,
     QueueMarker,
@@ -22,10 +22,10 @@ from hermes_acp.frontends.chat.chat_events import (
     TurnFinished,
     UpdateReceived,
 )
-from hermes_acp.frontends.chat.narrator import Narrator
-from hermes_acp.frontends.chat.open_session_status import SessionStatus
-from hermes_acp.frontends.chat.screen import Screen
-from hermes_acp.frontends.chat.terminal_text import clip, sanitize_line
+from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus
+from hermes_acp.frontends.chat.rendering.narrator import Narrator
+from hermes_acp.frontends.chat.rendering.terminal_text import clip, sanitize_line
+from hermes_acp.frontends.chat.screens.screen import Screen
 from hermes_protocol import v1
 
 REASONS: Final[Mapping[str, str]] = MappingProxyType(

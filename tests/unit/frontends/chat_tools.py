@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-from hermes_acp.frontends.chat.narrator import Narrator
-from hermes_acp.frontends.chat.screen import LEFT, Gesture
-from hermes_acp.frontends.chat.text_rendering import TerminalStyle, TextRenderer
+from hermes_acp.frontends.chat.rendering.narrator import Narrator
+from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle, TextRenderer
+from hermes_acp.frontends.chat.screens.screen import LEFT, Gesture
 
 PLAIN = TerminalStyle("none", is_plain=True)
 DRAWN = TerminalStyle("none", is_plain=False)

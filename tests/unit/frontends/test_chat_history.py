@@ -3,7 +3,7 @@
 import random
 from pathlib import Path
 
-from hermes_acp.frontends.chat.prompt_history import PromptHistory
+from hermes_acp.frontends.chat.input.prompt_history import PromptHistory
 from tests.unit.telemetry import secret_samples as samples
 
 TOKEN = dict(samples.tokens(random.Random(71)))["github token"]

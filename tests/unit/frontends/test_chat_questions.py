@@ -3,10 +3,10 @@
 import pytest
 from hermes_acp_client.asking import Permission
 
-from hermes_acp.frontends.chat.approval_prompt import ApprovalAnswer, ApprovalPrompt
-from hermes_acp.frontends.chat.file_mentions import matching, mentions
-from hermes_acp.frontends.chat.form_prompts import FormPrompter, is_secret
-from hermes_acp.frontends.chat.screen import INTERRUPTED, LEFT, Gesture
+from hermes_acp.frontends.chat.input.file_mentions import matching, mentions
+from hermes_acp.frontends.chat.questions.approval_prompt import ApprovalAnswer, ApprovalPrompt
+from hermes_acp.frontends.chat.questions.form_prompts import FormPrompter, is_secret
+from hermes_acp.frontends.chat.screens.screen import INTERRUPTED, LEFT, Gesture
 from hermes_protocol import v1
 from tests.unit.frontends.chat_tools import CWD, AnsweredScreen, narrator
 

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus
+from hermes_acp.frontends.chat.agent.shown_updates import ShownUpdates
 from hermes_acp.frontends.chat.chat_process import look_of
-from hermes_acp.frontends.chat.diff_rendering import drawn, drawn_hunk, hunks_of
-from hermes_acp.frontends.chat.markdown_stream import LineStream, MarkdownStream
-from hermes_acp.frontends.chat.open_session_status import SessionStatus
-from hermes_acp.frontends.chat.shown_updates import ShownUpdates
-from hermes_acp.frontends.chat.terminal_text import output_text, sanitize, sanitize_line
-from hermes_acp.frontends.chat.text_rendering import TerminalStyle
+from hermes_acp.frontends.chat.rendering.diff_rendering import drawn, drawn_hunk, hunks_of
+from hermes_acp.frontends.chat.rendering.markdown_stream import LineStream, MarkdownStream
+from hermes_acp.frontends.chat.rendering.terminal_text import output_text, sanitize, sanitize_line
+from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle
 from hermes_protocol import v1
 from tests.unit.frontends.chat_tools import CWD, PLAIN, narrator, renderer
 

@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from hermes_acp.frontends.chat.agent_launch import AgentLauncher
-from hermes_acp.frontends.chat.agent_link import AgentLink
-from hermes_acp.frontends.chat.chat_events import ChatEvent, EventQueue, TurnFinished, UpdateReceived
+from hermes_acp.frontends.chat.agent.agent_launch import AgentLauncher
+from hermes_acp.frontends.chat.agent.agent_link import AgentLink
+from hermes_acp.frontends.chat.agent.chat_events import ChatEvent, EventQueue, TurnFinished, UpdateReceived
+from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus
 from hermes_acp.frontends.chat.event_presenter import EventPresenter
-from hermes_acp.frontends.chat.open_session_status import SessionStatus
 from hermes_protocol import v1
 from tests.unit.frontends.chat_tools import CWD, AnsweredScreen, narrator
 

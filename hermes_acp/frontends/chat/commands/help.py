@@ -2,7 +2,7 @@
 
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
-from hermes_acp.frontends.chat.terminal_text import sanitize_line
+from hermes_acp.frontends.chat.rendering.terminal_text import sanitize_line
 
 KEYS = """**Keys**
 

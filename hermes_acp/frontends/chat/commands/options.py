@@ -1,7 +1,7 @@
 """/options: every option of the session."""
 
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
-from hermes_acp.frontends.chat.terminal_text import sanitize_line
+from hermes_acp.frontends.chat.rendering.terminal_text import sanitize_line
 
 
 async def show(context: CommandContext, words: str) -> None:

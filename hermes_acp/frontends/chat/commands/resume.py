@@ -1,6 +1,6 @@
 """/resume: a stored session."""
 
-from hermes_acp.frontends.chat.agent_link import SessionRequest
+from hermes_acp.frontends.chat.agent.agent_link import SessionRequest
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 

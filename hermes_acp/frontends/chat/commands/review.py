@@ -9,8 +9,8 @@ from hermes_acp_client.errors import AgentError
 
 from hermes_acp.core.hunks import Hunk
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
-from hermes_acp.frontends.chat.diff_rendering import drawn_hunk, headline
-from hermes_acp.frontends.chat.screen import Gesture
+from hermes_acp.frontends.chat.rendering.diff_rendering import drawn_hunk, headline
+from hermes_acp.frontends.chat.screens.screen import Gesture
 from hermes_protocol import own, v1
 
 KEYS: Final[Mapping[str, str]] = MappingProxyType(

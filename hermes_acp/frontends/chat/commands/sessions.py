@@ -2,10 +2,10 @@
 
 from hermes_acp_client.errors import AgentError
 
-from hermes_acp.frontends.chat.agent_link import SessionRequest
+from hermes_acp.frontends.chat.agent.agent_link import SessionRequest
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
-from hermes_acp.frontends.chat.screen import Gesture
-from hermes_acp.frontends.chat.terminal_text import clip, sanitize_line
+from hermes_acp.frontends.chat.rendering.terminal_text import clip, sanitize_line
+from hermes_acp.frontends.chat.screens.screen import Gesture
 from hermes_protocol import v1
 
 MAX_SHOWN = 20

@@ -22,9 +22,9 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.defaults import create_output
 from prompt_toolkit.styles import Style
 
-from hermes_acp.frontends.chat.external_editor import ExternalEditor
-from hermes_acp.frontends.chat.screen import CALLED_AWAY, INTERRUPTED, LEFT, Gesture, ScreenWidgets
-from hermes_acp.frontends.chat.text_rendering import ColourDepth
+from hermes_acp.frontends.chat.rendering.text_rendering import ColourDepth
+from hermes_acp.frontends.chat.screens.external_editor import ExternalEditor
+from hermes_acp.frontends.chat.screens.screen import CALLED_AWAY, INTERRUPTED, LEFT, Gesture, ScreenWidgets
 
 PROMPT: Final = "❯ "
 MENU_ROWS: Final = 7

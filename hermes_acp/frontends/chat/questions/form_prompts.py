@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from hermes_acp.frontends.chat.narrator import Narrator
-from hermes_acp.frontends.chat.screen import Gesture, Screen
-from hermes_acp.frontends.chat.terminal_text import sanitize, sanitize_line
+from hermes_acp.frontends.chat.rendering.narrator import Narrator
+from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
+from hermes_acp.frontends.chat.screens.screen import Gesture, Screen
 from hermes_protocol import v1
 
 SECRET: Final = re.compile(

@@ -11,7 +11,7 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
-from hermes_acp.frontends.chat.screen import CALLED_AWAY, INTERRUPTED, LEFT, Gesture
+from hermes_acp.frontends.chat.screens.screen import CALLED_AWAY, INTERRUPTED, LEFT, Gesture
 
 CHUNK_BYTES: Final = 65536
 

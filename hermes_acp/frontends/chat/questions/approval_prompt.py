@@ -13,10 +13,10 @@ from msgspec import Struct
 from rich.text import Text
 
 from hermes_acp.core.hunks import Hunk, apply_hunks, describe_hunk
-from hermes_acp.frontends.chat.diff_rendering import drawn, drawn_hunk, headline, hunks_of, old_text
-from hermes_acp.frontends.chat.narrator import Narrator
-from hermes_acp.frontends.chat.screen import LEFT, Gesture, Screen
-from hermes_acp.frontends.chat.terminal_text import sanitize, sanitize_line
+from hermes_acp.frontends.chat.rendering.diff_rendering import drawn, drawn_hunk, headline, hunks_of, old_text
+from hermes_acp.frontends.chat.rendering.narrator import Narrator
+from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
+from hermes_acp.frontends.chat.screens.screen import LEFT, Gesture, Screen
 from hermes_protocol import v1
 
 WHOLE_DIFF_LINES: Final = 100_000

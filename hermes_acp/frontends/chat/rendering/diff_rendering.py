@@ -9,7 +9,7 @@ from typing import Final
 from rich.text import Text
 
 from hermes_acp.core.hunks import Hunk, diff_hunks
-from hermes_acp.frontends.chat.terminal_text import sanitize, sanitize_line
+from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
 from hermes_protocol import v1
 
 CONTEXT_LINES: Final = 3

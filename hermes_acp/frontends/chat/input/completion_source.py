@@ -4,10 +4,10 @@ Knows: where each comes from. Does not know: what is typed.
 """
 
 from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus, values_of
 from hermes_acp.frontends.chat.chat_context import ChatCommand
-from hermes_acp.frontends.chat.line_completion import CompletionItem
-from hermes_acp.frontends.chat.open_session_status import SessionStatus, values_of
-from hermes_acp.frontends.chat.terminal_text import sanitize_line
+from hermes_acp.frontends.chat.input.line_completion import CompletionItem
+from hermes_acp.frontends.chat.rendering.terminal_text import sanitize_line
 from hermes_protocol import v1
 
 

@@ -11,10 +11,10 @@ from typing import Final
 from rich.console import RenderableType
 from rich.text import Text
 
-from hermes_acp.frontends.chat.markdown_stream import LineStream, MarkdownStream
-from hermes_acp.frontends.chat.terminal_text import clip, sanitize, sanitize_line
-from hermes_acp.frontends.chat.text_rendering import TextRenderer
-from hermes_acp.frontends.chat.tool_call_cards import SPINNER, SPINNER_FRAMES_PER_S, ToolCallCard
+from hermes_acp.frontends.chat.rendering.markdown_stream import LineStream, MarkdownStream
+from hermes_acp.frontends.chat.rendering.terminal_text import clip, sanitize, sanitize_line
+from hermes_acp.frontends.chat.rendering.text_rendering import TextRenderer
+from hermes_acp.frontends.chat.rendering.tool_call_cards import SPINNER, SPINNER_FRAMES_PER_S, ToolCallCard
 from hermes_protocol import v1
 
 SHOWN_THOUGHT_LINES: Final = 2

@@ -9,8 +9,8 @@ from typing import Final
 
 from rich.text import Text
 
-from hermes_acp.frontends.chat.diff_rendering import drawn, headline
-from hermes_acp.frontends.chat.terminal_text import clip, output_text, sanitize_line
+from hermes_acp.frontends.chat.rendering.diff_rendering import drawn, headline
+from hermes_acp.frontends.chat.rendering.terminal_text import clip, output_text, sanitize_line
 from hermes_protocol import v1
 
 TAIL_LINES: Final = 6

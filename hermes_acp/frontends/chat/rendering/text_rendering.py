@@ -15,7 +15,7 @@ from rich.segment import Segment, Segments
 from rich.syntax import Syntax
 from rich.text import Text
 
-from hermes_acp.frontends.chat.terminal_text import sanitize
+from hermes_acp.frontends.chat.rendering.terminal_text import sanitize
 
 ColourDepth = Literal["none", "attributes", "standard", "256", "truecolor"]
 MAX_WIDTH: Final = 100

@@ -10,8 +10,8 @@ from msgspec import Struct
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
 from prompt_toolkit.document import Document
 
-from hermes_acp.frontends.chat.file_mentions import files_below, matching
-from hermes_acp.frontends.chat.terminal_text import clip, sanitize_line
+from hermes_acp.frontends.chat.input.file_mentions import files_below, matching
+from hermes_acp.frontends.chat.rendering.terminal_text import clip, sanitize_line
 
 MAX_OFFERED: Final = 50
 CACHE_TTL_S: Final = 5.0

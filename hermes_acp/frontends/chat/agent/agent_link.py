@@ -12,9 +12,9 @@ from hermes_acp_client.opening import User, adopt_agent
 from hermes_acp_client.session import Session
 from msgspec import Struct
 
-from hermes_acp.frontends.chat.agent_launch import AgentLauncher
-from hermes_acp.frontends.chat.chat_events import EventQueue, SessionOpened, UpdateReceived
-from hermes_acp.frontends.chat.shown_updates import ShownUpdates
+from hermes_acp.frontends.chat.agent.agent_launch import AgentLauncher
+from hermes_acp.frontends.chat.agent.chat_events import EventQueue, SessionOpened, UpdateReceived
+from hermes_acp.frontends.chat.agent.shown_updates import ShownUpdates
 from hermes_protocol import v1
 
 MAX_RESTARTS: Final = 3

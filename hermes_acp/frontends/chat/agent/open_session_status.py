@@ -5,7 +5,7 @@ Knows: updates that say so, the line at the bottom. Does not know: the conversat
 
 from msgspec import Struct
 
-from hermes_acp.frontends.chat.terminal_text import clip, sanitize_line
+from hermes_acp.frontends.chat.rendering.terminal_text import clip, sanitize_line
 from hermes_protocol import v1
 
 MAX_TITLE_LENGTH = 40

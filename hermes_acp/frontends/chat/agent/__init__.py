@@ -1,0 +1,1 @@
+"""The connection to the agent, and the state of the open session."""

@@ -1,0 +1,1 @@
+"""Questions that the agent puts to the person: permissions, forms and links."""

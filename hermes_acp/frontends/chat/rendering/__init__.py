@@ -1,0 +1,1 @@
+"""Turn the agent's updates into text for a terminal."""
