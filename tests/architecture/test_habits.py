@@ -11,7 +11,7 @@ CATCHES_EVERYTHING = frozenset(
     {
         "protocol/hermes_protocol/connection.py",
         "hermes_acp/agent/tool_calls.py",
-        "hermes_acp/frontends/lsp/request_tasks.py",
+        "hermes_acp/frontends/lsp/server/request_tasks.py",
         "scanner/injection_scanner/scanner.py",
     }
 )

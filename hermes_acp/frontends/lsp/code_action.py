@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from hermes_acp.core.messages import Part, ResourcePart, TextPart
-from hermes_acp.frontends.lsp.code_targets import CodeSelection
+from hermes_acp.frontends.lsp.documents.code_targets import CodeSelection
 
 COMMAND_PREFIX: Final = "hermes."
 MAX_SELECTION_LENGTH: Final = 60_000

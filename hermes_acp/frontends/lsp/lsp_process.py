@@ -8,11 +8,11 @@ import anyio
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.config.environment import Environment
-from hermes_acp.frontends.lsp.editor_connection import EditorConnection
-from hermes_acp.frontends.lsp.lsp_transport import LspTransport, log_line
-from hermes_acp.frontends.lsp.method_registration import register_all
-from hermes_acp.frontends.lsp.pygls_server import PyglsServer, make_server
-from hermes_acp.frontends.lsp.request_tasks import RequestTasks
+from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.editor.method_registration import register_all
+from hermes_acp.frontends.lsp.server.lsp_transport import LspTransport, log_line
+from hermes_acp.frontends.lsp.server.pygls_server import PyglsServer, make_server
+from hermes_acp.frontends.lsp.server.request_tasks import RequestTasks
 from hermes_acp.storage.descriptor_limit import raise_limit
 from hermes_acp.telemetry.bug_log import BugLog
 from hermes_acp.world import RandomIds, ShutdownGuard

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.frontends.lsp.code_targets import read_target
+from hermes_acp.frontends.lsp.documents.code_targets import read_target
 from hermes_acp.frontends.lsp.lsp_settings import LspSettings, concerns_us, read_settings
 
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from hermes_acp.frontends.lsp.line_hunks import hunks_of
-from hermes_acp.frontends.lsp.open_documents import OpenDocuments, path_of
-from hermes_acp.frontends.lsp.text_positions import Positions
+from hermes_acp.frontends.lsp.documents.open_documents import OpenDocuments, path_of
+from hermes_acp.frontends.lsp.documents.text_positions import Positions
+from hermes_acp.frontends.lsp.edits.line_hunks import hunks_of
 
 TEXTS = st.text(alphabet="ab\n\r\x0c\u2028é😀 ", max_size=40)
 URI = "file:///project/a.py"

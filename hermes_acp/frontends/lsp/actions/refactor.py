@@ -1,7 +1,7 @@
 """Refactor what is selected."""
 
 from hermes_acp.frontends.lsp.code_action import Action
-from hermes_acp.frontends.lsp.code_targets import CodeSelection
+from hermes_acp.frontends.lsp.documents.code_targets import CodeSelection
 
 
 def _is_offered(place: CodeSelection) -> bool:

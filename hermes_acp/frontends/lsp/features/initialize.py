@@ -2,9 +2,9 @@
 
 from lsprotocol import types
 
-from hermes_acp.frontends.lsp.editor_connection import EditorConnection
-from hermes_acp.frontends.lsp.lsp_feature import Notification
-from hermes_acp.frontends.lsp.method_registration import offer_completion
+from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.editor.lsp_feature import Notification
+from hermes_acp.frontends.lsp.editor.method_registration import offer_completion
 
 
 def _greet(editor: EditorConnection, params: types.InitializeParams) -> None:

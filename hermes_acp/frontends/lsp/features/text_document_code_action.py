@@ -5,9 +5,9 @@ from msgspec import to_builtins
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.lsp.code_action import COMMAND_PREFIX
-from hermes_acp.frontends.lsp.code_targets import CodeSelection, find_place, target_of
-from hermes_acp.frontends.lsp.editor_connection import EditorConnection
-from hermes_acp.frontends.lsp.lsp_feature import Request
+from hermes_acp.frontends.lsp.documents.code_targets import CodeSelection, find_place, target_of
+from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.editor.lsp_feature import Request
 
 
 async def _offer(

@@ -2,8 +2,8 @@
 
 from lsprotocol import types
 
-from hermes_acp.frontends.lsp.editor_connection import EditorConnection
-from hermes_acp.frontends.lsp.lsp_feature import Notification
+from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.editor.lsp_feature import Notification
 
 
 def _take(editor: EditorConnection, params: types.DidOpenTextDocumentParams) -> None:

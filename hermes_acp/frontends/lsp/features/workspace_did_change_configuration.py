@@ -3,11 +3,11 @@
 from lsprotocol import types
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.frontends.lsp.editor_connection import EditorConnection
-from hermes_acp.frontends.lsp.lsp_client import ClientError
-from hermes_acp.frontends.lsp.lsp_feature import Notification
+from hermes_acp.frontends.lsp.client.lsp_client import ClientError
+from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.editor.lsp_feature import Notification
+from hermes_acp.frontends.lsp.editor.method_registration import offer_completion
 from hermes_acp.frontends.lsp.lsp_settings import SECTION, concerns_us
-from hermes_acp.frontends.lsp.method_registration import offer_completion
 
 
 def _change(editor: EditorConnection, params: types.DidChangeConfigurationParams) -> None:

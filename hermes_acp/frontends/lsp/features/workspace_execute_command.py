@@ -9,13 +9,13 @@ from pygls.exceptions import JsonRpcException
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.lsp.code_action import COMMAND_PREFIX
-from hermes_acp.frontends.lsp.code_targets import find_place, read_target
-from hermes_acp.frontends.lsp.editor_connection import EditorConnection
-from hermes_acp.frontends.lsp.lsp_feature import Request
+from hermes_acp.frontends.lsp.documents.code_targets import find_place, read_target
+from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.editor.lsp_feature import Request
 
 
 async def _execute(editor: EditorConnection, params: types.ExecuteCommandParams) -> object:
-    from hermes_acp.frontends.lsp.action_runs import carry_out
+    from hermes_acp.frontends.lsp.editor.action_runs import carry_out
 
     name = params.command.removeprefix(COMMAND_PREFIX)
     if not params.command.startswith(COMMAND_PREFIX) or name not in editor.actions:

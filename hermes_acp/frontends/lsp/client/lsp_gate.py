@@ -11,7 +11,7 @@ from typing import Final
 from hermes_acp.core.events import CallProposed
 from hermes_acp.core.port_types import PermissionAnswer, PermissionScope
 from hermes_acp.core.proposals import Question, Reply
-from hermes_acp.frontends.lsp.lsp_client import ClientError, LspClient
+from hermes_acp.frontends.lsp.client.lsp_client import ClientError, LspClient
 from hermes_acp.tools.safe_display import escape_invisible
 
 DRAFTED_KINDS: Final = frozenset({"edit", "delete", "move"})

@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.frontends.lsp.editor_capabilities import EditorCapabilities
+from hermes_acp.frontends.lsp.client.editor_capabilities import EditorCapabilities
 
 MAX_MESSAGE_LENGTH: Final = 4_000
 

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from lsprotocol import types
 
 from hermes_acp.core.untrusted_text import plain
-from hermes_acp.frontends.lsp.lsp_client import ClientError, LspClient
+from hermes_acp.frontends.lsp.client.lsp_client import ClientError, LspClient
 
 
 class WorkDoneProgress:

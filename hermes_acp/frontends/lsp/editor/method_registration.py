@@ -11,10 +11,10 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.frontends.lsp.client.lsp_client import ClientError
 from hermes_acp.frontends.lsp.code_action import COMMAND_PREFIX
-from hermes_acp.frontends.lsp.editor_connection import EditorConnection
-from hermes_acp.frontends.lsp.lsp_client import ClientError
-from hermes_acp.frontends.lsp.lsp_feature import Feature, Notification, Request
+from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.editor.lsp_feature import Feature, Notification, Request
 
 COMPLETION: Final = "text_document_inline_completion"
 NEXT_START: Final = (

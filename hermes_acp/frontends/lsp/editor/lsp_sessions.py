@@ -14,8 +14,8 @@ from hermes_acp.app.app import App
 from hermes_acp.core.errors import BadRequest, HermesError
 from hermes_acp.core.events import NoteAdded
 from hermes_acp.core.ports import Workspace
+from hermes_acp.frontends.lsp.documents.open_documents import OpenDocuments
 from hermes_acp.frontends.lsp.lsp_settings import LspSettings
-from hermes_acp.frontends.lsp.open_documents import OpenDocuments
 from hermes_acp.sessions.session import Session
 from hermes_acp.workspaces.draft_workspace import Drafts, DraftWorkspace
 

@@ -21,13 +21,13 @@ from hermes_acp.core.events import (
     TextSaid,
     TurnEnded,
 )
+from hermes_acp.frontends.lsp.client.lsp_gate import ClientGate
+from hermes_acp.frontends.lsp.client.work_done_progress import WorkDoneProgress
 from hermes_acp.frontends.lsp.code_action import Action, parts_of
-from hermes_acp.frontends.lsp.code_targets import CodeSelection
-from hermes_acp.frontends.lsp.edit_confirmation import EditResult
-from hermes_acp.frontends.lsp.editor_connection import EditorConnection
-from hermes_acp.frontends.lsp.lsp_gate import ClientGate
-from hermes_acp.frontends.lsp.lsp_sessions import LspSession
-from hermes_acp.frontends.lsp.work_done_progress import WorkDoneProgress
+from hermes_acp.frontends.lsp.documents.code_targets import CodeSelection
+from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.editor.lsp_sessions import LspSession
+from hermes_acp.frontends.lsp.edits.edit_confirmation import EditResult
 from hermes_acp.tools.safe_display import escape_invisible
 
 FAILED: Final[frozenset[ExitReason]] = frozenset(

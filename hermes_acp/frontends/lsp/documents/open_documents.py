@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from lsprotocol import types
 from msgspec import Struct
 
-from hermes_acp.frontends.lsp.text_positions import Positions
+from hermes_acp.frontends.lsp.documents.text_positions import Positions
 
 
 class Document(Struct, frozen=True):

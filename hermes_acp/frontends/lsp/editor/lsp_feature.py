@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from hermes_acp.frontends.lsp.editor_connection import EditorConnection
+from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
 
 
 class Request(Struct, frozen=True):

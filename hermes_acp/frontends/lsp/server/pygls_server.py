@@ -10,7 +10,7 @@ from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
 
 from hermes_acp import __version__
-from hermes_acp.frontends.lsp.lsp_transport import log_line
+from hermes_acp.frontends.lsp.server.lsp_transport import log_line
 
 
 class PyglsServer(LanguageServer):

@@ -12,9 +12,9 @@ from typing import Final
 from lsprotocol import types
 from msgspec import Struct
 
-from hermes_acp.frontends.lsp.line_hunks import LineHunk, hunks_of
-from hermes_acp.frontends.lsp.lsp_client import LspClient
-from hermes_acp.frontends.lsp.open_documents import Document, OpenDocuments
+from hermes_acp.frontends.lsp.client.lsp_client import LspClient
+from hermes_acp.frontends.lsp.documents.open_documents import Document, OpenDocuments
+from hermes_acp.frontends.lsp.edits.line_hunks import LineHunk, hunks_of
 from hermes_acp.workspaces.draft_workspace import Draft
 
 BYTE_ORDER_MARK: Final = "\ufeff"

@@ -12,9 +12,9 @@ import anyio
 from hermes_acp.agent.code_completion import CompletionGap, complete_code
 from hermes_acp.app.app import App
 from hermes_acp.core.errors import HermesError
+from hermes_acp.frontends.lsp.documents.open_documents import Document, OpenDocuments
 from hermes_acp.frontends.lsp.lsp_settings import CompletionSettings
-from hermes_acp.frontends.lsp.open_documents import Document, OpenDocuments
-from hermes_acp.frontends.lsp.request_tasks import PendingResult, RequestTasks
+from hermes_acp.frontends.lsp.server.request_tasks import PendingResult, RequestTasks
 
 
 class InlineCompletions:

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.untrusted_text import plain
-from hermes_acp.frontends.lsp.open_documents import Document, OpenDocuments
+from hermes_acp.frontends.lsp.documents.open_documents import Document, OpenDocuments
 
 SEVERITIES = ("error", "warning", "information", "hint")
 MAX_DIAGNOSTICS = 30

@@ -11,10 +11,10 @@ from typing import Final
 from lsprotocol import types
 from msgspec import Struct
 
-from hermes_acp.frontends.lsp.lsp_client import ClientError, LspClient
-from hermes_acp.frontends.lsp.open_documents import OpenDocuments
-from hermes_acp.frontends.lsp.proposed_edits import PendingChanges, ProposedChange, change_of, to_edit
-from hermes_acp.frontends.lsp.scratch_files import ScratchFolder
+from hermes_acp.frontends.lsp.client.lsp_client import ClientError, LspClient
+from hermes_acp.frontends.lsp.client.scratch_files import ScratchFolder
+from hermes_acp.frontends.lsp.documents.open_documents import OpenDocuments
+from hermes_acp.frontends.lsp.edits.proposed_edits import PendingChanges, ProposedChange, change_of, to_edit
 from hermes_acp.tools.safe_display import escape_invisible
 from hermes_acp.workspaces.draft_workspace import Draft
 

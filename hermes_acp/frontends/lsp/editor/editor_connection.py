@@ -13,21 +13,21 @@ from pygls.lsp.server import LanguageServer
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.frontends.lsp.client.editor_capabilities import EditorCapabilities
+from hermes_acp.frontends.lsp.client.lsp_client import LspClient
+from hermes_acp.frontends.lsp.client.scratch_files import ScratchFolder
+from hermes_acp.frontends.lsp.client.work_done_progress import ProgressReporter
 from hermes_acp.frontends.lsp.code_action import Action
-from hermes_acp.frontends.lsp.editor_capabilities import EditorCapabilities
-from hermes_acp.frontends.lsp.lsp_client import LspClient
+from hermes_acp.frontends.lsp.documents.open_documents import OpenDocuments, path_of
+from hermes_acp.frontends.lsp.edits.proposed_edits import PendingChanges
 from hermes_acp.frontends.lsp.lsp_settings import LspSettings, read_settings
-from hermes_acp.frontends.lsp.open_documents import OpenDocuments, path_of
-from hermes_acp.frontends.lsp.proposed_edits import PendingChanges
-from hermes_acp.frontends.lsp.request_tasks import RequestTasks
-from hermes_acp.frontends.lsp.scratch_files import ScratchFolder
-from hermes_acp.frontends.lsp.work_done_progress import ProgressReporter
+from hermes_acp.frontends.lsp.server.request_tasks import RequestTasks
 
 if TYPE_CHECKING:
     from hermes_acp.app.app import App
-    from hermes_acp.frontends.lsp.edit_confirmation import EditConfirmation
-    from hermes_acp.frontends.lsp.inline_completions import InlineCompletions
-    from hermes_acp.frontends.lsp.lsp_sessions import LspSessions
+    from hermes_acp.frontends.lsp.editor.inline_completions import InlineCompletions
+    from hermes_acp.frontends.lsp.editor.lsp_sessions import LspSessions
+    from hermes_acp.frontends.lsp.edits.edit_confirmation import EditConfirmation
 
 MAX_FIRST_LINE_LENGTH: Final = 300
 
@@ -89,7 +89,7 @@ class EditorConnection:
     @property
     def lsp_sessions(self) -> "LspSessions":
         """The sessions of this editor."""
-        from hermes_acp.frontends.lsp.lsp_sessions import LspSessions
+        from hermes_acp.frontends.lsp.editor.lsp_sessions import LspSessions
 
         self._sessions = self._sessions or LspSessions(self.documents, self.folders)
         return self._sessions
@@ -97,7 +97,7 @@ class EditorConnection:
     @property
     def review(self) -> "EditConfirmation":
         """The way from drafts to edits."""
-        from hermes_acp.frontends.lsp.edit_confirmation import EditConfirmation
+        from hermes_acp.frontends.lsp.edits.edit_confirmation import EditConfirmation
 
         self._review = self._review or EditConfirmation(
             self.client, self.documents, self.pending, self._scratch
@@ -107,7 +107,7 @@ class EditorConnection:
     @property
     def completions(self) -> "InlineCompletions":
         """The suggestions being made."""
-        from hermes_acp.frontends.lsp.inline_completions import InlineCompletions
+        from hermes_acp.frontends.lsp.editor.inline_completions import InlineCompletions
 
         if self._completions is None:
             self._completions = InlineCompletions(self.tasks, self.documents)

@@ -1,0 +1,1 @@
+"""The editor and its user: messages, questions, progress, files to look at."""

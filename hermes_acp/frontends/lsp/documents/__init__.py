@@ -1,0 +1,1 @@
+"""Open documents, and positions and selections in them."""

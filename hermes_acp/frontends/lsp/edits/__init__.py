@@ -1,0 +1,1 @@
+"""Proposed changes: compared, confirmed by the user, applied by the editor."""

@@ -1,0 +1,1 @@
+"""The connection itself: framing, pygls, and the tasks of requests."""
