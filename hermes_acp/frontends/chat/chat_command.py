@@ -13,7 +13,9 @@ from typing import Final
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadRequest, ConfigError, HermesError
+from hermes_acp.frontends.chat import messages
 
+PROGRAM: Final = "hermes-acp chat"
 NEEDED: Final = ("rich", "prompt_toolkit")
 
 
@@ -24,7 +26,7 @@ def chat_command(arguments: Sequence[str]) -> int:
         _require_packages()
         cwd = os.path.abspath(options.cwd)
         if not os.path.isdir(cwd):
-            raise BadRequest(f"{options.cwd!r} is not a folder.", hint="Name an existing folder.")
+            raise BadRequest(messages.not_a_folder(options.cwd), hint=messages.NOT_A_FOLDER_HINT)
         environment = read_environment()
         from hermes_acp.frontends.chat.agent.agent_launch import AgentLauncher
 
@@ -33,7 +35,7 @@ def chat_command(arguments: Sequence[str]) -> int:
 
         return run_chat(environment, cwd, options, launch)
     except HermesError as error:
-        sys.stderr.write(f"hermes-acp: {error.sentence()}\n")
+        sys.stderr.write(f"{messages.fatal(error.sentence())}\n")
         return error.exit_code
     except KeyboardInterrupt:
         return 130
@@ -46,31 +48,23 @@ def _agent_flags(options: argparse.Namespace) -> Sequence[str]:
 def _require_packages() -> None:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise ConfigError(
-            f"The chat needs packages that are missing from this installation: {', '.join(missing)}.",
-            hint="Install hermes-acp-server again, with its dependencies.",
-        )
+        raise ConfigError(messages.missing_packages(missing), hint=messages.MISSING_PACKAGES_HINT)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="hermes-acp chat",
-        description="Talk to the agent in a terminal. In a pipe every line of standard input is a prompt.",
-    )
-    parser.add_argument("--cwd", default=".", help="the working directory (default: this one)")
-    parser.add_argument("--model", default="", help="the model to begin with")
+    parser = argparse.ArgumentParser(prog=PROGRAM, description=messages.COMMAND_DESCRIPTION)
+    parser.add_argument("--cwd", default=".", help=messages.FLAG_CWD)
+    parser.add_argument("--model", default="", help=messages.FLAG_MODEL)
     parser.add_argument(
         "--mode",
         choices=("ask", "accept_edits", "plan", "auto", "bypass"),
         default="",
-        help="what runs unasked (default: the configured one)",
+        help=messages.FLAG_MODE,
     )
-    parser.add_argument("--allow-bypass", action="store_true", help="let the mode `bypass` be chosen")
-    parser.add_argument("--private", action="store_true", help="keep no history of what is typed")
-    parser.add_argument("--plain", action="store_true", help="lines only, as in a pipe")
+    parser.add_argument("--allow-bypass", action="store_true", help=messages.FLAG_ALLOW_BYPASS)
+    parser.add_argument("--private", action="store_true", help=messages.FLAG_PRIVATE)
+    parser.add_argument("--plain", action="store_true", help=messages.FLAG_PLAIN)
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--resume", metavar="ID", default="", help="go on with session ID")
-    which.add_argument(
-        "--continue", dest="goes_on", action="store_true", help="go on with the last session of the folder"
-    )
+    which.add_argument("--resume", metavar="ID", default="", help=messages.FLAG_RESUME)
+    which.add_argument("--continue", dest="goes_on", action="store_true", help=messages.FLAG_CONTINUE)
     return parser

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from hermes_acp_client.errors import AgentError
 from msgspec import Struct
 
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import AgentLink, SessionRequest
 from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus, values_of
 from hermes_acp.frontends.chat.rendering.narrator import Narrator
@@ -43,13 +44,13 @@ class CommandContext:
         try:
             await self.link.switch(wish)
         except AgentError as error:
-            await self.tell(f"That session could not be opened. {error.sentence}", "red")
+            await self.tell(messages.session_not_opened(error.sentence), "red")
 
     async def set_option(self, name: str, wanted: str) -> None:
         """Give an option another value, by its name or its number; without one, show what there is and ask."""
         option = self.session_status.option(name)
         if option is None:
-            await self.tell(f"This session has no option {name!r}.", "yellow")
+            await self.tell(messages.unknown_option(name), "yellow")
             return
         values = values_of(option)
         if not wanted:
@@ -66,7 +67,7 @@ class CommandContext:
             await self.tell(error.sentence, "red")
             return
         self.session_status.options = session.options
-        await self.tell(f"{sanitize_line(option.name)}: {self.session_status.current(name)}")
+        await self.tell(messages.option_set(sanitize_line(option.name), self.session_status.current(name)))
 
     async def _pick(self, name: str, names: Sequence[str], abouts: Sequence[str]) -> str:
         now = self.session_status.current(name)
@@ -74,8 +75,8 @@ class CommandContext:
             f"{number}. {label}{f' — {about}' if about else ''}"
             for number, (label, about) in enumerate(zip(names, abouts, strict=True), 1)
         )
-        await self.show(f"**{name}** is `{now}`\n\n{rows}")
-        line = await self.screen.read_line("  Which number? (Enter leaves it)")
+        await self.show(f"{messages.option_heading(name, now)}\n\n{rows}")
+        line = await self.screen.read_line(f"  {messages.PICK_NUMBER}")
         return "" if isinstance(line, Gesture) else line.strip()
 
 

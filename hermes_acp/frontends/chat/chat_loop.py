@@ -14,6 +14,7 @@ from hermes_acp_client.errors import AgentError, AgentGone, SignInNeeded
 from msgspec import Struct
 
 from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import AgentLost
 from hermes_acp.frontends.chat.agent.chat_events import EventQueue, Remark, TurnFinished
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
@@ -25,7 +26,6 @@ from hermes_acp.frontends.chat.screens.screen import Gesture, Reaction
 from hermes_protocol import v1
 
 COMMANDS: Final = PluginFolder[ChatCommand]("hermes_acp.frontends.chat.commands", "COMMAND")
-LEAVE_HINT: Final = "Ctrl+C again, or Ctrl+D, leaves."
 FAILED, UNUSABLE, REFUSED = 1, 2, 5
 
 
@@ -86,7 +86,7 @@ class Chat:
                 self._context.is_leaving = True
                 return "leave"
             self._is_cancelling = True
-            self._presenter.hint = "Stopping… Ctrl+C again leaves."
+            self._presenter.hint = messages.STOPPING_HINT
             session.cancel()
             return "stay"
         if has_text:
@@ -95,7 +95,7 @@ class Chat:
             self._context.is_leaving = True
             return "leave"
         self._was_warned = True
-        self._presenter.hint = LEAVE_HINT
+        self._presenter.hint = messages.QUIT_HINT
         return "stay"
 
     async def permit(self, request: v1.RequestPermissionRequest) -> Permission | None:
@@ -105,7 +105,7 @@ class Chat:
         if not context.screen.can_ask:
             self._was_refused = True
             title = request.tool_call.title or request.tool_call.tool_call_id
-            self._events.put(Remark(f"Refused, as nobody can be asked here: {title}", "yellow"))
+            self._events.put(Remark(messages.rejected_unattended(title), "yellow"))
             return Permission(option_named(request, "reject_once"))
         if card := context.narrator.cards.get(request.tool_call.tool_call_id):
             card.was_judged = True
@@ -211,7 +211,7 @@ class Chat:
         if line.startswith("/") and name in COMMANDS:
             command = COMMANDS.open(name)
             if command.needs_rest and self._presenter.is_busy:
-                await self._context.tell(f"/{name} waits for the end of the turn. Ctrl+C stops it.", "yellow")
+                await self._context.tell(messages.not_during_turn(name), "yellow")
                 return
             try:
                 await command.run(self._context, words.strip())

@@ -18,6 +18,7 @@ import anyio
 from hermes_acp_client.opening import User
 
 from hermes_acp.config.environment import Environment
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_launch import AgentLauncher
 from hermes_acp.frontends.chat.agent.agent_link import AgentLink, SessionRequest
 from hermes_acp.frontends.chat.agent.chat_events import EventQueue
@@ -158,6 +159,6 @@ def _say_goodbye(link: AgentLink, narrator: Narrator, *, is_there: bool) -> None
     if link.failure is not None:
         last_words = sanitize(link.failure.sentence).split("\n")
         told = "\n".join((last_words[0], *last_words[1:][-LAST_LINES:]))
-        sys.stderr.write(f"hermes-acp: {told}\n")
+        sys.stderr.write(f"{messages.fatal(told)}\n")
     elif is_there and link.last_id:
         os.write(sys.stdout.fileno(), narrator.farewell(link.last_id).encode())

@@ -5,13 +5,12 @@ Does not know: who reads the terminal.
 """
 
 from collections import deque
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 import anyio
 from rich.text import Text
 
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import AgentLink
 from hermes_acp.frontends.chat.agent.chat_events import (
     ChatEvent,
@@ -28,20 +27,7 @@ from hermes_acp.frontends.chat.rendering.terminal_text import clip, sanitize_lin
 from hermes_acp.frontends.chat.screens.screen import Screen
 from hermes_protocol import v1
 
-REASONS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "cancelled": "Stopped.",
-        "refusal": "The model refused to go on.",
-        "max_tokens": "The answer was cut off at its longest.",
-        "max_turn_requests": "The turn came to the end of its budget. Say “go on” to continue.",
-    }
-)
-RESTARTED: Final = (
-    "The agent ended and was started again. Nothing that was said is lost; say “go on” to continue."
-)
-IDLE: Final = "Ask for something · / commands · @ files"
-UNASKED: Final = "{files} changed without a question: /review goes through them, /undo takes all of it back."
-MESSAGES: Final = v1.AgentMessageChunk | v1.AgentThoughtChunk
+MESSAGE_CHUNKS: Final = v1.AgentMessageChunk | v1.AgentThoughtChunk
 
 
 class EventPresenter:
@@ -120,9 +106,10 @@ class EventPresenter:
 
     def live(self, rows: int, columns: int) -> str:
         """Draw what moves, the prompts that wait below it."""
+        fate = messages.STEERING if self._is_steering else messages.QUEUED
         waiting = [
             self._narrator.drawn(
-                Text(f"❯ {clip(sanitize_line(prompt), columns - 14)}  ({self._word})", style="dim")
+                Text(f"❯ {clip(sanitize_line(prompt), columns - 16)}  ({fate})", style="dim")
             )
             for prompt in self._unsaid
         ]
@@ -133,14 +120,17 @@ class EventPresenter:
 
     def invitation(self, columns: int) -> str:
         """Say what may be typed now."""
-        return clip(f"What is sent now {self._word} · Ctrl+C stops" if self.is_busy else IDLE, columns)
+        if not self.is_busy:
+            return clip(messages.IDLE_PLACEHOLDER, columns)
+        busy = messages.STEERING_PLACEHOLDER if self._is_steering else messages.QUEUEING_PLACEHOLDER
+        return clip(busy, columns)
 
     def status(self, columns: int) -> str:
         """Return the line at the bottom."""
         if self.hint:
             return clip(self.hint, max(1, columns - 1))
         if self._link.current is None:
-            return "starting the agent…" if not self._link.openings else "starting the agent again…"
+            return messages.RESTARTING if self._link.openings else messages.STARTING
         return self._session_status.line(columns)
 
     @property
@@ -149,8 +139,8 @@ class EventPresenter:
         return self._screen
 
     @property
-    def _word(self) -> str:
-        return "steers" if self._session_status.current("during_turn") == "steer" else "waits"
+    def _is_steering(self) -> bool:
+        return self._session_status.current("during_turn") == "steer"
 
     def _told(self, news: ChatEvent) -> str:
         match news:
@@ -171,7 +161,7 @@ class EventPresenter:
             return ""
         self._link.seen.note(update)
         self._session_status.take(update)
-        steered = "" if isinstance(update, MESSAGES) or self._word != "steers" else self._say_unsaid()
+        steered = "" if isinstance(update, MESSAGE_CHUNKS) or not self._is_steering else self._say_unsaid()
         return steered + self._narrator.take(update)
 
     def _say_unsaid(self) -> str:
@@ -186,7 +176,7 @@ class EventPresenter:
         if not news.has_past:
             return rest
         title = self._session_status.title or news.session_id
-        return rest + self._narrator.aside(f"{title}: the session goes on here.")
+        return rest + self._narrator.aside(messages.resumed(title))
 
     def _over(self, news: TurnFinished) -> str:
         self._running -= 1
@@ -196,11 +186,11 @@ class EventPresenter:
             self.has_failed = True
             text += self._narrator.aside(news.error.sentence, "red")
         elif not news.stop_reason:
-            text += self._narrator.aside(RESTARTED, "yellow")
-        elif news.stop_reason in REASONS:
-            text += self._narrator.aside(REASONS[news.stop_reason])
+            text += self._narrator.aside(messages.RESTARTED, "yellow")
+        elif news.stop_reason in messages.STOP_REASONS:
+            text += self._narrator.aside(messages.STOP_REASONS[news.stop_reason])
         if (count := self._narrator.take_unasked()) and self._link.supports_reviews:
-            text += self._narrator.aside(UNASKED.format(files=f"{count} file{'s' if count > 1 else ''}"))
+            text += self._narrator.aside(messages.changed_without_asking(count))
         if news.prompt in self._unsaid:  # it was taken into the turn that ends
             self._unsaid.remove(news.prompt)
             text = self._narrator.you(news.prompt) + text

@@ -1,6 +1,6 @@
 """What tests of the chat share: paper of a fixed width, a screen that is answered from a list."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 
 from hermes_acp.frontends.chat.rendering.narrator import Narrator
 from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle, TextRenderer
@@ -40,7 +40,7 @@ class AnsweredScreen:
     async def read_prompt(self) -> str | Gesture:
         return self._next()
 
-    async def read_key(self, question: str, keys: Mapping[str, str]) -> str | Gesture:
+    async def read_key(self, question: str, keys: Sequence[str]) -> str | Gesture:
         self.asked.append((question, False))
         answer = self._next()
         assert isinstance(answer, Gesture) or answer in keys

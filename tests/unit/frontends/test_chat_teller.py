@@ -72,11 +72,11 @@ async def test_what_steers_is_a_row_until_the_turn_goes_on() -> None:
     async with stage() as on:
         await on.tell(UpdateReceived(STEERING))
         await on.presenter.begin("one")
-        assert on.presenter.invitation(COLUMNS).startswith("What is sent now steers")
+        assert on.presenter.invitation(COLUMNS).startswith("Your message steers this turn")
         await on.presenter.begin("rather this")
-        assert "❯ rather this  (steers)" in on.rows
+        assert "❯ rather this  (steering)" in on.rows
         assert "rather this" not in await on.tell(WORDS)
-        assert "❯ rather this  (steers)" in on.rows
+        assert "❯ rather this  (steering)" in on.rows
         told = await on.tell(CALL)
         assert told.index("Some words") < told.index("❯ rather this") < told.index("Run it")
         assert "rather this" not in on.rows
@@ -90,9 +90,9 @@ async def test_what_waits_is_a_row_until_its_turn_comes() -> None:
         await on.presenter.begin("one")
         for prompt in ("two", "three"):
             await on.presenter.begin(prompt)
-        assert on.presenter.invitation(COLUMNS).startswith("What is sent now waits")
+        assert on.presenter.invitation(COLUMNS).startswith("Your message waits for this turn")
         await on.tell(WORDS, CALL)
-        assert on.rows.index("❯ two  (waits)") < on.rows.index("❯ three  (waits)")
+        assert on.rows.index("❯ two  (queued)") < on.rows.index("❯ three  (queued)")
         assert "❯ two" in await on.tell(TurnFinished("one", "end_turn"))
         assert "two" not in on.rows
-        assert "❯ three  (waits)" in on.rows
+        assert "❯ three  (queued)" in on.rows

@@ -5,6 +5,7 @@ Knows: updates that say so, the line at the bottom. Does not know: the conversat
 
 from msgspec import Struct
 
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.rendering.terminal_text import clip, sanitize_line
 from hermes_protocol import v1
 
@@ -63,7 +64,7 @@ class SessionStatus:
         parts = [
             self.current("model"),
             self.current("mode"),
-            f"effort {effort}" if effort not in ("", "default") else "",
+            messages.effort(effort) if effort not in ("", "default") else "",
             self._context(),
             f"${self._cost.amount:.2f}" if self._cost and self._cost.currency == "USD" else "",
             clip(self.title, MAX_TITLE_LENGTH),
@@ -73,7 +74,7 @@ class SessionStatus:
     def _context(self) -> str:
         if not self._size:
             return ""
-        return f"context {100 * self._used // self._size}% of {_short(self._size)}"
+        return messages.context_used(100 * self._used // self._size, _short(self._size))
 
 
 def values_of(option: v1.SessionConfigOption) -> tuple[OptionValue, ...]:

@@ -1,5 +1,6 @@
 """/effort: the option `effort`."""
 
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
@@ -8,4 +9,4 @@ async def choose(context: CommandContext, words: str) -> None:
     await context.set_option("effort", words)
 
 
-COMMAND = ChatCommand("Choose how much the model reasons", choose, hint="name or number", option="effort")
+COMMAND = ChatCommand(messages.DESCRIPTIONS["effort"], choose, hint=messages.HINT_VALUE, option="effort")

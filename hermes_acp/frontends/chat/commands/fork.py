@@ -1,5 +1,6 @@
 """/fork: a copy of the open session."""
 
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import SessionRequest
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
@@ -9,4 +10,4 @@ async def fork(context: CommandContext, words: str) -> None:
     await context.switch(SessionRequest("fork", (await context.link.session()).id))
 
 
-COMMAND = ChatCommand("Go on in a copy of this session", fork, needs_rest=True)
+COMMAND = ChatCommand(messages.DESCRIPTIONS["fork"], fork, needs_rest=True)

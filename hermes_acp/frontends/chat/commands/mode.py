@@ -1,5 +1,6 @@
 """/mode: the option `mode`."""
 
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
@@ -8,4 +9,4 @@ async def choose(context: CommandContext, words: str) -> None:
     await context.set_option("mode", words)
 
 
-COMMAND = ChatCommand("Choose what is asked about", choose, hint="name or number", option="mode")
+COMMAND = ChatCommand(messages.DESCRIPTIONS["mode"], choose, hint=messages.HINT_VALUE, option="mode")

@@ -1,5 +1,6 @@
 """/model: the option `model`."""
 
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
@@ -8,4 +9,4 @@ async def choose(context: CommandContext, words: str) -> None:
     await context.set_option("model", words)
 
 
-COMMAND = ChatCommand("Choose the model", choose, hint="name or number", option="model")
+COMMAND = ChatCommand(messages.DESCRIPTIONS["model"], choose, hint=messages.HINT_VALUE, option="model")

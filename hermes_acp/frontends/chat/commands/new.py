@@ -1,5 +1,6 @@
 """/new: a new session."""
 
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import SessionRequest
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
@@ -9,4 +10,4 @@ async def begin(context: CommandContext, words: str) -> None:
     await context.switch(SessionRequest())
 
 
-COMMAND = ChatCommand("Begin a new session", begin, needs_rest=True)
+COMMAND = ChatCommand(messages.DESCRIPTIONS["new"], begin, needs_rest=True)

@@ -1,5 +1,6 @@
 """/options: every option of the session."""
 
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize_line
 
@@ -14,7 +15,7 @@ async def show(context: CommandContext, words: str) -> None:
         f"- `{sanitize_line(option.id)}` {sanitize_line(option.name)}: **{context.session_status.current(option.id)}**"
         for option in context.session_status.options
     ]
-    await context.show("\n".join(rows) or "This session has no options.")
+    await context.show("\n".join(rows) or messages.NO_OPTIONS)
 
 
-COMMAND = ChatCommand("Show every option, or set one", show, hint="name value")
+COMMAND = ChatCommand(messages.DESCRIPTIONS["options"], show, hint=messages.HINT_OPTION)

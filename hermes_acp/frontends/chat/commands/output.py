@@ -2,6 +2,7 @@
 
 from rich.text import Text
 
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
@@ -9,9 +10,9 @@ async def show(context: CommandContext, words: str) -> None:
     """Show the whole output."""
     card = context.narrator.last_card
     if card is None or not card.text:
-        await context.tell("No call put anything out yet.")
+        await context.tell(messages.NO_OUTPUT)
         return
     await context.screen.write(context.narrator.shown(Text(f"{card.title}\n{card.text}")))
 
 
-COMMAND = ChatCommand("Show all output of the last call", show)
+COMMAND = ChatCommand(messages.DESCRIPTIONS["output"], show)

@@ -1,5 +1,6 @@
 """/quit: the end of the chat."""
 
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
@@ -8,4 +9,4 @@ async def leave(context: CommandContext, words: str) -> None:
     context.is_leaving = True
 
 
-COMMAND = ChatCommand("Leave; the session stays stored", leave)
+COMMAND = ChatCommand(messages.DESCRIPTIONS["quit"], leave)

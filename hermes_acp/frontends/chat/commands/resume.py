@@ -1,5 +1,6 @@
 """/resume: a stored session."""
 
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import SessionRequest
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
@@ -7,7 +8,7 @@ from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 async def resume(context: CommandContext, words: str) -> None:
     """Open a session by its number in the last list, or by its id."""
     if not words:
-        await context.tell("Say which: a number of `/sessions`, or an id.", "yellow")
+        await context.tell(messages.WHICH_TO_RESUME, "yellow")
         return
     is_number = words.isdecimal() and 1 <= int(words) <= len(context.listed)
     await context.switch(
@@ -15,4 +16,4 @@ async def resume(context: CommandContext, words: str) -> None:
     )
 
 
-COMMAND = ChatCommand("Open a stored session", resume, hint="number or id", needs_rest=True)
+COMMAND = ChatCommand(messages.DESCRIPTIONS["resume"], resume, hint=messages.HINT_SESSION, needs_rest=True)

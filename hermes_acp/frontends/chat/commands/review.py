@@ -1,43 +1,30 @@
 """/review: edits that were made without a question, judged hunk by hunk."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final, Literal
 
 from hermes_acp_client.agent import Agent
 from hermes_acp_client.errors import AgentError
 
 from hermes_acp.core.hunks import Hunk
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 from hermes_acp.frontends.chat.rendering.diff_rendering import drawn_hunk, headline
 from hermes_acp.frontends.chat.screens.screen import Gesture
 from hermes_protocol import own, v1
 
-KEYS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "y": "keep",
-        "n": "take back",
-        "s": "later",
-        "a": "keep the rest of the file",
-        "d": "take the rest of the file back",
-        "q": "leave",
-    }
-)
-ASKED: Final = (
-    "  Keep hunk {number} of {count}? y yes · n take it back · s later · a/d all the rest · q leave "
-)
+KEYS: Final = ("y", "n", "s", "a", "d", "q")
 
 
 async def review(context: CommandContext, words: str) -> None:
     """Go through them file by file, or say that there are none."""
     agent = await context.link.agent()
     if not context.link.supports_reviews:
-        await context.tell("This agent keeps no edits for review.", "yellow")
+        await context.tell(messages.NO_REVIEWS, "yellow")
         return
     try:
         files = await _open_files(context, agent)
         if not files:
-            await context.tell("No edit was made unasked, or all were judged.")
+            await context.tell(messages.NOTHING_TO_REVIEW)
         elif context.screen.can_ask:
             for file in files:
                 if not await _judge_file(context, agent, file.path):
@@ -60,8 +47,8 @@ async def _judge_file(context: CommandContext, agent: Agent, path: str) -> bool:
         diff = _diff(file)
         shown = drawn_hunk(diff, _hunk(file.hunks[number]))
         await context.screen.write(context.narrator.shown(headline(diff, context.cwd), shown))
-        question = ASKED.format(number=number + 1, count=len(file.hunks))
-        key = await context.screen.read_key(question, KEYS)
+        question = messages.keep_hunk(number + 1, len(file.hunks))
+        key = await context.screen.read_key(f"  {question} ", KEYS)
         if isinstance(key, Gesture) or key == "q":
             return False
         if key == "s":
@@ -83,9 +70,10 @@ async def _judge(
         session_id=session.id, verdict=verdict, path=file.path, hunks=hunks, revision=file.revision
     )
     await agent.call("_hermes/edits/judge", params, own.EditsJudgeResult)
-    kept = "Kept" if verdict == "accepted" else "Taken back"
-    style = "green" if verdict == "accepted" else "red"
-    await context.tell(f"{kept}: {len(hunks)} of {len(file.hunks)} hunks", style)
+    if verdict == "accepted":
+        await context.tell(messages.hunks_kept(len(hunks), len(file.hunks)), "green")
+    else:
+        await context.tell(messages.hunks_reverted(len(hunks), len(file.hunks)), "red")
 
 
 async def _open_files(context: CommandContext, agent: Agent) -> list[own.EditsListFile]:
@@ -104,4 +92,4 @@ def _hunk(hunk: own.EditsListFileHunk) -> Hunk:
     return Hunk(hunk.old_start, tuple(hunk.old_lines), hunk.new_start, tuple(hunk.new_lines))
 
 
-COMMAND = ChatCommand("Judge edits that were made without a question, hunk by hunk", review)
+COMMAND = ChatCommand(messages.DESCRIPTIONS["review"], review)

@@ -2,6 +2,7 @@
 
 from hermes_acp_client.errors import AgentError
 
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import SessionRequest
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 from hermes_acp.frontends.chat.rendering.terminal_text import clip, sanitize_line
@@ -21,7 +22,7 @@ async def choose(context: CommandContext, words: str) -> None:
         return
     context.listed = listed[:MAX_SHOWN]
     if not context.listed:
-        await context.tell("No session was held in this folder yet.")
+        await context.tell(messages.NO_SESSIONS)
         return
     open_now = context.link.current
     rows = [
@@ -30,23 +31,21 @@ async def choose(context: CommandContext, words: str) -> None:
     await context.show("\n".join(rows))
     if not context.screen.can_ask:
         return
-    line = await context.screen.read_line("  Open which? (number · f number opens a copy · Enter stays)")
+    line = await context.screen.read_line(f"  {messages.PICK_SESSION}")
     if isinstance(line, Gesture) or not line.strip():
         return
     number = line.strip().removeprefix("f").strip()
     if not (number.isdecimal() and 1 <= int(number) <= len(context.listed)):
-        await context.tell(f"There is no session {line.strip()!r} in the list.", "yellow")
+        await context.tell(messages.not_listed(number, len(context.listed)), "yellow")
         return
     kind = "fork" if line.strip().startswith("f") else "stored"
     await context.switch(SessionRequest(kind, context.listed[int(number) - 1].session_id))
 
 
 def _row(number: int, info: v1.SessionInfo, open_id: str) -> str:
-    title = clip(sanitize_line(info.title or "(no title)"), MAX_TITLE_LENGTH)
+    title = clip(sanitize_line(info.title or messages.NO_TITLE), MAX_TITLE_LENGTH)
     when = (info.updated_at or "")[:16].replace("T", " ")
-    return f"{number}. {title} — {when}{' — open' if info.session_id == open_id else ''}"
+    return f"{number}. {title} — {when}{f' — {messages.OPEN_NOW}' if info.session_id == open_id else ''}"
 
 
-COMMAND = ChatCommand(
-    "List the sessions of this folder; open or copy one", choose, hint="all", needs_rest=True
-)
+COMMAND = ChatCommand(messages.DESCRIPTIONS["sessions"], choose, hint=messages.HINT_ALL, needs_rest=True)

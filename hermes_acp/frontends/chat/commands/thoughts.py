@@ -2,6 +2,7 @@
 
 from rich.text import Text
 
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
@@ -9,9 +10,9 @@ async def show(context: CommandContext, words: str) -> None:
     """Show all of it."""
     thought = context.narrator.last_thought
     if not thought:
-        await context.tell("Nothing was thought aloud yet.")
+        await context.tell(messages.NO_THOUGHTS)
         return
     await context.screen.write(context.narrator.shown(Text(thought, style="dim italic")))
 
 
-COMMAND = ChatCommand("Show the last thought unfolded", show)
+COMMAND = ChatCommand(messages.DESCRIPTIONS["thoughts"], show)

@@ -13,6 +13,7 @@ from msgspec import Struct
 from rich.text import Text
 
 from hermes_acp.core.hunks import Hunk, apply_hunks, describe_hunk
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.rendering.diff_rendering import drawn, drawn_hunk, headline, hunks_of, old_text
 from hermes_acp.frontends.chat.rendering.narrator import Narrator
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
@@ -24,6 +25,7 @@ STYLES: Final[Mapping[str, str]] = MappingProxyType(
     {"allow_once": "green", "allow_always": "green", "reject_once": "red", "reject_always": "red"}
 )
 YES, NO, COMMENT, HUNKS, ALL, EDIT = "y", "n", "c", "h", "v", "e"
+HUNK_KEYS: Final = (YES, NO, "a", "d", "q")
 
 
 class ApprovalAnswer(Struct, frozen=True):
@@ -60,7 +62,7 @@ class ApprovalPrompt:
         """Ask until there is an answer; a question that is called away, or closed, has none."""
         await self._show()
         while True:
-            key = await self._screen.read_key("  Your answer: ", self._keys())
+            key = await self._screen.read_key(f"  {messages.YOUR_ANSWER} ", self._keys())
             if isinstance(key, Gesture):
                 return ApprovalAnswer(None, stops_turn=key is not LEFT)
             if key == ALL:
@@ -88,21 +90,21 @@ class ApprovalPrompt:
         for number, option in enumerate(self._request.options, 1):
             menu.append(f"  {number} ", style=f"bold {STYLES.get(option.kind, '')}".strip())
             menu.append(f"{sanitize_line(option.name)}\n")
-        more = [f"{YES}/{NO} yes, no"]
-        more += [f"{COMMENT} reject and say why"] if self._takes_comments and self._no() else []
-        more += [f"{HUNKS} judge hunk by hunk"] if self._takes_hunks else []
-        more += [f"{ALL} the whole diff"] if self._diffs else []
+        more = [f"{YES}/{NO} {messages.YES_OR_NO}"]
+        more += [f"{COMMENT} {messages.REJECT_AND_SAY_WHY}"] if self._takes_comments and self._no() else []
+        more += [f"{HUNKS} {messages.REVIEW_BY_HUNK}"] if self._takes_hunks else []
+        more += [f"{ALL} {messages.FULL_DIFF}"] if self._diffs else []
         return menu.append("  " + " · ".join(more), style="dim")
 
-    def _keys(self) -> Mapping[str, str]:
-        keys = {str(number): option.name for number, option in enumerate(self._request.options[:9], 1)}
-        keys |= {YES: "yes", NO: "no"}
+    def _keys(self) -> Sequence[str]:
+        keys = [str(number) for number, _ in enumerate(self._request.options[:9], 1)]
+        keys += [YES, NO]
         if self._takes_comments and self._no():
-            keys[COMMENT] = "reject and say why"
+            keys.append(COMMENT)
         if self._takes_hunks:
-            keys[HUNKS] = "hunk by hunk"
+            keys.append(HUNKS)
         if self._diffs:
-            keys[ALL] = "the whole diff"
+            keys.append(ALL)
         return keys
 
     def _option(self, key: str) -> str | None:
@@ -123,10 +125,11 @@ class ApprovalPrompt:
         return ApprovalAnswer(Permission(option_id))
 
     async def _reject_with_words(self) -> ApprovalAnswer | None:
-        words = await self._screen.read_line("  Why not? (Enter sends, Ctrl+C goes back)")
+        words = await self._screen.read_line(f"  {messages.WHY_NOT}")
         if isinstance(words, Gesture):
             return None
-        await self._note(f"Rejected: {sanitize_line(words)}" if words.strip() else "Rejected", "reject_once")
+        comment = sanitize_line(words)
+        await self._note(messages.rejected_because(comment) if comment else messages.REJECTED, "reject_once")
         return ApprovalAnswer(Permission(self._no(), comment=words.strip()))
 
     async def _judge_hunks(self) -> ApprovalAnswer | None:
@@ -135,8 +138,9 @@ class ApprovalPrompt:
         kept: list[tuple[v1.Diff, Hunk]] = []
         for number, (diff, hunk) in enumerate(hunks, 1):
             await self._write(headline(diff, self._cwd), drawn_hunk(diff, hunk))
-            question, keys = self._hunk_question(number, len(hunks))
-            key = await self._screen.read_key(question, keys)
+            question = messages.accept_hunk(number, len(hunks), can_edit=self._screen.can_edit)
+            keys = (*HUNK_KEYS, EDIT) if self._screen.can_edit else HUNK_KEYS
+            key = await self._screen.read_key(f"  {question} ", keys)
             if isinstance(key, Gesture) or key == "q":
                 return None
             if key == YES:
@@ -150,22 +154,11 @@ class ApprovalPrompt:
                 break
         return await self._take_hunks(hunks, kept)
 
-    def _hunk_question(self, number: int, count: int) -> tuple[str, Mapping[str, str]]:
-        keys = {YES: "take", NO: "leave out", "a": "take the rest", "d": "leave out the rest", "q": "back"}
-        edit = ""
-        if self._screen.can_edit:
-            keys[EDIT] = "write it yourself"
-            edit = f" · {EDIT} edit"
-        return (
-            f"  Take hunk {number} of {count}? y yes · n no{edit} · a all the rest · d none of it · q back ",
-            keys,
-        )
-
     async def _changed(self, diff: v1.Diff, hunk: Hunk) -> list[Hunk]:
         """Have the person write what shall stand there; nothing, and what was there before, leaves the hunk out."""
         text = await self._screen.edit("\n".join((*hunk.new_lines, "")), os.path.basename(diff.path))
         if text is None:
-            await self._note("The editor ended without a text: left out", "reject_once")
+            await self._note(messages.EDITOR_FAILED, "reject_once")
             return []
         lines = tuple(text.removesuffix("\n").split("\n")) if text else ()
         if lines == hunk.old_lines:
@@ -176,9 +169,9 @@ class ApprovalPrompt:
         self, hunks: Sequence[tuple[v1.Diff, Hunk]], kept: Sequence[tuple[v1.Diff, Hunk]]
     ) -> ApprovalAnswer:
         if not kept:
-            await self._note("Rejected", "reject_once")
+            await self._note(messages.REJECTED, "reject_once")
             return ApprovalAnswer(Permission(self._no()))
-        await self._note(f"Taken: {len(kept)} of {len(hunks)} hunks", "allow_once")
+        await self._note(messages.hunks_accepted(len(kept), len(hunks)), "allow_once")
         edits: dict[str, str] = {}
         rejected: dict[str, tuple[str, ...]] = {}
         for diff in self._diffs:

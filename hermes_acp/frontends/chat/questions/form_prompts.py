@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from rich.text import Text
 
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.rendering.narrator import Narrator
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
 from hermes_acp.frontends.chat.screens.screen import Gesture, Screen
@@ -43,8 +44,7 @@ class FormPrompter:
 
     async def _page(self, url: str) -> Answer:
         await self._write(Text(f"  {sanitize_line(url)}", style="underline"))
-        keys = {"y": "opened", "n": "no"}
-        key = await self._screen.read_key("  Open this address, then: y done · n I will not ", keys)
+        key = await self._screen.read_key(f"  {messages.OPEN_LINK} ", ("y", "n"))
         if isinstance(key, Gesture):
             return v1.CreateElicitationResponseCancel()
         return v1.CreateElicitationResponseAccept() if key == "y" else v1.CreateElicitationResponseDecline()
@@ -66,7 +66,7 @@ class FormPrompter:
         title = sanitize_line(_title(name, field))
         for number, (_, shown) in enumerate(choices, 1):
             await self._write(Text(f"  {number} ", style="bold").append(sanitize_line(shown)))
-        may_skip = "" if is_required else " (Enter: leave out)"
+        may_skip = "" if is_required else f" {messages.OPTIONAL_FIELD}"
         while True:
             line = await self._screen.read_line(f"  {title}{may_skip}:", is_secret=is_secret(name, field))
             if isinstance(line, Gesture):
@@ -137,12 +137,12 @@ def _title(name: str, field: Property) -> str:
 def _wanted(field: Property, choices: list[tuple[str, str]]) -> str:
     match field:
         case v1.BooleanPropertySchema():
-            return "Answer yes or no."
+            return messages.WANT_YES_OR_NO
         case v1.IntegerPropertySchema():
-            return "Give a whole number."
+            return messages.WANT_INTEGER
         case v1.NumberPropertySchema():
-            return "Give a number."
+            return messages.WANT_NUMBER
         case v1.MultiSelectPropertySchema():
-            return f"Give numbers from 1 to {len(choices)}, with commas between them."
+            return messages.want_choices(len(choices))
         case _:
-            return f"Give a number from 1 to {len(choices)}." if choices else "An answer is needed."
+            return messages.want_choice(len(choices)) if choices else messages.WANT_TEXT

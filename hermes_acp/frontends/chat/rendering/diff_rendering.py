@@ -9,6 +9,7 @@ from typing import Final
 from rich.text import Text
 
 from hermes_acp.core.hunks import Hunk, diff_hunks
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
 from hermes_protocol import v1
 
@@ -35,7 +36,7 @@ def headline(diff: v1.Diff, cwd: str) -> Text:
     come, gone = sum(len(h.new_lines) for h in hunks), sum(len(h.old_lines) for h in hunks)
     name = Text(sanitize_line(short_path(diff.path, cwd)), style="bold")
     if not isinstance(diff.old_text, str):
-        name.append(" (new)", style=FAINT_STYLE)
+        name.append(f" {messages.NEW_FILE}", style=FAINT_STYLE)
         gone = 0
     return name.append(f"  +{come}", style=ADDED_STYLE).append(f" -{gone}", style=REMOVED_STYLE)
 
@@ -47,7 +48,7 @@ def drawn(diff: v1.Diff, cwd: str, most: int = MAX_LINES) -> Text:
     for line in lines[:most]:
         text.append("\n").append_text(line)
     if len(lines) > most:
-        text.append(f"\n  … {len(lines) - most} more lines", style=FAINT_STYLE)
+        text.append(f"\n  {messages.more_lines(len(lines) - most)}", style=FAINT_STYLE)
     return text
 
 

@@ -11,6 +11,7 @@ from typing import Final
 from rich.console import RenderableType
 from rich.text import Text
 
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.rendering.markdown_stream import LineStream, MarkdownStream
 from hermes_acp.frontends.chat.rendering.terminal_text import clip, sanitize, sanitize_line
 from hermes_acp.frontends.chat.rendering.text_rendering import TextRenderer
@@ -119,15 +120,15 @@ class Narrator:
     def greeting(self, place: str) -> str:
         """Return the first line of all."""
         title = (
-            Text("Hermes ", style="bold cyan")
+            Text(f"{messages.PRODUCT} ", style="bold cyan")
             .append(place)
-            .append("  /help shows commands and keys", style="dim")
+            .append(f"  {messages.GREETING_HINT}", style="dim")
         )
         return self._put(ASIDE, title)
 
     def farewell(self, session_id: str) -> str:
         """Give the last line: how to come back."""
-        told = Text(f"Come back with: hermes-acp chat --resume {session_id}", style="dim")
+        told = Text(messages.how_to_resume(session_id), style="dim")
         return f"\n{self._renderer.written(told)}"
 
     def drawn(self, part: RenderableType) -> str:
@@ -137,7 +138,7 @@ class Narrator:
     def pulse(self) -> Text:
         """Draw that somebody is at work of whom nothing is heard."""
         mark = SPINNER[int(self._clock() * SPINNER_FRAMES_PER_S) % len(SPINNER)]
-        return Text(f"{mark} ", style="cyan").append("working", style="dim")
+        return Text(f"{mark} ", style="cyan").append(messages.WORKING, style="dim")
 
     def live(self, rows: int, width: int) -> str:
         """Draw what still moves, in so many rows at most: the end of what is being said counts."""
@@ -179,7 +180,9 @@ class Narrator:
         lines = [line for line in thought.split("\n") if line.strip()]
         shown = Text("∴ " + "\n  ".join(lines[:SHOWN_THOUGHT_LINES]), style="dim italic")
         if len(lines) > SHOWN_THOUGHT_LINES:
-            shown.append(f"\n  … {len(lines) - SHOWN_THOUGHT_LINES} more lines: /thoughts", style="dim")
+            shown.append(
+                f"\n  {messages.more_lines_of_thought(len(lines) - SHOWN_THOUGHT_LINES)}", style="dim"
+            )
         return self._put(ASIDE, shown)
 
     def _card(self, update: v1.ToolCall | v1.SessionUpdateToolCallUpdate) -> str:
@@ -197,11 +200,11 @@ class Narrator:
     def _compaction(self, status: str, error: str) -> str:
         match status:
             case "in_progress":
-                return self.aside("The older part of the conversation is being summed up.")
+                return self.aside(messages.COMPACTING)
             case "completed":
-                return self.aside("The older part of the conversation was summed up for the model.")
+                return self.aside(messages.COMPACTED)
             case "failed":
-                return self.aside(f"The conversation could not be summed up. {error}".rstrip(), "yellow")
+                return self.aside(messages.compaction_failed(error), "yellow")
             case _:
                 return ""
 
@@ -220,11 +223,11 @@ def _words_in(content: v1.ContentBlock) -> str:
         case v1.ResourceLink(uri=uri):
             return f" {sanitize_line(uri)} "
         case v1.ImageContent(mime_type=kind):
-            return f"[picture: {kind}]"
+            return messages.attached_image(kind)
         case v1.AudioContent(mime_type=kind):
-            return f"[sound: {kind}]"
+            return messages.attached_audio(kind)
         case v1.EmbeddedResource():
-            return "[attached text]"
+            return messages.ATTACHED_TEXT
 
 
 def _plan_lines(entries: list[v1.PlanEntry]) -> Iterator[Text]:

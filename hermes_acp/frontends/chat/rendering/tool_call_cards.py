@@ -9,6 +9,7 @@ from typing import Final
 
 from rich.text import Text
 
+from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.rendering.diff_rendering import drawn, headline
 from hermes_acp.frontends.chat.rendering.terminal_text import clip, output_text, sanitize_line
 from hermes_protocol import v1
@@ -86,7 +87,7 @@ class ToolCallCard:
                 case v1.Content(content=v1.ResourceLink(uri=uri)):
                     texts.append(sanitize_line(uri))
                 case v1.Content(content=v1.ImageContent(mime_type=kind)):
-                    texts.append(f"[picture: {sanitize_line(kind)}]")
+                    texts.append(messages.attached_image(sanitize_line(kind)))
                 case _:
                     pass
         self.text = "\n".join(texts)
@@ -98,7 +99,7 @@ class ToolCallCard:
             return Text()
         tail = Text()
         if len(lines) > TAIL_LINES:
-            tail.append(f"\n  │ … {len(lines) - TAIL_LINES} more lines above", style="dim")
+            tail.append(f"\n  │ {messages.more_lines_above(len(lines) - TAIL_LINES)}", style="dim")
         for line in lines[-TAIL_LINES:]:
             tail.append(f"\n  │ {line}", style="dim")
         return tail

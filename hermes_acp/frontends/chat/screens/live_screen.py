@@ -4,7 +4,7 @@ Knows: keys, the moving part above the line, the status below it. Does not know:
 what was written stays in the terminal's own scrollback.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from textwrap import wrap
 from typing import Any, Final
 
@@ -112,7 +112,7 @@ class LiveScreen:
             self._typed_at = -TYPING_PAUSE_S
         return answer
 
-    async def read_key(self, question: str, keys: Mapping[str, str]) -> str | Gesture:
+    async def read_key(self, question: str, keys: Sequence[str]) -> str | Gesture:
         """Put a question that one key answers."""
         asked_at = self._clock()
         was_typing = asked_at - self._typed_at < TYPING_PAUSE_S

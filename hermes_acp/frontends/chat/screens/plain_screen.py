@@ -5,7 +5,7 @@ Knows: lines in, lines out, that without a person nobody is asked. Does not know
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Final
 
 import anyio
@@ -51,7 +51,7 @@ class PlainScreen:
             if isinstance(line, Gesture) or line.strip():
                 return line
 
-    async def read_key(self, question: str, keys: Mapping[str, str]) -> str | Gesture:
+    async def read_key(self, question: str, keys: Sequence[str]) -> str | Gesture:
         """Read a line until it is one of the keys."""
         while True:
             line = await self._ask(f"{question} [{'/'.join(keys)}] ")

@@ -3,7 +3,7 @@
 Knows: what a chat asks of a terminal. Does not know: how either kind does it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Final, Literal, Protocol
 
@@ -15,7 +15,7 @@ class Gesture(Enum):
 
     LEFT = "left"
     INTERRUPTED = "interrupted"
-    CALLED_AWAY = "called away"
+    CALLED_AWAY = "called_away"
 
 
 LEFT: Final = Gesture.LEFT
@@ -60,7 +60,7 @@ class Screen(Protocol):
         """Wait for a prompt. What was typed and not sent is kept for the next time."""
         ...
 
-    async def read_key(self, question: str, keys: Mapping[str, str]) -> str | Gesture:
+    async def read_key(self, question: str, keys: Sequence[str]) -> str | Gesture:
         """Put a question that one key answers: one of the keys, each with its meaning."""
         ...
 

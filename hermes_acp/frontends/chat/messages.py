@@ -1,0 +1,284 @@
+"""Everything the chat says to a person.
+
+Text of the agent, of tools and of files is not here; neither are names that a person types, such as `on` and `off`.
+Sentences carry no indentation and no markup of the terminal. `tests/golden/messages/chat.txt` lists them all.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+# The command line
+
+COMMAND_DESCRIPTION: Final = (
+    "Talk to the agent in a terminal. In a pipe, every line of standard input is a prompt."
+)
+FLAG_CWD: Final = "the working directory (default: the current one)"
+FLAG_MODEL: Final = "the model to start with"
+FLAG_MODE: Final = "what runs without asking (default: from your configuration)"
+FLAG_ALLOW_BYPASS: Final = "allow the mode `bypass`, which asks about nothing"
+FLAG_PRIVATE: Final = "do not save what you type in the history"
+FLAG_PLAIN: Final = "print plain lines, as in a pipe"
+FLAG_RESUME: Final = "resume session ID"
+FLAG_CONTINUE: Final = "resume the latest session of this folder"
+NOT_A_FOLDER_HINT: Final = "Name an existing folder with --cwd."
+MISSING_PACKAGES_HINT: Final = "Reinstall hermes-acp-server with its dependencies."
+
+
+def not_a_folder(path: str) -> str:
+    """Report a working directory that does not exist."""
+    return f"{path!r} is not a folder."
+
+
+def missing_packages(names: Sequence[str]) -> str:
+    """Report packages the chat cannot run without."""
+    return f"The chat needs packages that are not installed: {', '.join(names)}."
+
+
+def fatal(reason: str) -> str:
+    """Report on standard error why the chat ended."""
+    return f"hermes-acp: {reason}"
+
+
+# Start and end
+
+PRODUCT: Final = "Hermes"
+GREETING_HINT: Final = "/help for commands and keys"
+STARTING: Final = "starting the agent…"
+RESTARTING: Final = "restarting the agent…"
+RESTARTED: Final = (
+    "The agent stopped unexpectedly and was restarted. Nothing is lost; type “go on” to continue."
+)
+QUIT_HINT: Final = "Press Ctrl+C again, or Ctrl+D, to quit."
+STOPPING_HINT: Final = "Stopping… Press Ctrl+C again to quit."
+
+
+def resumed(session: str) -> str:
+    """Report that an earlier session is open."""
+    return f"Resumed session {session}."
+
+
+def how_to_resume(session_id: str) -> str:
+    """Tell how to return to the session that was open."""
+    return f"Resume with: hermes-acp chat --resume {session_id}"
+
+
+# The prompt and the status line
+
+IDLE_PLACEHOLDER: Final = "Ask anything · / for commands · @ for files"
+STEERING_PLACEHOLDER: Final = "Your message steers this turn · Ctrl+C to stop"
+QUEUEING_PLACEHOLDER: Final = "Your message waits for this turn · Ctrl+C to stop"
+STEERING: Final = "steering"
+QUEUED: Final = "queued"
+WORKING: Final = "working"
+
+
+def effort(level: str) -> str:
+    """Name the reasoning effort in the status line."""
+    return f"effort {level}"
+
+
+def context_used(percent: int, size: str) -> str:
+    """Show how full the model's context is."""
+    return f"context {percent}% of {size}"
+
+
+# Turns
+
+STOP_REASONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "cancelled": "Stopped.",
+        "refusal": "The model refused to continue.",
+        "max_tokens": "The answer was cut off because it reached the model's output limit.",
+        "max_turn_requests": "The turn reached its budget. Type “go on” to continue.",
+    }
+)
+COMPACTING: Final = "Summarising the earlier conversation…"
+COMPACTED: Final = "Summarised the earlier conversation for the model."
+ATTACHED_TEXT: Final = "[attached text]"
+NEW_FILE: Final = "(new)"
+
+
+def compaction_failed(reason: str = "") -> str:
+    """Report that the conversation is still as long as before."""
+    return f"Could not summarise the conversation. {reason}".rstrip()
+
+
+def changed_without_asking(count: int) -> str:
+    """Report files that a turn changed without a question."""
+    return f"{_counted(count, 'file')} changed without asking. /review to check, /undo to revert."
+
+
+def rejected_unattended(title: str) -> str:
+    """Report a call that was rejected because nobody could be asked."""
+    return f"Rejected because there is nobody to ask: {title}"
+
+
+def attached_image(mime_type: str) -> str:
+    """Stand for an image, which is not drawn."""
+    return f"[image: {mime_type}]"
+
+
+def attached_audio(mime_type: str) -> str:
+    """Stand for a recording, which is not played."""
+    return f"[audio: {mime_type}]"
+
+
+def more_lines(count: int) -> str:
+    """Count the lines below that are not shown."""
+    return f"… {_counted(count, 'more line')}"
+
+
+def more_lines_above(count: int) -> str:
+    """Count the lines of output above that are not shown."""
+    return f"… {_counted(count, 'more line')} above"
+
+
+def more_lines_of_thought(count: int) -> str:
+    """Count the lines of a thought that are not shown."""
+    return f"… {_counted(count, 'more line')}: /thoughts"
+
+
+# Permission questions
+
+YOUR_ANSWER: Final = "Your answer:"
+YES_OR_NO: Final = "yes or no"
+REJECT_AND_SAY_WHY: Final = "reject and say why"
+REVIEW_BY_HUNK: Final = "review hunk by hunk"
+FULL_DIFF: Final = "full diff"
+WHY_NOT: Final = "Why not? (Enter to send, Ctrl+C to go back)"
+REJECTED: Final = "Rejected"
+EDITOR_FAILED: Final = "Your editor failed, so this hunk is left out."
+
+
+def rejected_because(comment: str) -> str:
+    """Confirm a rejection that carries a comment."""
+    return f"Rejected: {comment}"
+
+
+def accept_hunk(number: int, count: int, *, can_edit: bool) -> str:
+    """Ask about one hunk of an edit that is not applied yet."""
+    edit = " · e edit" if can_edit else ""
+    return f"Accept hunk {number} of {count}? y yes · n no{edit} · a accept the rest · d reject the rest · q back"
+
+
+def hunks_accepted(accepted: int, count: int) -> str:
+    """Confirm which part of an edit is applied."""
+    return f"Accepted {accepted} of {_counted(count, 'hunk')}"
+
+
+# Forms and links
+
+OPEN_LINK: Final = "Open this link in a browser. y done · n decline"
+OPTIONAL_FIELD: Final = "(Enter to skip)"
+WANT_YES_OR_NO: Final = "Answer yes or no."
+WANT_INTEGER: Final = "Enter a whole number."
+WANT_NUMBER: Final = "Enter a number."
+WANT_TEXT: Final = "This field is required."
+
+
+def want_choice(count: int) -> str:
+    """Say which numbers a field takes."""
+    return f"Enter a number from 1 to {count}."
+
+
+def want_choices(count: int) -> str:
+    """Say which lists of numbers a field takes."""
+    return f"Enter numbers from 1 to {count}, separated by commas."
+
+
+# Slash commands
+
+DESCRIPTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "effort": "Choose how much the model reasons",
+        "fork": "Continue in a copy of this session",
+        "help": "Show commands and keys",
+        "mode": "Choose what the agent asks about",
+        "model": "Choose the model",
+        "new": "Start a new session",
+        "options": "Show all options, or set one",
+        "output": "Show the full output of the last tool call",
+        "quit": "Quit; you can resume the session later",
+        "resume": "Resume a stored session",
+        "review": "Review edits made without asking, hunk by hunk",
+        "sessions": "List the sessions of this folder; resume or copy one",
+        "thoughts": "Show the model's last thoughts in full",
+    }
+)
+HINT_VALUE: Final = "name or number"
+HINT_OPTION: Final = "name value"
+HINT_SESSION: Final = "number or ID"
+HINT_ALL: Final = "all"
+HELP_CHAT: Final = "**Chat**"
+HELP_AGENT: Final = "**Agent**"
+HELP_KEYS: Final = """**Keys**
+
+- Enter sends; Alt+Enter starts a new line
+- Tab completes; `/` lists commands, `@` names a file
+- Ctrl+C stops the turn; pressed twice, it quits; Ctrl+D quits
+- Ctrl+R searches your earlier prompts
+- A message sent during a turn waits for it or steers it (`/options during_turn`)"""
+PICK_NUMBER: Final = "Which number? (Enter to keep it)"
+NO_OPTIONS: Final = "This session has no options."
+NO_OUTPUT: Final = "No tool call has printed anything yet."
+NO_THOUGHTS: Final = "The model has shown no thoughts yet."
+NO_SESSIONS: Final = "There are no sessions yet."
+NO_TITLE: Final = "(untitled)"
+OPEN_NOW: Final = "open"
+WHICH_TO_RESUME: Final = "Which session? Give its ID, or its number in /sessions."
+PICK_SESSION: Final = "Which session? (number to resume · f number to copy · Enter to stay)"
+NO_REVIEWS: Final = "This agent does not keep edits for review."
+NOTHING_TO_REVIEW: Final = "Nothing to review."
+
+
+def not_during_turn(command: str) -> str:
+    """Refuse a command while the agent works."""
+    return f"/{command} is not available during a turn. Press Ctrl+C to stop the turn."
+
+
+def session_not_opened(reason: str) -> str:
+    """Report that the open session stays open."""
+    return f"Could not open that session. {reason}"
+
+
+def unknown_option(name: str) -> str:
+    """Report an option that the session does not have."""
+    return f"There is no option {name!r}. /options lists them."
+
+
+def option_heading(name: str, value: str) -> str:
+    """Head the list of an option's values."""
+    return f"**{name}** is `{value}`"
+
+
+def option_set(name: str, value: str) -> str:
+    """Confirm an option's new value."""
+    return f"{name}: {value}"
+
+
+def not_listed(number: str, count: int) -> str:
+    """Report a number that is not in the list of sessions."""
+    return f"{number!r} is not in the list. Enter a number from 1 to {count}."
+
+
+def keep_hunk(number: int, count: int) -> str:
+    """Ask about one hunk of an edit that is applied already."""
+    return (
+        f"Keep hunk {number} of {count}? "
+        "y yes · n revert it · s later · a keep the rest · d revert the rest · q quit"
+    )
+
+
+def hunks_kept(kept: int, count: int) -> str:
+    """Confirm which part of a file's edits stays."""
+    return f"Kept {kept} of {_counted(count, 'hunk')}"
+
+
+def hunks_reverted(reverted: int, count: int) -> str:
+    """Confirm which part of a file's edits is taken out."""
+    return f"Reverted {reverted} of {_counted(count, 'hunk')}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,47 @@
+"""What a frontend says to people is in its `messages` module, where it is read, tested and changed in one place."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.sources import ROOT, name_of, nodes_of, python_files
+
+FRONTENDS = ("chat",)
+SENTENCE = re.compile(r"[^\W\d_]{2,}[.,:;]? +[^\W\d_]{2,}")
+STYLE = re.compile(r"((bold|dim|italic|underline|noreverse|cyan|yellow|default|ansi\w+|bg:default) ?)+")
+"""How rich and prompt_toolkit name styles."""
+ALLOWED = frozenset({"hermes-acp chat", "hermes-acp lsp"})
+"""The names of commands."""
+FOR_THE_MODEL = frozenset({"model_text", "actions"})
+"""Modules and plugin folders whose texts the model reads."""
+
+
+def wording(path: Path) -> Iterator[str]:
+    """Yield every text of several words in a module but docstrings, bare strings, patterns, types and assertions."""
+    left_out: set[int] = set()
+    for node in nodes_of(path):
+        is_bare = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        if is_bare or isinstance(node, ast.Assert) or called == "cast" or called.startswith("re."):
+            left_out |= {id(part) for part in ast.walk(node)}
+    for node in nodes_of(path):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in left_out:
+            text = node.value
+            if SENTENCE.search(text) and not STYLE.fullmatch(text.strip()) and text not in ALLOWED:
+                yield f"{name_of(path)}:{node.lineno}: {text!r}"
+
+
+@pytest.mark.parametrize("frontend", FRONTENDS)
+def test_sentences_are_in_the_messages_module(frontend: str) -> None:
+    folder = ROOT / "hermes_acp" / "frontends" / frontend
+    modules = [path for path in python_files("hermes_acp") if path.is_relative_to(folder)]
+    assert modules
+    ours = [
+        path
+        for path in modules
+        if path.stem != "messages" and not FOR_THE_MODEL & {path.stem, path.parent.name}
+    ]
+    assert [text for path in ours for text in wording(path)] == []
