@@ -166,8 +166,8 @@ async def test_an_edit_for_a_document_that_changed_meanwhile_is_refused(
         await editor.change(uri, 2, UNSAVED + "# typed on\n")
         await editor.reply(question, {"title": "Apply"})
         done = (await editor.reply_to(call_id))["result"]
-        assert done["notApplied"] == {str(project / "shape.py"): "it was changed meanwhile"}
-        assert "it was changed meanwhile" in editor.sent("window/showMessage")[-1]["message"]
+        assert done["notApplied"] == {str(project / "shape.py"): "it changed in the meantime"}
+        assert "it changed in the meantime" in editor.sent("window/showMessage")[-1]["message"]
         assert editor.sent("workspace/applyEdit") == []
         stale = await editor.command("refactor", target(project, version=1))
         assert stale["error"]["code"] == -32801

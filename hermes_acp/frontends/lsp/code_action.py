@@ -10,16 +10,11 @@ from typing import Final
 from msgspec import Struct
 
 from hermes_acp.core.messages import Part, ResourcePart, TextPart
+from hermes_acp.frontends.lsp import model_text
 from hermes_acp.frontends.lsp.documents.code_targets import CodeSelection
 
 COMMAND_PREFIX: Final = "hermes."
 MAX_SELECTION_LENGTH: Final = 60_000
-CHANGES_PROMPT: Final = (
-    "Make your changes with the tools that edit files. They become a proposal in my editor, which I look at when you "
-    "are done and then apply or discard; nothing is on disk before that, so commands see the files as they were saved. "
-    "Say in one or two sentences what you changed and why."
-)
-NO_CHANGES_PROMPT: Final = "Answer in Markdown. Do not change any file."
 
 
 class Action(Struct, frozen=True):
@@ -37,12 +32,15 @@ class Action(Struct, frozen=True):
 
 def parts_of(action: Action, place: CodeSelection) -> tuple[Part, ...]:
     """Return the prompt for an action at a place, with what is selected and what the editor finds wrong there."""
-    said = [action.ask(place), CHANGES_PROMPT if action.changes_files else NO_CHANGES_PROMPT]
+    said = [
+        action.ask(place),
+        model_text.CHANGES_PROMPT if action.changes_files else model_text.NO_CHANGES_PROMPT,
+    ]
     if place.target.instruction.strip():
         said.insert(1, place.target.instruction.strip())
     if place.target.diagnostics:
         said.append(
-            "The editor shows there:\n" + "\n".join(each.shown() for each in place.target.diagnostics)
+            "\n".join([model_text.DIAGNOSTICS_HEADING, *(each.shown() for each in place.target.diagnostics)])
         )
     text = TextPart("\n\n".join(said))
     if not place.selected or len(place.selected) > MAX_SELECTION_LENGTH:

@@ -7,12 +7,16 @@ are sound.
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import Final
 
 from msgspec import structs
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import ConfigError
+from hermes_acp.frontends.lsp import messages
 from hermes_protocol.descriptors import claim
+
+PROGRAM: Final = "hermes-acp lsp"
 
 
 def lsp_command(arguments: Sequence[str]) -> int:
@@ -22,8 +26,8 @@ def lsp_command(arguments: Sequence[str]) -> int:
         wire = claim()
     except OSError as error:
         if sys.stderr:
-            told = f"Standard input or output is closed: {error.strerror}. Give it both."
-            sys.stderr.write(f"hermes-acp: {told}\n")
+            reason = messages.standard_streams_closed(str(error.strerror))
+            sys.stderr.write(f"{messages.fatal(reason)}\n")
         return 2
     try:
         environment = structs.replace(read_environment(), allows_bypass=options.allow_bypass)
@@ -31,18 +35,14 @@ def lsp_command(arguments: Sequence[str]) -> int:
 
         return run(environment, wire)
     except ConfigError as error:
-        sys.stderr.write(f"hermes-acp: {error.sentence()}\n")
+        sys.stderr.write(f"{messages.fatal(error.sentence())}\n")
         return error.exit_code
     except KeyboardInterrupt:
         return 130
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="hermes-acp lsp",
-        description="Serve an editor over the Language Server Protocol: code actions, edits that wait for approval, "
-        "inline completion. It speaks on standard input and output and is started by the editor.",
-    )
-    parser.add_argument("--stdio", action="store_true", help="what it does anyway; some editors add it")
-    parser.add_argument("--allow-bypass", action="store_true", help="let the mode `bypass` be chosen")
+    parser = argparse.ArgumentParser(prog=PROGRAM, description=messages.COMMAND_DESCRIPTION)
+    parser.add_argument("--stdio", action="store_true", help=messages.FLAG_STDIO)
+    parser.add_argument("--allow-bypass", action="store_true", help=messages.FLAG_ALLOW_BYPASS)
     return parser

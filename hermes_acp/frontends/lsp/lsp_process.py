@@ -8,6 +8,7 @@ import anyio
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.config.environment import Environment
+from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
 from hermes_acp.frontends.lsp.editor.method_registration import register_all
 from hermes_acp.frontends.lsp.server.lsp_transport import LspTransport, log_line
@@ -49,7 +50,7 @@ async def _attend(environment: Environment, wire: LspTransport, server: PyglsSer
     bugs = BugLog(environment.home)
 
     def report_bug(error: BaseException, trace: str) -> None:
-        log_line(f"a fault of hermes-acp itself, {trace}: see {bugs.path}")
+        log_line(messages.internal_error_logged(trace, str(bugs.path)))
         bugs.report(error, trace)
 
     async with anyio.create_task_group() as group:

@@ -11,6 +11,7 @@ from msgspec import Meta, Struct
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import Mode
+from hermes_acp.frontends.lsp import messages
 
 SECTION = "hermes"
 
@@ -48,10 +49,7 @@ def read_settings(given: object) -> LspSettings:
     try:
         return msgspec.convert({} if section is None else section, LspSettings)
     except msgspec.ValidationError as error:
-        raise BadRequest(
-            f"The editor's settings for hermes-acp cannot be used: {error}.",
-            hint="The settings before stay in force.",
-        ) from error
+        raise BadRequest(messages.invalid_settings(str(error)), hint=messages.SETTINGS_HINT) from error
 
 
 def concerns_us(given: object) -> bool:

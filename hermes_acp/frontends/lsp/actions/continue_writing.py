@@ -1,5 +1,6 @@
 """Go on writing at the cursor."""
 
+from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.code_action import Action
 from hermes_acp.frontends.lsp.documents.code_targets import CodeSelection
 
@@ -16,4 +17,4 @@ def _ask(place: CodeSelection) -> str:
     )
 
 
-ACTION = Action("Continue here", "refactor.continue", _is_offered, _ask)
+ACTION = Action(messages.ACTION_TITLES["continue_writing"], "refactor.continue", _is_offered, _ask)

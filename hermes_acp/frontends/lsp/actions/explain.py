@@ -1,5 +1,6 @@
 """Explain what is selected, or what is wrong at the cursor."""
 
+from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.code_action import Action
 from hermes_acp.frontends.lsp.documents.code_targets import CodeSelection
 
@@ -15,4 +16,4 @@ def _ask(place: CodeSelection) -> str:
     return f"Explain {place.lines} of {place.document.path} to me: {what}."
 
 
-ACTION = Action("Explain", "hermes.explain", _is_offered, _ask, changes_files=False)
+ACTION = Action(messages.ACTION_TITLES["explain"], "hermes.explain", _is_offered, _ask, changes_files=False)

@@ -1,5 +1,6 @@
 """Fix what the editor finds wrong."""
 
+from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.code_action import Action
 from hermes_acp.frontends.lsp.documents.code_targets import CodeSelection
 
@@ -15,4 +16,4 @@ def _ask(place: CodeSelection) -> str:
     )
 
 
-ACTION = Action("Fix", "quickfix", _is_offered, _ask)
+ACTION = Action(messages.ACTION_TITLES["fix"], "quickfix", _is_offered, _ask)

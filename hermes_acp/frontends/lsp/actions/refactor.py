@@ -1,5 +1,6 @@
 """Refactor what is selected."""
 
+from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.code_action import Action
 from hermes_acp.frontends.lsp.documents.code_targets import CodeSelection
 
@@ -17,4 +18,4 @@ def _ask(place: CodeSelection) -> str:
     )
 
 
-ACTION = Action("Refactor", "refactor.rewrite", _is_offered, _ask)
+ACTION = Action(messages.ACTION_TITLES["refactor"], "refactor.rewrite", _is_offered, _ask)

@@ -1,5 +1,6 @@
 """Write tests for what is selected."""
 
+from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.code_action import Action
 from hermes_acp.frontends.lsp.documents.code_targets import CodeSelection
 
@@ -15,4 +16,4 @@ def _ask(place: CodeSelection) -> str:
     )
 
 
-ACTION = Action("Write tests", "refactor.tests", _is_offered, _ask)
+ACTION = Action(messages.ACTION_TITLES["write_tests"], "refactor.tests", _is_offered, _ask)

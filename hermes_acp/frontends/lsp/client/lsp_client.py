@@ -14,6 +14,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from hermes_acp.core.errors import WorkspaceError
+from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.client.editor_capabilities import EditorCapabilities
 
 MAX_MESSAGE_LENGTH: Final = 4_000
@@ -38,7 +39,7 @@ class LspClient:
         try:
             return await self._server.protocol.send_request_async(method, params, call_id)
         except JsonRpcException as error:
-            raise ClientError(f"The editor did not do {method}: {error.message}.") from error
+            raise ClientError(messages.request_rejected(method, error.message)) from error
         except anyio.get_cancelled_exc_class():
             self.notify(types.CANCEL_REQUEST, types.CancelParams(id=call_id))
             raise

@@ -11,12 +11,11 @@ from typing import Final
 from hermes_acp.core.events import CallProposed
 from hermes_acp.core.port_types import PermissionAnswer, PermissionScope
 from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.client.lsp_client import ClientError, LspClient
 from hermes_acp.tools.safe_display import escape_invisible
 
 DRAFTED_KINDS: Final = frozenset({"edit", "delete", "move"})
-OPENED: Final = "Open the page"
-DECLINED: Final = "No"
 
 
 class ClientGate:
@@ -31,9 +30,9 @@ class ClientGate:
         if call.kind in DRAFTED_KINDS and call.diffs and self._drafts():
             return "allow_once"
         answers = _answers(permission_scope)
-        reason = f"\nAsked because {escape_invisible(call.why)}." if call.why else ""
+        question = messages.approve(call.title, escape_invisible(call.why))
         try:
-            chosen = await self._client.choose(f"Hermes asks to: {call.title}{reason}", tuple(answers))
+            chosen = await self._client.choose(question, tuple(answers))
         except ClientError:
             return "unavailable"
         return answers[chosen] if chosen else "cancelled"
@@ -53,10 +52,11 @@ class ClientGate:
     async def _open(self, question: Question) -> Reply | None:
         if not self._client.can.show_documents:
             return None
-        chosen = await self._client.choose(f"{question.text}\n{question.url}", (OPENED, DECLINED))
+        offer = messages.visit(question.text, question.url)
+        chosen = await self._client.choose(offer, (messages.OPEN_PAGE, messages.DECLINE))
         if chosen is None:
             return Reply("dismissed")
-        if chosen == DECLINED:
+        if chosen == messages.DECLINE:
             return Reply("declined")
         is_open = await self._client.show(question.url, is_external=True)
         return Reply("opened") if is_open else None
@@ -64,16 +64,13 @@ class ClientGate:
 
 def _answers(permission_scope: PermissionScope) -> dict[str, PermissionAnswer]:
     """List the answers by their titles; lasting ones only where they can be remembered, and saying for what."""
-    answers: dict[str, PermissionAnswer] = {"Allow once": "allow_once"}
-    if permission_scope.session:
-        answers[f"Allow {permission_scope.session} for this session{permission_scope.manner}"] = (
-            "allow_always"
-        )
-    if permission_scope.workspace:
-        answers[f"Always allow {permission_scope.workspace} in this folder{permission_scope.manner}"] = (
-            "allow_workspace"
-        )
-    answers["Reject"] = "reject_once"
-    if permission_scope.session:
-        answers[f"Reject {permission_scope.session} for this session"] = "reject_always"
+    session, folder, manner = permission_scope.session, permission_scope.workspace, permission_scope.manner
+    answers: dict[str, PermissionAnswer] = {messages.ALLOW_ONCE: "allow_once"}
+    if session:
+        answers[messages.allow_in_session(session, manner)] = "allow_always"
+    if folder:
+        answers[messages.allow_in_folder(folder, manner)] = "allow_workspace"
+    answers[messages.REJECT] = "reject_once"
+    if session:
+        answers[messages.reject_in_session(session)] = "reject_always"
     return answers

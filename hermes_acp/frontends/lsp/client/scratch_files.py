@@ -11,6 +11,7 @@ from typing import Final
 import anyio.to_thread
 
 from hermes_acp.core.errors import StorageError
+from hermes_acp.frontends.lsp import messages
 
 MAX_KEPT_FILES: Final = 40
 
@@ -34,7 +35,7 @@ class ScratchFolder:
                 file.write(text)
             self._tidy()
         except OSError as error:
-            raise StorageError(f"{path} cannot be written: {error.strerror}.") from error
+            raise StorageError(messages.cannot_write(str(path), str(error.strerror))) from error
         return path
 
     def _tidy(self) -> None:

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from lsprotocol import types
 
 from hermes_acp.core.untrusted_text import plain
+from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.client.lsp_client import ClientError, LspClient
 
 
@@ -57,10 +58,10 @@ class ProgressReporter:
         if token is not None:
             self._stops[token] = stop
         progress.begin(title)
-        how = "stopped"
+        how = messages.STOPPED
         try:
             yield progress
-            how = "done"
+            how = messages.DONE
         finally:
             if token is not None:
                 self._stops.pop(token, None)

@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.untrusted_text import plain
+from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.documents.open_documents import Document, OpenDocuments
 
 SEVERITIES = ("error", "warning", "information", "hint")
@@ -90,20 +91,20 @@ class CodeSelection(Struct, frozen=True):
 def read_target(arguments: Sequence[Any] | None) -> CodeTarget:
     """Read a command's arguments. Raises BadRequest naming what is wrong."""
     if not arguments or len(arguments) != 1:
-        raise BadRequest("The command takes one argument: an object with `uri` and `range`.")
+        raise BadRequest(messages.ONE_ARGUMENT)
     try:
         return msgspec.convert(arguments[0], CodeTarget)
     except msgspec.ValidationError as error:
-        raise BadRequest(f"The command's argument cannot be used: {error}.") from error
+        raise BadRequest(messages.invalid_argument(str(error))) from error
 
 
 def find_place(target: CodeTarget, documents: OpenDocuments) -> CodeSelection:
     """Look a target up in its document. Raises BadRequest for one that is not open or stands in no file."""
     document = documents.get(target.uri)
     if document is None:
-        raise BadRequest(f"{target.uri} is not open.", hint="Open the document first.")
+        raise BadRequest(messages.not_open(target.uri), hint=messages.NOT_OPEN_HINT)
     if not document.path:
-        raise BadRequest(f"{target.uri} stands for no file on this machine.", hint="Save it first.")
+        raise BadRequest(messages.not_a_file(target.uri), hint=messages.NOT_A_FILE_HINT)
     positions = documents.positions(document.text)
     first, last = target.range.start.line, target.range.end.line + (target.range.end.character > 0)
     has_selection = target.range.start != target.range.end

@@ -21,23 +21,19 @@ from hermes_acp.core.events import (
     TextSaid,
     TurnEnded,
 )
+from hermes_acp.frontends.lsp import messages, model_text
 from hermes_acp.frontends.lsp.client.lsp_gate import ClientGate
 from hermes_acp.frontends.lsp.client.work_done_progress import WorkDoneProgress
 from hermes_acp.frontends.lsp.code_action import Action, parts_of
 from hermes_acp.frontends.lsp.documents.code_targets import CodeSelection
 from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
 from hermes_acp.frontends.lsp.editor.lsp_sessions import LspSession
-from hermes_acp.frontends.lsp.edits.edit_confirmation import EditResult
+from hermes_acp.frontends.lsp.edits.edit_confirmation import STOPPED_EARLY, EditResult
 from hermes_acp.tools.safe_display import escape_invisible
 
 FAILED: Final[frozenset[ExitReason]] = frozenset(
     {"bad_calls", "looping", "empty", "model_trouble", "storage_trouble", "gave_up"}
 )
-LEFT: Final = (
-    "[What you proposed was not applied everywhere:\n{lines}\n"
-    "These files are as they were before. Read before you change them.]"
-)
-STOPPED: Final = "the action was stopped before"
 STATUS: Final[Mapping[bool, str]] = MappingProxyType({True: "cancelled", False: "done"})
 Result = dict[str, object]
 
@@ -56,7 +52,7 @@ class TurnListener:
         match event:
             case TextSaid():
                 if not self._words:
-                    self._progress.report("Answering")
+                    self._progress.report(messages.ANSWERING)
                 self._words.append(event.text)
             case StepEnded():
                 self.answer = "".join(self._words) or self.answer
@@ -79,14 +75,14 @@ async def carry_out(
 ) -> Result:
     """Do one action and give what came of it. Raises HermesError, or JsonRpcException for a turn that failed."""
     scope = anyio.CancelScope()
-    title = f"Hermes: {action.title}"
+    title = messages.action_label(action.title)
     with scope:
         async with editor.progress.shown(title, token, scope.cancel) as progress:
             lsp_session = await editor.lsp_sessions.take(
                 await editor.app(), place.document.path, editor.settings
             )
             if lsp_session.turn.locked():
-                progress.report("Waiting for another action")
+                progress.report(messages.WAITING_FOR_ACTION)
             async with lsp_session.turn:
                 return await _work(editor, lsp_session, action, place, progress)
     return {"status": "cancelled", "action": name}
@@ -112,7 +108,7 @@ async def _work(
             await _put(editor, lsp_session, action, progress, settled)
     finally:
         lsp_session.session.ledger.dismiss(listener)
-        settled.left |= {draft.path: STOPPED for draft in lsp_session.drafts.take()}
+        settled.left |= {draft.path: STOPPED_EARLY for draft in lsp_session.drafts.take()}
         with anyio.CancelScope(shield=True):
             await _tell_left(editor, lsp_session, settled)
     return await _result(editor, lsp_session, end, settled, listener.answer, reads=not action.changes_files)
@@ -129,9 +125,11 @@ async def _put(
     drafts = lsp_session.drafts.take()
     if not drafts:
         return
-    settled.left |= {draft.path: STOPPED for draft in drafts}
-    progress.report("Waiting for your word on the changes")
-    said = await editor.review.settle(f"Hermes: {action.title}", drafts, lsp_session.session.workspace.read)
+    settled.left |= {draft.path: STOPPED_EARLY for draft in drafts}
+    progress.report(messages.WAITING_FOR_REVIEW)
+    said = await editor.review.settle(
+        messages.action_label(action.title), drafts, lsp_session.session.workspace.read
+    )
     settled.applied, settled.left = said.applied, said.left
 
 
@@ -139,10 +137,13 @@ async def _tell_left(editor: EditorConnection, lsp_session: LspSession, settled:
     """Let the model know what was not applied, and the user what they did not decide themselves."""
     if not settled.left:
         return
-    lines = "\n".join(f"- {path}: {why}" for path, why in settled.left.items())
-    await lsp_session.note(LEFT.format(lines=lines))
-    told = "; ".join(f"{escape_invisible(path)}: {why}" for path, why in settled.left.items())
-    editor.client.warn(f"Hermes did not change everything. {told}.")
+    await lsp_session.note(
+        model_text.not_applied({path: why.for_model for path, why in settled.left.items()})
+    )
+    files = [
+        messages.unapplied_file(escape_invisible(path), why.for_user) for path, why in settled.left.items()
+    ]
+    editor.client.warn(messages.not_applied(files))
 
 
 async def _result(
@@ -161,7 +162,7 @@ async def _result(
         "sessionId": lsp_session.session.id,
         "text": answer,
         "applied": settled.applied,
-        "notApplied": settled.left,
+        "notApplied": {path: why.for_user for path, why in settled.left.items()},
     }
     if end.sentence:
         editor.client.warn(end.sentence)

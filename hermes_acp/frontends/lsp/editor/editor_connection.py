@@ -13,6 +13,7 @@ from pygls.lsp.server import LanguageServer
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.client.editor_capabilities import EditorCapabilities
 from hermes_acp.frontends.lsp.client.lsp_client import LspClient
 from hermes_acp.frontends.lsp.client.scratch_files import ScratchFolder
@@ -126,5 +127,5 @@ class EditorConnection:
         uri = path.as_uri()
         if not await self.client.show(uri):
             first = text.strip().partition("\n")[0][:MAX_FIRST_LINE_LENGTH]
-            self.client.tell(f"{first}\nAll of it: {path}")
+            self.client.tell(messages.answer_elsewhere(first, str(path)))
         return uri

@@ -21,7 +21,7 @@ class Request(Struct, frozen=True):
     answer: Callable[[EditorConnection, Any], Awaitable[object]]
     options: object = None
     is_taken_over: bool = False
-    is_offered: Literal["always", "if wanted"] = "always"
+    is_offered: Literal["always", "if_wanted"] = "always"
 
 
 class Notification(Struct, frozen=True):

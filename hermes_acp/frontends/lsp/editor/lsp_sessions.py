@@ -14,6 +14,7 @@ from hermes_acp.app.app import App
 from hermes_acp.core.errors import BadRequest, HermesError
 from hermes_acp.core.events import NoteAdded
 from hermes_acp.core.ports import Workspace
+from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.documents.open_documents import OpenDocuments
 from hermes_acp.frontends.lsp.lsp_settings import LspSettings
 from hermes_acp.sessions.session import Session
@@ -36,10 +37,7 @@ class LspSession:
     def apply(self, settings: LspSettings, before: LspSettings) -> None:
         """Let what differs from the settings before hold from the next turn on. Raises BadRequest."""
         if settings.mode == "bypass" and not self.session.offers.allows_bypass:
-            raise BadRequest(
-                "The mode bypass asks about nothing.",
-                hint="Set `allow_bypass: true` where nothing can be lost.",
-            )
+            raise BadRequest(messages.BYPASS_NOT_ALLOWED, hint=messages.BYPASS_HINT)
         if (settings.provider, settings.model) != (before.provider, before.model):
             options = self.session.record.options
             self.session.set_options(

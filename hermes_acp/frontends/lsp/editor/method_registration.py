@@ -11,15 +11,13 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.client.lsp_client import ClientError
 from hermes_acp.frontends.lsp.code_action import COMMAND_PREFIX
 from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
 from hermes_acp.frontends.lsp.editor.lsp_feature import Feature, Notification, Request
 
 COMPLETION: Final = "text_document_inline_completion"
-NEXT_START: Final = (
-    "This editor takes inline completion only at the start: restart the language server to have it."
-)
 
 
 def _features() -> PluginFolder[Feature]:
@@ -84,7 +82,7 @@ def offer_completion(editor: EditorConnection) -> None:
         register(editor.server, editor, feature)
         editor.tasks.begin(lambda: _announce(editor))
     else:
-        editor.client.warn(NEXT_START)
+        editor.client.warn(messages.COMPLETION_NEEDS_RESTART)
 
 
 async def _announce(editor: EditorConnection) -> None:

@@ -11,6 +11,7 @@ from typing import Final
 from lsprotocol import types
 from msgspec import Struct
 
+from hermes_acp.frontends.lsp import messages, model_text
 from hermes_acp.frontends.lsp.client.lsp_client import ClientError, LspClient
 from hermes_acp.frontends.lsp.client.scratch_files import ScratchFolder
 from hermes_acp.frontends.lsp.documents.open_documents import OpenDocuments
@@ -18,22 +19,29 @@ from hermes_acp.frontends.lsp.edits.proposed_edits import PendingChanges, Propos
 from hermes_acp.tools.safe_display import escape_invisible
 from hermes_acp.workspaces.draft_workspace import Draft
 
-APPLY: Final = "Apply"
-DISCARD: Final = "Discard"
-SHOW: Final = "Show the diff"
 MAX_NAMED: Final = 5
-STALE: Final = "it was changed meanwhile"
-CANNOT_DELETE: Final = "this editor deletes no files for a server"
-CANNOT_EDIT: Final = "this editor makes no edits for a server"
-NOT_WANTED: Final = "its user did not want it"
 Read = Callable[[str], Awaitable[bytes | None]]
+
+
+class Unapplied(Struct, frozen=True):
+    """Why a proposed change was not applied, as the user reads it and as the model reads it."""
+
+    for_user: str
+    for_model: str
+
+
+STALE: Final = Unapplied(messages.CHANGED_MEANWHILE, model_text.CHANGED_MEANWHILE)
+CANNOT_DELETE: Final = Unapplied(messages.CANNOT_DELETE, model_text.CANNOT_DELETE)
+CANNOT_EDIT: Final = Unapplied(messages.CANNOT_EDIT, model_text.CANNOT_EDIT)
+DISCARDED: Final = Unapplied(messages.DISCARDED, model_text.DISCARDED)
+STOPPED_EARLY: Final = Unapplied(messages.STOPPED_EARLY, model_text.STOPPED_EARLY)
 
 
 class EditResult(Struct):
     """What became of changes: the files that were changed, and why others were not."""
 
     applied: list[str] = []
-    left: dict[str, str] = {}
+    left: dict[str, Unapplied] = {}
 
 
 class EditConfirmation:
@@ -62,7 +70,7 @@ class EditConfirmation:
         self._pending.add(changes)
         try:
             if not self._client.can.confirm_edits and not await self._is_wanted(label, changes):
-                settled.left |= {change.draft.path: NOT_WANTED for change in changes}
+                settled.left |= {change.draft.path: DISCARDED for change in changes}
                 return settled
             fitting = await self._fitting([change.draft for change in changes], read, settled)
             await self._apply(label, fitting, settled)
@@ -89,16 +97,16 @@ class EditConfirmation:
 
     async def _is_wanted(self, label: str, changes: Sequence[ProposedChange]) -> bool:
         named = [
-            f"{escape_invisible(os.path.basename(each.draft.path))} ({each.counted})"
+            messages.changed_file(escape_invisible(os.path.basename(each.draft.path)), each.counted)
             for each in changes[:MAX_NAMED]
         ]
-        if (more := len(changes) - MAX_NAMED) > 0:
-            named.append(f"and {more} more")
-        titles = (APPLY, DISCARD, SHOW) if self._client.can.show_documents else (APPLY, DISCARD)
+        question = messages.apply_changes(label, named, len(changes) - MAX_NAMED)
+        titles = [messages.APPLY, messages.DISCARD]
+        titles += [messages.SHOW_DIFF] if self._client.can.show_documents else []
         while True:
-            chosen = await self._client.choose(f"{label}: {', '.join(named)}", titles)
-            if chosen != SHOW:
-                return chosen == APPLY
+            chosen = await self._client.choose(question, titles)
+            if chosen != messages.SHOW_DIFF:
+                return chosen == messages.APPLY
             path = await self._scratch.put("proposal.diff", _as_diff(changes))
             await self._client.show(path.as_uri())
 
@@ -110,13 +118,14 @@ class EditConfirmation:
         try:
             answer = await self._client.ask(types.WORKSPACE_APPLY_EDIT, params)
         except ClientError as error:
-            settled.left |= {change.draft.path: error.message for change in changes}
+            settled.left |= {change.draft.path: Unapplied(error.message, error.message) for change in changes}
             return
         if getattr(answer, "applied", False):
             settled.applied += [change.draft.path for change in changes]
             return
-        why = getattr(answer, "failure_reason", None) or NOT_WANTED
-        settled.left |= {change.draft.path: str(why) for change in changes}
+        reason = getattr(answer, "failure_reason", None)
+        why = Unapplied(str(reason), str(reason)) if reason else DISCARDED
+        settled.left |= {change.draft.path: why for change in changes}
 
 
 def _as_diff(changes: Sequence[ProposedChange]) -> str:
@@ -124,7 +133,7 @@ def _as_diff(changes: Sequence[ProposedChange]) -> str:
     parts: list[str] = []
     for change in changes:
         parts.append(
-            f"--- {change.draft.path}\n+++ {'(deleted)' if change.after is None else change.draft.path}"
+            f"--- {change.draft.path}\n+++ {f'({messages.DELETED})' if change.after is None else change.draft.path}"
         )
         parts += [f"@@ line {hunk.first + 1} @@\n{hunk.shown()}" for hunk in change.hunks]
     return "\n".join(parts) + "\n"

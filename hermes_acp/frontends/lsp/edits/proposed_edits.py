@@ -12,6 +12,7 @@ from typing import Final
 from lsprotocol import types
 from msgspec import Struct
 
+from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.client.lsp_client import LspClient
 from hermes_acp.frontends.lsp.documents.open_documents import Document, OpenDocuments
 from hermes_acp.frontends.lsp.edits.line_hunks import LineHunk, hunks_of
@@ -39,7 +40,7 @@ class ProposedChange(Struct, frozen=True):
         """How much of it is new and how much is gone, in lines."""
         new = sum(len(hunk.new.splitlines()) for hunk in self.hunks)
         old = sum(len(hunk.old.splitlines()) for hunk in self.hunks)
-        return "deleted" if self.after is None else f"+{new} -{old}"
+        return messages.DELETED if self.after is None else messages.lines_changed(new, old)
 
 
 def change_of(draft: Draft, document: Document | None) -> ProposedChange:
@@ -69,7 +70,9 @@ def to_edit(
         note_id = f"hermes-{number}" if client.can.confirm_edits else None
         if note_id:
             notes[note_id] = types.ChangeAnnotation(
-                label=label, needs_confirmation=True, description=f"{change.draft.path} ({change.counted})"
+                label=label,
+                needs_confirmation=True,
+                description=messages.changed_file(change.draft.path, change.counted),
             )
         edits += _document_changes(change, client, documents, note_id)
     return types.WorkspaceEdit(document_changes=edits, change_annotations=notes or None)

@@ -4,6 +4,7 @@ from lsprotocol import types
 from msgspec import to_builtins
 
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.code_action import COMMAND_PREFIX
 from hermes_acp.frontends.lsp.documents.code_targets import CodeSelection, find_place, target_of
 from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
@@ -30,7 +31,7 @@ async def _offer(
             wanted is None or any(_is_within(action.kind, each) for each in wanted)
         ):
             command = types.Command(
-                title=f"Hermes: {action.title}",
+                title=messages.action_label(action.title),
                 command=f"{COMMAND_PREFIX}{name}",
                 arguments=[to_builtins(place.target)],
             )

@@ -2,6 +2,7 @@
 
 from lsprotocol import types
 
+from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
 from hermes_acp.frontends.lsp.editor.lsp_feature import Request
 
@@ -18,7 +19,7 @@ async def _show(editor: EditorConnection, params: types.HoverParams) -> types.Ho
         for number in (hunk.first, max(hunk.last, hunk.first + 1))
     )
     start, end = (types.Position(line=place[0], character=place[1]) for place in ends)
-    value = f"Hermes proposes:\n```diff\n{hunk.shown()}\n```"
+    value = messages.hover(hunk.shown())
     return types.Hover(
         contents=types.MarkupContent(kind=types.MarkupKind.Markdown, value=value),
         range=types.Range(start=start, end=end),

@@ -25,5 +25,5 @@ FEATURE = Request(
     types.TEXT_DOCUMENT_INLINE_COMPLETION,
     _suggest,
     types.InlineCompletionOptions(),
-    is_offered="if wanted",
+    is_offered="if_wanted",
 )

@@ -8,6 +8,7 @@ from lsprotocol.types import LSPErrorCodes
 from pygls.exceptions import JsonRpcException
 
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.code_action import COMMAND_PREFIX
 from hermes_acp.frontends.lsp.documents.code_targets import find_place, read_target
 from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
@@ -19,14 +20,13 @@ async def _execute(editor: EditorConnection, params: types.ExecuteCommandParams)
 
     name = params.command.removeprefix(COMMAND_PREFIX)
     if not params.command.startswith(COMMAND_PREFIX) or name not in editor.actions:
-        known = ", ".join(f"{COMMAND_PREFIX}{each}" for each in editor.actions)
-        raise BadRequest(f"There is no command {params.command[:80]!r}.", hint=f"There are: {known}.")
+        known = [f"{COMMAND_PREFIX}{each}" for each in editor.actions]
+        raise BadRequest(
+            messages.unknown_command(params.command[:80]), hint=messages.available_commands(known)
+        )
     place = find_place(read_target(params.arguments), editor.documents)
     if place.target.version not in (None, place.document.version):
-        raise JsonRpcException(
-            "The document was changed since this was offered. Choose it again.",
-            LSPErrorCodes.ContentModified.value,
-        )
+        raise JsonRpcException(messages.DOCUMENT_CHANGED, LSPErrorCodes.ContentModified.value)
     return await carry_out(editor, params.command, editor.actions.open(name), place, params.work_done_token)
 
 

@@ -18,6 +18,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
+from hermes_acp.frontends.lsp import messages
 from hermes_protocol.errors import PeerGone
 from hermes_protocol.framing import BadHeader, ContentLengthReader, Frame, TooLong, add_length
 from hermes_protocol.transport import Transport
@@ -97,11 +98,9 @@ class LspTransport:
     def _take_frame(self, frame: Frame) -> None:
         match frame:
             case TooLong(max_frame_bytes=most):
-                self._refuse(
-                    None, types.ErrorCodes.InvalidRequest, f"A message is larger than {most:,} bytes."
-                )
+                self._refuse(None, types.ErrorCodes.InvalidRequest, messages.message_too_long(most))
             case BadHeader():
-                self._refuse(None, types.ErrorCodes.ParseError, "A header names no Content-Length.")
+                self._refuse(None, types.ErrorCodes.ParseError, messages.NO_CONTENT_LENGTH)
             case body:
                 self._take_body(body)
 
@@ -109,12 +108,10 @@ class LspTransport:
         try:
             message = msgspec.json.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            self._refuse(None, types.ErrorCodes.ParseError, f"A message is not JSON: {error}.")
+            self._refuse(None, types.ErrorCodes.ParseError, messages.not_json(str(error)))
             return
         if not isinstance(message, dict) or cast("Message", message).get("jsonrpc") != "2.0":
-            self._refuse(
-                None, types.ErrorCodes.InvalidRequest, 'A message must be an object with "jsonrpc": "2.0".'
-            )
+            self._refuse(None, types.ErrorCodes.InvalidRequest, messages.NOT_JSON_RPC)
             return
         self._take(cast("Message", message))
 
@@ -125,9 +122,9 @@ class LspTransport:
             self._has_exited = True
             self.close()
         elif method is not None and not isinstance(method, str):
-            self._refuse(None, types.ErrorCodes.InvalidRequest, "A method is named by a string.")
+            self._refuse(None, types.ErrorCodes.InvalidRequest, messages.METHOD_NOT_STRING)
         elif call_id is not None and not _is_id(call_id):
-            self._refuse(None, types.ErrorCodes.InvalidRequest, "An id is a string or an integer.")
+            self._refuse(None, types.ErrorCodes.InvalidRequest, messages.ID_MALFORMED)
         elif method and (untimely := self._why_untimely(method)):
             if "id" in message:
                 self._refuse(call_id, *untimely)
@@ -138,11 +135,11 @@ class LspTransport:
 
     def _why_untimely(self, method: str) -> tuple[types.ErrorCodes, str] | None:
         if self._is_shut_down:
-            return types.ErrorCodes.InvalidRequest, "The server was shut down; only exit may follow."
+            return types.ErrorCodes.InvalidRequest, messages.SHUT_DOWN
         if method == types.INITIALIZE and self._was_initialized:
-            return types.ErrorCodes.InvalidRequest, "The server was initialized already."
+            return types.ErrorCodes.InvalidRequest, messages.ALREADY_INITIALIZED
         if method != types.INITIALIZE and not self._was_initialized:
-            return types.ErrorCodes.ServerNotInitialized, "The first request must be initialize."
+            return types.ErrorCodes.ServerNotInitialized, messages.NOT_INITIALIZED
         return None
 
     def _dispatch(self, message: Message) -> None:
@@ -154,7 +151,7 @@ class LspTransport:
             self._tell_misunderstood(message, _reasons(error.__cause__))
             return
         if message.get("method") == types.CANCEL_REQUEST and not _is_id(message["params"].get("id")):
-            log_line("a cancel that names no request was left out")
+            log_line(messages.ignored_notification(types.CANCEL_REQUEST, messages.CANCEL_WITHOUT_ID))
             return
         self._attempt(lambda: self._hand_on(understood))
 
@@ -168,19 +165,17 @@ class LspTransport:
         method, call_id = message.get("method"), message.get("id")
         if method is None:  # an answer of the wrong shape is none; whoever waits for it must know
             error = types.ResponseError(
-                types.ErrorCodes.InvalidRequest.value, f"The answer has the wrong shape: {why}"
+                types.ErrorCodes.InvalidRequest.value, messages.malformed_response(why)
             )
             answer = types.ResponseErrorMessage(id=call_id, error=error)
             self._attempt(lambda: self._hand_on(answer))
         elif "id" in message:
-            self._refuse(
-                call_id, types.ErrorCodes.InvalidParams, f"The parameters of {method} are wrong: {why}"
-            )
+            self._refuse(call_id, types.ErrorCodes.InvalidParams, messages.invalid_parameters(method, why))
         else:
-            log_line(f"a notification {method} with wrong parameters was left out: {why}")
+            log_line(messages.ignored_notification(method, messages.invalid_notification(why)))
 
     def _refuse(self, call_id: object, code: types.ErrorCodes, why: str) -> None:
-        log_line(f"refused a message: {why}")
+        log_line(messages.rejected_message(why))
         answer = {"jsonrpc": "2.0", "id": call_id, "error": {"code": code.value, "message": why}}
         self.write(msgspec.json.encode(answer))
 
@@ -204,7 +199,7 @@ async def _let_begin() -> None:
 
 def log_line(text: str) -> None:
     """Write one line to standard error, which editors keep as the server's log."""
-    sys.stderr.write(f"hermes-acp lsp: {text}\n")
+    sys.stderr.write(f"{messages.log_entry(text)}\n")
     sys.stderr.flush()
 
 
@@ -212,4 +207,4 @@ def _reasons(error: BaseException | None) -> str:
     """Say what is wrong with a message, place by place, without its values."""
     if isinstance(error, ClassValidationError):
         return "; ".join(transform_error(error, "message")[:MAX_REASONS])[:MAX_REASON_LENGTH] + "."
-    return "they do not fit."
+    return messages.PARAMETERS_MISMATCH

@@ -10,6 +10,7 @@ from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
 
 from hermes_acp import __version__
+from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.server.lsp_transport import log_line
 
 
@@ -19,7 +20,7 @@ class PyglsServer(LanguageServer):
     def report_server_error(self, error: Exception, source: object) -> None:
         """Write down what no request was answered with."""
         if source is not FeatureRequestError:
-            log_line(f"{type(error).__name__} in a notification.")
+            log_line(messages.failed_notification(type(error).__name__))
 
 
 def make_server() -> PyglsServer:

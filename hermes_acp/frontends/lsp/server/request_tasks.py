@@ -15,6 +15,7 @@ from pygls.exceptions import JsonRpcException
 
 from hermes_acp.core.errors import BadRequest, HermesError, SessionNotFound
 from hermes_acp.core.ports import Ids
+from hermes_acp.frontends.lsp import messages
 
 T = TypeVar("T")
 ReportBug = Callable[[BaseException, str], None]
@@ -82,7 +83,7 @@ class RequestTasks:
             self._report_bug(error, self._ids.fresh("bug"))
 
     async def _do(self, work: Callable[[], Awaitable[Any]], promise: PendingResult[Any]) -> None:
-        stopped = JsonRpcException("The request was cancelled.", CANCELLED)
+        stopped = JsonRpcException(messages.CANCELLED, CANCELLED)
         try:
             with promise.scope:
                 promise.settle(await work())
@@ -93,11 +94,7 @@ class RequestTasks:
         except Exception as error:
             trace = self._ids.fresh("bug")
             self._report_bug(error, trace)
-            promise.fail(
-                JsonRpcException(
-                    f"Something went wrong inside hermes-acp ({trace}).", ErrorCodes.InternalError.value
-                )
-            )
+            promise.fail(JsonRpcException(messages.internal_error(trace), ErrorCodes.InternalError.value))
         finally:
             promise.fail(stopped)
 
