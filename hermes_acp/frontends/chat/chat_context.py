@@ -7,12 +7,14 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from hermes_acp_client.errors import AgentError
 from msgspec import Struct
+from rich.console import RenderableType
 
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import AgentLink, SessionRequest
 from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus, values_of
 from hermes_acp.frontends.chat.rendering.narrator import Narrator
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize_line
+from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
 from hermes_acp.frontends.chat.screens.screen import Gesture, Screen
 from hermes_protocol import v1
 
@@ -21,9 +23,16 @@ class CommandContext:
     """The parts of a chat that commands work with."""
 
     def __init__(
-        self, screen: Screen, narrator: Narrator, session_status: SessionStatus, link: AgentLink, cwd: str
+        self,
+        screen: Screen,
+        layout: TranscriptLayout,
+        narrator: Narrator,
+        session_status: SessionStatus,
+        link: AgentLink,
+        cwd: str,
     ) -> None:
         self.screen = screen
+        self.layout = layout
         self.narrator = narrator
         self.session_status = session_status
         self.link = link
@@ -33,11 +42,15 @@ class CommandContext:
 
     async def tell(self, text: str, style: str = "dim") -> None:
         """Say something short."""
-        await self.screen.write(self.narrator.aside(text, style))
+        await self.screen.write(self.layout.remark(text, style))
 
     async def show(self, markdown: str) -> None:
         """Show Markdown."""
-        await self.screen.write(self.narrator.document(markdown))
+        await self.screen.write(self.layout.message(markdown))
+
+    async def draw(self, *parts: RenderableType) -> None:
+        """Show something drawn by the caller."""
+        await self.screen.write(self.layout.drawing(*parts))
 
     async def switch(self, wish: SessionRequest) -> None:
         """Open another session; say so where it cannot be."""

@@ -111,7 +111,7 @@ class Chat:
             card.was_judged = True
         approval = ApprovalPrompt(
             context.screen,
-            context.narrator,
+            context.layout,
             request,
             context.cwd,
             accepts_partial_edits=context.link.accepts_partial_edits,
@@ -129,7 +129,7 @@ class Chat:
         if not self._context.screen.can_ask:
             return v1.CreateElicitationResponseCancel()
         answer = await self._ask(
-            lambda: FormPrompter(self._context.screen, self._context.narrator).put(request)
+            lambda: FormPrompter(self._context.screen, self._context.layout).put(request)
         )
         return answer or v1.CreateElicitationResponseCancel()
 

@@ -29,6 +29,7 @@ from hermes_acp.frontends.chat.event_presenter import EventPresenter
 from hermes_acp.frontends.chat.rendering.narrator import Narrator
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
 from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle, TextRenderer
+from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
 from hermes_acp.frontends.chat.screens.plain_screen import PlainScreen
 from hermes_acp.frontends.chat.screens.screen import Screen, ScreenWidgets
 from hermes_acp.world import enable_garbage_collection
@@ -53,9 +54,10 @@ async def _hold(
     is_there = sys.stdin.isatty() and sys.stdout.isatty()
     look = look_of(environment.variables, is_terminal=is_there and not options.plain)
     events, session_status = EventQueue(), SessionStatus()
-    narrator = Narrator(TextRenderer(look, _columns), cwd, time.monotonic)
+    layout = TranscriptLayout(TextRenderer(look, _columns))
+    narrator = Narrator(layout, cwd, time.monotonic)
     link = AgentLink(launch, cwd, events)
-    presenter = EventPresenter(events, narrator, session_status, link, is_patient=look.is_plain)
+    presenter = EventPresenter(events, layout, narrator, session_status, link, is_patient=look.is_plain)
     chat_now: list[Chat] = []
     scenery = ScreenWidgets(
         presenter.live,
@@ -65,12 +67,12 @@ async def _hold(
     )
     screen = _screen(scenery, session_status, environment, cwd, look, is_private=options.private)
     presenter.speak_on(screen)
-    context = CommandContext(screen, narrator, session_status, link, cwd)
+    context = CommandContext(screen, layout, narrator, session_status, link, cwd)
     chat = Chat(context, events, presenter, InitialOptions(options.model, options.mode))
     chat_now.append(chat)
     user = User(chat.permit, chat.inquire, link.take, capabilities=CAPABILITIES, name=NAME)
     if is_there:
-        await screen.write(_banner(narrator, cwd, environment))
+        await screen.write(_banner(layout, cwd, environment))
     code = 1
     try:
         async with anyio.create_task_group() as group:
@@ -81,7 +83,7 @@ async def _hold(
     finally:
         events.close()
         _close(screen)
-    _say_goodbye(link, narrator, is_there=is_there)
+    _say_goodbye(link, layout, is_there=is_there)
     return code
 
 
@@ -148,17 +150,17 @@ def _columns() -> int:
     return shutil.get_terminal_size().columns
 
 
-def _banner(narrator: Narrator, cwd: str, environment: Environment) -> str:
+def _banner(layout: TranscriptLayout, cwd: str, environment: Environment) -> str:
     home = environment.variables.get("HOME", "")
     place = f"~{cwd.removeprefix(home)}" if home and (cwd == home or cwd.startswith(f"{home}/")) else cwd
-    return narrator.greeting(sanitize_line(place))
+    return layout.greeting(sanitize_line(place))
 
 
-def _say_goodbye(link: AgentLink, narrator: Narrator, *, is_there: bool) -> None:
+def _say_goodbye(link: AgentLink, layout: TranscriptLayout, *, is_there: bool) -> None:
     """Say why it ended where it did not end well, and how to come back."""
     if link.failure is not None:
         last_words = sanitize(link.failure.sentence).split("\n")
         told = "\n".join((last_words[0], *last_words[1:][-LAST_LINES:]))
         sys.stderr.write(f"{messages.fatal(told)}\n")
     elif is_there and link.last_id:
-        os.write(sys.stdout.fileno(), narrator.farewell(link.last_id).encode())
+        os.write(sys.stdout.fileno(), layout.farewell(link.last_id).encode())

@@ -24,6 +24,7 @@ from hermes_acp.frontends.chat.agent.chat_events import (
 from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus
 from hermes_acp.frontends.chat.rendering.narrator import Narrator
 from hermes_acp.frontends.chat.rendering.terminal_text import clip, sanitize_line
+from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
 from hermes_acp.frontends.chat.screens.screen import Screen
 from hermes_protocol import v1
 
@@ -36,6 +37,7 @@ class EventPresenter:
     def __init__(
         self,
         events: EventQueue,
+        layout: TranscriptLayout,
         narrator: Narrator,
         session_status: SessionStatus,
         link: AgentLink,
@@ -44,6 +46,7 @@ class EventPresenter:
     ) -> None:
         """`is_patient` is for a screen on which a prompt waits until the one before it is answered."""
         self._events = events
+        self._layout = layout
         self._narrator = narrator
         self._session_status = session_status
         self._link = link
@@ -89,7 +92,7 @@ class EventPresenter:
         if self._running > 1 and not self._is_patient:
             self._unsaid.append(prompt)
         elif not self._is_patient or not self._the_screen.can_ask:
-            await self._the_screen.write(self._narrator.you(prompt))
+            await self._the_screen.write(self._layout.prompt(prompt))
 
     async def run(self) -> None:
         """Tell for ever."""
@@ -108,14 +111,14 @@ class EventPresenter:
         """Draw what moves, the prompts that wait below it."""
         fate = messages.STEERING if self._is_steering else messages.QUEUED
         waiting = [
-            self._narrator.drawn(
+            self._layout.transient(
                 Text(f"❯ {clip(sanitize_line(prompt), columns - 16)}  ({fate})", style="dim")
             )
             for prompt in self._unsaid
         ]
         moving = self._narrator.live(max(1, rows - len(waiting)), columns)
         if not moving and self.is_busy:
-            moving = self._narrator.drawn(self._narrator.pulse())
+            moving = self._layout.transient(self._narrator.pulse())
         return "\n".join(part for part in (moving, *waiting) if part)
 
     def invitation(self, columns: int) -> str:
@@ -151,7 +154,7 @@ class EventPresenter:
             case SessionOpened():
                 return self._opened(news)
             case Remark(text=text, style=style):
-                return self._narrator.settle() + self._narrator.aside(text, style)
+                return self._narrator.settle() + self._layout.remark(text, style)
             case QueueMarker():
                 return ""
 
@@ -166,7 +169,7 @@ class EventPresenter:
 
     def _say_unsaid(self) -> str:
         said = [self._unsaid.popleft() for _ in range(len(self._unsaid))]
-        return self._narrator.settle() + "".join(map(self._narrator.you, said)) if said else ""
+        return self._narrator.settle() + "".join(map(self._layout.prompt, said)) if said else ""
 
     def _opened(self, news: SessionOpened) -> str:
         if news.was_lost:
@@ -176,7 +179,7 @@ class EventPresenter:
         if not news.has_past:
             return rest
         title = self._session_status.title or news.session_id
-        return rest + self._narrator.aside(messages.resumed(title))
+        return rest + self._layout.remark(messages.resumed(title))
 
     def _over(self, news: TurnFinished) -> str:
         self._running -= 1
@@ -184,16 +187,16 @@ class EventPresenter:
         self.hint = ""
         if news.error is not None:
             self.has_failed = True
-            text += self._narrator.aside(news.error.sentence, "red")
+            text += self._layout.remark(news.error.sentence, "red")
         elif not news.stop_reason:
-            text += self._narrator.aside(messages.RESTARTED, "yellow")
+            text += self._layout.remark(messages.RESTARTED, "yellow")
         elif news.stop_reason in messages.STOP_REASONS:
-            text += self._narrator.aside(messages.STOP_REASONS[news.stop_reason])
+            text += self._layout.remark(messages.STOP_REASONS[news.stop_reason])
         if (count := self._narrator.take_unasked()) and self._link.supports_reviews:
-            text += self._narrator.aside(messages.changed_without_asking(count))
+            text += self._layout.remark(messages.changed_without_asking(count))
         if news.prompt in self._unsaid:  # it was taken into the turn that ends
             self._unsaid.remove(news.prompt)
-            text = self._narrator.you(news.prompt) + text
+            text = self._layout.prompt(news.prompt) + text
         if self._unsaid:
-            text += self._narrator.you(self._unsaid.popleft())
+            text += self._layout.prompt(self._unsaid.popleft())
         return text

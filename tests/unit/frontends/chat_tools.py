@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from hermes_acp.frontends.chat.rendering.narrator import Narrator
 from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle, TextRenderer
+from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
 from hermes_acp.frontends.chat.screens.screen import LEFT, Gesture
 
 PLAIN = TerminalStyle("none", is_plain=True)
@@ -15,8 +16,12 @@ def renderer(look: TerminalStyle = DRAWN, columns: int = 60) -> TextRenderer:
     return TextRenderer(look, lambda: columns)
 
 
-def narrator(look: TerminalStyle = DRAWN, columns: int = 60) -> Narrator:
-    return Narrator(renderer(look, columns), CWD, lambda: 0.0)
+def layout(look: TerminalStyle = DRAWN, columns: int = 60) -> TranscriptLayout:
+    return TranscriptLayout(renderer(look, columns))
+
+
+def narrator(on: TranscriptLayout) -> Narrator:
+    return Narrator(on, CWD, lambda: 0.0)
 
 
 class AnsweredScreen:

@@ -8,7 +8,7 @@ from hermes_acp.frontends.chat.questions.approval_prompt import ApprovalAnswer, 
 from hermes_acp.frontends.chat.questions.form_prompts import FormPrompter, is_secret
 from hermes_acp.frontends.chat.screens.screen import INTERRUPTED, LEFT, Gesture
 from hermes_protocol import v1
-from tests.unit.frontends.chat_tools import CWD, AnsweredScreen, narrator
+from tests.unit.frontends.chat_tools import CWD, AnsweredScreen, layout
 
 pytestmark = pytest.mark.anyio
 
@@ -32,7 +32,7 @@ async def judge(
 ) -> tuple[ApprovalAnswer, AnsweredScreen]:
     screen = AnsweredScreen(*answers)
     judged = await ApprovalPrompt(
-        screen, narrator(), request(), CWD, accepts_partial_edits=accepts_partial_edits
+        screen, layout(), request(), CWD, accepts_partial_edits=accepts_partial_edits
     ).put()
     return judged, screen
 
@@ -78,7 +78,7 @@ async def test_a_hunk_that_is_left_out_is_told() -> None:
 async def test_a_hunk_may_be_written_by_the_person(written: str, text: str) -> None:
     seen: list[str] = []
     screen = AnsweredScreen("h", "e", "y", rewrite=lambda given: seen.append(given) or written)
-    judged = await ApprovalPrompt(screen, narrator(), request(), CWD, accepts_partial_edits=True).put()
+    judged = await ApprovalPrompt(screen, layout(), request(), CWD, accepts_partial_edits=True).put()
     after = text.replace("18\n", "eighteen\n")
     assert seen == ["two\n"]
     assert judged == ApprovalAnswer(Permission("a", edits={f"{CWD}/a": after}, rejected={f"{CWD}/a": ()}))
@@ -87,7 +87,7 @@ async def test_a_hunk_may_be_written_by_the_person(written: str, text: str) -> N
 @pytest.mark.parametrize("written", ["2\n", None])
 async def test_a_hunk_written_back_to_what_it_was_is_left_out(written: str | None) -> None:
     screen = AnsweredScreen("h", "e", "y", rewrite=lambda _: written)
-    judged = await ApprovalPrompt(screen, narrator(), request(), CWD, accepts_partial_edits=True).put()
+    judged = await ApprovalPrompt(screen, layout(), request(), CWD, accepts_partial_edits=True).put()
     assert judged.permission is not None
     assert judged.permission.edits == {f"{CWD}/a": BEFORE.replace("18\n", "eighteen\n")}
     assert judged.permission.rejected[f"{CWD}/a"] == ("at line 2:\n-2\n+two",)
@@ -112,7 +112,7 @@ def form(**properties: v1.ElicitationPropertySchema) -> v1.CreateElicitationRequ
 
 async def test_a_form_is_filled_in_until_it_fits() -> None:
     screen = AnsweredScreen("", "blue", "2", "x", "7", "maybe", "yes", "")
-    answer = await FormPrompter(screen, narrator()).put(
+    answer = await FormPrompter(screen, layout()).put(
         form(
             colour=v1.StringPropertySchema(enum=["red", "green"]),
             count=v1.IntegerPropertySchema(),
@@ -124,7 +124,7 @@ async def test_a_form_is_filled_in_until_it_fits() -> None:
 
 
 async def test_a_form_that_is_closed_is_dismissed() -> None:
-    answer = await FormPrompter(AnsweredScreen(INTERRUPTED), narrator()).put(
+    answer = await FormPrompter(AnsweredScreen(INTERRUPTED), layout()).put(
         form(name=v1.StringPropertySchema())
     )
     assert answer == v1.CreateElicitationResponseCancel()
@@ -132,7 +132,7 @@ async def test_a_form_that_is_closed_is_dismissed() -> None:
 
 async def test_a_secret_is_read_unseen() -> None:
     screen = AnsweredScreen("hunter2")
-    await FormPrompter(screen, narrator()).put(form(key=v1.StringPropertySchema(title="API key")))
+    await FormPrompter(screen, layout()).put(form(key=v1.StringPropertySchema(title="API key")))
     assert [is_hidden for _, is_hidden in screen.asked] == [True]
     assert "hunter2" not in screen.written
     assert not is_secret("name", v1.StringPropertySchema(title="Your name"))
@@ -150,7 +150,7 @@ async def test_an_address_is_shown_and_opened_by_the_person(
     page = v1.CreateElicitationRequestUrl(
         message="Sign in", elicitation_id="e", url="https://x.test/\x1b[2J", session_id="s"
     )
-    assert await FormPrompter(screen, narrator()).put(page) == answer
+    assert await FormPrompter(screen, layout()).put(page) == answer
     assert "https://x.test/␛[2J" in screen.written
 
 

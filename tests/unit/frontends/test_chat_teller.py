@@ -12,7 +12,7 @@ from hermes_acp.frontends.chat.agent.chat_events import ChatEvent, EventQueue, T
 from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus
 from hermes_acp.frontends.chat.event_presenter import EventPresenter
 from hermes_protocol import v1
-from tests.unit.frontends.chat_tools import CWD, AnsweredScreen, narrator
+from tests.unit.frontends.chat_tools import CWD, AnsweredScreen, layout, narrator
 
 pytestmark = pytest.mark.anyio
 ROWS, COLUMNS = 10, 60
@@ -31,7 +31,10 @@ class Stage:
     def __init__(self) -> None:
         self.events = EventQueue()
         link = AgentLink(NoLaunch(), CWD, self.events)
-        self.presenter = EventPresenter(self.events, narrator(), SessionStatus(), link, is_patient=False)
+        on = layout()
+        self.presenter = EventPresenter(
+            self.events, on, narrator(on), SessionStatus(), link, is_patient=False
+        )
         self.screen = AnsweredScreen()
         self.presenter.speak_on(self.screen)
 

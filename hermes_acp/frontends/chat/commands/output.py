@@ -12,7 +12,7 @@ async def show(context: CommandContext, words: str) -> None:
     if card is None or not card.text:
         await context.tell(messages.NO_OUTPUT)
         return
-    await context.screen.write(context.narrator.shown(Text(f"{card.title}\n{card.text}")))
+    await context.draw(Text(f"{card.title}\n{card.text}"))
 
 
 COMMAND = ChatCommand(messages.DESCRIPTIONS["output"], show)

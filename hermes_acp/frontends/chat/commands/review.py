@@ -30,9 +30,7 @@ async def review(context: CommandContext, words: str) -> None:
                 if not await _judge_file(context, agent, file.path):
                     return
         else:
-            await context.screen.write(
-                context.narrator.shown(*(headline(_diff(file), context.cwd) for file in files))
-            )
+            await context.draw(*(headline(_diff(file), context.cwd) for file in files))
     except AgentError as error:
         await context.tell(error.sentence, "red")
 
@@ -46,7 +44,7 @@ async def _judge_file(context: CommandContext, agent: Agent, path: str) -> bool:
             return True
         diff = _diff(file)
         shown = drawn_hunk(diff, _hunk(file.hunks[number]))
-        await context.screen.write(context.narrator.shown(headline(diff, context.cwd), shown))
+        await context.draw(headline(diff, context.cwd), shown)
         question = messages.keep_hunk(number + 1, len(file.hunks))
         key = await context.screen.read_key(f"  {question} ", KEYS)
         if isinstance(key, Gesture) or key == "q":

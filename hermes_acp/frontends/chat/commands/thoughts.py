@@ -12,7 +12,7 @@ async def show(context: CommandContext, words: str) -> None:
     if not thought:
         await context.tell(messages.NO_THOUGHTS)
         return
-    await context.screen.write(context.narrator.shown(Text(thought, style="dim italic")))
+    await context.draw(Text(thought, style="dim italic"))
 
 
 COMMAND = ChatCommand(messages.DESCRIPTIONS["thoughts"], show)

@@ -15,8 +15,8 @@ from rich.text import Text
 from hermes_acp.core.hunks import Hunk, apply_hunks, describe_hunk
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.rendering.diff_rendering import drawn, drawn_hunk, headline, hunks_of, old_text
-from hermes_acp.frontends.chat.rendering.narrator import Narrator
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
+from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
 from hermes_acp.frontends.chat.screens.screen import LEFT, Gesture, Screen
 from hermes_protocol import v1
 
@@ -41,14 +41,14 @@ class ApprovalPrompt:
     def __init__(
         self,
         screen: Screen,
-        narrator: Narrator,
+        layout: TranscriptLayout,
         request: v1.RequestPermissionRequest,
         cwd: str,
         *,
         accepts_partial_edits: bool,
     ) -> None:
         self._screen = screen
-        self._narrator = narrator
+        self._layout = layout
         self._request = request
         self._cwd = cwd
         content = request.tool_call.content
@@ -196,8 +196,8 @@ class ApprovalPrompt:
 
     async def _note(self, words: str, kind: str) -> None:
         await self._screen.write(
-            self._narrator.below(Text(f"  → {sanitize_line(words)}", style=STYLES.get(kind, "")))
+            self._layout.continuation(Text(f"  → {sanitize_line(words)}", style=STYLES.get(kind, "")))
         )
 
     async def _write(self, *parts: Text) -> None:
-        await self._screen.write(self._narrator.shown(*parts))
+        await self._screen.write(self._layout.drawing(*parts))

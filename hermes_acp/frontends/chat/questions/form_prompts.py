@@ -10,8 +10,8 @@ from typing import Any, Final
 from rich.text import Text
 
 from hermes_acp.frontends.chat import messages
-from hermes_acp.frontends.chat.rendering.narrator import Narrator
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
+from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
 from hermes_acp.frontends.chat.screens.screen import Gesture, Screen
 from hermes_protocol import v1
 
@@ -26,14 +26,14 @@ Property = v1.ElicitationPropertySchema
 class FormPrompter:
     """Puts one form after the other."""
 
-    def __init__(self, screen: Screen, narrator: Narrator) -> None:
+    def __init__(self, screen: Screen, layout: TranscriptLayout) -> None:
         self._screen = screen
-        self._narrator = narrator
+        self._layout = layout
 
     async def put(self, request: v1.CreateElicitationRequest) -> Answer:
         """Put one question; closing it dismisses it."""
         asked = Text("? ", style="bold yellow").append(sanitize(request.message), style="bold")
-        await self._screen.write(self._narrator.shown(asked))
+        await self._screen.write(self._layout.drawing(asked))
         match request:
             case v1.CreateElicitationRequestForm(requested_schema=schema):
                 return await self._form(schema)
@@ -79,7 +79,7 @@ class FormPrompter:
             await self._write(Text(f"  {_wanted(field, choices)}", style="yellow"))
 
     async def _write(self, part: Text) -> None:
-        await self._screen.write(self._narrator.below(part))
+        await self._screen.write(self._layout.continuation(part))
 
 
 def is_secret(name: str, field: Property) -> bool:

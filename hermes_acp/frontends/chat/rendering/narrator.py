@@ -14,8 +14,8 @@ from rich.text import Text
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.rendering.markdown_stream import LineStream, MarkdownStream
 from hermes_acp.frontends.chat.rendering.terminal_text import clip, sanitize, sanitize_line
-from hermes_acp.frontends.chat.rendering.text_rendering import TextRenderer
 from hermes_acp.frontends.chat.rendering.tool_call_cards import SPINNER, SPINNER_FRAMES_PER_S, ToolCallCard
+from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
 from hermes_protocol import v1
 
 SHOWN_THOUGHT_LINES: Final = 2
@@ -24,20 +24,18 @@ PLAN_MARKS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {"completed": ("✔", "green"), "in_progress": ("▸", "cyan"), "pending": ("○", "dim")}
 )
 NOTICE_STYLES: Final[Mapping[str, str]] = MappingProxyType({"error": "red", "warning": "yellow"})
-TEXT, CARD, ASIDE, YOU = "text", "card", "aside", "you"
 
 
 class Narrator:
     """Tells one session. What a method gives is written above the prompt for good; `live` is drawn over and over."""
 
-    def __init__(self, renderer: TextRenderer, cwd: str, clock: Callable[[], float]) -> None:
-        self._renderer = renderer
+    def __init__(self, layout: TranscriptLayout, cwd: str, clock: Callable[[], float]) -> None:
+        self._layout = layout
         self._cwd = cwd
         self._clock = clock
         self._words: MarkdownStream | LineStream = self._new_flow()
         self._thought = ""
         self._plan: list[v1.PlanEntry] = []
-        self._last = ""
         self.cards: dict[str, ToolCallCard] = {}
         self.last_thought = ""
         self.last_card: ToolCallCard | None = None
@@ -55,7 +53,7 @@ class Narrator:
                 self._thought += sanitize(text)
                 return done
             case v1.UserMessageChunk(content=content):
-                return self.settle() + self.you(_words_in(content))
+                return self.settle() + self._layout.prompt(_words_in(content))
             case v1.ToolCall():
                 return self.settle() + self._card(update)
             case v1.SessionUpdateToolCallUpdate():
@@ -67,7 +65,7 @@ class Narrator:
                 self._remarks.append(title)
                 return ""
             case v1.Notice(severity=severity, title=title):
-                return self.settle() + self.aside(title, NOTICE_STYLES.get(severity, "dim"))
+                return self.settle() + self._layout.remark(title, NOTICE_STYLES.get(severity, "dim"))
             case v1.CompactionUpdate(status=status, error=error):
                 return self.settle() + self._compaction(status, error or "")
             case _:
@@ -82,10 +80,10 @@ class Narrator:
         done = self.settle()
         for card in [card for card in self.cards.values() if not card.is_over]:
             card.status = "failed"
-            done += self._put(CARD, card.over(self._cwd))
+            done += self._layout.entry("call", card.over(self._cwd))
         self.cards.clear()
         if self._plan:
-            done += self._put(ASIDE, Text("\n").join(_plan_lines(self._plan)))
+            done += self._layout.drawing(Text("\n").join(_plan_lines(self._plan)))
             self._plan = []
         return done
 
@@ -94,46 +92,6 @@ class Narrator:
         count = len(self._unasked)
         self._unasked.clear()
         return count
-
-    def you(self, text: str) -> str:
-        """Return what the user said."""
-        lines = sanitize(text).strip("\n").split("\n")
-        said = Text("❯ ", style="bold cyan").append("\n  ".join(lines), style="bold")
-        return self._put(YOU, said)
-
-    def aside(self, text: str, style: str = "dim") -> str:
-        """Return a remark that nobody in the conversation made."""
-        return self._put(ASIDE, Text("! " if style != "dim" else "· ", style=style).append(sanitize(text)))
-
-    def document(self, markdown: str) -> str:
-        """Return Markdown of our own, such as an answer to a command of the chat."""
-        return self._put(TEXT, self._renderer.prose(markdown))
-
-    def shown(self, *parts: RenderableType) -> str:
-        """Return something drawn by somebody else."""
-        return self._put(ASIDE, *parts)
-
-    def below(self, *parts: RenderableType) -> str:
-        """Return something that belongs right below what was shown last."""
-        return self._renderer.written(*parts)
-
-    def greeting(self, place: str) -> str:
-        """Return the first line of all."""
-        title = (
-            Text(f"{messages.PRODUCT} ", style="bold cyan")
-            .append(place)
-            .append(f"  {messages.GREETING_HINT}", style="dim")
-        )
-        return self._put(ASIDE, title)
-
-    def farewell(self, session_id: str) -> str:
-        """Give the last line: how to come back."""
-        told = Text(messages.how_to_resume(session_id), style="dim")
-        return f"\n{self._renderer.written(told)}"
-
-    def drawn(self, part: RenderableType) -> str:
-        """Return something of a line that does not stay."""
-        return self._renderer.written(part).rstrip("\n")
 
     def pulse(self) -> Text:
         """Draw that somebody is at work of whom nothing is heard."""
@@ -147,29 +105,27 @@ class Narrator:
             last = self._thought.rstrip().rpartition("\n")[2]
             parts.append(Text(f"∴ {clip(last, width - 4)}", style="dim italic"))
         if self._words.tail.strip():
-            parts.append(self._renderer.prose(self._words.tail))
+            parts.append(self._layout.prose(self._words.tail))
         now = self._clock()
         parts += [card.live(now, width) for card in self.cards.values() if not card.is_over]
         if self._plan:
             parts.append(Text("\n").join(_plan_lines(_around_now(self._plan))))
         if not parts:
             return ""
-        lines = self._renderer.written(*parts).rstrip("\n").split("\n")
+        lines = self._layout.transient(*parts).split("\n")
         return "\n".join(lines[-max(1, rows) :])
 
     def _new_flow(self) -> MarkdownStream | LineStream:
-        return LineStream() if self._renderer.look.is_plain else MarkdownStream()
+        return LineStream() if self._layout.is_plain else MarkdownStream()
 
     def _say(self, content: v1.ContentBlock) -> str:
-        return "".join(
-            self._put(TEXT, self._renderer.prose(block)) for block in self._words.feed(_words_in(content))
-        )
+        return "".join(self._layout.message(block) for block in self._words.feed(_words_in(content)))
 
     def _end_words(self) -> str:
-        done = "".join(self._put(TEXT, self._renderer.prose(block)) for block in self._words.finish())
+        done = "".join(self._layout.message(block) for block in self._words.finish())
         self._words = self._new_flow()
         remarks, self._remarks = self._remarks, []
-        return done + "".join(self.aside(remark) for remark in remarks)
+        return done + "".join(self._layout.remark(remark) for remark in remarks)
 
     def _end_thought(self) -> str:
         """Fold a thought that is over: its beginning, and how much more there is."""
@@ -183,7 +139,7 @@ class Narrator:
             shown.append(
                 f"\n  {messages.more_lines_of_thought(len(lines) - SHOWN_THOUGHT_LINES)}", style="dim"
             )
-        return self._put(ASIDE, shown)
+        return self._layout.drawing(shown)
 
     def _card(self, update: v1.ToolCall | v1.SessionUpdateToolCallUpdate) -> str:
         now = self._clock()
@@ -195,25 +151,18 @@ class Narrator:
         self.last_card = card
         if card.status == "completed" and not card.was_judged:
             self._unasked.update(diff.path for diff in card.diffs)
-        return self._put(CARD, card.over(self._cwd))
+        return self._layout.entry("call", card.over(self._cwd))
 
     def _compaction(self, status: str, error: str) -> str:
         match status:
             case "in_progress":
-                return self.aside(messages.COMPACTING)
+                return self._layout.remark(messages.COMPACTING)
             case "completed":
-                return self.aside(messages.COMPACTED)
+                return self._layout.remark(messages.COMPACTED)
             case "failed":
-                return self.aside(messages.compaction_failed(error), "yellow")
+                return self._layout.remark(messages.compaction_failed(error), "yellow")
             case _:
                 return ""
-
-    def _put(self, kind: str, *parts: RenderableType) -> str:
-        """Write a part, an empty line before it unless it goes on with what stands above."""
-        goes_on = kind == self._last and (kind == CARD or (kind == TEXT and self._renderer.look.is_plain))
-        gap = "" if goes_on or not self._last else "\n"
-        self._last = kind
-        return gap + self._renderer.written(*parts)
 
 
 def _words_in(content: v1.ContentBlock) -> str:

@@ -1,0 +1,78 @@
+"""The entries of a transcript on the terminal, and the blank lines between them.
+
+Every entry is given back as text to be written; a `TranscriptLayout` writes nothing itself.
+"""
+
+from typing import Literal
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from hermes_acp.frontends.chat import messages
+from hermes_acp.frontends.chat.rendering.terminal_text import sanitize
+from hermes_acp.frontends.chat.rendering.text_rendering import TextRenderer
+
+EntryKind = Literal["message", "call", "remark", "prompt"]
+
+
+class TranscriptLayout:
+    """Lays out the entries of one transcript, in the order in which its methods are called."""
+
+    def __init__(self, renderer: TextRenderer) -> None:
+        self._renderer = renderer
+        self._last: EntryKind | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the terminal takes lines of text and nothing else."""
+        return self._renderer.look.is_plain
+
+    def greeting(self, folder: str) -> str:
+        """Return the first line of all."""
+        title = (
+            Text(f"{messages.PRODUCT} ", style="bold cyan")
+            .append(folder)
+            .append(f"  {messages.GREETING_HINT}", style="dim")
+        )
+        return self.entry("remark", title)
+
+    def farewell(self, session_id: str) -> str:
+        """Return the last line, which tells how to resume the session."""
+        return f"\n{self._renderer.written(Text(messages.how_to_resume(session_id), style='dim'))}"
+
+    def prompt(self, text: str) -> str:
+        """Return what the user said."""
+        lines = sanitize(text).strip("\n").split("\n")
+        return self.entry("prompt", Text("❯ ", style="bold cyan").append("\n  ".join(lines), style="bold"))
+
+    def message(self, markdown: str) -> str:
+        """Return Markdown of the agent or of the chat itself."""
+        return self.entry("message", self._renderer.prose(markdown))
+
+    def remark(self, text: str, style: str = "dim") -> str:
+        """Return a remark that is nobody's message."""
+        mark = Text("! " if style != "dim" else "· ", style=style)
+        return self.entry("remark", mark.append(sanitize(text)))
+
+    def drawing(self, *parts: RenderableType) -> str:
+        """Return an entry that the caller has drawn."""
+        return self.entry("remark", *parts)
+
+    def continuation(self, *parts: RenderableType) -> str:
+        """Return more of the last entry, without a blank line above."""
+        return self._renderer.written(*parts)
+
+    def transient(self, *parts: RenderableType) -> str:
+        """Return something that is drawn over and over, without the end of its last line."""
+        return self._renderer.written(*parts).rstrip("\n")
+
+    def prose(self, markdown: str) -> RenderableType:
+        """Return Markdown as a part of something that is drawn."""
+        return self._renderer.prose(markdown)
+
+    def entry(self, kind: EntryKind, *parts: RenderableType) -> str:
+        """Return an entry, with a blank line above unless it continues the run of calls or plain lines above."""
+        is_run = kind == self._last and (kind == "call" or (kind == "message" and self.is_plain))
+        gap = "" if is_run or self._last is None else "\n"
+        self._last = kind
+        return gap + self._renderer.written(*parts)
