@@ -1,1 +1,1 @@
-"""A terminal's face: a conversation in lines, on a client that speaks to a child `hermes-acp` as any editor does."""
+"""Chat in a terminal: a client that starts `hermes-acp` and talks to it over ACP, as an editor does."""

@@ -1,7 +1,6 @@
 """The command `hermes-acp chat`.
 
-Knows: its flags, what must be installed for it. Does not know: the chat, which is imported when the flags are sound and
-its agent is on the way.
+It starts the agent as soon as the flags are valid, and imports the rest of the chat afterwards.
 """
 
 import argparse
@@ -20,7 +19,7 @@ NEEDED: Final = ("rich", "prompt_toolkit")
 
 
 def chat_command(arguments: Sequence[str]) -> int:
-    """Hold a chat in the terminal; give the exit code."""
+    """Run a chat in the terminal; return the exit code."""
     options = _parser().parse_args(arguments)
     try:
         _require_packages()

@@ -1,7 +1,4 @@
-"""What a slash command of the chat is, and what it may reach.
-
-Knows: the shape of a plugin in `commands`. Does not know: any leaf.
-"""
+"""What a slash command of the chat is, and what it can use."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -41,7 +38,7 @@ class CommandContext:
         self.is_leaving = False
 
     async def tell(self, text: str, style: str = "dim") -> None:
-        """Say something short."""
+        """Show a short remark."""
         await self.screen.write(self.layout.remark(text, style))
 
     async def show(self, markdown: str) -> None:
@@ -52,15 +49,15 @@ class CommandContext:
         """Show something drawn by the caller."""
         await self.screen.write(self.layout.drawing(*parts))
 
-    async def switch(self, wish: SessionRequest) -> None:
-        """Open another session; say so where it cannot be."""
+    async def switch(self, request: SessionRequest) -> None:
+        """Open another session, or report why it could not be opened."""
         try:
-            await self.link.switch(wish)
+            await self.link.switch(request)
         except AgentError as error:
             await self.tell(messages.session_not_opened(error.sentence), "red")
 
     async def set_option(self, name: str, wanted: str) -> None:
-        """Give an option another value, by its name or its number; without one, show what there is and ask."""
+        """Set an option by name or number; without a value, list the values and ask."""
         option = self.session_status.option(name)
         if option is None:
             await self.tell(messages.unknown_option(name), "yellow")
@@ -94,10 +91,10 @@ class CommandContext:
 
 
 class ChatCommand(Struct, frozen=True):
-    """One command: what it is for, what it does with the words behind its name.
+    """One slash command.
 
-    `option` names the option whose values may stand there. One that `needs_rest` waits for no turn: it is refused while
-    one runs.
+    `run` gets the text after the command's name; `option` names the option whose values complete that text. A
+    command that `needs_rest` is refused during a turn.
     """
 
     description: str

@@ -1,8 +1,4 @@
-"""A chat: prompts go to the agent, news are told, questions are put, one at a time at one terminal.
-
-Knows: who may read the terminal when, what a prompt becomes.
-Does not know: how anything is drawn, how the agent is started.
-"""
+"""The main loop of a chat: prompts, slash commands, and questions, one at a time on one terminal."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -30,7 +26,7 @@ FAILED, UNUSABLE, REFUSED = 1, 2, 5
 
 
 class _Question:
-    """Something only a person can answer, until it is answered or nobody wants to know any more."""
+    """A question for the person, until it is answered or withdrawn."""
 
     def __init__(self, put: Callable[[], Awaitable[Any]]) -> None:
         self.put = put
@@ -40,7 +36,7 @@ class _Question:
 
 
 class InitialOptions(Struct, frozen=True):
-    """Options to be set as soon as the first session is open."""
+    """Options to set once the first session is open."""
 
     model: str = ""
     mode: str = ""
@@ -50,12 +46,16 @@ class Chat:
     """One chat, from its first prompt to its end."""
 
     def __init__(
-        self, context: CommandContext, events: EventQueue, presenter: EventPresenter, wishes: InitialOptions
+        self,
+        context: CommandContext,
+        events: EventQueue,
+        presenter: EventPresenter,
+        initial_options: InitialOptions,
     ) -> None:
         self._context = context
         self._events = events
         self._presenter = presenter
-        self._wishes = wishes
+        self._initial_options = initial_options
         self._questions: deque[_Question] = deque()
         self._asking: _Question | None = None
         self._is_cancelling = False
@@ -64,22 +64,22 @@ class Chat:
         self._group: anyio.abc.TaskGroup | None = None
 
     async def hold(self, begin: Callable[[], Awaitable[None]]) -> int:
-        """Hold the chat; `begin` keeps the agent. Gives the exit code."""
+        """Run the chat while `begin` keeps the agent running; return the exit code."""
         async with anyio.create_task_group() as group:
             self._group = group
             group.start_soon(self._keep, begin)
             group.start_soon(self._presenter.run)
             group.start_soon(self._cancel_read_at_end)
-            group.start_soon(self._set_wishes)
+            group.start_soon(self._set_initial_options)
             try:
                 await self._read()
-                await self._events.all_told()
+                await self._events.all_shown()
             finally:
                 group.cancel_scope.cancel()
         return self._code()
 
     def interrupt(self, has_text: bool) -> Reaction:
-        """Take Ctrl+C: it stops the turn, clears the line, or leaves the second time."""
+        """Handle Ctrl+C: stop the turn, clear the line, or quit the second time."""
         session = self._context.link.current
         if self._presenter.is_busy:
             if self._is_cancelling or session is None:
@@ -99,16 +99,16 @@ class Chat:
         return "stay"
 
     async def permit(self, request: v1.RequestPermissionRequest) -> Permission | None:
-        """Put a request for permission; where nobody is there it is refused."""
+        """Ask for a permission; reject it if nobody is there."""
         context = self._context
-        await self._events.all_told()
+        await self._events.all_shown()
         if not context.screen.can_ask:
             self._was_refused = True
             title = request.tool_call.title or request.tool_call.tool_call_id
             self._events.put(Remark(messages.rejected_unattended(title), "yellow"))
             return Permission(option_named(request, "reject_once"))
         if card := context.narrator.cards.get(request.tool_call.tool_call_id):
-            card.was_judged = True
+            card.was_reviewed = True
         approval = ApprovalPrompt(
             context.screen,
             context.layout,
@@ -116,16 +116,16 @@ class Chat:
             context.cwd,
             accepts_partial_edits=context.link.accepts_partial_edits,
         )
-        judged = await self._ask(approval.put)
-        if judged is None:
+        answer = await self._ask(approval.put)
+        if answer is None:
             return None
-        if judged.stops_turn:
+        if answer.stops_turn:
             self.interrupt(False)
-        return judged.permission
+        return answer.permission
 
     async def inquire(self, request: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:
-        """Put a form or a page; where nobody is there it is dismissed."""
-        await self._events.all_told()
+        """Show a form or a link; dismiss it if nobody is there."""
+        await self._events.all_shown()
         if not self._context.screen.can_ask:
             return v1.CreateElicitationResponseCancel()
         answer = await self._ask(
@@ -134,7 +134,7 @@ class Chat:
         return answer or v1.CreateElicitationResponseCancel()
 
     async def _ask(self, put: Callable[[], Awaitable[Any]]) -> Any:
-        """Have a question put by whoever reads the terminal, and wait for its answer."""
+        """Queue a question for the task that reads the terminal, and wait for its answer."""
         question = _Question(put)
         self._questions.append(question)
         self._cancel_question()
@@ -151,24 +151,24 @@ class Chat:
         self._cancel_question()
 
     async def _cancel_read_at_end(self) -> None:
-        """Let go of the terminal when anything here fails: a prompt would wait on for somebody to type."""
+        """Release the terminal when any task fails; otherwise the prompt would wait for somebody to type."""
         try:
             await anyio.sleep_forever()
         finally:
             self._context.screen.cancel_read()
 
-    async def _set_wishes(self) -> None:
+    async def _set_initial_options(self) -> None:
         try:
             await self._context.link.session()
         except AgentLost:
             return
-        for name, wanted in (("model", self._wishes.model), ("mode", self._wishes.mode)):
+        for name, wanted in (("model", self._initial_options.model), ("mode", self._initial_options.mode)):
             if wanted:
-                await self._events.all_told()
+                await self._events.all_shown()
                 await self._context.set_option(name, wanted)
 
     async def _read(self) -> None:
-        """Read the terminal until the end: the only task that does."""
+        """Read the terminal until the chat ends; no other task reads it."""
         context = self._context
         if not context.screen.can_ask:
             await self._wait_for_session()
@@ -177,7 +177,7 @@ class Chat:
             if context.is_leaving or context.link.failure is not None:
                 return
             if self._presenter.must_wait:
-                await self._presenter.stirred()
+                await self._presenter.changed()
                 continue
             line = await context.screen.read_prompt()
             if isinstance(line, str):
@@ -187,7 +187,7 @@ class Chat:
                 return
 
     async def _wait_for_session(self) -> None:
-        """Wait until there is one, or none to be had: a pipe may be at its end before."""
+        """Wait for the session or for its failure, because a pipe may reach its end before."""
         try:
             await self._context.link.session()
         except AgentLost:
@@ -204,7 +204,7 @@ class Chat:
             question.is_settled.set()
 
     async def _take(self, line: str) -> None:
-        """Take a line: a command of the chat, else a prompt."""
+        """Run a line as a slash command of the chat, or send it as a prompt."""
         self._presenter.hint, self._was_warned = "", False
         name, _, words = line.strip().removeprefix("/").partition(" ")
         name = "quit" if name == "exit" else name
@@ -223,7 +223,7 @@ class Chat:
         self._group.start_soon(self._send, line)
 
     async def _send(self, line: str) -> None:
-        """See a prompt through, over the agent's end too: what the agent had not heard is sent once more."""
+        """Send a prompt and wait for its answer; after a restart, send it again if the agent had not recorded it."""
         content: list[v1.ContentBlock] = [v1.TextContent(text=line), *mentions(line, self._context.cwd)]
         over = TurnFinished(line)
         try:
@@ -234,7 +234,7 @@ class Chat:
                     over = TurnFinished(line, stop_reason=answer.stop_reason)
                 except AgentGone:
                     await self._context.link.reopened(openings)
-                    if line not in self._context.link.seen.recalled_prompts[-self._presenter.waiting :]:
+                    if line not in self._context.link.seen.replayed_prompts[-self._presenter.waiting :]:
                         continue
                 except AgentError as error:
                     over = TurnFinished(line, error=error)
@@ -246,7 +246,7 @@ class Chat:
         self._events.put(over)
 
     def _cancel_question(self) -> None:
-        self._presenter.stir()
+        self._presenter.notify_change()
         if self._asking is None:
             self._context.screen.cancel_read()
 

@@ -1,8 +1,4 @@
-"""A chat as a process: its terminal is looked at, its parts are put together, its end is told.
-
-Knows: colours and their absence, which screen is taken, what the agent is told of this side.
-Does not know: what is said.
-"""
+"""Set up a chat: inspect the terminal, build the parts, report how it ended."""
 
 import argparse
 import os
@@ -37,13 +33,13 @@ from hermes_acp.world import enable_garbage_collection
 CAPABILITIES: Final[Mapping[str, Any]] = MappingProxyType(
     {"session": {"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}}}
 )
-DUMB: Final = frozenset({"dumb", "unknown", ""})
-LAST_LINES: Final = 6
+DUMB_TERMINALS: Final = frozenset({"dumb", "unknown", ""})
+MAX_REPORT_LINES: Final = 6
 NAME: Final = "hermes-acp-chat"
 
 
 def run_chat(environment: Environment, cwd: str, options: argparse.Namespace, launch: AgentLauncher) -> int:
-    """Hold a chat; give the exit code."""
+    """Run a chat; return the exit code."""
     enable_garbage_collection()
     return anyio.run(_hold, environment, cwd, options, launch)
 
@@ -51,46 +47,46 @@ def run_chat(environment: Environment, cwd: str, options: argparse.Namespace, la
 async def _hold(
     environment: Environment, cwd: str, options: argparse.Namespace, launch: AgentLauncher
 ) -> int:
-    is_there = sys.stdin.isatty() and sys.stdout.isatty()
-    look = look_of(environment.variables, is_terminal=is_there and not options.plain)
+    is_terminal_attached = sys.stdin.isatty() and sys.stdout.isatty()
+    style = terminal_style_of(environment.variables, is_terminal=is_terminal_attached and not options.plain)
     events, session_status = EventQueue(), SessionStatus()
-    layout = TranscriptLayout(TextRenderer(look, _columns))
+    layout = TranscriptLayout(TextRenderer(style, _columns))
     narrator = Narrator(layout, cwd, time.monotonic)
     link = AgentLink(launch, cwd, events)
-    presenter = EventPresenter(events, layout, narrator, session_status, link, is_patient=look.is_plain)
+    presenter = EventPresenter(events, layout, narrator, session_status, link, is_sequential=style.is_plain)
     chat_now: list[Chat] = []
-    scenery = ScreenWidgets(
+    widgets = ScreenWidgets(
         presenter.live,
         presenter.status,
-        presenter.invitation,
+        presenter.placeholder,
         lambda has_text: chat_now[0].interrupt(has_text),
     )
-    screen = _screen(scenery, session_status, environment, cwd, look, is_private=options.private)
-    presenter.speak_on(screen)
+    screen = _screen(widgets, session_status, environment, cwd, style, is_private=options.private)
+    presenter.attach_screen(screen)
     context = CommandContext(screen, layout, narrator, session_status, link, cwd)
     chat = Chat(context, events, presenter, InitialOptions(options.model, options.mode))
     chat_now.append(chat)
     user = User(chat.permit, chat.inquire, link.take, capabilities=CAPABILITIES, name=NAME)
-    if is_there:
+    if is_terminal_attached:
         await screen.write(_banner(layout, cwd, environment))
     code = 1
     try:
         async with anyio.create_task_group() as group:
             if isinstance(screen, PlainScreen):
-                group.start_soon(_heed_interrupts, chat, screen)
-            code = await chat.hold(lambda: link.keep(_wish_of(options), user))
+                group.start_soon(_forward_interrupts, chat, screen)
+            code = await chat.hold(lambda: link.run(_requested_session(options), user))
             group.cancel_scope.cancel()
     finally:
         events.close()
         _close(screen)
-    _say_goodbye(link, layout, is_there=is_there)
+    _report_end(link, layout, is_terminal_attached=is_terminal_attached)
     return code
 
 
-def look_of(variables: Mapping[str, str], *, is_terminal: bool) -> TerminalStyle:
-    """Return what a terminal can show, from the variables that say so."""
+def terminal_style_of(variables: Mapping[str, str], *, is_terminal: bool) -> TerminalStyle:
+    """Return what the terminal can show, from environment variables."""
     term = variables.get("TERM", "")
-    if not is_terminal or term in DUMB:
+    if not is_terminal or term in DUMB_TERMINALS:
         return TerminalStyle("none", is_plain=True)
     if variables.get("NO_COLOR"):
         return TerminalStyle("attributes", is_plain=False)
@@ -100,15 +96,15 @@ def look_of(variables: Mapping[str, str], *, is_terminal: bool) -> TerminalStyle
 
 
 def _screen(
-    scenery: ScreenWidgets,
+    widgets: ScreenWidgets,
     session_status: SessionStatus,
     environment: Environment,
     cwd: str,
-    look: TerminalStyle,
+    style: TerminalStyle,
     *,
     is_private: bool,
 ) -> Screen:
-    if look.is_plain:
+    if style.is_plain:
         return PlainScreen(sys.stdin.fileno(), sys.stdout.fileno())
     from prompt_toolkit.history import InMemoryHistory
 
@@ -122,7 +118,7 @@ def _screen(
     completer = LineCompleter(cwd, offering.commands, offering.values, time.monotonic)
     history = InMemoryHistory() if is_private else PromptHistory(environment.home, cwd)
     editor = editor_of(environment.variables)
-    return LiveScreen(scenery, completer, history, look.colours, time.monotonic, editor)
+    return LiveScreen(widgets, completer, history, style.colours, time.monotonic, editor)
 
 
 def _close(screen: Screen) -> None:
@@ -133,14 +129,14 @@ def _close(screen: Screen) -> None:
         screen.close()
 
 
-async def _heed_interrupts(chat: Chat, screen: PlainScreen) -> None:
+async def _forward_interrupts(chat: Chat, screen: PlainScreen) -> None:
     with anyio.open_signal_receiver(signal.SIGINT) as signals:
         async for _ in signals:
             if chat.interrupt(False) == "leave":
                 screen.cancel_read()
 
 
-def _wish_of(options: argparse.Namespace) -> SessionRequest:
+def _requested_session(options: argparse.Namespace) -> SessionRequest:
     if options.resume:
         return SessionRequest("stored", options.resume)
     return SessionRequest("newest" if options.goes_on else "new")
@@ -156,11 +152,11 @@ def _banner(layout: TranscriptLayout, cwd: str, environment: Environment) -> str
     return layout.greeting(sanitize_line(place))
 
 
-def _say_goodbye(link: AgentLink, layout: TranscriptLayout, *, is_there: bool) -> None:
-    """Say why it ended where it did not end well, and how to come back."""
+def _report_end(link: AgentLink, layout: TranscriptLayout, *, is_terminal_attached: bool) -> None:
+    """Report a failure, or how to resume the session."""
     if link.failure is not None:
         last_words = sanitize(link.failure.sentence).split("\n")
-        told = "\n".join((last_words[0], *last_words[1:][-LAST_LINES:]))
+        told = "\n".join((last_words[0], *last_words[1:][-MAX_REPORT_LINES:]))
         sys.stderr.write(f"{messages.fatal(told)}\n")
-    elif is_there and link.last_id:
+    elif is_terminal_attached and link.last_id:
         os.write(sys.stdout.fileno(), layout.farewell(link.last_id).encode())

@@ -1,8 +1,4 @@
-"""Tells the news of a chat, in their order, each once.
-
-Knows: when a turn runs, which prompts wait, what a stop reason means to a person.
-Does not know: who reads the terminal.
-"""
+"""Show the events of a chat, in order, each once."""
 
 from collections import deque
 from typing import Final
@@ -32,7 +28,7 @@ MESSAGE_CHUNKS: Final = v1.AgentMessageChunk | v1.AgentThoughtChunk
 
 
 class EventPresenter:
-    """Tells news on one screen."""
+    """Shows events on one screen."""
 
     def __init__(
         self,
@@ -42,94 +38,94 @@ class EventPresenter:
         session_status: SessionStatus,
         link: AgentLink,
         *,
-        is_patient: bool,
+        is_sequential: bool,
     ) -> None:
-        """`is_patient` is for a screen on which a prompt waits until the one before it is answered."""
+        """Create a presenter; if `is_sequential`, a prompt is read only after the one before it was answered."""
         self._events = events
         self._layout = layout
         self._narrator = narrator
         self._session_status = session_status
         self._link = link
-        self._is_patient = is_patient
+        self._is_sequential = is_sequential
         self._screen: Screen | None = None
         self._running = 0
-        self._unsaid: deque[str] = deque()
-        self._news = anyio.Event()
+        self._queued_prompts: deque[str] = deque()
+        self._change = anyio.Event()
         self.hint = ""
         self.has_failed = False
 
     @property
     def is_busy(self) -> bool:
-        """Whether a prompt has no answer yet."""
+        """Whether a prompt is unanswered."""
         return self._running > 0
 
     @property
     def waiting(self) -> int:
-        """How many prompts have no answer yet."""
+        """Number of unanswered prompts, at least 1."""
         return max(1, self._running)
 
     @property
     def must_wait(self) -> bool:
-        """Whether nothing may be read now."""
-        return self._is_patient and self.is_busy
+        """Whether no prompt may be read now."""
+        return self._is_sequential and self.is_busy
 
-    def speak_on(self, screen: Screen) -> None:
-        """Take the screen to tell on."""
+    def attach_screen(self, screen: Screen) -> None:
+        """Set the screen to show events on."""
         self._screen = screen
 
-    async def stirred(self) -> None:
-        """Wait until something may have changed."""
-        await self._news.wait()
+    async def changed(self) -> None:
+        """Wait until `notify_change` is called."""
+        await self._change.wait()
 
-    def stir(self) -> None:
-        """Have whoever waits look again."""
-        self._news.set()
-        self._news = anyio.Event()
+    def notify_change(self) -> None:
+        """Wake whoever waits in `changed`."""
+        self._change.set()
+        self._change = anyio.Event()
 
     async def begin(self, prompt: str) -> None:
-        """Take a prompt that is being sent; one that waits is shown as said when its turn comes."""
+        """Note a prompt that is being sent; one that waits is shown once its turn begins."""
         self._running += 1
-        if self._running > 1 and not self._is_patient:
-            self._unsaid.append(prompt)
-        elif not self._is_patient or not self._the_screen.can_ask:
-            await self._the_screen.write(self._layout.prompt(prompt))
+        if self._running > 1 and not self._is_sequential:
+            self._queued_prompts.append(prompt)
+        elif not self._is_sequential or not self._attached_screen.can_ask:
+            await self._attached_screen.write(self._layout.prompt(prompt))
 
     async def run(self) -> None:
-        """Tell for ever."""
+        """Show events until cancelled."""
         while True:
-            news = await self._events.take()
-            text = "".join(self._told(each) for each in news)
+            events = await self._events.take()
+            text = "".join(self._render_event(each) for each in events)
             if text:
-                await self._the_screen.write(text)
-            for each in news:
+                await self._attached_screen.write(text)
+            for each in events:
                 if isinstance(each, QueueMarker):
                     each.reached.set()
-            self._the_screen.refresh()
-            self.stir()
+            self._attached_screen.refresh()
+            self.notify_change()
 
     def live(self, rows: int, columns: int) -> str:
-        """Draw what moves, the prompts that wait below it."""
+        """Draw what is still moving, with the waiting prompts below."""
         fate = messages.STEERING if self._is_steering else messages.QUEUED
         waiting = [
             self._layout.transient(
                 Text(f"❯ {clip(sanitize_line(prompt), columns - 16)}  ({fate})", style="dim")
             )
-            for prompt in self._unsaid
+            for prompt in self._queued_prompts
         ]
         moving = self._narrator.live(max(1, rows - len(waiting)), columns)
         if not moving and self.is_busy:
-            moving = self._layout.transient(self._narrator.pulse())
+            moving = self._layout.transient(self._narrator.working_line())
         return "\n".join(part for part in (moving, *waiting) if part)
 
-    def invitation(self, columns: int) -> str:
-        """Say what may be typed now."""
+    def placeholder(self, columns: int) -> str:
+        """Return the hint in the empty input line."""
         if not self.is_busy:
             return clip(messages.IDLE_PLACEHOLDER, columns)
         busy = messages.STEERING_PLACEHOLDER if self._is_steering else messages.QUEUEING_PLACEHOLDER
         return clip(busy, columns)
 
     def status(self, columns: int) -> str:
-        """Return the line at the bottom."""
+        """Return the status line."""
         if self.hint:
             return clip(self.hint, max(1, columns - 1))
         if self._link.current is None:
@@ -137,7 +133,7 @@ class EventPresenter:
         return self._session_status.line(columns)
 
     @property
-    def _the_screen(self) -> Screen:
+    def _attached_screen(self) -> Screen:
         assert self._screen is not None
         return self._screen
 
@@ -145,58 +141,60 @@ class EventPresenter:
     def _is_steering(self) -> bool:
         return self._session_status.current("during_turn") == "steer"
 
-    def _told(self, news: ChatEvent) -> str:
-        match news:
+    def _render_event(self, event: ChatEvent) -> str:
+        match event:
             case UpdateReceived():
-                return self._updated(news)
+                return self._render_update(event)
             case TurnFinished():
-                return self._over(news)
+                return self._render_turn_end(event)
             case SessionOpened():
-                return self._opened(news)
+                return self._render_opening(event)
             case Remark(text=text, style=style):
                 return self._narrator.settle() + self._layout.remark(text, style)
             case QueueMarker():
                 return ""
 
-    def _updated(self, news: UpdateReceived) -> str:
-        update = self._link.seen.fresh(news.update) if news.is_again else news.update
+    def _render_update(self, event: UpdateReceived) -> str:
+        update = self._link.seen.fresh(event.update) if event.is_replay else event.update
         if update is None:
             return ""
         self._link.seen.note(update)
         self._session_status.take(update)
-        steered = "" if isinstance(update, MESSAGE_CHUNKS) or not self._is_steering else self._say_unsaid()
+        steered = (
+            "" if isinstance(update, MESSAGE_CHUNKS) or not self._is_steering else self._show_queued_prompts()
+        )
         return steered + self._narrator.take(update)
 
-    def _say_unsaid(self) -> str:
-        said = [self._unsaid.popleft() for _ in range(len(self._unsaid))]
+    def _show_queued_prompts(self) -> str:
+        said = [self._queued_prompts.popleft() for _ in range(len(self._queued_prompts))]
         return self._narrator.settle() + "".join(map(self._layout.prompt, said)) if said else ""
 
-    def _opened(self, news: SessionOpened) -> str:
-        if news.was_lost:
+    def _render_opening(self, event: SessionOpened) -> str:
+        if event.was_lost:
             return ""
         rest = self._narrator.end_turn()
-        self._narrator.take_unasked()
-        if not news.has_past:
+        self._narrator.take_unasked_count()
+        if not event.has_past:
             return rest
-        title = self._session_status.title or news.session_id
+        title = self._session_status.title or event.session_id
         return rest + self._layout.remark(messages.resumed(title))
 
-    def _over(self, news: TurnFinished) -> str:
+    def _render_turn_end(self, event: TurnFinished) -> str:
         self._running -= 1
         text = self._narrator.end_turn()
         self.hint = ""
-        if news.error is not None:
+        if event.error is not None:
             self.has_failed = True
-            text += self._layout.remark(news.error.sentence, "red")
-        elif not news.stop_reason:
+            text += self._layout.remark(event.error.sentence, "red")
+        elif not event.stop_reason:
             text += self._layout.remark(messages.RESTARTED, "yellow")
-        elif news.stop_reason in messages.STOP_REASONS:
-            text += self._layout.remark(messages.STOP_REASONS[news.stop_reason])
-        if (count := self._narrator.take_unasked()) and self._link.supports_reviews:
+        elif event.stop_reason in messages.STOP_REASONS:
+            text += self._layout.remark(messages.STOP_REASONS[event.stop_reason])
+        if (count := self._narrator.take_unasked_count()) and self._link.supports_reviews:
             text += self._layout.remark(messages.changed_without_asking(count))
-        if news.prompt in self._unsaid:  # it was taken into the turn that ends
-            self._unsaid.remove(news.prompt)
-            text = self._layout.prompt(news.prompt) + text
-        if self._unsaid:
-            text += self._layout.prompt(self._unsaid.popleft())
+        if event.prompt in self._queued_prompts:  # it was taken into the turn that ends
+            self._queued_prompts.remove(event.prompt)
+            text = self._layout.prompt(event.prompt) + text
+        if self._queued_prompts:
+            text += self._layout.prompt(self._queued_prompts.popleft())
         return text

@@ -12,12 +12,12 @@ DRAWN = TerminalStyle("none", is_plain=False)
 CWD = "/project"
 
 
-def renderer(look: TerminalStyle = DRAWN, columns: int = 60) -> TextRenderer:
-    return TextRenderer(look, lambda: columns)
+def renderer(style: TerminalStyle = DRAWN, columns: int = 60) -> TextRenderer:
+    return TextRenderer(style, lambda: columns)
 
 
-def layout(look: TerminalStyle = DRAWN, columns: int = 60) -> TranscriptLayout:
-    return TranscriptLayout(renderer(look, columns))
+def layout(style: TerminalStyle = DRAWN, columns: int = 60) -> TranscriptLayout:
+    return TranscriptLayout(renderer(style, columns))
 
 
 def narrator(on: TranscriptLayout) -> Narrator:

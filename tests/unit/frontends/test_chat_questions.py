@@ -31,10 +31,10 @@ async def judge(
     *answers: str | Gesture, accepts_partial_edits: bool = True
 ) -> tuple[ApprovalAnswer, AnsweredScreen]:
     screen = AnsweredScreen(*answers)
-    judged = await ApprovalPrompt(
+    answer = await ApprovalPrompt(
         screen, layout(), request(), CWD, accepts_partial_edits=accepts_partial_edits
     ).put()
-    return judged, screen
+    return answer, screen
 
 
 @pytest.mark.parametrize(
@@ -54,17 +54,17 @@ async def judge(
 async def test_an_answer_is_one_of_the_agents_options(
     answers: tuple[str, ...], permission: Permission
 ) -> None:
-    judged, screen = await judge(*answers)
-    assert judged == ApprovalAnswer(permission)
+    answer, screen = await judge(*answers)
+    assert answer == ApprovalAnswer(permission)
     assert "2 - 2" in screen.written
     assert "1 Allow once" in screen.written
 
 
 async def test_a_hunk_that_is_left_out_is_told() -> None:
-    judged, _ = await judge("h", "y", "n")
-    assert judged.permission is not None
-    assert judged.permission.edits == {f"{CWD}/a": BEFORE.replace("2\n", "two\n", 1)}
-    assert judged.permission.rejected[f"{CWD}/a"] == ("at line 18:\n-18\n+eighteen",)
+    answer, _ = await judge("h", "y", "n")
+    assert answer.permission is not None
+    assert answer.permission.edits == {f"{CWD}/a": BEFORE.replace("2\n", "two\n", 1)}
+    assert answer.permission.rejected[f"{CWD}/a"] == ("at line 18:\n-18\n+eighteen",)
 
 
 @pytest.mark.parametrize(
@@ -78,25 +78,25 @@ async def test_a_hunk_that_is_left_out_is_told() -> None:
 async def test_a_hunk_may_be_written_by_the_person(written: str, text: str) -> None:
     seen: list[str] = []
     screen = AnsweredScreen("h", "e", "y", rewrite=lambda given: seen.append(given) or written)
-    judged = await ApprovalPrompt(screen, layout(), request(), CWD, accepts_partial_edits=True).put()
+    answer = await ApprovalPrompt(screen, layout(), request(), CWD, accepts_partial_edits=True).put()
     after = text.replace("18\n", "eighteen\n")
     assert seen == ["two\n"]
-    assert judged == ApprovalAnswer(Permission("a", edits={f"{CWD}/a": after}, rejected={f"{CWD}/a": ()}))
+    assert answer == ApprovalAnswer(Permission("a", edits={f"{CWD}/a": after}, rejected={f"{CWD}/a": ()}))
 
 
 @pytest.mark.parametrize("written", ["2\n", None])
 async def test_a_hunk_written_back_to_what_it_was_is_left_out(written: str | None) -> None:
     screen = AnsweredScreen("h", "e", "y", rewrite=lambda _: written)
-    judged = await ApprovalPrompt(screen, layout(), request(), CWD, accepts_partial_edits=True).put()
-    assert judged.permission is not None
-    assert judged.permission.edits == {f"{CWD}/a": BEFORE.replace("18\n", "eighteen\n")}
-    assert judged.permission.rejected[f"{CWD}/a"] == ("at line 2:\n-2\n+two",)
+    answer = await ApprovalPrompt(screen, layout(), request(), CWD, accepts_partial_edits=True).put()
+    assert answer.permission is not None
+    assert answer.permission.edits == {f"{CWD}/a": BEFORE.replace("18\n", "eighteen\n")}
+    assert answer.permission.rejected[f"{CWD}/a"] == ("at line 2:\n-2\n+two",)
 
 
 @pytest.mark.parametrize(("gesture", "stops"), [(INTERRUPTED, True), (LEFT, False)])
 async def test_no_answer_is_no_permission(gesture: Gesture, stops: bool) -> None:
-    judged, _ = await judge(gesture)
-    assert judged == ApprovalAnswer(None, stops_turn=stops)
+    answer, _ = await judge(gesture)
+    assert answer == ApprovalAnswer(None, stops_turn=stops)
 
 
 async def test_an_agent_without_the_extension_is_offered_nothing_of_it() -> None:

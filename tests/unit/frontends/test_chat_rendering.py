@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus
 from hermes_acp.frontends.chat.agent.shown_updates import ShownUpdates
-from hermes_acp.frontends.chat.chat_process import look_of
-from hermes_acp.frontends.chat.rendering.diff_rendering import drawn, drawn_hunk, hunks_of
+from hermes_acp.frontends.chat.chat_process import terminal_style_of
+from hermes_acp.frontends.chat.rendering.diff_rendering import hunks_of, render_diff, render_hunk
 from hermes_acp.frontends.chat.rendering.markdown_stream import LineStream, MarkdownStream
 from hermes_acp.frontends.chat.rendering.terminal_text import output_text, sanitize, sanitize_line
 from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle
@@ -69,13 +69,13 @@ def test_nothing_that_is_shown_steers(text: str) -> None:
 
 @given(st.text(st.sampled_from("ab \n`*#>-[]()<&;x1\x1b\x07\x9b\u202e")))
 def test_no_markdown_gets_a_code_through(text: str) -> None:
-    written = renderer().written(renderer().prose(text))
+    written = renderer().render(renderer().markdown(text))
     assert "\x1b" not in written
     assert "\x9b" not in written
 
 
 def test_an_entity_does_not_become_what_it_names() -> None:
-    written = renderer().written(renderer().prose("a &#27;[31m b &#x202e; c [x](javascript:1) &#155;"))
+    written = renderer().render(renderer().markdown("a &#27;[31m b &#x202e; c [x](javascript:1) &#155;"))
     assert not set(written) & {"\x1b", "\u202e", "\x9b"}
 
 
@@ -95,7 +95,7 @@ def test_output_is_what_a_person_would_have_seen(raw: str, shown: str) -> None:
 
 
 def test_wide_signs_take_their_two_columns() -> None:
-    lines = renderer(columns=20).written(renderer(columns=20).prose("日本語 " * 9)).splitlines()
+    lines = renderer(columns=20).render(renderer(columns=20).markdown("日本語 " * 9)).splitlines()
     assert all(len(line) <= 11 for line in lines)
     assert "".join(lines).replace(" ", "") == "日本語" * 9
 
@@ -141,7 +141,7 @@ def test_what_only_looks_something_up_is_one_line() -> None:
 def test_a_diff_is_drawn_by_hunks() -> None:
     before = "\n".join(str(n) for n in range(1, 31))
     after = before.replace("\n3\n", "\nthree\n").replace("\n25\n", "\n25\nmore\n")
-    text = drawn(v1.Diff(path=f"{CWD}/a.py", old_text=before, new_text=after), CWD).plain
+    text = render_diff(v1.Diff(path=f"{CWD}/a.py", old_text=before, new_text=after), CWD).plain
     assert text.splitlines()[0] == "a.py  +2 -1"
     assert "    3 - 3\n    3 + three\n" in text
     assert "   26 + more" in text
@@ -151,18 +151,18 @@ def test_a_diff_is_drawn_by_hunks() -> None:
 
 def test_no_line_is_drawn_behind_the_last_line_end() -> None:
     diff = v1.Diff(path=f"{CWD}/a.py", old_text="one\ntwo\n", new_text="ONE\ntwo\n")
-    assert drawn(diff, CWD).plain.splitlines()[-1] == "    2   two"
-    assert drawn_hunk(diff, hunks_of(diff)[0]).plain.splitlines()[-1] == "    2   two"
+    assert render_diff(diff, CWD).plain.splitlines()[-1] == "    2   two"
+    assert render_hunk(diff, hunks_of(diff)[0]).plain.splitlines()[-1] == "    2   two"
 
 
 def test_a_new_file_and_a_long_one_say_so() -> None:
-    text = drawn(v1.Diff(path="/elsewhere/b", new_text="x\n" * 99), CWD, most=10).plain
+    text = render_diff(v1.Diff(path="/elsewhere/b", new_text="x\n" * 99), CWD, most=10).plain
     assert text.startswith("/elsewhere/b (new)  +99 -0")
     assert "more lines" in text.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
-    ("variables", "is_terminal", "look"),
+    ("variables", "is_terminal", "style"),
     [
         ({"TERM": "xterm-256color"}, True, TerminalStyle("256", is_plain=False)),
         ({"TERM": "xterm", "COLORTERM": "truecolor"}, True, TerminalStyle("truecolor", is_plain=False)),
@@ -172,8 +172,8 @@ def test_a_new_file_and_a_long_one_say_so() -> None:
         ({"TERM": "xterm-256color"}, False, PLAIN),
     ],
 )
-def test_what_a_terminal_can_show(variables: dict[str, str], is_terminal: bool, look: TerminalStyle) -> None:
-    assert look_of(variables, is_terminal=is_terminal) == look
+def test_what_a_terminal_can_show(variables: dict[str, str], is_terminal: bool, style: TerminalStyle) -> None:
+    assert terminal_style_of(variables, is_terminal=is_terminal) == style
 
 
 def test_the_status_line_says_what_there_is() -> None:
@@ -196,4 +196,4 @@ def test_what_was_seen_is_not_shown_again() -> None:
     ]
     assert again == [None, said(" of it"), said("new", "n"), None]
     assert seen.fresh(v1.UserMessageChunk(content=v1.TextContent(text="hi"))) is None
-    assert seen.recalled_prompts == ["hi"]
+    assert seen.replayed_prompts == ["hi"]

@@ -33,22 +33,22 @@ class Stage:
         link = AgentLink(NoLaunch(), CWD, self.events)
         on = layout()
         self.presenter = EventPresenter(
-            self.events, on, narrator(on), SessionStatus(), link, is_patient=False
+            self.events, on, narrator(on), SessionStatus(), link, is_sequential=False
         )
         self.screen = AnsweredScreen()
-        self.presenter.speak_on(self.screen)
+        self.presenter.attach_screen(self.screen)
 
     @property
     def rows(self) -> str:
         return self.presenter.live(ROWS, COLUMNS)
 
-    async def tell(self, *news: ChatEvent) -> str:
-        """Return what these news have added to what stays."""
+    async def tell(self, *event: ChatEvent) -> str:
+        """Return what these events have added to what stays."""
         before = len(self.screen.written)
-        for each in news:
+        for each in event:
             self.events.put(each)
         with anyio.fail_after(20):
-            await self.events.all_told()
+            await self.events.all_shown()
         return self.screen.written[before:]
 
 
@@ -75,7 +75,7 @@ async def test_what_steers_is_a_row_until_the_turn_goes_on() -> None:
     async with stage() as on:
         await on.tell(UpdateReceived(STEERING))
         await on.presenter.begin("one")
-        assert on.presenter.invitation(COLUMNS).startswith("Your message steers this turn")
+        assert on.presenter.placeholder(COLUMNS).startswith("Your message steers this turn")
         await on.presenter.begin("rather this")
         assert "❯ rather this  (steering)" in on.rows
         assert "rather this" not in await on.tell(WORDS)
@@ -93,7 +93,7 @@ async def test_what_waits_is_a_row_until_its_turn_comes() -> None:
         await on.presenter.begin("one")
         for prompt in ("two", "three"):
             await on.presenter.begin(prompt)
-        assert on.presenter.invitation(COLUMNS).startswith("Your message waits for this turn")
+        assert on.presenter.placeholder(COLUMNS).startswith("Your message waits for this turn")
         await on.tell(WORDS, CALL)
         assert on.rows.index("❯ two  (queued)") < on.rows.index("❯ three  (queued)")
         assert "❯ two" in await on.tell(TurnFinished("one", "end_turn"))

@@ -1,7 +1,4 @@
-"""Starts the agents of a chat, the first one before anything of the chat is imported.
-
-Knows: the command, what the child is told of this side. Does not know: the chat, an event loop.
-"""
+"""Start the agent processes of a chat, the first one before the rest of the chat is imported."""
 
 import subprocess
 import sys
@@ -15,10 +12,10 @@ from hermes_acp.config.environment import Environment
 
 
 class AgentLauncher:
-    """One command that is started as often as it ends."""
+    """Starts one command, again each time its process has ended."""
 
     def __init__(self, flags: Sequence[str], environment: Environment) -> None:
-        """Start the first agent: it gets ready while the chat does."""
+        """Start the first agent at once, so that it loads while the chat does."""
         self._command = [sys.executable, "-m", "hermes_acp", *flags]
         # Copies of sessions are of the protocol's unstable half.
         self._variables = {**environment.variables, "HERMES_ACP_UNSTABLE": "1"}
@@ -27,6 +24,6 @@ class AgentLauncher:
             self._ready = start_child(self._command, self._variables)
 
     def take(self) -> subprocess.Popen[bytes]:
-        """Return an agent that nobody talks to yet. Raises AgentGone."""
+        """Return a running agent that nothing is connected to yet. Raises AgentGone."""
         ready, self._ready = self._ready, None
         return ready or start_child(self._command, self._variables)

@@ -1,7 +1,4 @@
-"""The agent behind a chat: its process, the session that is open on it, and both again after a crash.
-
-Knows: starting, opening, switching, starting again. Does not know: what is shown.
-"""
+"""The agent behind a chat: its process and its open session, both restored after a crash."""
 
 from typing import Final, Literal
 
@@ -21,14 +18,14 @@ MAX_RESTARTS: Final = 3
 
 
 class SessionRequest(Struct, frozen=True):
-    """Which session to open: a new one, the newest of the folder, a stored one, a copy of one."""
+    """Which session to open: a new one, the latest of the folder, a stored one, or a copy of one."""
 
     kind: Literal["new", "newest", "stored", "fork"] = "new"
     session_id: str = ""
 
 
 class AgentLost(Exception):
-    """There is no agent any more, and none could be started; the cause says why."""
+    """There is no agent, and none could be started; the cause says why."""
 
 
 class AgentLink:
@@ -42,7 +39,7 @@ class AgentLink:
         self._session: Session | None = None
         self._last: Session | None = None
         self._changed = anyio.Event()
-        self._is_again = False
+        self._is_replaying = False
         self._restarts = 0
         self._openings = 0
         self.seen = ShownUpdates()
@@ -50,35 +47,35 @@ class AgentLink:
 
     @property
     def openings(self) -> int:
-        """How many times a session was opened so far."""
+        """Number of sessions opened so far."""
         return self._openings
 
     @property
     def current(self) -> Session | None:
-        """The open session; None while there is none."""
+        """The open session, or None."""
         return self._session
 
     @property
     def last_id(self) -> str:
-        """The id of the session that was open last; empty where none was."""
+        """The ID of the session opened last, or an empty string."""
         return self._last.id if self._last else ""
 
     @property
     def accepts_partial_edits(self) -> bool:
-        """Whether parts of an edit may be taken."""
+        """Whether single hunks of an edit can be accepted."""
         return self._agent is not None and self._agent.accepts_partial_edits
 
     @property
     def supports_reviews(self) -> bool:
-        """Whether edits that were made without a question can be judged later."""
+        """Whether edits made without asking can be reviewed later."""
         return self._agent is not None and bool(self._agent.additions.get("reviews"))
 
-    async def keep(self, wish: SessionRequest, user: User) -> None:
-        """Keep an agent running with a session open, until that is hopeless; then `failure` says why."""
+    async def run(self, request: SessionRequest, user: User) -> None:
+        """Keep an agent running with a session open; return when that fails for good, with `failure` set."""
         try:
             while True:
-                await self._keep_one(wish, user)
-                wish = SessionRequest("stored", self._last.id) if self._last else wish
+                await self._run_agent(request, user)
+                request = SessionRequest("stored", self._last.id) if self._last else request
                 self._restarts += 1
         except AgentError as error:
             self.failure = error
@@ -87,12 +84,12 @@ class AgentLink:
             self._wake()
 
     def take(self, session_id: str, update: v1.SessionUpdate) -> None:
-        """Take an update; one of another session, closed meanwhile, is let go."""
+        """Queue an update of the open session; drop one of a session that was closed meanwhile."""
         if self._session is None or session_id == self._session.id:
-            self._events.put(UpdateReceived(update, self._is_again))
+            self._events.put(UpdateReceived(update, self._is_replaying))
 
     async def session(self) -> Session:
-        """Wait for the open session. Raises Lost when there will be none."""
+        """Wait for the open session. Raises AgentLost."""
         while self._session is None:
             if self.failure is not None:
                 raise AgentLost from self.failure
@@ -100,49 +97,49 @@ class AgentLink:
         return self._session
 
     async def reopened(self, after: int) -> None:
-        """Wait until a session was opened more often than so many times. Raises Lost."""
+        """Wait until sessions were opened more than `after` times. Raises AgentLost."""
         while self._openings <= after:
             if self.failure is not None:
                 raise AgentLost from self.failure
             await self._changed.wait()
 
     async def agent(self) -> Agent:
-        """Wait for an agent with an open session. Raises Lost."""
+        """Wait for an agent with an open session. Raises AgentLost."""
         await self.session()
         assert self._agent is not None
         return self._agent
 
-    async def switch(self, wish: SessionRequest) -> None:
-        """Open another session in the place of the open one. Raises AgentError where it stays, Lost."""
+    async def switch(self, request: SessionRequest) -> None:
+        """Open another session instead of the open one. Raises AgentError, keeping the open one, and AgentLost."""
         agent, before = await self.agent(), await self.session()
-        if wish.kind == "stored" and wish.session_id == before.id:
+        if request.kind == "stored" and request.session_id == before.id:
             return
         self._session = None
         try:
-            opened = await self._opened(agent, wish)
+            opened = await self._opened(agent, request)
         except AgentError:
             self._session = before
             self._wake()
             raise
         self.seen = ShownUpdates()
-        self._enter(opened, has_past=wish.kind != "new")
+        self._enter(opened, has_past=request.kind != "new")
         await agent.close_session(before.id)
 
     def settle(self) -> None:
-        """Note that the agent did what it was asked: whatever happens next is another story."""
+        """Reset the count of restarts, because the agent completed a prompt."""
         self._restarts = 0
 
-    async def _keep_one(self, wish: SessionRequest, user: User) -> None:
+    async def _run_agent(self, request: SessionRequest, user: User) -> None:
         was_lost = self._restarts > 0
         try:
             async with adopt_agent(self._launch.take(), user=user) as agent:
                 if was_lost:
                     self.seen.begin_replay()
-                self._is_again = was_lost
-                opened = await self._opened(agent, wish)
-                self._is_again = False
+                self._is_replaying = was_lost
+                opened = await self._opened(agent, request)
+                self._is_replaying = False
                 self._agent = agent
-                self._enter(opened, has_past=wish.kind != "new", was_lost=was_lost)
+                self._enter(opened, has_past=request.kind != "new", was_lost=was_lost)
                 await agent.gone()
         except AgentGone:
             if self._last is None or self._restarts >= MAX_RESTARTS:
@@ -150,14 +147,14 @@ class AgentLink:
         finally:
             self._session, self._agent = None, None
 
-    async def _opened(self, agent: Agent, wish: SessionRequest) -> Session:
-        match wish.kind:
+    async def _opened(self, agent: Agent, request: SessionRequest) -> Session:
+        match request.kind:
             case "new":
                 return await agent.new_session(self._cwd)
             case "fork":
-                return await self._forked(agent, wish.session_id)
+                return await self._forked(agent, request.session_id)
             case "stored":
-                return await agent.load_session(wish.session_id, self._cwd)
+                return await agent.load_session(request.session_id, self._cwd)
             case "newest":
                 listed = await agent.list_sessions(self._cwd)
                 if not listed:
@@ -165,7 +162,7 @@ class AgentLink:
                 return await agent.load_session(listed[0].session_id, self._cwd)
 
     async def _forked(self, agent: Agent, session_id: str) -> Session:
-        """Open a copy, and have its past told: a fork alone shows nothing."""
+        """Open a copy and load it, because a fork alone does not replay its past."""
         copy = await agent.fork_session(session_id, self._cwd)
         await agent.close_session(copy.id)
         return await agent.load_session(copy.id, self._cwd)

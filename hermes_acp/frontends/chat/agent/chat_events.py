@@ -1,7 +1,4 @@
-"""What happens in a chat beside what the person types, in one order.
-
-Knows: the kinds of news. Does not know: who tells them.
-"""
+"""The events of a chat other than what the person types, in one order."""
 
 import math
 
@@ -13,14 +10,14 @@ from hermes_protocol import v1
 
 
 class UpdateReceived(Struct, frozen=True):
-    """The agent said something; `is_again` in the past of a session that was open here before."""
+    """The agent sent an update; `is_replay` marks the past of a session that was open here before."""
 
     update: v1.SessionUpdate
-    is_again: bool = False
+    is_replay: bool = False
 
 
 class SessionOpened(Struct, frozen=True):
-    """A session is open; everything of its past was said before."""
+    """A session is open, and its past was replayed."""
 
     session_id: str
     has_past: bool = False
@@ -28,7 +25,7 @@ class SessionOpened(Struct, frozen=True):
 
 
 class TurnFinished(Struct, frozen=True):
-    """A prompt has its answer; with neither a reason nor an error the agent ended meanwhile and was started again."""
+    """A prompt has its answer. With neither a stop reason nor an error, the agent was restarted meanwhile."""
 
     prompt: str
     stop_reason: str = ""
@@ -36,14 +33,14 @@ class TurnFinished(Struct, frozen=True):
 
 
 class Remark(Struct, frozen=True):
-    """The chat itself has something to say."""
+    """A remark of the chat itself."""
 
     text: str
     style: str = "dim"
 
 
 class QueueMarker(Struct, frozen=True):
-    """Reached when everything before it was told."""
+    """Set when everything queued before it was shown."""
 
     reached: anyio.Event
 
@@ -52,29 +49,29 @@ ChatEvent = UpdateReceived | SessionOpened | TurnFinished | Remark | QueueMarker
 
 
 class EventQueue:
-    """News that nobody has told yet."""
+    """Events that were not shown yet."""
 
     def __init__(self) -> None:
         self._send, self._receive = anyio.create_memory_object_stream[ChatEvent](math.inf)
 
-    def put(self, news: ChatEvent) -> None:
-        """Add one; never blocks."""
-        self._send.send_nowait(news)
+    def put(self, event: ChatEvent) -> None:
+        """Add an event; never blocks."""
+        self._send.send_nowait(event)
 
     async def take(self) -> list[ChatEvent]:
-        """Wait for news; give all there are."""
+        """Wait for an event; return all there are."""
         found = [await self._receive.receive()]
         while self._receive.statistics().current_buffer_used:
             found.append(self._receive.receive_nowait())
         return found
 
-    async def all_told(self) -> None:
-        """Wait until everything that was put before is told."""
+    async def all_shown(self) -> None:
+        """Wait until everything queued so far was shown."""
         milestone = QueueMarker(anyio.Event())
         self.put(milestone)
         await milestone.reached.wait()
 
     def close(self) -> None:
-        """Put it away."""
+        """Close both ends of the queue."""
         self._send.close()
         self._receive.close()

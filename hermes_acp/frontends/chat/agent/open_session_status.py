@@ -1,7 +1,4 @@
-"""How a session stands: its options, its commands, what it has used.
-
-Knows: updates that say so, the line at the bottom. Does not know: the conversation.
-"""
+"""The state of the open session: its options, commands and usage."""
 
 from msgspec import Struct
 
@@ -21,7 +18,7 @@ class OptionValue(Struct, frozen=True):
 
 
 class SessionStatus:
-    """What the status line and completion know of the open session."""
+    """What the status line and completion need of the open session."""
 
     def __init__(self) -> None:
         self.options: tuple[v1.SessionConfigOption, ...] = ()
@@ -32,7 +29,7 @@ class SessionStatus:
         self._cost: v1.Cost | None = None
 
     def take(self, update: v1.SessionUpdate) -> None:
-        """Take what an update says of it."""
+        """Apply an update."""
         match update:
             case v1.ConfigOptionUpdate(config_options=options):
                 self.options = tuple(options)
@@ -47,11 +44,11 @@ class SessionStatus:
                 pass
 
     def option(self, name: str) -> v1.SessionConfigOption | None:
-        """Find an option by its id."""
+        """Find an option by its ID."""
         return next((option for option in self.options if option.id == name), None)
 
     def current(self, name: str) -> str:
-        """Return an option's value by its id; empty where there is no such option."""
+        """Return an option's value by its ID, or an empty string if there is no such option."""
         option = self.option(name)
         if option is None:
             return ""
@@ -59,7 +56,7 @@ class SessionStatus:
         return ("on" if value else "off") if isinstance(value, bool) else sanitize_line(value)
 
     def line(self, width: int) -> str:
-        """Return the line at the bottom: model, mode, context, cost, title; as much as fits."""
+        """Return the status line: model, mode, context, cost and title, as much as fits."""
         effort = self.current("effort")
         parts = [
             self.current("model"),
@@ -78,7 +75,7 @@ class SessionStatus:
 
 
 def values_of(option: v1.SessionConfigOption) -> tuple[OptionValue, ...]:
-    """List what an option can be."""
+    """List the values an option can take."""
     if isinstance(option, v1.SessionConfigOptionBoolean):
         return (OptionValue("on", "on"), OptionValue("off", "off"))
     found: list[OptionValue] = []

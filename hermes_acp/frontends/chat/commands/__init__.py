@@ -1,1 +1,1 @@
-"""The chat's own slash commands, a file each; those of the agent come from the agent."""
+"""The chat's own slash commands, one file each; the agent sends its own."""

@@ -1,4 +1,4 @@
-"""/fork: a copy of the open session."""
+"""/fork: continue in a copy of the session."""
 
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import SessionRequest
@@ -6,7 +6,7 @@ from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
 async def fork(context: CommandContext, words: str) -> None:
-    """Go on in a copy; the session itself stays as it is."""
+    """Open a copy; the session itself is unchanged."""
     await context.switch(SessionRequest("fork", (await context.link.session()).id))
 
 

@@ -1,4 +1,4 @@
-"""/help: commands and keys."""
+"""/help: list commands and keys."""
 
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.frontends.chat import messages
@@ -7,7 +7,7 @@ from hermes_acp.frontends.chat.rendering.terminal_text import sanitize_line
 
 
 async def show(context: CommandContext, words: str) -> None:
-    """Show what there is."""
+    """Show the commands of the chat and the agent, and the keys."""
     plugin_folder: PluginFolder[ChatCommand] = PluginFolder("hermes_acp.frontends.chat.commands", "COMMAND")
     own = [f"- `/{name}` {plugin_folder.open(name).description}" for name in plugin_folder]
     agents = [

@@ -1,11 +1,11 @@
-"""/mode: the option `mode`."""
+"""/mode: set the permission mode."""
 
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
 async def choose(context: CommandContext, words: str) -> None:
-    """Set it, or show what there is."""
+    """Set the option, or list its values."""
     await context.set_option("mode", words)
 
 

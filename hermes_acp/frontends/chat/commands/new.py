@@ -1,4 +1,4 @@
-"""/new: a new session."""
+"""/new: start a new session."""
 
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import SessionRequest
@@ -6,7 +6,7 @@ from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
 async def begin(context: CommandContext, words: str) -> None:
-    """Open one; the session so far stays stored."""
+    """Open a new session; the current one stays stored."""
     await context.switch(SessionRequest())
 
 

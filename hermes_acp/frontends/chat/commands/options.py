@@ -1,4 +1,4 @@
-"""/options: every option of the session."""
+"""/options: list the session's options, or set one."""
 
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
@@ -6,7 +6,7 @@ from hermes_acp.frontends.chat.rendering.terminal_text import sanitize_line
 
 
 async def show(context: CommandContext, words: str) -> None:
-    """List the options, or set one: `/options NAME VALUE`."""
+    """List all options; with `NAME VALUE`, set one."""
     name, _, value = words.partition(" ")
     if name:
         await context.set_option(name, value.strip())

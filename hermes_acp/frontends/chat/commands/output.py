@@ -1,4 +1,4 @@
-"""/output: all that the last call put out."""
+"""/output: show the full output of the last tool call."""
 
 from rich.text import Text
 
@@ -7,7 +7,7 @@ from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
 async def show(context: CommandContext, words: str) -> None:
-    """Show the whole output."""
+    """Show the output."""
     card = context.narrator.last_card
     if card is None or not card.text:
         await context.tell(messages.NO_OUTPUT)

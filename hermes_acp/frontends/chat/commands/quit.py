@@ -1,4 +1,4 @@
-"""/quit: the end of the chat."""
+"""/quit: leave the chat."""
 
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext

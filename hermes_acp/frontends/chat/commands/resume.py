@@ -1,4 +1,4 @@
-"""/resume: a stored session."""
+"""/resume: open a stored session."""
 
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import SessionRequest
@@ -6,7 +6,7 @@ from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
 async def resume(context: CommandContext, words: str) -> None:
-    """Open a session by its number in the last list, or by its id."""
+    """Open a session by its number in the last list, or by its ID."""
     if not words:
         await context.tell(messages.WHICH_TO_RESUME, "yellow")
         return

@@ -1,4 +1,4 @@
-"""/review: edits that were made without a question, judged hunk by hunk."""
+"""/review: review edits that were made without asking, hunk by hunk."""
 
 from typing import Final, Literal
 
@@ -8,7 +8,7 @@ from hermes_acp_client.errors import AgentError
 from hermes_acp.core.hunks import Hunk
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
-from hermes_acp.frontends.chat.rendering.diff_rendering import drawn_hunk, headline
+from hermes_acp.frontends.chat.rendering.diff_rendering import headline, render_hunk
 from hermes_acp.frontends.chat.screens.screen import Gesture
 from hermes_protocol import own, v1
 
@@ -16,7 +16,7 @@ KEYS: Final = ("y", "n", "s", "a", "d", "q")
 
 
 async def review(context: CommandContext, words: str) -> None:
-    """Go through them file by file, or say that there are none."""
+    """Review the open edits, file by file."""
     agent = await context.link.agent()
     if not context.link.supports_reviews:
         await context.tell(messages.NO_REVIEWS, "yellow")
@@ -27,7 +27,7 @@ async def review(context: CommandContext, words: str) -> None:
             await context.tell(messages.NOTHING_TO_REVIEW)
         elif context.screen.can_ask:
             for file in files:
-                if not await _judge_file(context, agent, file.path):
+                if not await _review_file(context, agent, file.path):
                     return
         else:
             await context.draw(*(headline(_diff(file), context.cwd) for file in files))
@@ -35,15 +35,18 @@ async def review(context: CommandContext, words: str) -> None:
         await context.tell(error.sentence, "red")
 
 
-async def _judge_file(context: CommandContext, agent: Agent, path: str) -> bool:
-    """Judge one file, each hunk at once; what is judged leaves the list. Tell whether to go on."""
+async def _review_file(context: CommandContext, agent: Agent, path: str) -> bool:
+    """Review one file; return whether to go on with the next.
+
+    The list is fetched again after each answer, because reviewed hunks leave it.
+    """
     number = 0
     while True:
         file = next((each for each in await _open_files(context, agent) if each.path == path), None)
         if file is None or number >= len(file.hunks):
             return True
         diff = _diff(file)
-        shown = drawn_hunk(diff, _hunk(file.hunks[number]))
+        shown = render_hunk(diff, _hunk(file.hunks[number]))
         await context.draw(headline(diff, context.cwd), shown)
         question = messages.keep_hunk(number + 1, len(file.hunks))
         key = await context.screen.read_key(f"  {question} ", KEYS)
@@ -53,10 +56,10 @@ async def _judge_file(context: CommandContext, agent: Agent, path: str) -> bool:
             number += 1
             continue
         chosen = [number] if key in "yn" else list(range(number, len(file.hunks)))
-        await _judge(context, agent, file, chosen, "accepted" if key in "ya" else "rejected")
+        await _submit_verdict(context, agent, file, chosen, "accepted" if key in "ya" else "rejected")
 
 
-async def _judge(
+async def _submit_verdict(
     context: CommandContext,
     agent: Agent,
     file: own.EditsListFile,

@@ -1,4 +1,4 @@
-"""/sessions: the sessions of this folder, by number."""
+"""/sessions: list the sessions of this folder; resume or copy one."""
 
 from hermes_acp_client.errors import AgentError
 
@@ -14,7 +14,7 @@ MAX_TITLE_LENGTH = 60
 
 
 async def choose(context: CommandContext, words: str) -> None:
-    """List them and open the one that is chosen, or a copy of it."""
+    """List the sessions, and open the chosen one or a copy of it."""
     try:
         listed = await (await context.link.agent()).list_sessions(None if words == "all" else context.cwd)
     except AgentError as error:

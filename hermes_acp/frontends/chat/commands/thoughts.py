@@ -1,4 +1,4 @@
-"""/thoughts: the last thought, unfolded."""
+"""/thoughts: show the model's last thoughts in full."""
 
 from rich.text import Text
 
@@ -7,7 +7,7 @@ from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 
 async def show(context: CommandContext, words: str) -> None:
-    """Show all of it."""
+    """Show the thoughts."""
     thought = context.narrator.last_thought
     if not thought:
         await context.tell(messages.NO_THOUGHTS)

@@ -1,7 +1,4 @@
-"""What completion offers: the chat's own commands and the agent's, and the values of options.
-
-Knows: where each comes from. Does not know: what is typed.
-"""
+"""What can be completed: the commands of the chat and the agent, and the values of options."""
 
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus, values_of
@@ -12,14 +9,14 @@ from hermes_protocol import v1
 
 
 class CompletionSource:
-    """Everything that may stand behind a slash now."""
+    """Offers what may follow a slash."""
 
     def __init__(self, session_status: SessionStatus, plugin_folder: PluginFolder[ChatCommand]) -> None:
         self._session_status = session_status
         self._plugins = plugin_folder
 
     def commands(self) -> list[CompletionItem]:
-        """List commands by their names; the chat's own win."""
+        """List all commands by name; the chat's own take precedence."""
         own = {name: self._plugins.open(name) for name in self._plugins}
         offered = [CompletionItem(name, command.description, command.hint) for name, command in own.items()]
         for command in self._session_status.commands:
@@ -29,7 +26,7 @@ class CompletionSource:
         return sorted(offered, key=lambda each: each.name)
 
     def values(self, command: str) -> list[CompletionItem]:
-        """List what may stand behind a command's name."""
+        """List the values that may follow a command."""
         if command not in self._plugins:
             return []
         option = self._session_status.option(self._plugins.open(command).option)

@@ -1,7 +1,4 @@
-"""The files of a folder, as a person may name them in a prompt.
-
-Knows: what lies below the folder, what is nobody's business there. Does not know: who asks.
-"""
+"""Files of the working directory that a prompt can mention."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -17,7 +14,7 @@ MENTION_ENDS: Final = ".,;:!?)]}\"'"
 
 
 def files_below(folder: str) -> list[str]:
-    """List files and folders below a folder, by their paths from there; a folder ends in a slash."""
+    """List the files and folders below a folder, with relative paths; a folder's path ends in a slash."""
     found: list[str] = []
     for path in _walk(folder):
         found.append(path)
@@ -27,7 +24,7 @@ def files_below(folder: str) -> list[str]:
 
 
 def matching(paths: Sequence[str], wanted: str, most: int) -> list[str]:
-    """Return the paths that a beginning or a piece of a name stands for, the closest first."""
+    """Return at most `most` paths that match a prefix or a part of a name, the closest first."""
     low = wanted.lower()
     ranked = sorted(
         (rank, len(path), path) for path in paths if (rank := _rank(path.lower(), low)) is not None
@@ -36,7 +33,7 @@ def matching(paths: Sequence[str], wanted: str, most: int) -> list[str]:
 
 
 def mentions(prompt: str, cwd: str) -> list[v1.ResourceLink]:
-    """Give links to the files that a prompt names as @path; what is not there is only a word."""
+    """Return links to the existing files that a prompt names as `@path`."""
     links: dict[str, v1.ResourceLink] = {}
     for word in prompt.split():
         if not word.startswith("@") or len(word) < 2:
@@ -62,7 +59,7 @@ def _rank(path: str, wanted: str) -> int | None:
 
 
 def _walk(folder: str) -> Iterator[str]:
-    """Go breadth first: what is near is more often meant."""
+    """Walk breadth first, because near files are mentioned more often."""
     waiting = [""]
     while waiting:
         place = waiting.pop(0)

@@ -1,7 +1,4 @@
-"""What is offered while a line is typed: commands behind a slash, files behind an at sign.
-
-Knows: where a word begins, what fits it. Does not know: what a command does.
-"""
+"""Completion while a line is typed: commands after a slash, files after an at sign."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
@@ -19,7 +16,7 @@ MAX_META_LENGTH: Final = 70
 
 
 class CompletionItem(Struct, frozen=True):
-    """One command as completion offers it; `hint` says what goes behind its name."""
+    """One command or value; `hint` says what follows a command's name."""
 
     name: str
     description: str
@@ -31,7 +28,7 @@ Values = Callable[[str], Sequence[CompletionItem]]
 
 
 class LineCompleter(Completer):
-    """Completes one line of a chat; `values(command)` gives what may stand behind a command's name."""
+    """Completes one line; `values(command)` returns what may follow a command's name."""
 
     def __init__(self, cwd: str, commands: Commands, values: Values, clock: Callable[[], float]) -> None:
         self._commands = commands
@@ -39,14 +36,14 @@ class LineCompleter(Completer):
         self._files = ThreadedCompleter(_FileCompleter(cwd, clock))
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """Return what fits the word before the cursor."""
+        """Return the commands and values that match the word before the cursor."""
         before = document.text_before_cursor
         if before.startswith("/") and "\n" not in before:
             return self._for_command(before[1:])
         return ()
 
     async def get_completions_async(self, document: Document, complete_event: CompleteEvent):
-        """Yield the same; files are looked for behind the line that is typed."""
+        """Yield the same, then files, which are searched for in a thread."""
         for completion in self.get_completions(document, complete_event):
             yield completion
         if _mention(document) is not None:

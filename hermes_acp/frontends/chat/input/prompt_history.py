@@ -1,7 +1,6 @@
-"""What was typed in a folder, kept for the next chat there.
+"""The prompts typed in a folder, kept for the next chat there.
 
-Knows: one file a folder, readable by its owner alone, of bounded length.
-Does not know: answers to questions; they never come here.
+Each folder has one file of limited length that only its owner can read. Answers to questions are never stored.
 """
 
 import os
@@ -18,18 +17,18 @@ FOLDER: Final = "chat-history"
 
 
 class PromptHistory(History):
-    """The prompts of one folder, a JSON string a line, the oldest first."""
+    """The prompts of one folder, one JSON string a line, oldest first."""
 
     def __init__(self, home: Path, cwd: str) -> None:
         super().__init__()
         self._path = home / FOLDER / f"{sha256(os.fsencode(cwd)).hexdigest()[:24]}.jsonl"
 
     def load_history_strings(self) -> Iterable[str]:
-        """Return what is kept, the newest first; a damaged line is passed over."""
+        """Return the stored prompts, newest first; skip damaged lines."""
         return reversed(self._read()[-MAX_KEPT_PROMPTS:])
 
     def store_string(self, string: str) -> None:
-        """Keep one more, with keys in it masked; a home that cannot be written keeps nothing."""
+        """Store a prompt with its secrets masked; do nothing if the home folder is not writable."""
         from hermes_acp.telemetry.redaction import Redactor
 
         string = Redactor(()).clean(string)
@@ -56,7 +55,7 @@ class PromptHistory(History):
         return found
 
     def _shorten(self) -> None:
-        """Let the older half go once there is twice of what is kept."""
+        """Drop the older half once the file holds twice the limit."""
         kept = self._read()
         if len(kept) < 2 * MAX_KEPT_PROMPTS:
             return

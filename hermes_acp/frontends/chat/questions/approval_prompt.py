@@ -1,7 +1,4 @@
-"""What the agent wants to be allowed: shown with its diff, answered by the agent's own options.
-
-Knows: keys and numbers, a reject with a comment, single hunks. Does not know: terminals, wires.
-"""
+"""A permission question: shown with its diff, answered with one of the agent's options."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -14,7 +11,13 @@ from rich.text import Text
 
 from hermes_acp.core.hunks import Hunk, apply_hunks, describe_hunk
 from hermes_acp.frontends.chat import messages
-from hermes_acp.frontends.chat.rendering.diff_rendering import drawn, drawn_hunk, headline, hunks_of, old_text
+from hermes_acp.frontends.chat.rendering.diff_rendering import (
+    headline,
+    hunks_of,
+    old_text,
+    render_diff,
+    render_hunk,
+)
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
 from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
 from hermes_acp.frontends.chat.screens.screen import LEFT, Gesture, Screen
@@ -29,14 +32,14 @@ HUNK_KEYS: Final = (YES, NO, "a", "d", "q")
 
 
 class ApprovalAnswer(Struct, frozen=True):
-    """An answer, or that the whole turn shall stop for it."""
+    """The answer to a permission question; `stops_turn` means the whole turn is to stop."""
 
     permission: Permission | None
     stops_turn: bool = False
 
 
 class ApprovalPrompt:
-    """One question of permission put to a person."""
+    """One permission question."""
 
     def __init__(
         self,
@@ -55,31 +58,31 @@ class ApprovalPrompt:
         self._diffs = (
             [part for part in content if isinstance(part, v1.Diff)] if isinstance(content, list) else []
         )
-        self._takes_comments = accepts_partial_edits
-        self._takes_hunks = accepts_partial_edits and sum(len(hunks_of(diff)) for diff in self._diffs) > 1
+        self._offers_comments = accepts_partial_edits
+        self._offers_hunks = accepts_partial_edits and sum(len(hunks_of(diff)) for diff in self._diffs) > 1
 
     async def put(self) -> ApprovalAnswer:
-        """Ask until there is an answer; a question that is called away, or closed, has none."""
+        """Ask until there is an answer; one without a permission if the question is withdrawn or closed."""
         await self._show()
         while True:
             key = await self._screen.read_key(f"  {messages.YOUR_ANSWER} ", self._keys())
             if isinstance(key, Gesture):
                 return ApprovalAnswer(None, stops_turn=key is not LEFT)
             if key == ALL:
-                await self._write(*(drawn(diff, self._cwd, WHOLE_DIFF_LINES) for diff in self._diffs))
+                await self._write(*(render_diff(diff, self._cwd, WHOLE_DIFF_LINES) for diff in self._diffs))
             elif key == COMMENT:
-                if (judged := await self._reject_with_words()) is not None:
-                    return judged
+                if (answer := await self._reject_with_comment()) is not None:
+                    return answer
             elif key == HUNKS:
-                if (judged := await self._judge_hunks()) is not None:
-                    return judged
+                if (answer := await self._review_hunks()) is not None:
+                    return answer
             else:
                 return await self._choose(self._option(key))
 
     async def _show(self) -> None:
         title = sanitize_line(self._request.tool_call.title or self._request.tool_call.tool_call_id)
         parts = [Text("? ", style="bold yellow").append(title, style="bold")]
-        parts += [drawn(diff, self._cwd) for diff in self._diffs]
+        parts += [render_diff(diff, self._cwd) for diff in self._diffs]
         text = self._approval_text()
         if text and sanitize_line(text) not in title:
             parts.append(Text("  │ " + "\n  │ ".join(text.split("\n")), style="dim"))
@@ -91,17 +94,21 @@ class ApprovalPrompt:
             menu.append(f"  {number} ", style=f"bold {STYLES.get(option.kind, '')}".strip())
             menu.append(f"{sanitize_line(option.name)}\n")
         more = [f"{YES}/{NO} {messages.YES_OR_NO}"]
-        more += [f"{COMMENT} {messages.REJECT_AND_SAY_WHY}"] if self._takes_comments and self._no() else []
-        more += [f"{HUNKS} {messages.REVIEW_BY_HUNK}"] if self._takes_hunks else []
+        more += (
+            [f"{COMMENT} {messages.REJECT_AND_SAY_WHY}"]
+            if self._offers_comments and self._reject_option()
+            else []
+        )
+        more += [f"{HUNKS} {messages.REVIEW_BY_HUNK}"] if self._offers_hunks else []
         more += [f"{ALL} {messages.FULL_DIFF}"] if self._diffs else []
         return menu.append("  " + " · ".join(more), style="dim")
 
     def _keys(self) -> Sequence[str]:
         keys = [str(number) for number, _ in enumerate(self._request.options[:9], 1)]
         keys += [YES, NO]
-        if self._takes_comments and self._no():
+        if self._offers_comments and self._reject_option():
             keys.append(COMMENT)
-        if self._takes_hunks:
+        if self._offers_hunks:
             keys.append(HUNKS)
         if self._diffs:
             keys.append(ALL)
@@ -111,10 +118,10 @@ class ApprovalPrompt:
         if key == YES:
             return option_named(self._request, "allow_once")
         if key == NO:
-            return self._no()
+            return self._reject_option()
         return self._request.options[int(key) - 1].option_id
 
-    def _no(self) -> str | None:
+    def _reject_option(self) -> str | None:
         return option_named(self._request, "reject_once")
 
     async def _choose(self, option_id: str | None) -> ApprovalAnswer:
@@ -124,20 +131,20 @@ class ApprovalPrompt:
         await self._note(option.name, option.kind)
         return ApprovalAnswer(Permission(option_id))
 
-    async def _reject_with_words(self) -> ApprovalAnswer | None:
+    async def _reject_with_comment(self) -> ApprovalAnswer | None:
         words = await self._screen.read_line(f"  {messages.WHY_NOT}")
         if isinstance(words, Gesture):
             return None
         comment = sanitize_line(words)
         await self._note(messages.rejected_because(comment) if comment else messages.REJECTED, "reject_once")
-        return ApprovalAnswer(Permission(self._no(), comment=words.strip()))
+        return ApprovalAnswer(Permission(self._reject_option(), comment=words.strip()))
 
-    async def _judge_hunks(self) -> ApprovalAnswer | None:
-        """Go through every hunk; None where the person goes back to the question."""
+    async def _review_hunks(self) -> ApprovalAnswer | None:
+        """Ask about every hunk; return None if the person goes back to the question."""
         hunks = [(diff, hunk) for diff in self._diffs for hunk in hunks_of(diff)]
         kept: list[tuple[v1.Diff, Hunk]] = []
         for number, (diff, hunk) in enumerate(hunks, 1):
-            await self._write(headline(diff, self._cwd), drawn_hunk(diff, hunk))
+            await self._write(headline(diff, self._cwd), render_hunk(diff, hunk))
             question = messages.accept_hunk(number, len(hunks), can_edit=self._screen.can_edit)
             keys = (*HUNK_KEYS, EDIT) if self._screen.can_edit else HUNK_KEYS
             key = await self._screen.read_key(f"  {question} ", keys)
@@ -152,10 +159,10 @@ class ApprovalPrompt:
                 break
             elif key == "d":
                 break
-        return await self._take_hunks(hunks, kept)
+        return await self._answer_for_hunks(hunks, kept)
 
     async def _changed(self, diff: v1.Diff, hunk: Hunk) -> list[Hunk]:
-        """Have the person write what shall stand there; nothing, and what was there before, leaves the hunk out."""
+        """Let the person edit a hunk; return no hunk if the result equals the old text or the editor fails."""
         text = await self._screen.edit("\n".join((*hunk.new_lines, "")), os.path.basename(diff.path))
         if text is None:
             await self._note(messages.EDITOR_FAILED, "reject_once")
@@ -165,12 +172,12 @@ class ApprovalPrompt:
             return []
         return [Hunk(hunk.old_start, hunk.old_lines, hunk.new_start, lines)]
 
-    async def _take_hunks(
+    async def _answer_for_hunks(
         self, hunks: Sequence[tuple[v1.Diff, Hunk]], kept: Sequence[tuple[v1.Diff, Hunk]]
     ) -> ApprovalAnswer:
         if not kept:
             await self._note(messages.REJECTED, "reject_once")
-            return ApprovalAnswer(Permission(self._no()))
+            return ApprovalAnswer(Permission(self._reject_option()))
         await self._note(messages.hunks_accepted(len(kept), len(hunks)), "allow_once")
         edits: dict[str, str] = {}
         rejected: dict[str, tuple[str, ...]] = {}
@@ -188,7 +195,7 @@ class ApprovalPrompt:
         )
 
     def _approval_text(self) -> str:
-        """Return what the call will run or use, as the agent wrote it for a person; "" where diffs show it."""
+        """Return the full text to approve, as the agent wrote it for a person; empty if diffs show it."""
         meta = self._request.tool_call.meta
         said = meta.get("hermes") if isinstance(meta, dict) else None
         text = cast("dict[str, object]", said).get("approvalText", "") if isinstance(said, dict) else ""

@@ -1,7 +1,6 @@
-"""Questions of the agent beside permissions: forms and pages.
+"""Forms and links that the agent asks the person to fill in or open.
 
-Knows: the fields there are, what counts as an answer in each, which are not to be seen.
-Does not know: who wants to know. Nothing that is answered here is kept.
+Answers are not stored.
 """
 
 import re
@@ -24,14 +23,14 @@ Property = v1.ElicitationPropertySchema
 
 
 class FormPrompter:
-    """Puts one form after the other."""
+    """Asks one form after the other."""
 
     def __init__(self, screen: Screen, layout: TranscriptLayout) -> None:
         self._screen = screen
         self._layout = layout
 
     async def put(self, request: v1.CreateElicitationRequest) -> Answer:
-        """Put one question; closing it dismisses it."""
+        """Ask one form or link; closing it cancels the request."""
         asked = Text("? ", style="bold yellow").append(sanitize(request.message), style="bold")
         await self._screen.write(self._layout.drawing(asked))
         match request:
@@ -61,7 +60,7 @@ class FormPrompter:
         return v1.CreateElicitationResponseAccept(content=content)
 
     async def _field(self, name: str, field: Property, *, is_required: bool) -> Any:
-        """Ask for one value until it fits; None for one that is left out."""
+        """Ask for a field until the value is valid; return None for a skipped one."""
         choices = choices_of(field)
         title = sanitize_line(_title(name, field))
         for number, (_, shown) in enumerate(choices, 1):
@@ -76,21 +75,21 @@ class FormPrompter:
             value = read(field, choices, line)
             if value is not None:
                 return value
-            await self._write(Text(f"  {_wanted(field, choices)}", style="yellow"))
+            await self._write(Text(f"  {_expected(field, choices)}", style="yellow"))
 
     async def _write(self, part: Text) -> None:
         await self._screen.write(self._layout.continuation(part))
 
 
 def is_secret(name: str, field: Property) -> bool:
-    """Return whether what is typed is not to be seen: it is marked so, or its name says so."""
+    """Return whether the input must stay hidden: the field is marked secret, or its name suggests it."""
     if isinstance(field, v1.StringPropertySchema) and field.meta and field.meta.get("secret"):
         return True
     return isinstance(field, v1.StringPropertySchema) and bool(SECRET.search(f"{name} {_title(name, field)}"))
 
 
 def choices_of(field: Property) -> list[tuple[str, str]]:
-    """List what a field can be picked from, each value with its name."""
+    """List a field's choices as pairs of value and title."""
     match field:
         case v1.StringPropertySchema(one_of=list(options)):
             return [(option.const, option.title) for option in options]
@@ -105,7 +104,7 @@ def choices_of(field: Property) -> list[tuple[str, str]]:
 
 
 def read(field: Property, choices: list[tuple[str, str]], line: str) -> Any:
-    """Read what was typed as the field's value; None where it is none."""
+    """Parse what was typed as the field's value; return None if it is invalid."""
     text = line.strip()
     match field:
         case v1.BooleanPropertySchema():
@@ -134,7 +133,7 @@ def _title(name: str, field: Property) -> str:
     return title if isinstance(title, str) and title else name
 
 
-def _wanted(field: Property, choices: list[tuple[str, str]]) -> str:
+def _expected(field: Property, choices: list[tuple[str, str]]) -> str:
     match field:
         case v1.BooleanPropertySchema():
             return messages.WANT_YES_OR_NO

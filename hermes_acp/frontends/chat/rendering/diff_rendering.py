@@ -1,7 +1,4 @@
-"""Changes of files, drawn hunk by hunk.
-
-Knows: what a hunk looks like with the lines around it. Does not know: who agrees to it.
-"""
+"""Render changes of files, hunk by hunk."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -21,17 +18,17 @@ FAINT_STYLE: Final = "dim"
 
 
 def old_text(diff: v1.Diff) -> str:
-    """Return what was there before; nothing for a new file."""
+    """Return the text before the change; empty for a new file."""
     return diff.old_text if isinstance(diff.old_text, str) else ""
 
 
 def hunks_of(diff: v1.Diff) -> tuple[Hunk, ...]:
-    """Return a diff's hunks in their order."""
+    """Return a diff's hunks in order."""
     return diff_hunks(old_text(diff), diff.new_text)
 
 
 def headline(diff: v1.Diff, cwd: str) -> Text:
-    """Name a file and how many of its lines come and go."""
+    """Return a file's name with the number of added and removed lines."""
     hunks = hunks_of(diff)
     come, gone = sum(len(h.new_lines) for h in hunks), sum(len(h.old_lines) for h in hunks)
     name = Text(sanitize_line(short_path(diff.path, cwd)), style="bold")
@@ -41,8 +38,8 @@ def headline(diff: v1.Diff, cwd: str) -> Text:
     return name.append(f"  +{come}", style=ADDED_STYLE).append(f" -{gone}", style=REMOVED_STYLE)
 
 
-def drawn(diff: v1.Diff, cwd: str, most: int = MAX_LINES) -> Text:
-    """Draw a file's change; what goes beyond `most` lines is counted."""
+def render_diff(diff: v1.Diff, cwd: str, most: int = MAX_LINES) -> Text:
+    """Render a file's change; lines beyond `most` are only counted."""
     lines = list(_lines(diff))
     text = headline(diff, cwd)
     for line in lines[:most]:
@@ -52,8 +49,8 @@ def drawn(diff: v1.Diff, cwd: str, most: int = MAX_LINES) -> Text:
     return text
 
 
-def drawn_hunk(diff: v1.Diff, hunk: Hunk) -> Text:
-    """Draw one hunk with the lines around it."""
+def render_hunk(diff: v1.Diff, hunk: Hunk) -> Text:
+    """Render one hunk with the lines around it."""
     before = old_text(diff).split("\n")
     end = hunk.old_start + len(hunk.old_lines)
     lines = [
@@ -65,7 +62,7 @@ def drawn_hunk(diff: v1.Diff, hunk: Hunk) -> Text:
 
 
 def short_path(path: str, cwd: str) -> str:
-    """Name a file from the folder one is in."""
+    """Return a path relative to the working directory, if it is below it."""
     top = cwd.rstrip("/") + "/"
     return path.removeprefix(top)
 

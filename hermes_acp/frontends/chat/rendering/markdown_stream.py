@@ -1,7 +1,6 @@
-"""Markdown that is still being written, cut into blocks that will not change any more.
+"""Split Markdown that is still being written into finished blocks.
 
-Knows: blank lines, fences, headings. Does not know: how a block is drawn. A block is over when what follows it has
-begun; whatever has no end yet stays in `tail`.
+A block is finished when the next one has begun. Until then it is in `tail`.
 """
 
 import re
@@ -13,7 +12,7 @@ INDENTED: Final = re.compile(r"( {2,}|\t)\S")
 
 
 class MarkdownStream:
-    """The words of one message."""
+    """The text of one message."""
 
     def __init__(self) -> None:
         self._block: list[str] = []
@@ -23,11 +22,11 @@ class MarkdownStream:
 
     @property
     def tail(self) -> str:
-        """What was said and is not yet a whole block."""
+        """The text after the last finished block."""
         return "\n".join((*self._block, self._rest)) if self._block or self._rest else ""
 
     def feed(self, text: str) -> list[str]:
-        """Take more words; give the blocks that are over now."""
+        """Add text; return the blocks that are finished now."""
         *lines, self._rest = (self._rest + text).split("\n")
         done = [block for line in lines for block in self._take(line)]
         if self._had_blank and not self._fence and self._rest[:1].strip():
@@ -35,7 +34,7 @@ class MarkdownStream:
         return done
 
     def finish(self) -> list[str]:
-        """Return what is left as blocks: nothing more will come."""
+        """Return the rest as blocks, because the message is complete."""
         found = self._take(self._rest) if self._rest.strip() else []
         self._rest, self._fence = "", ""
         return [*found, *self._cut()]
@@ -81,18 +80,18 @@ class MarkdownStream:
 
 
 class LineStream:
-    """The same for paper on which nothing is drawn: whole lines, as they were written."""
+    """The same for plain terminals: whole lines, as they were written."""
 
     def __init__(self) -> None:
         self.tail = ""
 
     def feed(self, text: str) -> list[str]:
-        """Take more words; give the lines that are whole now, as one block."""
+        """Add text; return the finished lines as one block."""
         whole, end, rest = (self.tail + text).rpartition("\n")
         self.tail = rest
         return [whole] if end else []
 
     def finish(self) -> list[str]:
-        """Return what is left."""
+        """Return the rest."""
         left, self.tail = self.tail, ""
         return [left] if left.strip() else []

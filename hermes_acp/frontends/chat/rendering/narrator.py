@@ -1,8 +1,4 @@
-"""A session's updates, told in the order of a conversation.
-
-Knows: what becomes a line that stays, and what is still moving.
-Does not know: terminals, the agent, who judges an edit.
-"""
+"""Tell a session's updates as a conversation."""
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
@@ -27,13 +23,13 @@ NOTICE_STYLES: Final[Mapping[str, str]] = MappingProxyType({"error": "red", "war
 
 
 class Narrator:
-    """Tells one session. What a method gives is written above the prompt for good; `live` is drawn over and over."""
+    """Follows one session: methods return text that stays on the terminal; `live` returns what is redrawn."""
 
     def __init__(self, layout: TranscriptLayout, cwd: str, clock: Callable[[], float]) -> None:
         self._layout = layout
         self._cwd = cwd
         self._clock = clock
-        self._words: MarkdownStream | LineStream = self._new_flow()
+        self._words: MarkdownStream | LineStream = self._new_stream()
         self._thought = ""
         self._plan: list[v1.PlanEntry] = []
         self.cards: dict[str, ToolCallCard] = {}
@@ -44,12 +40,12 @@ class Narrator:
         """What can wait for the end of a paragraph."""
 
     def take(self, update: v1.SessionUpdate) -> str:
-        """Take one update; give what is to stay, nothing for what moves or is no part of the conversation."""
+        """Apply an update; return the text that stays, if any."""
         match update:
             case v1.AgentMessageChunk(content=content):
-                return self._end_thought() + self._say(content)
+                return self._finish_thought() + self._add_words(content)
             case v1.AgentThoughtChunk(content=v1.TextContent(text=text)):
-                done = "" if self._thought else self._end_words()
+                done = "" if self._thought else self._finish_words()
                 self._thought += sanitize(text)
                 return done
             case v1.UserMessageChunk(content=content):
@@ -72,13 +68,13 @@ class Narrator:
                 return ""
 
     def settle(self) -> str:
-        """Return what was said and thought so far, as it is: something else follows."""
-        return self._end_thought() + self._end_words()
+        """Return the text and thoughts so far as finished, because something else follows."""
+        return self._finish_thought() + self._finish_words()
 
     def end_turn(self) -> str:
-        """Return all that is left of a turn, calls that nobody closed and the plan included."""
+        """Return the rest of a turn, including unfinished calls and the plan."""
         done = self.settle()
-        for card in [card for card in self.cards.values() if not card.is_over]:
+        for card in [card for card in self.cards.values() if not card.is_finished]:
             card.status = "failed"
             done += self._layout.entry("call", card.over(self._cwd))
         self.cards.clear()
@@ -87,48 +83,48 @@ class Narrator:
             self._plan = []
         return done
 
-    def take_unasked(self) -> int:
-        """Return how many files were changed without a question since it was last called."""
+    def take_unasked_count(self) -> int:
+        """Return how many files were changed without asking since the last call."""
         count = len(self._unasked)
         self._unasked.clear()
         return count
 
-    def pulse(self) -> Text:
-        """Draw that somebody is at work of whom nothing is heard."""
+    def working_line(self) -> Text:
+        """Return the line shown while the agent works and sends nothing."""
         mark = SPINNER[int(self._clock() * SPINNER_FRAMES_PER_S) % len(SPINNER)]
         return Text(f"{mark} ", style="cyan").append(messages.WORKING, style="dim")
 
     def live(self, rows: int, width: int) -> str:
-        """Draw what still moves, in so many rows at most: the end of what is being said counts."""
+        """Return what is still moving, in at most `rows` lines; the end of the text wins."""
         parts: list[RenderableType] = []
         if self._thought:
             last = self._thought.rstrip().rpartition("\n")[2]
             parts.append(Text(f"∴ {clip(last, width - 4)}", style="dim italic"))
         if self._words.tail.strip():
-            parts.append(self._layout.prose(self._words.tail))
+            parts.append(self._layout.markdown(self._words.tail))
         now = self._clock()
-        parts += [card.live(now, width) for card in self.cards.values() if not card.is_over]
+        parts += [card.live(now, width) for card in self.cards.values() if not card.is_finished]
         if self._plan:
-            parts.append(Text("\n").join(_plan_lines(_around_now(self._plan))))
+            parts.append(Text("\n").join(_plan_lines(_current_entries(self._plan))))
         if not parts:
             return ""
         lines = self._layout.transient(*parts).split("\n")
         return "\n".join(lines[-max(1, rows) :])
 
-    def _new_flow(self) -> MarkdownStream | LineStream:
+    def _new_stream(self) -> MarkdownStream | LineStream:
         return LineStream() if self._layout.is_plain else MarkdownStream()
 
-    def _say(self, content: v1.ContentBlock) -> str:
+    def _add_words(self, content: v1.ContentBlock) -> str:
         return "".join(self._layout.message(block) for block in self._words.feed(_words_in(content)))
 
-    def _end_words(self) -> str:
+    def _finish_words(self) -> str:
         done = "".join(self._layout.message(block) for block in self._words.finish())
-        self._words = self._new_flow()
+        self._words = self._new_stream()
         remarks, self._remarks = self._remarks, []
         return done + "".join(self._layout.remark(remark) for remark in remarks)
 
-    def _end_thought(self) -> str:
-        """Fold a thought that is over: its beginning, and how much more there is."""
+    def _finish_thought(self) -> str:
+        """Return a finished thought, shortened to its first lines."""
         thought, self._thought = self._thought.strip(), ""
         if not thought:
             return ""
@@ -144,12 +140,12 @@ class Narrator:
     def _card(self, update: v1.ToolCall | v1.SessionUpdateToolCallUpdate) -> str:
         now = self._clock()
         card = self.cards.setdefault(update.tool_call_id, ToolCallCard(update.tool_call_id, now))
-        was_over = card.is_over
+        was_over = card.is_finished
         card.take(update, now)
-        if not card.is_over or was_over:
+        if not card.is_finished or was_over:
             return ""
         self.last_card = card
-        if card.status == "completed" and not card.was_judged:
+        if card.status == "completed" and not card.was_reviewed:
             self._unasked.update(diff.path for diff in card.diffs)
         return self._layout.entry("call", card.over(self._cwd))
 
@@ -188,8 +184,8 @@ def _plan_lines(entries: list[v1.PlanEntry]) -> Iterator[Text]:
         )
 
 
-def _around_now(entries: list[v1.PlanEntry]) -> list[v1.PlanEntry]:
-    """Return the part of a long plan that is being worked on."""
+def _current_entries(entries: list[v1.PlanEntry]) -> list[v1.PlanEntry]:
+    """Return the part of a long plan around the entry in progress."""
     at = next((i for i, entry in enumerate(entries) if entry.status == "in_progress"), 0)
     start = max(0, min(at - LIVE_PLAN_ENTRIES // 2, len(entries) - LIVE_PLAN_ENTRIES))
     return entries[start : start + LIVE_PLAN_ENTRIES]

@@ -1,8 +1,6 @@
-"""Words of others as they may stand on a terminal.
+"""Make foreign text safe for a terminal.
 
-Knows: which characters would steer it, what colours look like in the output of programs.
-Does not know: what is written. Nothing of an agent, a model or a tool reaches the terminal without having been
-here.
+All text of an agent, a model or a tool passes through here before it is shown.
 """
 
 import re
@@ -19,26 +17,24 @@ TAB_WIDTH: Final = 4
 
 
 def sanitize(text: str) -> str:
-    """Write what would steer a terminal as a sign that can be seen; line ends and tabs stay."""
+    """Replace control characters by visible signs; keep line ends and tabs."""
     return CONTROL_CHARACTERS.sub(_sign, LINE_ENDS.sub("\n", text))
 
 
 def sanitize_line(text: str) -> str:
-    """Return words for one line: as `sanitize`, with line ends and tabs as spaces."""
+    """Return the text on one line: like `sanitize`, with line ends and tabs as spaces."""
     return " ".join(sanitize(text).split())
 
 
 def output_text(text: str) -> str:
-    """Return a program's output: without its colours, of lines written over one another only the last, tabs as
-    spaces.
-    """
+    """Return a program's output without colours and overwritten text, with tabs as spaces."""
     unfenced = FENCE.sub(lambda found: found[2], text)
     kept = OVERWRITTEN.sub("", LINE_ENDS.sub("\n", COLOURS.sub("", unfenced)))
     return sanitize(kept.rstrip("\r")).expandtabs(TAB_WIDTH)
 
 
 def clip(text: str, most: int) -> str:
-    """Cut a line to so many characters, saying so."""
+    """Cut a line to at most `most` characters, ending in an ellipsis."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 

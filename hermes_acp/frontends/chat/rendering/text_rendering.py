@@ -1,7 +1,6 @@
-"""What is written on the terminal, made from rich's values.
+"""Render rich's values as text for the terminal.
 
-Knows: colours or none, the width, that a word which would steer the terminal never leaves here.
-Does not know: who reads, whether a line stays or is drawn over. Everything that goes out goes through `written`.
+All output goes through `render`, which removes control characters.
 """
 
 import io
@@ -23,27 +22,27 @@ MIN_WIDTH: Final = 20
 
 
 class TerminalStyle(Struct, frozen=True):
-    """How much a terminal can show; one that `is_plain` gets lines of text and nothing else."""
+    """What a terminal can show; an `is_plain` one gets lines of text and nothing else."""
 
     colours: ColourDepth
     is_plain: bool
 
 
 class TextRenderer:
-    """Makes text with the terminal's own codes out of what is to be shown."""
+    """Renders text with the escape codes that the terminal understands."""
 
-    def __init__(self, look: TerminalStyle, columns: Callable[[], int]) -> None:
-        self.look = look
+    def __init__(self, style: TerminalStyle, columns: Callable[[], int]) -> None:
+        self.style = style
         self._columns = columns
 
     @property
     def width(self) -> int:
-        """How wide text may be now, in cells; long lines of prose are not read well."""
+        """The width for text in cells; limited, because long lines are hard to read."""
         return max(MIN_WIDTH, min(self._columns(), MAX_WIDTH))
 
-    def written(self, *parts: RenderableType) -> str:
-        """Return parts as lines for the terminal, each ended."""
-        if self.look.is_plain:
+    def render(self, *parts: RenderableType) -> str:
+        """Render parts as lines, each with its line end."""
+        if self.style.is_plain:
             return "".join(f"{_plain(part)}\n" for part in parts)
         console = self._console()
         out = io.StringIO()
@@ -56,14 +55,14 @@ class TextRenderer:
         console.print(Segments(_joined(lines)), end="")
         return out.getvalue()
 
-    def prose(self, text: str) -> RenderableType:
-        """Return Markdown as it is drawn; its source where nothing can be drawn."""
-        if self.look.is_plain:
+    def markdown(self, text: str) -> RenderableType:
+        """Return Markdown to be rendered; on a plain terminal, its source."""
+        if self.style.is_plain:
             return Text(sanitize(text))
         return _Prose(sanitize(text), code_theme="ansi_dark", hyperlinks=False)
 
     def _console(self) -> Console:
-        colours = self.look.colours
+        colours = self.style.colours
         system: Literal["standard", "256", "truecolor"] | None = None
         if colours == "attributes":
             system = "standard"
@@ -73,7 +72,7 @@ class TextRenderer:
             width=self.width,
             color_system=system,
             no_color=colours == "attributes",
-            force_terminal=not self.look.is_plain,
+            force_terminal=not self.style.is_plain,
             markup=False,
             highlight=False,
             emoji=False,
@@ -129,7 +128,7 @@ def _harmless(segments: Iterable[Segment]) -> Iterator[Segment]:
 
 
 def _stripped(line: list[Segment]) -> list[Segment]:
-    """Return a line without the blanks that rich fills it up with: a narrower window would fold them."""
+    """Remove the trailing blanks that rich pads lines with, because a narrower window would wrap them."""
     while line and not line[-1].text.strip() and not _has_ground(line[-1]):
         line.pop()
     if line and not _has_ground(line[-1]):

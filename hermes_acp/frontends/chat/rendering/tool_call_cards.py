@@ -1,7 +1,4 @@
-"""A tool call as a line or two: what it is, how it stands, the end of what it put out.
-
-Knows: statuses, kinds, which output is worth a look. Does not know: when a card is drawn.
-"""
+"""A tool call in a few lines: its title, its status, the end of its output."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -10,7 +7,7 @@ from typing import Final
 from rich.text import Text
 
 from hermes_acp.frontends.chat import messages
-from hermes_acp.frontends.chat.rendering.diff_rendering import drawn, headline
+from hermes_acp.frontends.chat.rendering.diff_rendering import headline, render_diff
 from hermes_acp.frontends.chat.rendering.terminal_text import clip, output_text, sanitize_line
 from hermes_protocol import v1
 
@@ -34,17 +31,17 @@ class ToolCallCard:
         self.status = "pending"
         self.text = ""
         self.diffs: list[v1.Diff] = []
-        self.was_judged = False
+        self.was_reviewed = False
         self._begun_at = now
         self._took_s = 0.0
 
     @property
-    def is_over(self) -> bool:
-        """Whether it came to its end."""
+    def is_finished(self) -> bool:
+        """Whether it completed or failed."""
         return self.status in ("completed", "failed")
 
     def take(self, update: v1.ToolCall | v1.ToolCallUpdate, now: float) -> None:
-        """Take what an update says; what it does not say stays."""
+        """Apply an update; what it leaves out stays."""
         self.title = sanitize_line(update.title) if update.title else self.title
         self.kind = update.kind or self.kind
         self.status = update.status or self.status
@@ -53,7 +50,7 @@ class ToolCallCard:
         self._took_s = now - self._begun_at
 
     def live(self, now: float, width: int) -> Text:
-        """Draw it while it is at work."""
+        """Render the call while it runs."""
         if self.status == "pending":
             mark, style = MARKS["pending"]
         else:
@@ -67,13 +64,13 @@ class ToolCallCard:
         return line
 
     def over(self, cwd: str) -> Text:
-        """Draw it when it is over; a diff that was shown for judgement is not drawn once more."""
+        """Render the finished call; a diff that was reviewed is not shown again."""
         mark, style = MARKS.get(self.status, ("•", "dim"))
         took = f" · {self._took_s:.1f} s" if self._took_s >= 1 else ""
         line = Text(f"{mark} ", style=style).append(clip(self.title, MAX_TITLE_LENGTH), style="bold")
         line.append(f"  {self.kind}{took}", style="dim")
         for diff in self.diffs if self.status == "completed" else ():
-            shown = headline(diff, cwd) if self.was_judged else drawn(diff, cwd)
+            shown = headline(diff, cwd) if self.was_reviewed else render_diff(diff, cwd)
             line.append("\n  ").append_text(_indented(shown))
         return line.append_text(self._tail())
 
@@ -93,7 +90,7 @@ class ToolCallCard:
         self.text = "\n".join(texts)
 
     def _tail(self) -> Text:
-        """Return the end of the output: nothing for what only looked something up and could."""
+        """Return the end of the output; nothing for a completed call that only reads."""
         lines = [line.rstrip() for line in self.text.rstrip().split("\n") if line.strip()]
         if not lines or (self.status == "completed" and (self.kind in HIDDEN_OUTPUT_KINDS or self.diffs)):
             return Text()

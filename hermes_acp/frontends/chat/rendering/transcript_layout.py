@@ -25,7 +25,7 @@ class TranscriptLayout:
     @property
     def is_plain(self) -> bool:
         """Whether the terminal takes lines of text and nothing else."""
-        return self._renderer.look.is_plain
+        return self._renderer.style.is_plain
 
     def greeting(self, folder: str) -> str:
         """Return the first line of all."""
@@ -38,7 +38,7 @@ class TranscriptLayout:
 
     def farewell(self, session_id: str) -> str:
         """Return the last line, which tells how to resume the session."""
-        return f"\n{self._renderer.written(Text(messages.how_to_resume(session_id), style='dim'))}"
+        return f"\n{self._renderer.render(Text(messages.how_to_resume(session_id), style='dim'))}"
 
     def prompt(self, text: str) -> str:
         """Return what the user said."""
@@ -47,7 +47,7 @@ class TranscriptLayout:
 
     def message(self, markdown: str) -> str:
         """Return Markdown of the agent or of the chat itself."""
-        return self.entry("message", self._renderer.prose(markdown))
+        return self.entry("message", self._renderer.markdown(markdown))
 
     def remark(self, text: str, style: str = "dim") -> str:
         """Return a remark that is nobody's message."""
@@ -60,19 +60,19 @@ class TranscriptLayout:
 
     def continuation(self, *parts: RenderableType) -> str:
         """Return more of the last entry, without a blank line above."""
-        return self._renderer.written(*parts)
+        return self._renderer.render(*parts)
 
     def transient(self, *parts: RenderableType) -> str:
-        """Return something that is drawn over and over, without the end of its last line."""
-        return self._renderer.written(*parts).rstrip("\n")
+        """Return something that is redrawn, without its last line end."""
+        return self._renderer.render(*parts).rstrip("\n")
 
-    def prose(self, markdown: str) -> RenderableType:
-        """Return Markdown as a part of something that is drawn."""
-        return self._renderer.prose(markdown)
+    def markdown(self, markdown: str) -> RenderableType:
+        """Return Markdown as a part of a drawing."""
+        return self._renderer.markdown(markdown)
 
     def entry(self, kind: EntryKind, *parts: RenderableType) -> str:
         """Return an entry, with a blank line above unless it continues the run of calls or plain lines above."""
         is_run = kind == self._last and (kind == "call" or (kind == "message" and self.is_plain))
         gap = "" if is_run or self._last is None else "\n"
         self._last = kind
-        return gap + self._renderer.written(*parts)
+        return gap + self._renderer.render(*parts)

@@ -1,7 +1,4 @@
-"""The editor a person has chosen for texts, started on the terminal for one of them.
-
-Knows: `VISUAL` and `EDITOR`, a file for a while. Does not know: what is edited.
-"""
+"""Open a text in the person's editor (`VISUAL` or `EDITOR`)."""
 
 import os
 import shlex
@@ -14,14 +11,14 @@ import anyio
 
 
 class ExternalEditor:
-    """One command that is given a file."""
+    """Runs one editor command on temporary files."""
 
     def __init__(self, command: Sequence[str], variables: Mapping[str, str]) -> None:
         self._command = command
         self._variables = variables
 
     async def change(self, text: str, name: str) -> str | None:
-        """Have a text changed, as a file of that name that nobody else reads; None where the editor failed."""
+        """Let the person edit a text in a private file of that name; return None if the editor failed."""
         with tempfile.TemporaryDirectory(prefix="hermes-") as folder:
             path = Path(folder) / os.path.basename(name)
             try:
@@ -33,7 +30,7 @@ class ExternalEditor:
                 return None
 
     async def _run(self, path: Path) -> int:
-        """Run it on the terminal; an interrupt there is its own affair. Raises OSError where it cannot be started."""
+        """Run the editor on the terminal; Ctrl+C there is the editor's. Raises OSError if it cannot be started."""
         with anyio.open_signal_receiver(signal.SIGINT):
             process = await anyio.open_process(
                 [*self._command, str(path)], stdin=None, stdout=None, stderr=None, env=self._variables
@@ -43,7 +40,7 @@ class ExternalEditor:
 
 
 def editor_of(variables: Mapping[str, str]) -> ExternalEditor | None:
-    """Return the editor that the variables name; None where they name none that can be understood."""
+    """Return the editor named by the variables, or None if none is named or it cannot be parsed."""
     named = variables.get("VISUAL") or variables.get("EDITOR") or ""
     try:
         command = shlex.split(named)

@@ -1,7 +1,6 @@
-"""A terminal with a line that is edited at the bottom while the conversation goes on above it.
+"""A terminal with an input line at the bottom while the conversation continues above it.
 
-Knows: keys, the moving part above the line, the status below it. Does not know: what is said. Nothing is full screen:
-what was written stays in the terminal's own scrollback.
+It is not full screen: what was written stays in the terminal's scrollback.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,18 +33,18 @@ TYPING_PAUSE_S: Final = 0.8
 
 
 class LiveScreen:
-    """A terminal that can place its cursor."""
+    """A terminal that can position its cursor."""
 
     def __init__(
         self,
-        scenery: ScreenWidgets,
+        widgets: ScreenWidgets,
         completer: Completer,
         history: History,
         colours: ColourDepth,
         clock: Callable[[], float],
         editor: ExternalEditor | None = None,
     ) -> None:
-        self._scenery = scenery
+        self._widgets = widgets
         self._clock = clock
         self._editor = editor
         self._draft = ""
@@ -65,7 +64,7 @@ class LiveScreen:
             history=history,
             key_bindings=self._keys(),
             bottom_toolbar=self._status,
-            placeholder=self._invitation,
+            placeholder=self._placeholder,
             reserve_space_for_menu=MENU_ROWS,
             erase_when_done=True,
             refresh_interval=FRAME_S,
@@ -82,7 +81,7 @@ class LiveScreen:
         return True
 
     async def write(self, text: str) -> None:
-        """Write above the line that is being typed."""
+        """Write above the input line."""
         if not text:
             return
 
@@ -98,7 +97,7 @@ class LiveScreen:
                     put()
 
     def refresh(self) -> None:
-        """Draw again."""
+        """Redraw."""
         if self._app is not None:
             self._app.invalidate()
 
@@ -113,7 +112,7 @@ class LiveScreen:
         return answer
 
     async def read_key(self, question: str, keys: Sequence[str]) -> str | Gesture:
-        """Put a question that one key answers."""
+        """Ask a question that one key answers."""
         asked_at = self._clock()
         was_typing = asked_at - self._typed_at < TYPING_PAUSE_S
         bindings = KeyBindings()
@@ -128,14 +127,14 @@ class LiveScreen:
         @bindings.add("enter", eager=True)
         @bindings.add("<bracketed-paste>", eager=True)
         def _(event: KeyPressEvent) -> None:
-            """Neither decides anything."""
+            """Ignore Enter and pasted text."""
 
         self._bind_ends(bindings)
         asking = self._asking(bindings, question)
         return await self._run(asking, "")
 
     async def read_line(self, question: str, *, is_secret: bool = False, given: str = "") -> str | Gesture:
-        """Put a question that a line answers."""
+        """Ask a question that a line answers."""
         bindings = KeyBindings()
         self._bind_ends(bindings)
         return await self._run(self._asking(bindings, question, is_secret=is_secret), given)
@@ -146,19 +145,19 @@ class LiveScreen:
         return self._editor is not None
 
     async def edit(self, text: str, name: str) -> str | None:
-        """Have a text changed; nothing is written meanwhile, and what is typed is the editor's."""
+        """Let the person edit a text; output and input wait meanwhile."""
         if self._editor is None:
             return None
         async with self._writing:
             return await self._editor.change(text, name)
 
     def cancel_read(self) -> None:
-        """Have whoever reads come back."""
+        """Make the pending read return."""
         if self._app is not None and self._app.is_running and not self._app.is_done:
             self._app.exit(result=CALLED_AWAY)
 
     def close(self) -> None:
-        """Give the terminal back."""
+        """Restore the terminal."""
         self._app_session.__exit__(None, None, None)
 
     async def _run(self, prompt: "PromptSession[str | Gesture]", given: str) -> str | Gesture:
@@ -209,7 +208,7 @@ class LiveScreen:
         @bindings.add("c-c")
         @bindings.add("<sigint>")
         def _(event: KeyPressEvent) -> None:
-            match self._scenery.interrupt(bool(event.current_buffer.text)):
+            match self._widgets.interrupt(bool(event.current_buffer.text)):
                 case "leave":
                     event.app.exit(result=LEFT)
                 case "clear":
@@ -241,15 +240,15 @@ class LiveScreen:
 
     def _message(self) -> AnyFormattedText:
         rows, columns = self._size()
-        live = self._scenery.live(max(3, rows // 2), columns)
+        live = self._widgets.live(max(3, rows // 2), columns)
         parts = to_formatted_text(ANSI(f"{live}\n\n")) if live else to_formatted_text(ANSI("\n"))
         return FormattedText([*parts, ("class:prompt", PROMPT)])
 
-    def _invitation(self) -> AnyFormattedText:
-        return FormattedText([("class:hint", self._scenery.invitation(self._size()[1] - len(PROMPT) - 1))])
+    def _placeholder(self) -> AnyFormattedText:
+        return FormattedText([("class:hint", self._widgets.placeholder(self._size()[1] - len(PROMPT) - 1))])
 
     def _status(self) -> AnyFormattedText:
-        return FormattedText([("class:status", self._scenery.status(self._size()[1]))])
+        return FormattedText([("class:status", self._widgets.status(self._size()[1]))])
 
     def _size(self) -> tuple[int, int]:
         size = self._output.get_size()
@@ -257,7 +256,7 @@ class LiveScreen:
 
 
 def _is_completing() -> bool:
-    """Whether the word before the cursor is a command or a file: only then room for a menu is taken."""
+    """Return whether the word before the cursor is a command or a file; only then a menu takes space."""
     document = get_app().current_buffer.document
     before = document.text_before_cursor
     if before.startswith("/") and "\n" not in before:

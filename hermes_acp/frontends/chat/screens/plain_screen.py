@@ -1,7 +1,4 @@
-"""A terminal that can do nothing but take lines, or no terminal at all.
-
-Knows: lines in, lines out, that without a person nobody is asked. Does not know: colours, what is said.
-"""
+"""A terminal without cursor control, or no terminal at all: lines in, lines out."""
 
 import os
 import stat
@@ -19,21 +16,21 @@ CHUNK_BYTES: Final = 65536
 class PlainScreen:
     """Standard input and output as they are."""
 
-    def __init__(self, given_fd: int, output_fd: int) -> None:
-        self._given_fd = given_fd
+    def __init__(self, input_fd: int, output_fd: int) -> None:
+        self._input_fd = input_fd
         self._output_fd = output_fd
         self._typed = b""
         self._is_at_end = False
         self._reading: anyio.CancelScope | None = None
         self._why: Gesture = CALLED_AWAY
-        mode = os.fstat(given_fd).st_mode
+        mode = os.fstat(input_fd).st_mode
         self._writing, self._threads = anyio.CapacityLimiter(1), anyio.CapacityLimiter(1)
-        self._is_file = not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(given_fd))
+        self._is_file = not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(input_fd))
 
     @property
     def can_ask(self) -> bool:
         """Whether a person is there."""
-        return os.isatty(self._given_fd)
+        return os.isatty(self._input_fd)
 
     async def write(self, text: str) -> None:
         """Write lines."""
@@ -42,46 +39,46 @@ class PlainScreen:
         )
 
     def refresh(self) -> None:
-        """Nothing moves here."""
+        """Do nothing: a plain screen redraws nothing."""
 
     async def read_prompt(self) -> str | Gesture:
-        """Read one line; empty ones are passed over."""
+        """Read one line; skip empty ones."""
         while True:
             line = await self._ask("> ")
             if isinstance(line, Gesture) or line.strip():
                 return line
 
     async def read_key(self, question: str, keys: Sequence[str]) -> str | Gesture:
-        """Read a line until it is one of the keys."""
+        """Read lines until one is among the keys."""
         while True:
             line = await self._ask(f"{question} [{'/'.join(keys)}] ")
             if isinstance(line, Gesture) or line.strip().lower() in keys:
                 return line if isinstance(line, Gesture) else line.strip().lower()
 
     async def read_line(self, question: str, *, is_secret: bool = False, given: str = "") -> str | Gesture:
-        """Read one line; a terminal shows no secret."""
+        """Read one line; on a terminal, a secret is not echoed."""
         if not (is_secret and self.can_ask):
             return await self._ask(f"{question} ")
-        with _Silence(self._given_fd):
+        with _EchoOff(self._input_fd):
             line = await self._ask(f"{question} ")
         await self.write("\n")
         return line
 
     @property
     def can_edit(self) -> bool:
-        """Whether there is an editor: none that lines alone would do for."""
+        """Whether the person has an editor; never, on a plain screen."""
         return False
 
     async def edit(self, text: str, name: str) -> str | None:
-        """Return nothing."""
+        """Return None, because a plain screen has no editor."""
         return None
 
     def cancel_read(self) -> None:
-        """End the wait."""
+        """Make the pending read return."""
         self._end_wait(CALLED_AWAY)
 
     def interrupt(self) -> None:
-        """End the wait for Ctrl+C."""
+        """Make the pending read return for Ctrl+C."""
         self._end_wait(INTERRUPTED)
 
     def _end_wait(self, why: Gesture) -> None:
@@ -109,13 +106,13 @@ class PlainScreen:
 
     async def _read(self) -> bytes:
         if self._is_file:  # always ready, and nothing the event loop could wait for
-            return await anyio.to_thread.run_sync(os.read, self._given_fd, CHUNK_BYTES, limiter=self._threads)
-        await anyio.wait_readable(self._given_fd)
-        return os.read(self._given_fd, CHUNK_BYTES)
+            return await anyio.to_thread.run_sync(os.read, self._input_fd, CHUNK_BYTES, limiter=self._threads)
+        await anyio.wait_readable(self._input_fd)
+        return os.read(self._input_fd, CHUNK_BYTES)
 
 
-class _Silence:
-    """A terminal that does not show what is typed, for the length of a block."""
+class _EchoOff:
+    """Turns the terminal's echo off for the length of a block."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd

@@ -1,7 +1,4 @@
-"""Where a conversation is shown and a person types: the two kinds of terminal behind one seam.
-
-Knows: what a chat asks of a terminal. Does not know: how either kind does it.
-"""
+"""The interface of the two kinds of terminal."""
 
 from collections.abc import Callable, Sequence
 from enum import Enum
@@ -11,7 +8,7 @@ from msgspec import Struct
 
 
 class Gesture(Enum):
-    """What a person, or the chat itself, did instead of writing something."""
+    """What happened instead of input: the person left or interrupted, or the chat cancelled the read."""
 
     LEFT = "left"
     INTERRUPTED = "interrupted"
@@ -27,21 +24,20 @@ Reaction = Literal["leave", "clear", "stay"]
 
 
 class ScreenWidgets(Struct, frozen=True):
-    """What a terminal draws around the line that is being typed, asked for whenever it draws.
+    """What a terminal draws around the input line, computed on each redraw.
 
-    `live(rows, columns)` is the moving part above, `status(columns)` the line below, `invitation(columns)` what stands
-    in the line while nothing is typed. `interrupt(has_text)` is called for Ctrl+C, `has_text` telling whether something
-    was typed, and says what becomes of the line.
+    `live(rows, columns)` is the part above, `status(columns)` the line below, `placeholder(columns)` the hint in
+    the empty line. `interrupt(has_text)` is called for Ctrl+C and returns what happens to the line.
     """
 
     live: Callable[[int, int], str]
     status: Callable[[int], str]
-    invitation: Callable[[int], str]
+    placeholder: Callable[[int], str]
     interrupt: Callable[[bool], Reaction]
 
 
 class Screen(Protocol):
-    """One terminal. Reading is for one task alone; whatever it waits for, `cancel_read` ends the wait."""
+    """One terminal. Only one task may read at a time; `cancel_read` ends its wait."""
 
     @property
     def can_ask(self) -> bool:
@@ -49,23 +45,23 @@ class Screen(Protocol):
         ...
 
     async def write(self, text: str) -> None:
-        """Write lines that stay, above what is being typed."""
+        """Write lines that stay, above the input line."""
         ...
 
     def refresh(self) -> None:
-        """Draw again what moves."""
+        """Redraw what moves."""
         ...
 
     async def read_prompt(self) -> str | Gesture:
-        """Wait for a prompt. What was typed and not sent is kept for the next time."""
+        """Wait for a prompt. Text that was typed but not sent is kept for the next call."""
         ...
 
     async def read_key(self, question: str, keys: Sequence[str]) -> str | Gesture:
-        """Put a question that one key answers: one of the keys, each with its meaning."""
+        """Ask a question that is answered by one of the keys."""
         ...
 
     async def read_line(self, question: str, *, is_secret: bool = False, given: str = "") -> str | Gesture:
-        """Put a question that a line answers; it goes into no history."""
+        """Ask a question that a line answers; the line goes into no history."""
         ...
 
     @property
@@ -74,9 +70,9 @@ class Screen(Protocol):
         ...
 
     async def edit(self, text: str, name: str) -> str | None:
-        """Have a text changed in the person's own editor, as a file of that name; None where that failed."""
+        """Let the person edit a text as a file of that name; return None if the editor failed."""
         ...
 
     def cancel_read(self) -> None:
-        """Have whoever reads come back at once."""
+        """Make the pending read return CALLED_AWAY."""
         ...
