@@ -1,1 +1,1 @@
-"""The face for editors that speak the Language Server Protocol."""
+"""The frontend for editors that speak the Language Server Protocol."""

@@ -1,7 +1,4 @@
-"""What can be done with a place in a document: the shape of the leaves in `actions`.
-
-Knows: what all of them tell the model. Does not know: any of them, or how a turn is run.
-"""
+"""The type of the plugins in `actions`, and the prompt they share."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,9 +15,9 @@ MAX_SELECTION_LENGTH: Final = 60_000
 
 
 class Action(Struct, frozen=True):
-    """One action: its name in menus, its kind of the protocol's, where it is offered, what the model is asked.
+    """One code action: its title and kind, when it is offered, what the model is asked.
 
-    The answer of one that does not `change_files` is what the user wants to read.
+    If it does not `change_files`, its answer is what the user reads.
     """
 
     title: str
@@ -30,21 +27,23 @@ class Action(Struct, frozen=True):
     changes_files: bool = True
 
 
-def parts_of(action: Action, place: CodeSelection) -> tuple[Part, ...]:
-    """Return the prompt for an action at a place, with what is selected and what the editor finds wrong there."""
+def parts_of(action: Action, selection: CodeSelection) -> tuple[Part, ...]:
+    """Return the prompt of an action: its request, the selected text and the diagnostics."""
     said = [
-        action.ask(place),
+        action.ask(selection),
         model_text.CHANGES_PROMPT if action.changes_files else model_text.NO_CHANGES_PROMPT,
     ]
-    if place.target.instruction.strip():
-        said.insert(1, place.target.instruction.strip())
-    if place.target.diagnostics:
+    if selection.target.instruction.strip():
+        said.insert(1, selection.target.instruction.strip())
+    if selection.target.diagnostics:
         said.append(
-            "\n".join([model_text.DIAGNOSTICS_HEADING, *(each.shown() for each in place.target.diagnostics)])
+            "\n".join(
+                [model_text.DIAGNOSTICS_HEADING, *(each.shown() for each in selection.target.diagnostics)]
+            )
         )
     text = TextPart("\n\n".join(said))
-    if not place.selected or len(place.selected) > MAX_SELECTION_LENGTH:
+    if not selection.selected or len(selection.selected) > MAX_SELECTION_LENGTH:
         return (text,)
-    first = place.target.range.start.line + 1
-    uri = f"{Path(place.document.path).as_uri()}#L{first}"
-    return text, ResourcePart(uri, place.selected)
+    first = selection.target.range.start.line + 1
+    uri = f"{Path(selection.document.path).as_uri()}#L{first}"
+    return text, ResourcePart(uri, selection.selected)

@@ -1,7 +1,6 @@
 """The command `hermes-acp lsp`.
 
-Knows: its flags, that the wire is taken out of reach first. Does not know: the server, which is imported when the flags
-are sound.
+It claims standard input and output before it imports the server, so that nothing else writes there.
 """
 
 import argparse
@@ -20,7 +19,7 @@ PROGRAM: Final = "hermes-acp lsp"
 
 
 def lsp_command(arguments: Sequence[str]) -> int:
-    """Serve one editor over standard input and output; give the exit code."""
+    """Serve one editor over standard input and output; return the exit code."""
     options = _parser().parse_args(arguments)
     try:
         wire = claim()

@@ -1,7 +1,7 @@
-"""The server's event loop and its signals.
+"""The server's event loop and signals.
 
-Knows: the order of starting and ending, that SIGTERM, SIGINT and SIGHUP end it as a closed input does. Does not know:
-what is served. pygls would run a loop of its own; its protocol is driven by ours instead (decision 11).
+SIGTERM, SIGINT and SIGHUP end it as a closed input does. pygls would run a loop of its own; our loop drives its
+protocol instead (decision 11).
 """
 
 import anyio
@@ -21,7 +21,7 @@ from hermes_protocol.transport import StdioTransport
 
 
 def run(environment: Environment, wire: tuple[int, int]) -> int:
-    """Serve until the editor ends it or a signal does; give the exit code."""
+    """Serve until the editor or a signal ends it; return the exit code."""
     guard = ShutdownGuard(wire[0])
     raise_limit()
     guard.start()
@@ -40,13 +40,13 @@ async def _serve(environment: Environment, descriptors: tuple[int, int], guard: 
         wire.close()
 
     async with background_tasks(stop_on_signal), background_tasks(wire.send):
-        await _attend(environment, wire, server)
-        await wire.say_goodbye()
+        await _serve_editor(environment, wire, server)
+        await wire.close_when_written()
     return code or wire.exit_code
 
 
-async def _attend(environment: Environment, wire: LspTransport, server: PyglsServer) -> None:
-    """Serve one editor until it goes; then everything is stopped, recorded and closed."""
+async def _serve_editor(environment: Environment, wire: LspTransport, server: PyglsServer) -> None:
+    """Serve one editor until it leaves; then stop, record and close everything."""
     bugs = BugLog(environment.home)
 
     def report_bug(error: BaseException, trace: str) -> None:
@@ -56,22 +56,22 @@ async def _attend(environment: Environment, wire: LspTransport, server: PyglsSer
     async with anyio.create_task_group() as group:
         editor = EditorConnection(server, environment, RequestTasks(group, report_bug, RandomIds()))
         register_all(server, editor)
-        group.start_soon(_keep_house, environment, editor)
+        group.start_soon(_run_app, environment, editor)
         try:
             await wire.listen(editor.tasks.attempt)
         finally:
             group.cancel_scope.cancel()
 
 
-async def _keep_house(environment: Environment, editor: EditorConnection) -> None:
-    """Build the app when the editor has been greeted: what it takes would keep the greeting waiting."""
-    await editor.is_greeted.wait()
+async def _run_app(environment: Environment, editor: EditorConnection) -> None:
+    """Build the app after the editor was initialized, so that the answer does not wait for it."""
+    await editor.is_initialized.wait()
     from hermes_acp.app.app import App
 
     app = App(environment)
     try:
         async with background_tasks(app.run):
-            editor.move_in(app)
+            editor.set_app(app)
             await anyio.sleep_forever()
     finally:
         with anyio.CancelScope(shield=True):

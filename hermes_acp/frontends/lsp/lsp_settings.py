@@ -1,8 +1,4 @@
-"""What an editor's user sets for this face: `initializationOptions`, later `workspace/didChangeConfiguration`.
-
-Knows: the names and their bounds. Does not know: what is done with them, or the settings of the app (`config`), which
-stand behind all of them.
-"""
+"""What an editor's user can set, in `initializationOptions` and `workspace/didChangeConfiguration`."""
 
 from typing import Annotated, Any, cast
 
@@ -17,9 +13,9 @@ SECTION = "hermes"
 
 
 class CompletionSettings(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """Suggestions while typing: off unless they are wanted, since every pause in typing then asks the model.
+    """Settings of inline completion; off by default, because every pause in typing asks the model.
 
-    `model` is another model for them alone, as `provider/model` or a model of the provider in use.
+    `model` replaces the session's model, as `provider/model` or a model of its provider.
     """
 
     enabled: bool = False
@@ -29,7 +25,7 @@ class CompletionSettings(Struct, frozen=True, rename="camel", forbid_unknown_fie
 
 
 class LspSettings(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """Everything an editor can set. What is empty is as the app has it; `session` is a stored one to go on with."""
+    """All settings; an empty one leaves the app's own, and `session` names a stored session to resume."""
 
     provider: str = ""
     model: str = ""
@@ -39,7 +35,7 @@ class LspSettings(Struct, frozen=True, rename="camel", forbid_unknown_fields=Tru
 
 
 def read_settings(given: object) -> LspSettings:
-    """Read what an editor gave, alone or under `hermes`, beside what is others'. Raises BadRequest."""
+    """Parse settings, alone or under `hermes`. Raises BadRequest."""
     if given is None:
         return LspSettings()
     if isinstance(given, dict):
@@ -53,7 +49,7 @@ def read_settings(given: object) -> LspSettings:
 
 
 def concerns_us(given: object) -> bool:
-    """Return whether a change of settings is about this face: editors send whole trees, and empty ones."""
+    """Return whether changed settings include ours; editors send whole trees, and empty ones."""
     if not isinstance(given, dict):
         return False
     names = {field.encode_name for field in msgspec.structs.fields(LspSettings)}

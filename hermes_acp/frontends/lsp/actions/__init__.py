@@ -1,1 +1,1 @@
-"""What can be done with a place in a document: each file is one command `hermes.NAME`, exporting `ACTION`."""
+"""Code actions: each file is the command `hermes.NAME`, exporting `ACTION`."""

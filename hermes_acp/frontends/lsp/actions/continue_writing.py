@@ -1,19 +1,20 @@
-"""Go on writing at the cursor."""
+"""Continue writing at the cursor."""
 
 from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.code_action import Action
 from hermes_acp.frontends.lsp.documents.code_targets import CodeSelection
 
 
-def _is_offered(place: CodeSelection) -> bool:
-    return not place.has_selection
+def _is_offered(selection: CodeSelection) -> bool:
+    return not selection.has_selection
 
 
-def _ask(place: CodeSelection) -> str:
-    at = place.target.range.start
+def _ask(selection: CodeSelection) -> str:
+    at = selection.target.range.start
     return (
-        f"Go on writing {place.document.path} at line {at.line + 1}, column {at.character + 1}, where my cursor is: "
-        "what obviously comes next there, in the manner of what stands around it, and no more than that."
+        f"Go on writing {selection.document.path} at line {at.line + 1}, column {at.character + 1}, "
+        "where my cursor is: what obviously comes next there, in the manner of what stands around it, "
+        "and no more than that."
     )
 
 

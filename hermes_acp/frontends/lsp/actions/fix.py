@@ -1,17 +1,17 @@
-"""Fix what the editor finds wrong."""
+"""Fix the diagnostics at the cursor or in the selection."""
 
 from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.code_action import Action
 from hermes_acp.frontends.lsp.documents.code_targets import CodeSelection
 
 
-def _is_offered(place: CodeSelection) -> bool:
-    return bool(place.target.diagnostics)
+def _is_offered(selection: CodeSelection) -> bool:
+    return bool(selection.target.diagnostics)
 
 
-def _ask(place: CodeSelection) -> str:
+def _ask(selection: CodeSelection) -> str:
     return (
-        f"Fix what is wrong at {place.lines} of {place.document.path}, at its cause and not by hiding it. "
+        f"Fix what is wrong at {selection.lines} of {selection.document.path}, at its cause and not by hiding it. "
         "Change nothing that has to do with something else."
     )
 

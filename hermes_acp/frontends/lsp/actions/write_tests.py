@@ -1,18 +1,18 @@
-"""Write tests for what is selected."""
+"""Write tests for the selection."""
 
 from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.code_action import Action
 from hermes_acp.frontends.lsp.documents.code_targets import CodeSelection
 
 
-def _is_offered(place: CodeSelection) -> bool:
-    return place.has_selection
+def _is_offered(selection: CodeSelection) -> bool:
+    return selection.has_selection
 
 
-def _ask(place: CodeSelection) -> str:
+def _ask(selection: CodeSelection) -> str:
     return (
-        f"Write tests for {place.lines} of {place.document.path}. Look first how this project tests, and put them "
-        "where such tests are; cover the usual case, the edges and what must fail."
+        f"Write tests for {selection.lines} of {selection.document.path}. Look first how this project tests, "
+        "and put them where such tests are; cover the usual case, the edges and what must fail."
     )
 
 

@@ -1,58 +1,54 @@
-"""What an editor announced that it can do.
-
-Knows: where each ability stands in the greeting, which ones follow from others. Does not know: what is done without
-them.
-"""
+"""What an editor announced that it can do."""
 
 from lsprotocol import types
 
 
 class EditorCapabilities:
-    """The abilities of one editor, each a question that is answered by what it announced."""
+    """The capabilities of one editor."""
 
     def __init__(self, announced: types.ClientCapabilities) -> None:
         self._announced = announced
 
     @property
     def show_documents(self) -> bool:
-        """Whether it opens a document for its user."""
+        """Whether it opens documents for its user."""
         window = self._announced.window
         return bool(window and window.show_document and window.show_document.support)
 
     @property
     def create_progress(self) -> bool:
-        """Whether the server may begin to report progress of its own accord."""
+        """Whether the server may start reporting progress on its own."""
         window = self._announced.window
         return bool(window and window.work_done_progress)
 
     @property
     def apply_edits(self) -> bool:
-        """Whether it changes documents for the server."""
+        """Whether it applies edits for the server."""
         workspace = self._announced.workspace
         return bool(workspace and workspace.apply_edit)
 
     @property
     def _edits(self) -> types.WorkspaceEditClientCapabilities:
-        """What edits it takes."""
+        """Which kinds of edits it takes."""
         workspace = self._announced.workspace
         return (workspace and workspace.workspace_edit) or types.WorkspaceEditClientCapabilities()
 
     @property
     def confirm_edits(self) -> bool:
-        """Whether it shows annotated edits to its user first."""
+        """Whether it lets its user confirm annotated edits."""
         return self._edits.change_annotation_support is not None and self.take_versions
 
     @property
     def take_versions(self) -> bool:
-        """Whether an edit may say which version of a document it is for.
+        """Whether an edit may name the version of its document.
 
-        Operations on files can stand nowhere else, so an editor that takes these takes versions too: Neovim names only
-        the former.
+        File operations have no other place, so an editor that takes them takes versions too; Neovim announces
+        only file operations.
         """
         return bool(self._edits.document_changes or self._edits.resource_operations)
 
     def operate(self, operation: types.ResourceOperationKind) -> bool:
-        """Whether an edit may create or delete files."""
+        """Return whether an edit may contain a file operation."""
         return operation in (self._edits.resource_operations or ())
 
     @property
@@ -64,13 +60,13 @@ class EditorCapabilities:
 
     @property
     def register_completion(self) -> bool:
-        """Whether inline completion can be offered later than at the start."""
+        """Whether inline completion can be registered after startup."""
         document = self._announced.text_document
         inline = document.inline_completion if document else None
         return bool(inline and inline.dynamic_registration)
 
     @property
     def give_settings(self) -> bool:
-        """Whether it can be asked for its settings."""
+        """Whether it answers requests for its settings."""
         workspace = self._announced.workspace
         return bool(workspace and workspace.configuration)

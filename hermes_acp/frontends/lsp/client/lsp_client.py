@@ -1,8 +1,4 @@
-"""The editor as somebody who is told and asked.
-
-Knows: what an editor may lack and what is done then, that a question nobody waits for is taken back. Does not know:
-what is told or asked.
-"""
+"""Messages and requests to the editor."""
 
 import uuid
 from collections.abc import Sequence
@@ -21,20 +17,22 @@ MAX_MESSAGE_LENGTH: Final = 4_000
 
 
 class ClientError(WorkspaceError):
-    """The editor refused a request of ours, or answered it with nonsense."""
+    """The editor rejected a request, or its answer is malformed."""
 
     code = "editor_trouble"
 
 
 class LspClient:
-    """One editor; `can` says what it announced."""
+    """One editor; `can` holds its capabilities."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
         self.can = EditorCapabilities(types.ClientCapabilities())
 
     async def ask(self, method: str, params: object) -> Any:
-        """Put a request and wait for its answer as long as it takes. Raises ClientError."""
+        """Send a request and wait for its answer without a timeout; cancel it if the wait is cancelled.
+        Raises ClientError.
+        """
         call_id = f"hermes-{uuid.uuid4()}"
         try:
             return await self._server.protocol.send_request_async(method, params, call_id)
@@ -45,7 +43,7 @@ class LspClient:
             raise
 
     def notify(self, method: str, params: object) -> None:
-        """Tell something that wants no answer."""
+        """Send a notification."""
         self._server.protocol.notify(method, params)
 
     def tell(self, text: str, kind: types.MessageType = types.MessageType.Info) -> None:
@@ -58,7 +56,7 @@ class LspClient:
         self.tell(text, types.MessageType.Warning)
 
     async def choose(self, text: str, titles: Sequence[str]) -> str | None:
-        """Have the user choose one of the titles; None where they dismiss the question. Raises ClientError."""
+        """Let the user choose one of the titles; return None if they dismiss the question. Raises ClientError."""
         params = types.ShowMessageRequestParams(
             type=types.MessageType.Info,
             message=text[:MAX_MESSAGE_LENGTH],
@@ -69,7 +67,7 @@ class LspClient:
         return chosen if chosen in titles else None
 
     async def show(self, uri: str, *, takes_focus: bool = True, is_external: bool = False) -> bool:
-        """Open a document or a page for the user; tell whether that was done."""
+        """Open a document or a page for the user; return whether that worked."""
         if not self.can.show_documents:
             return False
         params = types.ShowDocumentParams(uri=uri, external=is_external, take_focus=takes_focus)

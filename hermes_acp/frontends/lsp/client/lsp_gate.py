@@ -1,8 +1,7 @@
-"""The editor's user as the one who is asked.
+"""Ask the editor's user for permissions, over window/showMessageRequest.
 
-Knows: window/showMessageRequest, which answers there are and what they are called; that what becomes a draft need not
-be asked about, since its user will see it as one. Does not know: why a question is put. Whatever is not a clear yes is
-none.
+Anything but a clear yes counts as no. Changes that become drafts are not asked about here, because the user confirms
+them as edits.
 """
 
 from collections.abc import Callable
@@ -19,14 +18,14 @@ DRAFTED_KINDS: Final = frozenset({"edit", "delete", "move"})
 
 
 class ClientGate:
-    """Asks the user of one session; `drafts` tells whether what it writes becomes a draft."""
+    """Asks the user of one session; `drafts` returns whether its writes become drafts."""
 
     def __init__(self, client: LspClient, drafts: Callable[[], bool]) -> None:
         self._client = client
         self._drafts = drafts
 
     async def ask(self, call: CallProposed, *, permission_scope: PermissionScope) -> PermissionAnswer:
-        """Put one call; a dismissed question is not answered."""
+        """Ask about one call; a dismissed question counts as cancelled."""
         if call.kind in DRAFTED_KINDS and call.diffs and self._drafts():
             return "allow_once"
         answers = _answers(permission_scope)
@@ -38,7 +37,7 @@ class ClientGate:
         return answers[chosen] if chosen else "cancelled"
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Put one question to pick from, or a page to open; what wants words typed cannot be put here."""
+        """Ask to choose or to open a page; return None for questions that need typed text."""
         try:
             if question.url:
                 return await self._open(question)
@@ -63,7 +62,7 @@ class ClientGate:
 
 
 def _answers(permission_scope: PermissionScope) -> dict[str, PermissionAnswer]:
-    """List the answers by their titles; lasting ones only where they can be remembered, and saying for what."""
+    """List the answers by title; lasting ones only if they can be stored."""
     session, folder, manner = permission_scope.session, permission_scope.workspace, permission_scope.manner
     answers: dict[str, PermissionAnswer] = {messages.ALLOW_ONCE: "allow_once"}
     if session:

@@ -1,7 +1,4 @@
-"""Texts for the user to look at: files in the home folder that an editor can open.
-
-Knows: where they lie, how many are kept. Does not know: what is in them.
-"""
+"""Files in the home folder that show the user a text."""
 
 import os
 from contextlib import suppress
@@ -17,13 +14,13 @@ MAX_KEPT_FILES: Final = 40
 
 
 class ScratchFolder:
-    """The folder `lsp` of the home folder; what is in it is nobody's only copy."""
+    """The folder `lsp` of the home folder; it never holds the only copy of anything."""
 
     def __init__(self, home: Path) -> None:
         self._folder = home / "lsp"
 
     async def put(self, name: str, text: str) -> Path:
-        """Write a text that only its user reads, and let the oldest ones go. Raises StorageError."""
+        """Write a text that only its owner can read, and delete the oldest files. Raises StorageError."""
         return await anyio.to_thread.run_sync(self._put, name, text)
 
     def _put(self, name: str, text: str) -> Path:

@@ -1,6 +1,5 @@
-"""How a long piece of work is shown while it goes on, and stopped by whoever watches it.
+"""Progress of long work in the editor, which its user can cancel.
 
-Knows: tokens, the editor's and our own; begin, report, end. Does not know: what the work is.
 Source: LSP 3.18, "Work Done Progress".
 """
 
@@ -16,22 +15,22 @@ from hermes_acp.frontends.lsp.client.lsp_client import ClientError, LspClient
 
 
 class WorkDoneProgress:
-    """One piece of work as its watcher sees it; without a token it is shown nowhere."""
+    """The progress of one piece of work; without a token it is not shown."""
 
     def __init__(self, client: LspClient, token: int | str | None) -> None:
         self._client = client
         self._token = token
 
     def report(self, text: str) -> None:
-        """Say what is being done now."""
+        """Report the current step."""
         self._tell(types.WorkDoneProgressReport(message=plain(text), cancellable=True))
 
     def begin(self, title: str) -> None:
-        """Say what is begun."""
+        """Report the start."""
         self._tell(types.WorkDoneProgressBegin(title=title, cancellable=True))
 
     def end(self, text: str) -> None:
-        """Say how it ended."""
+        """Report the end."""
         self._tell(types.WorkDoneProgressEnd(message=plain(text)))
 
     def _tell(
@@ -42,7 +41,7 @@ class WorkDoneProgress:
 
 
 class ProgressReporter:
-    """All work that is being shown."""
+    """All work whose progress is shown."""
 
     def __init__(self, client: LspClient) -> None:
         self._client = client
@@ -52,7 +51,7 @@ class ProgressReporter:
     async def shown(
         self, title: str, token: int | str | None, stop: Callable[[], None]
     ) -> AsyncGenerator[WorkDoneProgress]:
-        """Show work while the block runs, under the editor's token or one it is asked to take; `stop` ends it."""
+        """Show progress while the block runs, under the editor's token or a new one; `stop` cancels the work."""
         token = await self._own_token() if token is None else token
         progress = WorkDoneProgress(self._client, token)
         if token is not None:
@@ -79,6 +78,6 @@ class ProgressReporter:
         return token
 
     def stop(self, token: int | str) -> None:
-        """End the work that is shown under a token; of any other nothing is known."""
+        """Cancel the work of a token; ignore unknown tokens."""
         if end := self._stops.get(token):
             end()

@@ -1,7 +1,4 @@
-"""A place in a document that something is to be done with, as a command names it.
-
-Knows: the arguments of our commands, and what the place holds. Does not know: what is done with it.
-"""
+"""The arguments of our commands, and the selection they name."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -28,14 +25,14 @@ class Position(Struct, frozen=True):
 
 
 class Range(Struct, frozen=True):
-    """From one place up to another."""
+    """A range in a document; its end is exclusive."""
 
     start: Position
     end: Position
 
 
 class Diagnostic(Struct, frozen=True):
-    """Something an editor finds wrong at a place."""
+    """A diagnostic of the editor."""
 
     range: Range
     message: str
@@ -43,7 +40,7 @@ class Diagnostic(Struct, frozen=True):
     source: str | None = None
 
     def shown(self) -> str:
-        """Return it as one line."""
+        """Return it as one line for the model."""
         known = self.severity is not None and 1 <= self.severity <= len(SEVERITIES)
         severity = SEVERITIES[self.severity - 1] if known and self.severity else "problem"
         source = f" ({plain(self.source, 60)})" if self.source else ""
@@ -51,9 +48,9 @@ class Diagnostic(Struct, frozen=True):
 
 
 class CodeTarget(Struct, frozen=True, rename="camel"):
-    """The one argument of every command; `version` is that of the document the place was chosen in.
+    """The argument of every command.
 
-    `instruction` is what the user wants in particular.
+    `version` is the document version that the range refers to; `instruction` is the user's own wish.
     """
 
     uri: str
@@ -64,7 +61,7 @@ class CodeTarget(Struct, frozen=True, rename="camel"):
 
 
 class CodeSelection(Struct, frozen=True):
-    """A target with what it holds: the selected lines, whole, or nothing where nothing is selected."""
+    """A target with its document; `selected` holds whole lines, and is empty if nothing is selected."""
 
     document: Document
     target: CodeTarget
@@ -72,12 +69,12 @@ class CodeSelection(Struct, frozen=True):
 
     @property
     def has_selection(self) -> bool:
-        """Whether there is more than a cursor."""
+        """Whether the range is more than a cursor."""
         return self.target.range.start != self.target.range.end
 
     @property
     def lines(self) -> str:
-        """The lines, counted from 1, in words."""
+        """The lines in words, counted from 1."""
         first, last = self.target.range.start.line + 1, self._last_line
         return f"line {first}" if first >= last else f"lines {first} to {last}"
 
@@ -89,7 +86,7 @@ class CodeSelection(Struct, frozen=True):
 
 
 def read_target(arguments: Sequence[Any] | None) -> CodeTarget:
-    """Read a command's arguments. Raises BadRequest naming what is wrong."""
+    """Parse a command's arguments. Raises BadRequest."""
     if not arguments or len(arguments) != 1:
         raise BadRequest(messages.ONE_ARGUMENT)
     try:
@@ -98,8 +95,8 @@ def read_target(arguments: Sequence[Any] | None) -> CodeTarget:
         raise BadRequest(messages.invalid_argument(str(error))) from error
 
 
-def find_place(target: CodeTarget, documents: OpenDocuments) -> CodeSelection:
-    """Look a target up in its document. Raises BadRequest for one that is not open or stands in no file."""
+def find_selection(target: CodeTarget, documents: OpenDocuments) -> CodeSelection:
+    """Find a target in its document. Raises BadRequest if it is not open or not a file."""
     document = documents.get(target.uri)
     if document is None:
         raise BadRequest(messages.not_open(target.uri), hint=messages.NOT_OPEN_HINT)
@@ -114,7 +111,7 @@ def find_place(target: CodeTarget, documents: OpenDocuments) -> CodeSelection:
 
 
 def target_of(params: types.CodeActionParams, document: Document) -> CodeTarget:
-    """Name the place that code actions were asked for."""
+    """Return the target of a request for code actions."""
     found = tuple(
         Diagnostic(
             range_of(each.range),
@@ -128,6 +125,6 @@ def target_of(params: types.CodeActionParams, document: Document) -> CodeTarget:
 
 
 def range_of(given: types.Range) -> Range:
-    """Take over a range of the protocol's."""
+    """Convert a range of the protocol."""
     start, end = given.start, given.end
     return Range(Position(start.line, start.character), Position(end.line, end.character))

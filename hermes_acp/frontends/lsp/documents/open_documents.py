@@ -1,7 +1,6 @@
-"""The documents the editor has open, as it shows them.
+"""The documents that the editor has open, with unsaved text.
 
-Knows: their texts, versions and changes, and which file each stands for. Does not know: what anybody does with them.
-pygls keeps documents too, but ends lines where Python does: at a form feed its texts would part from the editor's.
+pygls keeps documents too, but also ends lines at characters such as a form feed, which the protocol does not.
 """
 
 import os
@@ -15,7 +14,7 @@ from hermes_acp.frontends.lsp.documents.text_positions import Positions
 
 
 class Document(Struct, frozen=True):
-    """One open document; `path` is its resolved file, empty for one that is in no file."""
+    """One open document; `path` is its resolved file, or empty."""
 
     uri: str
     path: str
@@ -25,7 +24,7 @@ class Document(Struct, frozen=True):
 
 
 def path_of(uri: str) -> str:
-    """Return the resolved path of a `file:` URI, empty for any other."""
+    """Return the resolved path of a `file:` URI, or an empty string."""
     parts = urlsplit(uri)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
         return ""
@@ -34,7 +33,7 @@ def path_of(uri: str) -> str:
 
 
 class OpenDocuments:
-    """All open documents, with columns in the encoding that was agreed on."""
+    """All open documents; columns count in the agreed encoding."""
 
     def __init__(self) -> None:
         self.encoding = "utf-16"
@@ -43,7 +42,7 @@ class OpenDocuments:
         self._watchers: list[Callable[[str], None]] = []
 
     def watch(self, notice: Callable[[str], None]) -> None:
-        """Have `notice` called with the URI of every document that changes or closes, at once."""
+        """Call `notice` with the URI of every document that changes or closes."""
         self._watchers.append(notice)
 
     def __iter__(self) -> Iterator[Document]:
@@ -54,27 +53,27 @@ class OpenDocuments:
         return self._open.get(uri)
 
     def at(self, path: str) -> Document | None:
-        """Return the open document of a file by its resolved path."""
+        """Return the open document of a resolved path."""
         return next((document for document in self._open.values() if document.path == path), None)
 
     def text_of(self, path: str) -> str | None:
-        """Return the text of an open document by its resolved path."""
+        """Return the text of the open document of a resolved path."""
         document = self.at(path)
         return document.text if document else None
 
     def positions(self, text: str) -> Positions:
-        """Count positions in a text as the editor does."""
+        """Return the positions of a text, as the editor counts them."""
         return Positions(text, self.encoding)
 
     def take(self, item: types.TextDocumentItem) -> None:
-        """Note a document that was opened."""
+        """Add a document that was opened."""
         self._positions.pop(item.uri, None)
         self._open[item.uri] = Document(
             item.uri, path_of(item.uri), item.version, item.text, str(item.language_id)
         )
 
     def change(self, params: types.DidChangeTextDocumentParams) -> None:
-        """Follow the changes of a document, in their order; of one that is not open nothing can be known."""
+        """Apply changes in order; ignore a document that is not open."""
         uri = params.text_document.uri
         document = self._open.get(uri)
         if document is None:
@@ -93,7 +92,7 @@ class OpenDocuments:
         self._tell(uri)
 
     def drop(self, uri: str) -> None:
-        """Forget a document that was closed."""
+        """Remove a document that was closed."""
         self._open.pop(uri, None)
         self._positions.pop(uri, None)
         self._tell(uri)

@@ -1,8 +1,7 @@
-"""Places in a text, as the protocol counts them and as Python does.
+"""Convert between positions of the protocol and indexes of Python strings.
 
-Knows: which characters end a line, how wide a character is in each encoding. Does not know: documents.
-Source: LSP 3.18, "Text Documents" and "Position": a line ends in LF, CRLF or CR and in nothing else, columns count the
-units of the agreed encoding, and one behind the end of its line means that end.
+Source: LSP 3.18, "Text Documents" and "Position": a line ends in LF, CRLF or CR only, columns count the units of the
+agreed encoding, and a column beyond the line's end means its end.
 """
 
 import re
@@ -36,16 +35,16 @@ class Positions:
     """The lines of one text, with columns in one encoding."""
 
     def __init__(self, text: str, encoding: str = "utf-16", starts: list[int] | None = None) -> None:
-        """Index a text's lines; `starts` is where they begin, if that is known."""
+        """Index a text; `starts` saves the search for its lines, if known."""
         self._text = text
         self._encoding = encoding
         self._width = WIDTHS.get(encoding, _utf16)
         self._starts = starts or _line_starts(text)
 
     def changed(self, start: int, end: int, text: str) -> "Positions":
-        """Return the positions in the text in which something else stands from one index up to another.
+        """Return the positions of the text after a replacement.
 
-        Only the lines around are looked at anew, since a line end may be made or lost across its border.
+        Only the lines around are scanned, because a line end may form or break at the border.
         """
         first = max(0, bisect_right(self._starts, start) - 2)
         behind = bisect_right(self._starts, max(start, end)) + 1
@@ -66,14 +65,14 @@ class Positions:
         return self._text
 
     def _stop(self, line: int) -> int:
-        """Return where a line's text ends, before what ends it."""
+        """Return the index where a line's text ends, before its line end."""
         if line + 1 >= len(self._starts):
             return len(self._text)
         next_start = self._starts[line + 1]
         return next_start - (2 if self._text[next_start - 2 : next_start] == "\r\n" else 1)
 
     def offset(self, line: int, column: int) -> int:
-        """Return the index in the text of a place; one behind the text is its end."""
+        """Return the index of a position; beyond the text, its end."""
         if line >= len(self._starts):
             return len(self._text)
         start, stop = self._starts[line], self._stop(line)
@@ -87,13 +86,13 @@ class Positions:
         return stop
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Return line and column of an index in the text."""
+        """Return line and column of an index."""
         line = bisect_right(self._starts, offset) - 1
         before = self._text[self._starts[line] : offset]
         return line, len(before) if before.isascii() else sum(map(self._width, before))
 
     def span(self, first: int, last: int) -> str:
-        """Return the text of whole lines, from one up to and without another."""
+        """Return the text of whole lines, without the line `last`."""
         if first >= len(self._starts):
             return ""
         return self._text[self._starts[first] : self.offset(last, 0)]

@@ -1,7 +1,4 @@
-"""One action carried out: a turn, what it says meanwhile, what it changed, put to the user.
-
-Knows: the order of it all, what is answered in the end. Does not know: any single action.
-"""
+"""Run a code action: a turn, its progress, and the confirmation of its changes."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -39,7 +36,7 @@ Result = dict[str, object]
 
 
 class TurnListener:
-    """Follows one turn: its last words, and what is being done."""
+    """Follows one turn: its last answer and its progress."""
 
     def __init__(self, editor: EditorConnection, progress: WorkDoneProgress) -> None:
         self._editor = editor
@@ -48,7 +45,7 @@ class TurnListener:
         self.answer = ""
 
     def show(self, event: Event) -> None:
-        """Take one event."""
+        """Apply one event."""
         match event:
             case TextSaid():
                 if not self._words:
@@ -67,81 +64,82 @@ class TurnListener:
                 pass
 
     async def drained(self) -> None:
-        """Keep up: nothing is waited for."""
+        """Return at once: nothing is buffered."""
 
 
-async def carry_out(
-    editor: EditorConnection, name: str, action: Action, place: CodeSelection, token: int | str | None
+async def run_action(
+    editor: EditorConnection, name: str, action: Action, selection: CodeSelection, token: int | str | None
 ) -> Result:
-    """Do one action and give what came of it. Raises HermesError, or JsonRpcException for a turn that failed."""
+    """Run an action and return its result. Raises HermesError, or JsonRpcException if the turn failed."""
     scope = anyio.CancelScope()
     title = messages.action_label(action.title)
     with scope:
         async with editor.progress.shown(title, token, scope.cancel) as progress:
             lsp_session = await editor.lsp_sessions.take(
-                await editor.app(), place.document.path, editor.settings
+                await editor.app(), selection.document.path, editor.settings
             )
             if lsp_session.turn.locked():
                 progress.report(messages.WAITING_FOR_ACTION)
             async with lsp_session.turn:
-                return await _work(editor, lsp_session, action, place, progress)
+                return await _run_turn(editor, lsp_session, action, selection, progress)
     return {"status": "cancelled", "action": name}
 
 
-async def _work(
+async def _run_turn(
     editor: EditorConnection,
     lsp_session: LspSession,
     action: Action,
-    place: CodeSelection,
+    selection: CodeSelection,
     progress: WorkDoneProgress,
 ) -> Result:
     listener = TurnListener(editor, progress)
     lsp_session.session.ledger.admit(listener)
-    settled = EditResult()
+    outcome = EditResult()
     try:
         gate = ClientGate(editor.client, lsp_session.makes_drafts)
-        end = await lsp_session.session.prompt(parts_of(action, place), gate)
+        end = await lsp_session.session.prompt(parts_of(action, selection), gate)
         if end.reason in FAILED:
             code = end.error_code or end.reason
             raise JsonRpcException(end.sentence, LSPErrorCodes.RequestFailed.value, {"code": code})
         if end.reason != "cancelled":
-            await _put(editor, lsp_session, action, progress, settled)
+            await _propose_changes(editor, lsp_session, action, progress, outcome)
     finally:
         lsp_session.session.ledger.dismiss(listener)
-        settled.left |= {draft.path: STOPPED_EARLY for draft in lsp_session.drafts.take()}
+        outcome.unapplied |= {draft.path: STOPPED_EARLY for draft in lsp_session.drafts.take()}
         with anyio.CancelScope(shield=True):
-            await _tell_left(editor, lsp_session, settled)
-    return await _result(editor, lsp_session, end, settled, listener.answer, reads=not action.changes_files)
+            await _report_unapplied(editor, lsp_session, outcome)
+    return await _result(editor, lsp_session, end, outcome, listener.answer, reads=not action.changes_files)
 
 
-async def _put(
+async def _propose_changes(
     editor: EditorConnection,
     lsp_session: LspSession,
     action: Action,
     progress: WorkDoneProgress,
-    settled: EditResult,
+    outcome: EditResult,
 ) -> None:
-    """Put what was drafted to the user; until they have said something nothing of it is applied."""
+    """Let the user confirm the drafts; nothing is applied before that."""
     drafts = lsp_session.drafts.take()
     if not drafts:
         return
-    settled.left |= {draft.path: STOPPED_EARLY for draft in drafts}
+    outcome.unapplied |= {draft.path: STOPPED_EARLY for draft in drafts}
     progress.report(messages.WAITING_FOR_REVIEW)
-    said = await editor.review.settle(
+    confirmed = await editor.review.confirm(
         messages.action_label(action.title), drafts, lsp_session.session.workspace.read
     )
-    settled.applied, settled.left = said.applied, said.left
+    outcome.applied, outcome.unapplied = confirmed.applied, confirmed.unapplied
 
 
-async def _tell_left(editor: EditorConnection, lsp_session: LspSession, settled: EditResult) -> None:
-    """Let the model know what was not applied, and the user what they did not decide themselves."""
-    if not settled.left:
+async def _report_unapplied(editor: EditorConnection, lsp_session: LspSession, outcome: EditResult) -> None:
+    """Tell the model and the user which changes were not applied."""
+    if not outcome.unapplied:
         return
     await lsp_session.note(
-        model_text.not_applied({path: why.for_model for path, why in settled.left.items()})
+        model_text.not_applied({path: why.for_model for path, why in outcome.unapplied.items()})
     )
     files = [
-        messages.unapplied_file(escape_invisible(path), why.for_user) for path, why in settled.left.items()
+        messages.unapplied_file(escape_invisible(path), why.for_user)
+        for path, why in outcome.unapplied.items()
     ]
     editor.client.warn(messages.not_applied(files))
 
@@ -150,22 +148,22 @@ async def _result(
     editor: EditorConnection,
     lsp_session: LspSession,
     end: TurnEnded,
-    settled: EditResult,
+    outcome: EditResult,
     answer: str,
     *,
     reads: bool,
 ) -> Result:
-    """Show the answer where it is what was wanted, or all there is, and give what a client may want to know."""
+    """Show the answer if it is what was asked for, or all there is, and return the command's result."""
     result: Result = {
         "status": STATUS[end.reason == "cancelled"],
         "reason": end.reason,
         "sessionId": lsp_session.session.id,
         "text": answer,
-        "applied": settled.applied,
-        "notApplied": {path: why.for_user for path, why in settled.left.items()},
+        "applied": outcome.applied,
+        "notApplied": {path: why.for_user for path, why in outcome.unapplied.items()},
     }
     if end.sentence:
         editor.client.warn(end.sentence)
-    if answer.strip() and (reads or not (settled.applied or settled.left)):
+    if answer.strip() and (reads or not (outcome.applied or outcome.unapplied)):
         result["document"] = await editor.show_answer(answer)
     return result

@@ -1,7 +1,4 @@
-"""One editor's connection: what it said of itself, and what stands ready for it.
-
-Knows: which parts serve one editor and how they find each other. Does not know: any method.
-"""
+"""One editor's connection, and the parts that serve it."""
 
 import uuid
 from typing import TYPE_CHECKING, Final
@@ -34,7 +31,7 @@ MAX_FIRST_LINE_LENGTH: Final = 300
 
 
 class EditorConnection:
-    """What all methods have at hand; the app is there once the editor has been greeted."""
+    """What all methods can use; the app is built after the editor has been initialized."""
 
     def __init__(self, server: LanguageServer, environment: Environment, tasks: RequestTasks) -> None:
         self.server = server
@@ -45,44 +42,44 @@ class EditorConnection:
         self.progress = ProgressReporter(self.client)
         self.settings = LspSettings()
         self.actions: PluginFolder[Action] = PluginFolder("hermes_acp.frontends.lsp.actions", "ACTION")
-        self.is_greeted = anyio.Event()
+        self.is_initialized = anyio.Event()
         self._scratch = ScratchFolder(environment.home)
-        self._misread = ""
+        self._settings_error = ""
         self._app: App | None = None
-        self._has_house = anyio.Event()
+        self._has_app = anyio.Event()
         self._sessions: LspSessions | None = None
         self._review: EditConfirmation | None = None
         self._completions: InlineCompletions | None = None
 
-    def greet(self, params: types.InitializeParams) -> None:
-        """Note what the editor said; settings that cannot be used are told later, and stop nobody."""
+    def note_client(self, params: types.InitializeParams) -> None:
+        """Note capabilities and settings; invalid settings are reported later and stop nothing."""
         self.client.can = EditorCapabilities(params.capabilities)
         try:
             self.settings = read_settings(params.initialization_options)
         except BadRequest as error:
-            self._misread = error.sentence()
+            self._settings_error = error.sentence()
 
     def open(self) -> None:
-        """Begin for good: the editor is ready to be told something."""
+        """Start serving: the editor accepts messages from now on."""
         encoding = self.server.workspace.position_encoding
         self.documents.encoding = str(getattr(encoding, "value", encoding) or "utf-16")
-        if self._misread:
-            self.client.warn(self._misread)
-        self.is_greeted.set()
+        if self._settings_error:
+            self.client.warn(self._settings_error)
+        self.is_initialized.set()
 
-    def move_in(self, app: "App") -> None:
-        """Take the app."""
+    def set_app(self, app: "App") -> None:
+        """Set the app, and wake whoever waits for it."""
         self._app = app
-        self._has_house.set()
+        self._has_app.set()
 
     async def app(self) -> "App":
-        """Return the app, which is built when the editor has been greeted."""
-        await self._has_house.wait()
+        """Wait for the app."""
+        await self._has_app.wait()
         assert self._app, "the app is told of when it is there"
         return self._app
 
     def folders(self) -> tuple[str, ...]:
-        """Return the folders the editor has open, as they are now."""
+        """Return the folders that the editor has open now."""
         workspace = self.server.workspace
         uris = [folder.uri for folder in workspace.folders.values()] or [workspace.root_uri or ""]
         return tuple(path for path in map(path_of, uris) if path)
@@ -97,7 +94,7 @@ class EditorConnection:
 
     @property
     def review(self) -> "EditConfirmation":
-        """The way from drafts to edits."""
+        """The confirmation of edits."""
         from hermes_acp.frontends.lsp.edits.edit_confirmation import EditConfirmation
 
         self._review = self._review or EditConfirmation(
@@ -107,7 +104,7 @@ class EditorConnection:
 
     @property
     def completions(self) -> "InlineCompletions":
-        """The suggestions being made."""
+        """The pending suggestions."""
         from hermes_acp.frontends.lsp.editor.inline_completions import InlineCompletions
 
         if self._completions is None:
@@ -115,14 +112,14 @@ class EditorConnection:
         return self._completions
 
     def take_settings(self, given: object) -> None:
-        """Let other settings hold from now on. Raises BadRequest, and keeps those before."""
+        """Replace the settings. Raises BadRequest, keeping the previous ones."""
         settings = read_settings(given)
         if self._sessions:
             self._sessions.apply(settings, self.settings)
         self.settings = settings
 
     async def show_answer(self, text: str) -> str:
-        """Open a text as a Markdown document, or say where it lies; give its URI. Raises StorageError."""
+        """Open a text as a Markdown document, or show where it is; return its URI. Raises StorageError."""
         path = await self._scratch.put(f"answer-{uuid.uuid4().hex[:8]}.md", text.rstrip() + "\n")
         uri = path.as_uri()
         if not await self.client.show(uri):

@@ -1,7 +1,6 @@
-"""Suggestions while somebody types: asked for after a pause, dropped at the next keystroke.
+"""Inline completion: asked for after a pause in typing, cancelled by the next keystroke.
 
-Knows: that one suggestion a document is enough, that a dropped one is answered at once, however long its model takes to
-notice. Does not know: models.
+There is one suggestion per document. A cancelled one is answered at once, however long its model takes to stop.
 """
 
 import os
@@ -18,7 +17,7 @@ from hermes_acp.frontends.lsp.server.request_tasks import PendingResult, Request
 
 
 class InlineCompletions:
-    """The suggestions in the making, one a document."""
+    """The pending suggestions, one per document."""
 
     def __init__(self, tasks: RequestTasks, documents: OpenDocuments) -> None:
         self._tasks = tasks
@@ -27,7 +26,7 @@ class InlineCompletions:
         documents.watch(self.drop)
 
     def drop(self, uri: str) -> None:
-        """Give up the suggestion for a document: whoever waits for it has nothing at once."""
+        """Cancel the suggestion for a document and answer it with nothing."""
         if promise := self._making.pop(uri, None):
             promise.settle("")
             promise.scope.cancel()
@@ -40,7 +39,7 @@ class InlineCompletions:
         folders: Sequence[str],
         settings: CompletionSettings,
     ) -> str:
-        """Return what a model would write at a place, empty where there is nothing or it is not wanted any more."""
+        """Return what the model would write at an offset; empty if there is nothing, or it was cancelled."""
         self.drop(document.uri)
         gap = CompletionGap(document.path, document.text[:offset], document.text[offset:])
         place = next((each for each in folders if gap.path.startswith(each + "/")), os.path.dirname(gap.path))

@@ -1,7 +1,4 @@
-"""One method that the server answers: the shape of the leaves in `features`.
-
-Knows: which ways there are to answer. Does not know: any method.
-"""
+"""The type of the plugins in `features`: a method that the server answers."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
@@ -12,9 +9,9 @@ from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
 
 
 class Request(Struct, frozen=True):
-    """A request whose answer may take a while; `options` are announced with it.
+    """A request that is answered by a task; `options` are announced with the method.
 
-    One that is `taken_over` stands in the place of what pygls would do itself.
+    If it `is_taken_over`, it replaces pygls' own implementation.
     """
 
     method: str
@@ -25,7 +22,7 @@ class Request(Struct, frozen=True):
 
 
 class Notification(Struct, frozen=True):
-    """A message that is taken in at once, in the order of reading."""
+    """A message that is processed at once, in the order of arrival."""
 
     method: str
     take: Callable[[EditorConnection, Any], None]

@@ -1,8 +1,4 @@
-"""The sessions behind one editor: one for each of its folders, begun when something is first wanted there.
-
-Knows: which folder a document belongs to, that folders come and go, what an editor's settings mean for a session, that
-one action at a time works in it. Does not know: what an action is.
-"""
+"""The sessions of one editor: one per folder, opened when an action first needs it."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -22,20 +18,20 @@ from hermes_acp.workspaces.draft_workspace import Drafts, DraftWorkspace
 
 
 class LspSession:
-    """One session with its drafts, reaching into `more` folders; whoever works in it holds `turn`."""
+    """One session with its drafts, reaching into `extra_folders`; hold `turn` while an action uses it."""
 
-    def __init__(self, session: Session, drafts: Drafts, more: tuple[str, ...]) -> None:
+    def __init__(self, session: Session, drafts: Drafts, extra_folders: tuple[str, ...]) -> None:
         self.session = session
         self.drafts = drafts
-        self.more = more
+        self.extra_folders = extra_folders
         self.turn = anyio.Lock()
 
     def makes_drafts(self) -> bool:
-        """Return whether what is written becomes a draft, as it does wherever the files are this machine's."""
+        """Return whether writes become drafts, which they do if the files are on this machine."""
         return isinstance(self.session.workspace, DraftWorkspace)
 
     def apply(self, settings: LspSettings, before: LspSettings) -> None:
-        """Let what differs from the settings before hold from the next turn on. Raises BadRequest."""
+        """Apply the settings that changed, from the next turn on. Raises BadRequest."""
         if settings.mode == "bypass" and not self.session.offers.allows_bypass:
             raise BadRequest(messages.BYPASS_NOT_ALLOWED, hint=messages.BYPASS_HINT)
         if (settings.provider, settings.model) != (before.provider, before.model):
@@ -47,7 +43,7 @@ class LspSession:
             self.session.set_mode(settings.mode)
 
     async def note(self, text: str) -> None:
-        """Let the model know something before its next turn; a session that cannot take it goes without."""
+        """Tell the model something before its next turn; skipped if the session cannot record it."""
 
         async def add() -> None:
             self.session.ledger.emit(NoteAdded(text))
@@ -68,38 +64,43 @@ class LspSessions:
         self._opening = anyio.Lock()
 
     async def take(self, app: App, path: str, settings: LspSettings) -> LspSession:
-        """Return the session of the folder that a file belongs to. Raises BadRequest, SessionNotFound, Busy,
-        StorageError.
+        """Return the session of the folder that a file belongs to.
+
+        Raises BadRequest, SessionNotFound, Busy and StorageError.
         """
         folders = [os.path.realpath(folder) for folder in self._folders()]
         within = [folder for folder in folders if path.startswith(folder.rstrip("/") + "/")]
         cwd = max(within, key=len) if within else os.path.dirname(path)
-        more = tuple(folder for folder in folders if folder != cwd) if within else ()
+        extra_folders = tuple(folder for folder in folders if folder != cwd) if within else ()
         async with self._opening:
             lsp_session = self._sessions.get(cwd)
             if lsp_session is None or app.sessions.get(lsp_session.session.id) is None:
-                lsp_session = await self._open(app, cwd, more, settings)
+                lsp_session = await self._open(app, cwd, extra_folders, settings)
                 self._sessions[cwd] = lsp_session
-            elif lsp_session.more != more:
+            elif lsp_session.extra_folders != extra_folders:
                 opens = _opener(app, lsp_session.drafts)
-                lsp_session.session, _ = await app.sessions.load(lsp_session.session.id, None, opens, more)
-                lsp_session.more = more
+                lsp_session.session, _ = await app.sessions.load(
+                    lsp_session.session.id, None, opens, extra_folders
+                )
+                lsp_session.extra_folders = extra_folders
         return lsp_session
 
-    async def _open(self, app: App, cwd: str, more: tuple[str, ...], settings: LspSettings) -> LspSession:
+    async def _open(
+        self, app: App, cwd: str, extra_folders: tuple[str, ...], settings: LspSettings
+    ) -> LspSession:
         await app.configuration.require_model()
         drafts = Drafts(self._documents)
         open_workspace = _opener(app, drafts)
         if settings.session and not self._sessions:
-            session, _ = await app.sessions.load(settings.session, cwd, open_workspace, more)
+            session, _ = await app.sessions.load(settings.session, cwd, open_workspace, extra_folders)
         else:
-            session = await app.sessions.create(cwd, more, open_workspace)
-        lsp_session = LspSession(session, drafts, more)
+            session = await app.sessions.create(cwd, extra_folders, open_workspace)
+        lsp_session = LspSession(session, drafts, extra_folders)
         lsp_session.apply(settings, LspSettings())
         return lsp_session
 
     def apply(self, settings: LspSettings, before: LspSettings) -> None:
-        """Let what differs from the settings before hold in every session. Raises BadRequest."""
+        """Apply the settings that changed to every session. Raises BadRequest."""
         for lsp_session in self._sessions.values():
             lsp_session.apply(settings, before)
 

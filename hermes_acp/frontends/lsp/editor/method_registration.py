@@ -1,7 +1,4 @@
-"""Our methods and commands, made known to pygls and to the editor.
-
-Knows: how a plugin becomes a handler of pygls', what is offered only if its user wants it. Does not know: any method.
-"""
+"""Register our methods and commands with pygls and the editor."""
 
 import uuid
 from collections.abc import Awaitable, Callable
@@ -25,7 +22,7 @@ def _features() -> PluginFolder[Feature]:
 
 
 def register_all(server: LanguageServer, editor: EditorConnection) -> None:
-    """Register every method and command but those that are offered only if wanted."""
+    """Register every command and every method except those that depend on a setting."""
     features = _features()
     for name in features:
         feature = features.open(name)
@@ -36,7 +33,7 @@ def register_all(server: LanguageServer, editor: EditorConnection) -> None:
 
 
 def register(server: LanguageServer, editor: EditorConnection, feature: Feature) -> None:
-    """Let the server answer one method from now on."""
+    """Register one method with the server."""
     handler = _noticing(editor, feature) if isinstance(feature, Notification) else _answering(editor, feature)
     if feature.is_taken_over:
         _manager(server).add_builtin_feature(feature.method, handler)
@@ -46,12 +43,12 @@ def register(server: LanguageServer, editor: EditorConnection, feature: Feature)
 
 
 def _manager(server: LanguageServer) -> Any:
-    """Return pygls' list of methods, whose types it leaves open."""
+    """Return pygls' registry of methods, which is untyped."""
     return cast("Any", server.protocol.fm)
 
 
 def _announced_only() -> None:
-    """Stand for a command in the list of those there are; `workspace/executeCommand` itself is taken over."""
+    """Stand in for a command in pygls' list; `workspace/executeCommand` runs it."""
 
 
 def _noticing(editor: EditorConnection, notice: Notification) -> Callable[[Any], None]:
@@ -66,17 +63,17 @@ def _answering(editor: EditorConnection, request: Request) -> Callable[[Any], Aw
         async def work() -> object:
             return await request.answer(editor, params)
 
-        return await editor.tasks.see_through(work)
+        return await editor.tasks.run(work)
 
     return answer
 
 
 def offer_completion(editor: EditorConnection) -> None:
-    """Offer inline completion from now on: announced at the start, and later where the editor takes that."""
+    """Register inline completion: at startup, or later if the editor supports that."""
     feature = _features().open(COMPLETION)
     if feature.method in _manager(editor.server).features:
         return
-    if not editor.is_greeted.is_set():
+    if not editor.is_initialized.is_set():
         register(editor.server, editor, feature)
     elif editor.client.can.register_completion:
         register(editor.server, editor, feature)

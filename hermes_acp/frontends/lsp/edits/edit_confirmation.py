@@ -1,7 +1,6 @@
-"""Putting changes to the user, and having the editor make what they want.
+"""Let the user confirm changes, and have the editor apply them.
 
-Knows: when a change no longer fits its file, who asks (an editor that shows annotated edits does so itself, any other
-is given a question first), what is told of the rest. Does not know: how changes came about, how edits are written.
+An editor that supports annotated edits asks its user itself; any other is sent a question first.
 """
 
 import os
@@ -38,14 +37,14 @@ STOPPED_EARLY: Final = Unapplied(messages.STOPPED_EARLY, model_text.STOPPED_EARL
 
 
 class EditResult(Struct):
-    """What became of changes: the files that were changed, and why others were not."""
+    """Which files were changed, and why the others were not."""
 
     applied: list[str] = []
-    left: dict[str, Unapplied] = {}
+    unapplied: dict[str, Unapplied] = {}
 
 
 class EditConfirmation:
-    """The way from drafts to edits, for one editor."""
+    """Turns the drafts of one editor's sessions into edits."""
 
     def __init__(
         self, client: LspClient, documents: OpenDocuments, pending: PendingChanges, scratch: ScratchFolder
@@ -55,47 +54,47 @@ class EditConfirmation:
         self._pending = pending
         self._scratch = scratch
 
-    async def settle(self, label: str, drafts: Sequence[Draft], read: Read) -> EditResult:
-        """Put drafts to the user and apply them as they want; `read` gives what a file holds now.
+    async def confirm(self, label: str, drafts: Sequence[Draft], read: Read) -> EditResult:
+        """Ask about drafts and apply them as the user wants; `read` returns what a file holds now.
 
         Raises ClientError.
         """
-        settled = EditResult()
-        changes = await self._fitting(drafts, read, settled)
+        outcome = EditResult()
+        changes = await self._applicable(drafts, read, outcome)
         if changes and not self._client.can.apply_edits:
-            settled.left |= {change.draft.path: CANNOT_EDIT for change in changes}
+            outcome.unapplied |= {change.draft.path: CANNOT_EDIT for change in changes}
             changes = []
         if not changes:
-            return settled
+            return outcome
         self._pending.add(changes)
         try:
-            if not self._client.can.confirm_edits and not await self._is_wanted(label, changes):
-                settled.left |= {change.draft.path: DISCARDED for change in changes}
-                return settled
-            fitting = await self._fitting([change.draft for change in changes], read, settled)
-            await self._apply(label, fitting, settled)
+            if not self._client.can.confirm_edits and not await self._is_confirmed(label, changes):
+                outcome.unapplied |= {change.draft.path: DISCARDED for change in changes}
+                return outcome
+            applicable = await self._applicable([change.draft for change in changes], read, outcome)
+            await self._apply(label, applicable, outcome)
         finally:
             self._pending.drop(changes)
-        return settled
+        return outcome
 
-    async def _fitting(
-        self, drafts: Sequence[Draft], read: Read, settled: EditResult
+    async def _applicable(
+        self, drafts: Sequence[Draft], read: Read, outcome: EditResult
     ) -> list[ProposedChange]:
-        """Return the changes of files that still are what they were, and that this editor can make."""
+        """Return the changes whose files are unchanged and that this editor can make."""
         changes: list[ProposedChange] = []
         may_delete = (
             self._client.can.operate(types.ResourceOperationKind.Delete) and self._client.can.take_versions
         )
         for draft in drafts:
             if await read(draft.path) != draft.before:
-                settled.left[draft.path] = STALE
+                outcome.unapplied[draft.path] = STALE
             elif draft.after is None and not may_delete:
-                settled.left[draft.path] = CANNOT_DELETE
+                outcome.unapplied[draft.path] = CANNOT_DELETE
             else:
                 changes.append(change_of(draft, self._documents.at(draft.path)))
         return changes
 
-    async def _is_wanted(self, label: str, changes: Sequence[ProposedChange]) -> bool:
+    async def _is_confirmed(self, label: str, changes: Sequence[ProposedChange]) -> bool:
         named = [
             messages.changed_file(escape_invisible(os.path.basename(each.draft.path)), each.counted)
             for each in changes[:MAX_NAMED]
@@ -110,7 +109,7 @@ class EditConfirmation:
             path = await self._scratch.put("proposal.diff", _as_diff(changes))
             await self._client.show(path.as_uri())
 
-    async def _apply(self, label: str, changes: Sequence[ProposedChange], settled: EditResult) -> None:
+    async def _apply(self, label: str, changes: Sequence[ProposedChange], outcome: EditResult) -> None:
         if not changes:
             return
         edit = to_edit(changes, self._client, self._documents, label)
@@ -118,18 +117,20 @@ class EditConfirmation:
         try:
             answer = await self._client.ask(types.WORKSPACE_APPLY_EDIT, params)
         except ClientError as error:
-            settled.left |= {change.draft.path: Unapplied(error.message, error.message) for change in changes}
+            outcome.unapplied |= {
+                change.draft.path: Unapplied(error.message, error.message) for change in changes
+            }
             return
         if getattr(answer, "applied", False):
-            settled.applied += [change.draft.path for change in changes]
+            outcome.applied += [change.draft.path for change in changes]
             return
         reason = getattr(answer, "failure_reason", None)
         why = Unapplied(str(reason), str(reason)) if reason else DISCARDED
-        settled.left |= {change.draft.path: why for change in changes}
+        outcome.unapplied |= {change.draft.path: why for change in changes}
 
 
 def _as_diff(changes: Sequence[ProposedChange]) -> str:
-    """Write changes down as people read them."""
+    """Return changes as a unified diff."""
     parts: list[str] = []
     for change in changes:
         parts.append(

@@ -1,7 +1,4 @@
-"""The parts in which two texts differ, line by line.
-
-Knows: where lines end in the protocol, how much comparing is worth. Does not know: the protocol's types.
-"""
+"""Compare two texts line by line, with the protocol's line ends."""
 
 import re
 from collections.abc import Sequence
@@ -16,7 +13,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
 class LineHunk(Struct, frozen=True):
-    """Lines of the old text, from one number up to another (counted from 0), and what stands there in the new one."""
+    """The old lines from `first` up to, without, `last` (counted from 0), and what replaces them."""
 
     first: int
     last: int
@@ -24,17 +21,17 @@ class LineHunk(Struct, frozen=True):
     new: str
 
     def covers(self, line: int) -> bool:
-        """Return whether a line of the old text is one of these, or the one before which something is put."""
+        """Return whether a line is in the hunk, or is the one before which it inserts."""
         return self.first <= line < max(self.last, self.first + 1)
 
     def shown(self) -> str:
-        """Return it as a diff shows it."""
+        """Return it as lines of a diff."""
         old = (f"-{line}" for line in self.old.splitlines())
         return "\n".join((*old, *(f"+{line}" for line in self.new.splitlines())))
 
 
 def hunks_of(before: str, after: str) -> tuple[LineHunk, ...]:
-    """Return the parts that differ, in order; none touches another."""
+    """Return the hunks that differ, in order; no two are adjacent."""
     old, new = _LINE.findall(before), _LINE.findall(after)
     head = _common(old, new)
     tail = min(_common(old[::-1], new[::-1]), len(old) - head, len(new) - head)
@@ -52,7 +49,7 @@ def hunks_of(before: str, after: str) -> tuple[LineHunk, ...]:
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """Count the equal lines at the beginning."""
+    """Count the equal lines at the start."""
     for number, (left, right) in enumerate(zip(one, other, strict=False)):
         if left != right:
             return number

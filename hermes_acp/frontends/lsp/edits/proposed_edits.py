@@ -1,7 +1,5 @@
-"""What was changed in drafts, as edits the editor can make.
+"""Convert drafts to edits that the editor can apply.
 
-Knows: how a file's change becomes edits with versions, notes and operations on files, what waits for its user's word.
-Does not know: who is asked, or when.
 Source: LSP 3.18, "WorkspaceEdit".
 """
 
@@ -23,9 +21,9 @@ DocumentChange = types.TextDocumentEdit | types.CreateFile | types.RenameFile | 
 
 
 class ProposedChange(Struct, frozen=True):
-    """One file's change; `version` is that of the open document it is for, None where the file is not open.
+    """One file's change; `version` is that of its open document, or None.
 
-    `before` is None for a new file, `after` for one that is to go away.
+    `before` is None for a new file, `after` for a deleted one.
     """
 
     draft: Draft
@@ -37,14 +35,14 @@ class ProposedChange(Struct, frozen=True):
 
     @property
     def counted(self) -> str:
-        """How much of it is new and how much is gone, in lines."""
+        """The number of added and removed lines, in words."""
         new = sum(len(hunk.new.splitlines()) for hunk in self.hunks)
         old = sum(len(hunk.old.splitlines()) for hunk in self.hunks)
         return messages.DELETED if self.after is None else messages.lines_changed(new, old)
 
 
 def change_of(draft: Draft, document: Document | None) -> ProposedChange:
-    """Understand a draft for a file as it now stands, open or not; a mark at its beginning is the editor's affair."""
+    """Compare a draft with its file, open or not; a byte order mark is left to the editor."""
     before = None if draft.before is None else draft.before.decode("utf-8").removeprefix(BYTE_ORDER_MARK)
     after = None if draft.after is None else draft.after.decode("utf-8").removeprefix(BYTE_ORDER_MARK)
     uri = document.uri if document else Path(draft.path).as_uri()
@@ -55,7 +53,7 @@ def change_of(draft: Draft, document: Document | None) -> ProposedChange:
 def to_edit(
     changes: Sequence[ProposedChange], client: LspClient, documents: OpenDocuments, label: str
 ) -> types.WorkspaceEdit:
-    """Make one edit of all changes, as this editor takes it."""
+    """Return one edit of all changes, in the form that this editor takes."""
     if not client.can.take_versions:
         return types.WorkspaceEdit(
             changes={
@@ -81,7 +79,7 @@ def to_edit(
 def _document_changes(
     change: ProposedChange, client: LspClient, documents: OpenDocuments, note_id: str | None
 ) -> list[DocumentChange]:
-    """Return one file's part of an edit; an editor that creates no files makes one by writing in it."""
+    """Return one file's part of an edit; an editor that cannot create files gets plain text edits."""
     if change.after is None:
         return [types.DeleteFile(uri=change.uri, annotation_id=note_id)]
     edits: list[DocumentChange] = []
@@ -120,23 +118,23 @@ def _position(place: tuple[int, int]) -> types.Position:
 
 
 class PendingChanges:
-    """The changes that wait for their user's word."""
+    """The changes that wait for the user's confirmation."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, ProposedChange] = {}
 
     def add(self, changes: Sequence[ProposedChange]) -> None:
-        """Note changes that are put to the user."""
+        """Add changes that the user is asked about."""
         self._waiting |= {change.uri: change for change in changes}
 
     def drop(self, changes: Sequence[ProposedChange]) -> None:
-        """Forget changes that were decided."""
+        """Remove changes that were decided."""
         for change in changes:
             if self._waiting.get(change.uri) is change:
                 del self._waiting[change.uri]
 
     def at(self, uri: str, line: int, version: int | None) -> LineHunk | None:
-        """Return the part that would change a line of a document, if the document still is the one it is for."""
+        """Return the hunk at a line, if the document still has the version it is for."""
         change = self._waiting.get(uri)
         if change is None or change.version != version:
             return None

@@ -1,1 +1,1 @@
-"""What the server answers: each file is one method, exporting `FEATURE`."""
+"""The methods that the server answers: one per file, exporting `FEATURE`."""

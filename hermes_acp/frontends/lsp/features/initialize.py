@@ -1,4 +1,4 @@
-"""initialize: note what the editor said, before pygls answers with what there is."""
+"""initialize: note the client's capabilities and settings before pygls answers."""
 
 from lsprotocol import types
 
@@ -7,10 +7,10 @@ from hermes_acp.frontends.lsp.editor.lsp_feature import Notification
 from hermes_acp.frontends.lsp.editor.method_registration import offer_completion
 
 
-def _greet(editor: EditorConnection, params: types.InitializeParams) -> None:
-    editor.greet(params)
+def _note_client(editor: EditorConnection, params: types.InitializeParams) -> None:
+    editor.note_client(params)
     if editor.settings.inline_completion.enabled:
         offer_completion(editor)
 
 
-FEATURE = Notification(types.INITIALIZE, _greet)
+FEATURE = Notification(types.INITIALIZE, _note_client)

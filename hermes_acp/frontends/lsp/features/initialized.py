@@ -1,4 +1,4 @@
-"""initialized: the editor can be told and asked from now on."""
+"""initialized: start sending messages to the editor."""
 
 from lsprotocol import types
 

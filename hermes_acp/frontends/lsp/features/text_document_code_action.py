@@ -1,4 +1,4 @@
-"""textDocument/codeAction: what can be done at a place. No model is asked before one of these is carried out."""
+"""textDocument/codeAction: list the actions for a selection, without asking a model."""
 
 from lsprotocol import types
 from msgspec import to_builtins
@@ -6,7 +6,7 @@ from msgspec import to_builtins
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.code_action import COMMAND_PREFIX
-from hermes_acp.frontends.lsp.documents.code_targets import CodeSelection, find_place, target_of
+from hermes_acp.frontends.lsp.documents.code_targets import CodeSelection, find_selection, target_of
 from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
 from hermes_acp.frontends.lsp.editor.lsp_feature import Request
 
@@ -18,22 +18,22 @@ async def _offer(
     if document is None:
         return []
     try:
-        place = find_place(target_of(params, document), editor.documents)
+        selection = find_selection(target_of(params, document), editor.documents)
     except BadRequest:
         return []
-    if params.context.trigger_kind == types.CodeActionTriggerKind.Automatic and _is_idle(place):
+    if params.context.trigger_kind == types.CodeActionTriggerKind.Automatic and _is_idle(selection):
         return []
     wanted = params.context.only
     offered: list[types.CodeAction | types.Command] = []
     for name in editor.actions:
         action = editor.actions.open(name)
-        if action.is_offered(place) and (
+        if action.is_offered(selection) and (
             wanted is None or any(_is_within(action.kind, each) for each in wanted)
         ):
             command = types.Command(
                 title=messages.action_label(action.title),
                 command=f"{COMMAND_PREFIX}{name}",
-                arguments=[to_builtins(place.target)],
+                arguments=[to_builtins(selection.target)],
             )
             offered.append(
                 _as_literal(command, action.kind, params)
@@ -43,9 +43,9 @@ async def _offer(
     return offered
 
 
-def _is_idle(place: CodeSelection) -> bool:
-    """Return whether an editor that asks at every move of the cursor would show a light everywhere."""
-    return not place.has_selection and not place.target.diagnostics
+def _is_idle(selection: CodeSelection) -> bool:
+    """Return whether an automatic request has nothing to act on; an action would show a light bulb on every line."""
+    return not selection.has_selection and not selection.target.diagnostics
 
 
 def _is_within(kind: str, wanted: types.CodeActionKind | str) -> bool:

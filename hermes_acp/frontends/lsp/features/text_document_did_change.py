@@ -1,4 +1,4 @@
-"""textDocument/didChange: follow the text; what was being suggested for it is dropped."""
+"""textDocument/didChange: apply the change and cancel the suggestion for the document."""
 
 from lsprotocol import types
 

@@ -1,4 +1,4 @@
-"""textDocument/didClose: from now on the disk says what is in the file."""
+"""textDocument/didClose: forget the document; its file counts from now on."""
 
 from lsprotocol import types
 

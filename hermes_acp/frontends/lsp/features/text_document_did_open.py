@@ -1,4 +1,4 @@
-"""textDocument/didOpen."""
+"""textDocument/didOpen: add the document."""
 
 from lsprotocol import types
 

@@ -1,4 +1,4 @@
-"""textDocument/hover: what a proposal that waits for its user's word would make of a line."""
+"""textDocument/hover: show the proposed change of a line."""
 
 from lsprotocol import types
 

@@ -1,4 +1,4 @@
-"""textDocument/inlineCompletion: what a model would write at the cursor, if its user wants suggestions at all."""
+"""textDocument/inlineCompletion: suggest what to write at the cursor, if the user enabled that."""
 
 from lsprotocol import types
 

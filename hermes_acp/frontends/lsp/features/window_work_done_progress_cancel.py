@@ -1,4 +1,4 @@
-"""window/workDoneProgress/cancel: whoever watches some work stops it."""
+"""window/workDoneProgress/cancel: stop the work."""
 
 from lsprotocol import types
 

@@ -1,4 +1,4 @@
-"""workspace/didChangeConfiguration: other settings, given or to be asked for."""
+"""workspace/didChangeConfiguration: apply the settings, or request them."""
 
 from lsprotocol import types
 

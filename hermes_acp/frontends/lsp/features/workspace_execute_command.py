@@ -1,6 +1,6 @@
-"""workspace/executeCommand: carry an action out.
+"""workspace/executeCommand: run a code action.
 
-pygls' own way of doing this loses `$/cancelRequest`, so it is taken over.
+It replaces pygls' implementation, which loses `$/cancelRequest`.
 """
 
 from lsprotocol import types
@@ -10,13 +10,13 @@ from pygls.exceptions import JsonRpcException
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.code_action import COMMAND_PREFIX
-from hermes_acp.frontends.lsp.documents.code_targets import find_place, read_target
+from hermes_acp.frontends.lsp.documents.code_targets import find_selection, read_target
 from hermes_acp.frontends.lsp.editor.editor_connection import EditorConnection
 from hermes_acp.frontends.lsp.editor.lsp_feature import Request
 
 
 async def _execute(editor: EditorConnection, params: types.ExecuteCommandParams) -> object:
-    from hermes_acp.frontends.lsp.editor.action_runs import carry_out
+    from hermes_acp.frontends.lsp.editor.action_runs import run_action
 
     name = params.command.removeprefix(COMMAND_PREFIX)
     if not params.command.startswith(COMMAND_PREFIX) or name not in editor.actions:
@@ -24,10 +24,12 @@ async def _execute(editor: EditorConnection, params: types.ExecuteCommandParams)
         raise BadRequest(
             messages.unknown_command(params.command[:80]), hint=messages.available_commands(known)
         )
-    place = find_place(read_target(params.arguments), editor.documents)
-    if place.target.version not in (None, place.document.version):
+    selection = find_selection(read_target(params.arguments), editor.documents)
+    if selection.target.version not in (None, selection.document.version):
         raise JsonRpcException(messages.DOCUMENT_CHANGED, LSPErrorCodes.ContentModified.value)
-    return await carry_out(editor, params.command, editor.actions.open(name), place, params.work_done_token)
+    return await run_action(
+        editor, params.command, editor.actions.open(name), selection, params.work_done_token
+    )
 
 
 FEATURE = Request(types.WORKSPACE_EXECUTE_COMMAND, _execute, is_taken_over=True)

@@ -1,8 +1,7 @@
-"""The bytes of one editor: frames in, checked before pygls sees them; frames out, in their order.
+"""Frames of one connection: checked on the way in, in order on the way out.
 
-Knows: framing, the order of a connection's life, what a message must be to be one. Does not know: any method.
-pygls reads by itself too, but leaves a request without an answer that it cannot understand, and knows no limits.
-Source: LSP 3.18, "Base Protocol" and "Server lifecycle".
+pygls could read by itself, but it leaves malformed requests unanswered and has no size limit. Source: LSP 3.18, "Base
+Protocol" and "Server lifecycle".
 """
 
 import sys
@@ -49,11 +48,11 @@ class LspTransport:
 
     @property
     def exit_code(self) -> int:
-        """What the protocol wants of a process that is told to exit: 1 where it was not shut down before."""
+        """The exit code the protocol asks for: 1 after an exit without a shutdown."""
         return 1 if self._has_exited and not self._is_shut_down else 0
 
     def write(self, data: bytes) -> None:
-        """Queue one message; pygls writes here."""
+        """Queue one message; pygls calls this."""
         self._outgoing.append(add_length(data))
         self._has_outgoing.set()
 
@@ -62,7 +61,7 @@ class LspTransport:
         self._scope.cancel()
 
     async def listen(self, attempt: RunGuarded) -> None:
-        """Take messages until the editor ends them, or tells the server to exit; each is handed on by `attempt`."""
+        """Read messages until the editor exits or closes; `attempt` runs the processing of each."""
         self._attempt = attempt
         reader = ContentLengthReader()
         with self._scope:
@@ -75,7 +74,7 @@ class LspTransport:
                 return
 
     async def send(self) -> None:
-        """Write what is queued, as it comes; whoever does not read any more ends the connection."""
+        """Write queued messages as they come; a peer that stops reading ends the connection."""
         try:
             while not (self._is_leaving and not self._outgoing):
                 await self._has_outgoing.wait()
@@ -87,8 +86,8 @@ class LspTransport:
         finally:
             self._has_left.set()
 
-    async def say_goodbye(self) -> None:
-        """Let what is queued be written, for a short while, and close."""
+    async def close_when_written(self) -> None:
+        """Close after queued messages were written, or after SHUTDOWN_GRACE_S."""
         self._is_leaving = True
         self._has_outgoing.set()
         with anyio.move_on_after(SHUTDOWN_GRACE_S, shield=True):
@@ -116,7 +115,7 @@ class LspTransport:
         self._take(cast("Message", message))
 
     def _take(self, message: Message) -> None:
-        """Hand a message on, if its time is right: nothing before `initialize`, only `exit` after `shutdown`."""
+        """Process a message if its time is right: none before `initialize`, only `exit` after `shutdown`."""
         method, call_id = message.get("method"), message.get("id")
         if method == types.EXIT:
             self._has_exited = True
@@ -189,9 +188,9 @@ def _do(work: Callable[[], None]) -> None:
 
 
 async def _let_begin() -> None:
-    """Let what a message asks for begin before the next is taken: pygls' task first, then the work it hands to ours.
+    """Let the task of a message start before the next message: pygls' task first, then ours.
 
-    Otherwise a keystroke right behind a request would be over before the request knew what it was asked about.
+    Otherwise a keystroke right behind a request would cancel it before it knew its document.
     """
     await anyio.lowlevel.checkpoint()
     await anyio.lowlevel.checkpoint()
@@ -204,7 +203,7 @@ def log_line(text: str) -> None:
 
 
 def _reasons(error: BaseException | None) -> str:
-    """Say what is wrong with a message, place by place, without its values."""
+    """Return what is wrong with a message, field by field, without its values."""
     if isinstance(error, ClassValidationError):
         return "; ".join(transform_error(error, "message")[:MAX_REASONS])[:MAX_REASON_LENGTH] + "."
     return messages.PARAMETERS_MISMATCH

@@ -1,7 +1,4 @@
-"""The server as pygls sees it.
-
-Knows: that pygls is to be quiet. Does not know: any method (`registration`).
-"""
+"""The pygls server, with its own logging turned off."""
 
 import logging
 
@@ -15,16 +12,16 @@ from hermes_acp.frontends.lsp.server.lsp_transport import log_line
 
 
 class PyglsServer(LanguageServer):
-    """pygls' server, quiet: failures are answered to whoever asked, and the rest is a line of the log."""
+    """A server that answers failures to whoever asked, and logs the others in one line."""
 
     def report_server_error(self, error: Exception, source: object) -> None:
-        """Write down what no request was answered with."""
+        """Log an error that no request is answered with."""
         if source is not FeatureRequestError:
             log_line(messages.failed_notification(type(error).__name__))
 
 
 def make_server() -> PyglsServer:
-    """Make a server without methods; pygls' own log would repeat what people type."""
+    """Return a server without methods; pygls' log would repeat what people type."""
     logging.getLogger("pygls").setLevel(logging.CRITICAL + 1)
     return PyglsServer(
         "hermes-acp", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Incremental

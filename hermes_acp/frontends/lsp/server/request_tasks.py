@@ -1,8 +1,7 @@
-"""Whose the work of a request is: each is a task of one group, ended with it.
+"""Run the work of requests as tasks of one group, and turn failures into answers.
 
-Knows: that pygls makes a task of its own for each request, which only waits here; that a cancelled request ends its
-work first and is answered then; how a failure becomes an answer. Does not know: any request.
-This is the boundary of this face: what nobody foresaw is caught here, once, and told under a trace id alone.
+A cancelled request is answered after its work has ended. This is the boundary of this frontend: an unexpected
+exception is caught here, once, and shown only as a trace ID.
 """
 
 from collections.abc import Awaitable, Callable
@@ -23,7 +22,7 @@ CANCELLED: Final = LSPErrorCodes.RequestCancelled.value
 
 
 class PendingResult(Generic[T]):
-    """What came, or will come, of some work; the first thing that is said of it counts."""
+    """The future result of some work; only the first result counts."""
 
     def __init__(self) -> None:
         self.scope = anyio.CancelScope()
@@ -32,19 +31,19 @@ class PendingResult(Generic[T]):
         self._error: JsonRpcException | None = None
 
     def settle(self, value: T) -> None:
-        """Say what came of it, without waiting for the work to end."""
+        """Set the result without waiting for the work to end."""
         if not self._is_there.is_set():
             self._value = value
             self._is_there.set()
 
     def fail(self, error: JsonRpcException) -> None:
-        """Say that nothing came of it, and why."""
+        """Set the error that the wait raises."""
         if not self._is_there.is_set():
             self._error = error
             self._is_there.set()
 
     async def wait(self) -> T:
-        """Wait for it. Raises JsonRpcException; a cancelled waiter ends the work and waits for its end."""
+        """Wait for the result. Raises JsonRpcException; if cancelled, cancels the work and waits for its end."""
         try:
             await self._is_there.wait()
         except anyio.get_cancelled_exc_class():
@@ -58,7 +57,7 @@ class PendingResult(Generic[T]):
 
 
 class RequestTasks:
-    """The work in hand."""
+    """The tasks of pending requests."""
 
     def __init__(self, group: anyio.abc.TaskGroup, report_bug: ReportBug, ids: Ids) -> None:
         self._group = group
@@ -66,17 +65,17 @@ class RequestTasks:
         self._ids = ids
 
     def begin(self, work: Callable[[], Awaitable[T]]) -> PendingResult[T]:
-        """Start some work; give what will come of it."""
+        """Start some work; return its future result."""
         promise = PendingResult[T]()
         self._group.start_soon(self._do, work, promise)
         return promise
 
-    async def see_through(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Do some work here and wait for it. Raises JsonRpcException, ready to be answered with."""
+    async def run(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Run some work and wait for it. Raises JsonRpcException."""
         return await self.begin(work).wait()
 
     def attempt(self, work: Callable[[], None]) -> None:
-        """Do something at once; what goes wrong with it is reported and stops nothing else."""
+        """Run something at once; report what it raises."""
         try:
             work()
         except Exception as error:
@@ -100,7 +99,7 @@ class RequestTasks:
 
 
 def answer_to(error: HermesError) -> JsonRpcException:
-    """Return the error of the protocol for one of ours."""
+    """Return the protocol's error for one of ours."""
     is_callers = isinstance(error, BadRequest | SessionNotFound)
     code = ErrorCodes.InvalidParams if is_callers else LSPErrorCodes.RequestFailed
     return JsonRpcException(error.sentence(), code.value, {"code": error.code})
