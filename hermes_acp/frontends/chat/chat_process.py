@@ -156,7 +156,7 @@ def _report_end(link: AgentLink, layout: TranscriptLayout, *, is_terminal_attach
     """Report a failure, or how to resume the session."""
     if link.failure is not None:
         last_words = sanitize(link.failure.sentence).split("\n")
-        told = "\n".join((last_words[0], *last_words[1:][-MAX_REPORT_LINES:]))
-        sys.stderr.write(f"{messages.fatal(told)}\n")
+        report = "\n".join((last_words[0], *last_words[1:][-MAX_REPORT_LINES:]))
+        sys.stderr.write(f"{messages.fatal(report)}\n")
     elif is_terminal_attached and link.last_id:
         os.write(sys.stdout.fileno(), layout.farewell(link.last_id).encode())

@@ -192,7 +192,7 @@ class EventPresenter:
             text += self._layout.remark(messages.STOP_REASONS[event.stop_reason])
         if (count := self._narrator.take_unasked_count()) and self._link.supports_reviews:
             text += self._layout.remark(messages.changed_without_asking(count))
-        if event.prompt in self._queued_prompts:  # it was taken into the turn that ends
+        if event.prompt in self._queued_prompts:  # the finished turn has used it
             self._queued_prompts.remove(event.prompt)
             text = self._layout.prompt(event.prompt) + text
         if self._queued_prompts:

@@ -1,6 +1,6 @@
 """Everything that `hermes-acp lsp` says to people: in their editor, on the command line, in the editor's log.
 
-What the model is asked and told is beside the code that asks it. `tests/golden/messages/lsp.txt` lists everything here.
+What the model reads is in `model_text.py` and in `actions`. `tests/golden/messages/lsp.txt` lists everything here.
 """
 
 from collections.abc import Mapping, Sequence

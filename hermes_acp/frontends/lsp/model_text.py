@@ -1,4 +1,4 @@
-"""What the frontend tells the model beside the prompts of the single actions, which are in their own files."""
+"""Text for the model, except the prompts of the actions, which are in their own files."""
 
 from collections.abc import Mapping
 from typing import Final

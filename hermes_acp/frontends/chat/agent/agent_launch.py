@@ -20,7 +20,7 @@ class AgentLauncher:
         # Copies of sessions are of the protocol's unstable half.
         self._variables = {**environment.variables, "HERMES_ACP_UNSTABLE": "1"}
         self._ready: subprocess.Popen[bytes] | None = None
-        with suppress(AgentGone):  # it is tried again, and then told, when somebody wants it
+        with suppress(AgentGone):  # `take` tries again and raises
             self._ready = start_child(self._command, self._variables)
 
     def take(self) -> subprocess.Popen[bytes]:

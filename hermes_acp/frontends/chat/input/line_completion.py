@@ -82,7 +82,7 @@ class _FileCompleter(Completer):
             self._looked_at = self._clock()
         for path in matching(self._paths, wanted, MAX_OFFERED):
             shown = sanitize_line(path)
-            if shown == path:  # what cannot be typed as it is shown is not offered
+            if shown == path:  # only a path without control characters can be typed as shown
                 yield Completion(path, -len(wanted), display=f"@{path}")
 
 

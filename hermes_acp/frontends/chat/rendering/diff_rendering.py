@@ -84,7 +84,7 @@ def _lines(diff: v1.Diff) -> Iterator[Text]:
 
 
 def _context(lines: Sequence[str], start: int, end: int) -> list[Text]:
-    last = len(lines) - (not lines[-1])  # what ends in a line end has no line behind it
+    last = len(lines) - (not lines[-1])  # a final line end starts no line
     return [_line(number + 1, " ", lines[number], FAINT_STYLE) for number in range(start, min(end, last))]
 
 

@@ -37,7 +37,7 @@ class Narrator:
         self.last_card: ToolCallCard | None = None
         self._unasked: set[str] = set()
         self._remarks: list[str] = []
-        """What can wait for the end of a paragraph."""
+        """Notices to show after the current paragraph."""
 
     def take(self, update: v1.SessionUpdate) -> str:
         """Apply an update; return the text that stays, if any."""

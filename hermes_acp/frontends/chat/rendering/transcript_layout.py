@@ -1,6 +1,6 @@
 """The entries of a transcript on the terminal, and the blank lines between them.
 
-Every entry is given back as text to be written; a `TranscriptLayout` writes nothing itself.
+Methods return text; they write nothing.
 """
 
 from typing import Literal

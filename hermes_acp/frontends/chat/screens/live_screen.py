@@ -29,7 +29,7 @@ PROMPT: Final = "❯ "
 MENU_ROWS: Final = 7
 FRAME_S: Final = 0.12
 TYPING_PAUSE_S: Final = 0.8
-"""A question that comes up while somebody types is not answered by the keys that were meant for something else."""
+"""For this long after a keystroke, keys do not answer a new question: they were meant for the input line."""
 
 
 class LiveScreen:
@@ -164,7 +164,7 @@ class LiveScreen:
         answer: str | Gesture = LEFT
         self._app = prompt.app
         try:
-            with anyio.CancelScope(shield=True):  # it is ended by its own means, which put the terminal right
+            with anyio.CancelScope(shield=True):  # `cancel_read` ends it, and the terminal is restored
                 answer = await prompt.prompt_async(default=given, handle_sigint=True)
         except EOFError:
             return LEFT
@@ -192,7 +192,7 @@ class LiveScreen:
         bindings = KeyBindings()
 
         @bindings.add("enter")
-        @bindings.add("c-j")  # what Enter was when it was pressed before the terminal was ours
+        @bindings.add("c-j")  # Enter sends this until the terminal is in raw mode
         def _(event: KeyPressEvent) -> None:
             buffer = event.current_buffer
             state = buffer.complete_state

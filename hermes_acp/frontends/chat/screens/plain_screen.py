@@ -105,7 +105,7 @@ class PlainScreen:
         return line.removesuffix(b"\r").decode("utf-8", "replace")
 
     async def _read(self) -> bytes:
-        if self._is_file:  # always ready, and nothing the event loop could wait for
+        if self._is_file:  # the event loop cannot wait for a file
             return await anyio.to_thread.run_sync(os.read, self._input_fd, CHUNK_BYTES, limiter=self._threads)
         await anyio.wait_readable(self._input_fd)
         return os.read(self._input_fd, CHUNK_BYTES)

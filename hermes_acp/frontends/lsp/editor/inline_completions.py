@@ -52,7 +52,7 @@ class InlineCompletions:
                     deps, gap, place, model=settings.model, max_tokens=settings.max_tokens
                 )
             except HermesError:
-                return ""  # no model, or one in trouble: nobody who types wants to read of it
+                return ""  # an error would interrupt whoever types
 
         promise = self._tasks.begin(make)
         self._making[document.uri] = promise

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 MAX_COMPARED_LINES: Final = 4_000
-"""Beyond so many lines between the first and the last difference all of them are one part: comparing is quadratic."""
+"""Beyond this many lines, everything between the first and the last difference is one hunk: comparing is quadratic."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 

@@ -158,11 +158,11 @@ class LspTransport:
         try:
             self._server.protocol.handle_message(cast("Any", understood))
         except InvalidStateError:
-            return  # an answer to a question that was taken back
+            return  # the response to a cancelled request
 
     def _tell_misunderstood(self, message: Message, why: str) -> None:
         method, call_id = message.get("method"), message.get("id")
-        if method is None:  # an answer of the wrong shape is none; whoever waits for it must know
+        if method is None:  # fail the request whose response is malformed
             error = types.ResponseError(
                 types.ErrorCodes.InvalidRequest.value, messages.malformed_response(why)
             )
