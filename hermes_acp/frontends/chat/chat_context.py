@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from hermes_acp.frontends.chat import messages
 from hermes_acp.frontends.chat.agent.agent_link import AgentLink, SessionRequest
 from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus, values_of
-from hermes_acp.frontends.chat.rendering.narrator import Narrator
+from hermes_acp.frontends.chat.rendering.session_renderer import SessionRenderer
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize_line
 from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
 from hermes_acp.frontends.chat.screens.screen import Gesture, Screen
@@ -23,14 +23,14 @@ class CommandContext:
         self,
         screen: Screen,
         layout: TranscriptLayout,
-        narrator: Narrator,
+        session_renderer: SessionRenderer,
         session_status: SessionStatus,
         link: AgentLink,
         cwd: str,
     ) -> None:
         self.screen = screen
         self.layout = layout
-        self.narrator = narrator
+        self.session_renderer = session_renderer
         self.session_status = session_status
         self.link = link
         self.cwd = cwd

@@ -107,7 +107,7 @@ class Chat:
             title = request.tool_call.title or request.tool_call.tool_call_id
             self._events.put(Remark(messages.rejected_unattended(title), "yellow"))
             return Permission(option_named(request, "reject_once"))
-        if card := context.narrator.cards.get(request.tool_call.tool_call_id):
+        if card := context.session_renderer.cards.get(request.tool_call.tool_call_id):
             card.was_reviewed = True
         approval = ApprovalPrompt(
             context.screen,

@@ -22,7 +22,7 @@ from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus
 from hermes_acp.frontends.chat.chat_context import CommandContext
 from hermes_acp.frontends.chat.chat_loop import COMMANDS, Chat, InitialOptions
 from hermes_acp.frontends.chat.event_presenter import EventPresenter
-from hermes_acp.frontends.chat.rendering.narrator import Narrator
+from hermes_acp.frontends.chat.rendering.session_renderer import SessionRenderer
 from hermes_acp.frontends.chat.rendering.terminal_text import sanitize, sanitize_line
 from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle, TextRenderer
 from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
@@ -51,9 +51,11 @@ async def _hold(
     style = terminal_style_of(environment.variables, is_terminal=is_terminal_attached and not options.plain)
     events, session_status = EventQueue(), SessionStatus()
     layout = TranscriptLayout(TextRenderer(style, _columns))
-    narrator = Narrator(layout, cwd, time.monotonic)
+    session_renderer = SessionRenderer(layout, cwd, time.monotonic)
     link = AgentLink(launch, cwd, events)
-    presenter = EventPresenter(events, layout, narrator, session_status, link, is_sequential=style.is_plain)
+    presenter = EventPresenter(
+        events, layout, session_renderer, session_status, link, is_sequential=style.is_plain
+    )
     chat_now: list[Chat] = []
     widgets = ScreenWidgets(
         presenter.live,
@@ -63,7 +65,7 @@ async def _hold(
     )
     screen = _screen(widgets, session_status, environment, cwd, style, is_private=options.private)
     presenter.attach_screen(screen)
-    context = CommandContext(screen, layout, narrator, session_status, link, cwd)
+    context = CommandContext(screen, layout, session_renderer, session_status, link, cwd)
     chat = Chat(context, events, presenter, InitialOptions(options.model, options.mode))
     chat_now.append(chat)
     user = User(chat.permit, chat.inquire, link.take, capabilities=CAPABILITIES, name=NAME)

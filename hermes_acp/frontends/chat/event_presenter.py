@@ -18,7 +18,7 @@ from hermes_acp.frontends.chat.agent.chat_events import (
     UpdateReceived,
 )
 from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus
-from hermes_acp.frontends.chat.rendering.narrator import Narrator
+from hermes_acp.frontends.chat.rendering.session_renderer import SessionRenderer
 from hermes_acp.frontends.chat.rendering.terminal_text import clip, sanitize_line
 from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
 from hermes_acp.frontends.chat.screens.screen import Screen
@@ -34,7 +34,7 @@ class EventPresenter:
         self,
         events: EventQueue,
         layout: TranscriptLayout,
-        narrator: Narrator,
+        session_renderer: SessionRenderer,
         session_status: SessionStatus,
         link: AgentLink,
         *,
@@ -43,7 +43,7 @@ class EventPresenter:
         """Create a presenter; if `is_sequential`, a prompt is read only after the one before it was answered."""
         self._events = events
         self._layout = layout
-        self._narrator = narrator
+        self._session_renderer = session_renderer
         self._session_status = session_status
         self._link = link
         self._is_sequential = is_sequential
@@ -112,9 +112,9 @@ class EventPresenter:
             )
             for prompt in self._queued_prompts
         ]
-        moving = self._narrator.live(max(1, rows - len(waiting)), columns)
+        moving = self._session_renderer.live(max(1, rows - len(waiting)), columns)
         if not moving and self.is_busy:
-            moving = self._layout.transient(self._narrator.working_line())
+            moving = self._layout.transient(self._session_renderer.working_line())
         return "\n".join(part for part in (moving, *waiting) if part)
 
     def placeholder(self, columns: int) -> str:
@@ -150,7 +150,7 @@ class EventPresenter:
             case SessionOpened():
                 return self._render_opening(event)
             case Remark(text=text, style=style):
-                return self._narrator.settle() + self._layout.remark(text, style)
+                return self._session_renderer.settle() + self._layout.remark(text, style)
             case QueueMarker():
                 return ""
 
@@ -163,17 +163,17 @@ class EventPresenter:
         steered = (
             "" if isinstance(update, MESSAGE_CHUNKS) or not self._is_steering else self._show_queued_prompts()
         )
-        return steered + self._narrator.take(update)
+        return steered + self._session_renderer.take(update)
 
     def _show_queued_prompts(self) -> str:
         said = [self._queued_prompts.popleft() for _ in range(len(self._queued_prompts))]
-        return self._narrator.settle() + "".join(map(self._layout.prompt, said)) if said else ""
+        return self._session_renderer.settle() + "".join(map(self._layout.prompt, said)) if said else ""
 
     def _render_opening(self, event: SessionOpened) -> str:
         if event.was_lost:
             return ""
-        rest = self._narrator.end_turn()
-        self._narrator.take_unasked_count()
+        rest = self._session_renderer.end_turn()
+        self._session_renderer.take_unasked_count()
         if not event.has_past:
             return rest
         title = self._session_status.title or event.session_id
@@ -181,7 +181,7 @@ class EventPresenter:
 
     def _render_turn_end(self, event: TurnFinished) -> str:
         self._running -= 1
-        text = self._narrator.end_turn()
+        text = self._session_renderer.end_turn()
         self.hint = ""
         if event.error is not None:
             self.has_failed = True
@@ -190,7 +190,7 @@ class EventPresenter:
             text += self._layout.remark(messages.RESTARTED, "yellow")
         elif event.stop_reason in messages.STOP_REASONS:
             text += self._layout.remark(messages.STOP_REASONS[event.stop_reason])
-        if (count := self._narrator.take_unasked_count()) and self._link.supports_reviews:
+        if (count := self._session_renderer.take_unasked_count()) and self._link.supports_reviews:
             text += self._layout.remark(messages.changed_without_asking(count))
         if event.prompt in self._queued_prompts:  # the finished turn has used it
             self._queued_prompts.remove(event.prompt)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from hermes_acp.frontends.chat.rendering.narrator import Narrator
+from hermes_acp.frontends.chat.rendering.session_renderer import SessionRenderer
 from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle, TextRenderer
 from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
 from hermes_acp.frontends.chat.screens.screen import LEFT, Gesture
@@ -20,8 +20,8 @@ def layout(style: TerminalStyle = DRAWN, columns: int = 60) -> TranscriptLayout:
     return TranscriptLayout(renderer(style, columns))
 
 
-def narrator(on: TranscriptLayout) -> Narrator:
-    return Narrator(on, CWD, lambda: 0.0)
+def session_renderer(on: TranscriptLayout) -> SessionRenderer:
+    return SessionRenderer(on, CWD, lambda: 0.0)
 
 
 class AnsweredScreen:

@@ -12,7 +12,7 @@ from hermes_acp.frontends.chat.rendering.markdown_stream import LineStream, Mark
 from hermes_acp.frontends.chat.rendering.terminal_text import output_text, sanitize, sanitize_line
 from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle
 from hermes_protocol import v1
-from tests.unit.frontends.chat_tools import CWD, PLAIN, layout, narrator, renderer
+from tests.unit.frontends.chat_tools import CWD, PLAIN, layout, renderer, session_renderer
 
 MARKDOWN = "# T\n\nOne\ntwo.\n\n- a\n\n  more\n- b\n\n```py\nx\n\ny\n```\n\nEnd."
 BLOCKS = ["# T", "One\ntwo.", "- a\n\n  more\n- b", "```py\nx\n\ny\n```", "End."]
@@ -101,17 +101,17 @@ def test_wide_signs_take_their_two_columns() -> None:
 
 
 def test_words_are_drawn_and_source_is_kept_on_plain_paper() -> None:
-    presenter = narrator(layout())
+    presenter = session_renderer(layout())
     assert presenter.take(said("**a")) == ""
     assert presenter.live(5, 60) != ""
     assert presenter.take(said("b**\n\nc")) == "ab\n"
     assert presenter.end_turn() == "\nc\n"
-    plain = narrator(layout(PLAIN))
+    plain = session_renderer(layout(PLAIN))
     assert plain.take(said("**ab**\n\nc")) + plain.end_turn() == "**ab**\n\nc\n"
 
 
 def test_a_thought_is_folded_and_kept() -> None:
-    presenter = narrator(layout())
+    presenter = session_renderer(layout())
     presenter.take(v1.AgentThoughtChunk(content=v1.TextContent(text="a\nb\nc\nd")))
     assert "∴ d" in presenter.live(5, 60)
     folded = presenter.take(said("x"))
@@ -120,7 +120,7 @@ def test_a_thought_is_folded_and_kept() -> None:
 
 
 def test_a_card_is_alive_and_then_stays_with_the_end_of_its_output() -> None:
-    presenter = narrator(layout())
+    presenter = session_renderer(layout())
     assert presenter.take(call("in_progress", "line 1\nline 2")) == ""
     assert "│ line 2" in presenter.live(5, 60)
     over = presenter.take(call("completed", "\n".join(f"line {n}" for n in range(9))))
@@ -129,13 +129,13 @@ def test_a_card_is_alive_and_then_stays_with_the_end_of_its_output() -> None:
 
 
 def test_a_call_nobody_closed_is_closed_with_the_turn() -> None:
-    presenter = narrator(layout())
+    presenter = session_renderer(layout())
     presenter.take(call("in_progress"))
     assert presenter.end_turn() == "✗ Run it  execute\n"
 
 
 def test_what_only_looks_something_up_is_one_line() -> None:
-    assert narrator(layout()).take(call("completed", "much\ntext", "read")) == "✓ Run it  read\n"
+    assert session_renderer(layout()).take(call("completed", "much\ntext", "read")) == "✓ Run it  read\n"
 
 
 def test_a_diff_is_drawn_by_hunks() -> None:

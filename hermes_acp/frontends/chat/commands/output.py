@@ -8,7 +8,7 @@ from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 async def show(context: CommandContext, words: str) -> None:
     """Show the output."""
-    card = context.narrator.last_card
+    card = context.session_renderer.last_card
     if card is None or not card.text:
         await context.tell(messages.NO_OUTPUT)
         return

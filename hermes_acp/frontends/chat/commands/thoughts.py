@@ -8,7 +8,7 @@ from hermes_acp.frontends.chat.chat_context import ChatCommand, CommandContext
 
 async def show(context: CommandContext, words: str) -> None:
     """Show the thoughts."""
-    thought = context.narrator.last_thought
+    thought = context.session_renderer.last_thought
     if not thought:
         await context.tell(messages.NO_THOUGHTS)
         return

@@ -12,7 +12,7 @@ from hermes_acp.frontends.chat.agent.chat_events import ChatEvent, EventQueue, T
 from hermes_acp.frontends.chat.agent.open_session_status import SessionStatus
 from hermes_acp.frontends.chat.event_presenter import EventPresenter
 from hermes_protocol import v1
-from tests.unit.frontends.chat_tools import CWD, AnsweredScreen, layout, narrator
+from tests.unit.frontends.chat_tools import CWD, AnsweredScreen, layout, session_renderer
 
 pytestmark = pytest.mark.anyio
 ROWS, COLUMNS = 10, 60
@@ -33,7 +33,7 @@ class Stage:
         link = AgentLink(NoLaunch(), CWD, self.events)
         on = layout()
         self.presenter = EventPresenter(
-            self.events, on, narrator(on), SessionStatus(), link, is_sequential=False
+            self.events, on, session_renderer(on), SessionStatus(), link, is_sequential=False
         )
         self.screen = AnsweredScreen()
         self.presenter.attach_screen(self.screen)

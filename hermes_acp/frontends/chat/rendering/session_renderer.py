@@ -22,7 +22,7 @@ PLAN_MARKS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 NOTICE_STYLES: Final[Mapping[str, str]] = MappingProxyType({"error": "red", "warning": "yellow"})
 
 
-class Narrator:
+class SessionRenderer:
     """Follows one session: methods return text that stays on the terminal; `live` returns what is redrawn."""
 
     def __init__(self, layout: TranscriptLayout, cwd: str, clock: Callable[[], float]) -> None:
