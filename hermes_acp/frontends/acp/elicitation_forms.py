@@ -6,7 +6,8 @@ Knows: the fields, what counts as an answer in them. Does not know: any version'
 from collections.abc import Mapping
 from typing import Any, Final
 
-from msgspec import Struct, UnsetType
+import msgspec
+from msgspec import Struct
 
 from hermes_acp.core.proposals import Question, Reply
 
@@ -50,10 +51,23 @@ def form_of(question: Question) -> Form:
     return Form(question.text, tuple(fields), required)
 
 
-def answer_in(form: Form, content: Mapping[str, object] | UnsetType | None) -> Reply:
+def json_schema(form: Form) -> bytes:
+    """Return a form as a flat JSON Schema, which every version's schema type takes."""
+    if form.foreign is not None:
+        return msgspec.json.encode(form.foreign)
+    properties = {
+        field.name: {"type": "string", "title": field.title}
+        | ({"enum": field.choices} if field.choices else {})
+        for field in form.fields
+    }
+    required = {"required": form.required} if form.required else {}
+    return msgspec.json.encode({"type": "object", "properties": properties, **required})
+
+
+def answer_in(form: Form, content: Mapping[str, object]) -> Reply:
     """Read an accepted form; one of ours in which nothing is said was closed without an answer."""
     if form.foreign is not None:
-        return Reply("answered", content=dict(content or {}))
-    given = [(content or {}).get(name) for name in (CHOICE, WORDS)]
+        return Reply("answered", content=dict(content))
+    given = [content.get(name) for name in (CHOICE, WORDS)]
     text = "\n".join(each.strip() for each in given if isinstance(each, str) and each.strip())
     return Reply("answered", text) if text else Reply("dismissed")

@@ -1,64 +1,28 @@
-"""The editor's user as the one who is asked.
+"""Questions to the editor's user, in the wire types of version 1."""
 
-Knows: session/request_permission, and who puts other questions. Does not know: why a question is put. Whatever is not
-a clear yes is a no.
-"""
-
-import msgspec
+from typing import Final
 
 from hermes_acp.core.events import CallProposed
-from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse, PermissionScope
-from hermes_acp.core.proposals import Question, Reply
-from hermes_acp.frontends.acp.answer_extras import full_answer
 from hermes_acp.frontends.acp.approval_text import approval_text, call_meta
 from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.permission_options import answer_of, answer_options, reason_for
-from hermes_acp.frontends.acp.v1.inquiry import Inquiry
+from hermes_acp.frontends.acp.editor_gate import EditorGate, QuestionTypes
+from hermes_acp.frontends.acp.permission_options import AnswerOption, reason_for
 from hermes_acp.frontends.acp.v1.updates import to_diffs, to_locations, to_text
-from hermes_protocol import salvage, v1
-from hermes_protocol.errors import PeerError, PeerGone
+from hermes_protocol import v1
 
 
-class EditorGate:
-    """Asks the user of one session, for as long as the question stands."""
-
-    def __init__(self, client: ClientConnection, session_id: str) -> None:
-        self._connection = client.connection
-        self._session_id = session_id
-        self._inquiry = Inquiry(client, session_id)
-
-    async def ask(
-        self, call: CallProposed, *, permission_scope: PermissionScope
-    ) -> PermissionAnswer | PermissionResponse:
-        """Put one call, under its own id and with its diff; an unknown option is no answer."""
-        request = v1.RequestPermissionRequest(
-            session_id=self._session_id, tool_call=_tool_call(call), options=_options(permission_scope)
-        )
-        try:
-            reply = await self._connection.request("session/request_permission", request, msgspec.Raw)
-            response = salvage.decode(v1.RequestPermissionResponse, reply)
-        except (PeerError, PeerGone, msgspec.MsgspecError):
-            return "unavailable"
-        if isinstance(response.outcome, v1.SelectedPermissionOutcome):
-            return full_answer(answer_of(response.outcome.option_id), response.meta)
-        return "cancelled"
-
-    async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Put one question to the user."""
-        return await self._inquiry.put(call_id, question)
-
-    def close(self) -> None:
-        """End what questions of this turn still have open."""
-        self._inquiry.close()
+def editor_gate(client: ClientConnection, session_id: str) -> EditorGate:
+    """Return the gate of one turn."""
+    return EditorGate(client, session_id, QUESTIONS)
 
 
-def _tool_call(call: CallProposed) -> v1.ToolCallUpdate:
+def _permission_request(
+    session_id: str, call: CallProposed, options: tuple[AnswerOption, ...]
+) -> v1.RequestPermissionRequest:
+    """Show the call on its own card, with the text to be approved and the reason as the content."""
     content: list[v1.ToolCallContent] = [*to_diffs(call.diffs)]
-    if text := approval_text(call):
-        content.append(to_text(text))
-    if reason := reason_for(call):
-        content.append(to_text(reason))
-    return v1.ToolCallUpdate(
+    content += [to_text(text) for text in (approval_text(call), reason_for(call)) if text]
+    card = v1.ToolCallUpdate(
         tool_call_id=call.call_id,
         title=call.title,
         name=call.name,
@@ -69,10 +33,16 @@ def _tool_call(call: CallProposed) -> v1.ToolCallUpdate:
         raw_input=call.raw_input,
         meta=call_meta(call, is_asked=True),
     )
+    choices = [v1.PermissionOption(option_id=each.id, name=each.name, kind=each.kind) for each in options]
+    return v1.RequestPermissionRequest(session_id=session_id, tool_call=card, options=choices)
 
 
-def _options(permission_scope: PermissionScope) -> list[v1.PermissionOption]:
-    return [
-        v1.PermissionOption(option_id=offer.id, name=offer.name, kind=offer.kind)
-        for offer in answer_options(permission_scope)
-    ]
+QUESTIONS: Final = QuestionTypes(
+    _permission_request,
+    v1.RequestPermissionResponse,
+    v1.CreateElicitationRequestForm,
+    v1.ElicitationSchema,
+    v1.CreateElicitationRequestUrl,
+    v1.CompleteElicitationNotification,
+    v1.CreateElicitationResponse,
+)

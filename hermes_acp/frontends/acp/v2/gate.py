@@ -1,59 +1,45 @@
-"""The editor's user as the one who is asked.
+"""Questions to the editor's user, in the wire types of version 2."""
 
-Knows: session/request_permission, and who puts other questions. Does not know: why a question is put. Whatever is not
-a clear yes is a no.
-"""
-
-import msgspec
-from msgspec import UNSET
+from typing import Final
 
 from hermes_acp.core.events import CallProposed
-from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse, PermissionScope
-from hermes_acp.core.proposals import Question, Reply
-from hermes_acp.frontends.acp.answer_extras import full_answer
 from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.permission_options import answer_of, answer_options, reason_for
-from hermes_acp.frontends.acp.v2.inquiry import Inquiry
+from hermes_acp.frontends.acp.editor_gate import EditorGate, QuestionTypes
+from hermes_acp.frontends.acp.permission_options import AnswerOption, reason_for
+from hermes_acp.frontends.acp.v2.audience import notify
 from hermes_acp.frontends.acp.v2.updates import question_of
-from hermes_protocol import salvage, v2
-from hermes_protocol.errors import PeerError, PeerGone
+from hermes_protocol import v2
 
 
-class EditorGate:
-    """Asks the user of one session, for as long as the question stands."""
+def editor_gate(client: ClientConnection, session_id: str) -> EditorGate:
+    """Return the gate of one turn; while it waits for an elicitation, the session's state says so."""
+    waiting, running = v2.SessionUpdateRequiresActionStateUpdate(), v2.SessionUpdateRunningStateUpdate()
 
-    def __init__(self, client: ClientConnection, session_id: str) -> None:
-        self._connection = client.connection
-        self._session_id = session_id
-        self._inquiry = Inquiry(client, session_id)
+    def show_waiting(is_waiting: bool) -> None:
+        notify(client, session_id, waiting if is_waiting else running)
 
-    async def ask(
-        self, call: CallProposed, *, permission_scope: PermissionScope
-    ) -> PermissionAnswer | PermissionResponse:
-        """Put one call, under its own id and with its diff; an unknown option is no answer."""
-        request = v2.RequestPermissionRequest(
-            session_id=self._session_id,
-            title=call.title,
-            description=reason_for(call) or UNSET,
-            subject=v2.ToolCallPermissionSubject(tool_call=question_of(call)),
-            options=[
-                v2.PermissionOption(option_id=offer.id, name=offer.name, kind=offer.kind)
-                for offer in answer_options(permission_scope)
-            ],
-        )
-        try:
-            reply = await self._connection.request("session/request_permission", request, msgspec.Raw)
-            response = salvage.decode(v2.RequestPermissionResponse, reply)
-        except (PeerError, PeerGone, msgspec.MsgspecError):
-            return "unavailable"
-        if isinstance(response.outcome, v2.SelectedPermissionOutcome):
-            return full_answer(answer_of(response.outcome.option_id), response.meta)
-        return "cancelled"
+    return EditorGate(client, session_id, QUESTIONS, show_waiting)
 
-    async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Put one question to the user."""
-        return await self._inquiry.put(call_id, question)
 
-    def close(self) -> None:
-        """End what questions of this turn still have open."""
-        self._inquiry.close()
+def _permission_request(
+    session_id: str, call: CallProposed, options: tuple[AnswerOption, ...]
+) -> v2.RequestPermissionRequest:
+    """Show the call as the subject, and the reason as the description."""
+    return v2.RequestPermissionRequest(
+        session_id=session_id,
+        title=call.title,
+        description=reason_for(call) or v2.UNSET,
+        subject=v2.ToolCallPermissionSubject(tool_call=question_of(call)),
+        options=[v2.PermissionOption(option_id=each.id, name=each.name, kind=each.kind) for each in options],
+    )
+
+
+QUESTIONS: Final = QuestionTypes(
+    _permission_request,
+    v2.RequestPermissionResponse,
+    v2.CreateElicitationRequestForm,
+    v2.ElicitationSchema,
+    v2.CreateElicitationRequestUrl,
+    v2.CompleteElicitationNotification,
+    v2.CreateElicitationResponse,
+)

@@ -5,7 +5,7 @@ from hermes_acp.frontends.acp.client_connection import ClientConnection
 from hermes_acp.frontends.acp.method_spec import Method
 from hermes_acp.frontends.acp.stop_reasons import STOP_REASONS, failure_code
 from hermes_acp.frontends.acp.v1.content import blocks_to_parts
-from hermes_acp.frontends.acp.v1.gate import EditorGate
+from hermes_acp.frontends.acp.v1.gate import editor_gate
 from hermes_protocol import v1
 from hermes_protocol.errors import PeerError
 
@@ -14,7 +14,7 @@ async def prompt(client: ClientConnection, params: v1.PromptRequest) -> v1.Promp
     """Run the turn; a failed one is an error, never a stop reason. Raises SessionNotFound, BadRequest, AuthRequired."""
     session = client.session(params.session_id)
     parts = blocks_to_parts(params.prompt)
-    gate = EditorGate(client, session.id)
+    gate = editor_gate(client, session.id)
     try:
         end = await session.prompt(parts, gate)
     finally:

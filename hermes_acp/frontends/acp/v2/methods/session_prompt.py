@@ -7,7 +7,7 @@ from hermes_acp.frontends.acp.dispatcher import to_peer_error
 from hermes_acp.frontends.acp.method_spec import Method
 from hermes_acp.frontends.acp.v2.audience import notify
 from hermes_acp.frontends.acp.v2.content import blocks_to_parts
-from hermes_acp.frontends.acp.v2.gate import EditorGate
+from hermes_acp.frontends.acp.v2.gate import editor_gate
 from hermes_acp.frontends.acp.v2.prompt_watcher import PromptWatcher
 from hermes_acp.frontends.acp.v2.updates import idle_by
 from hermes_acp.sessions.session import Session
@@ -38,7 +38,7 @@ async def prompt(client: ClientConnection, params: v2.PromptRequest) -> v2.Promp
 
 async def _see_through(client: ClientConnection, session: Session, prompting: PromptWatcher) -> None:
     """Run the turn, and tell of an end that the turn itself could not tell."""
-    gate = EditorGate(client, session.id)
+    gate = editor_gate(client, session.id)
     try:
         await prompting.run(gate)
     finally:
