@@ -1,11 +1,15 @@
-"""What holds for a prompt's parts, whatever version they came in.
+"""Convert a prompt's content blocks to parts of a message.
 
-Knows: what an empty prompt is, what becomes of bytes. Does not know: content blocks.
+Knows: which block becomes which part, and what cannot be taken. Does not know: any version's classes of blocks; their
+tags and fields are the same in every version.
 """
 
 import base64
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ImagePart, LinkPart, Part, ResourcePart, TextPart
@@ -15,14 +19,39 @@ from hermes_acp.tools.image_sizes import is_whole, too_large
 PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
-def checked_prompt(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """Return the parts. Raises BadRequest where nothing is said."""
+def blocks_to_parts(blocks: Sequence[Struct]) -> tuple[Part, ...]:
+    """Convert a prompt. Raises BadRequest for an empty one, and for a block that no model here can be given."""
+    parts = tuple(_block_to_part(block) for block in blocks)
     if not any(not isinstance(part, TextPart) or part.text.strip() for part in parts):
         raise BadRequest("The prompt is empty.", hint="Write something first.")
     return parts
 
 
-def picture(mime_type: str, data_base64: str) -> ImagePart:
+def _block_to_part(block: Struct) -> Part:
+    fields = structs.asdict(block)
+    match block.__struct_config__.tag:
+        case "text":
+            return TextPart(fields["text"])
+        case "image":
+            return _picture(fields["mime_type"], fields["data"])
+        case "resource_link":
+            return LinkPart(fields["uri"], fields["name"])
+        case "resource":
+            return _resource_to_part(structs.asdict(fields["resource"]))
+        case "audio":
+            raise BadRequest("Audio cannot be taken.", hint="Write the prompt as text.")
+        case _:
+            raise BadRequest("A block of the prompt is of no known type.", hint="Write the prompt as text.")
+
+
+def _resource_to_part(contents: dict[str, Any]) -> Part:
+    uri, mime_type = contents["uri"], contents["mime_type"] or None
+    if "text" in contents:
+        return ResourcePart(uri, contents["text"], mime_type)
+    return _blob_to_part(uri, mime_type, contents["blob"])
+
+
+def _picture(mime_type: str, data_base64: str) -> ImagePart:
     """Take a picture as what it is by its first bytes. Raises BadRequest for one that no model reads.
 
     Once in the history, such a picture would be refused in every later turn too.
@@ -51,11 +80,11 @@ def picture(mime_type: str, data_base64: str) -> ImagePart:
     return ImagePart(real_type, data_base64)
 
 
-def blob_to_part(uri: str, mime_type: str | None, data_base64: str) -> Part:
+def _blob_to_part(uri: str, mime_type: str | None, data_base64: str) -> Part:
     """Take bytes as a picture, as text where they are text, else as a link to what they came from."""
     kind = mime_type or "application/octet-stream"
     if kind.startswith("image/"):
-        return picture(kind, data_base64)
+        return _picture(kind, data_base64)
     try:
         return ResourcePart(uri, base64.b64decode(data_base64, validate=True).decode("utf-8"), kind)
     except ValueError:
