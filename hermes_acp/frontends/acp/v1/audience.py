@@ -11,8 +11,6 @@ from hermes_acp.core.events import (
     CallProposed,
     ChildReported,
     CommandsChanged,
-    EditDrafted,
-    EditsJudged,
     Event,
     ModeChanged,
     OptionsChanged,
@@ -24,9 +22,8 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.draft_notifications import notify_draft
+from hermes_acp.frontends.acp.edit_notifications import notify_edits
 from hermes_acp.frontends.acp.meta_extensions import takes
-from hermes_acp.frontends.acp.review_notifications import notify_review
 from hermes_acp.frontends.acp.v1.options import config_options
 from hermes_acp.frontends.acp.v1.subagents import changed_state, task_message
 from hermes_acp.frontends.acp.v1.updates import UNSHOWN, UpdateView, to_updates
@@ -70,12 +67,9 @@ class EditorAudience:
         self._tell(event, self._past_view, self._session.id)
 
     def _tell(self, event: Event, view: UpdateView, session_id: str) -> None:
-        if isinstance(event, EditsJudged) and not view.is_replay:
-            notify_review(self._client, session_id, self._session.record.reviews, event)
+        if not view.is_replay:
+            notify_edits(self._client, session_id, self._session.record.reviews, event)
         if isinstance(event, UNSHOWN) and not (view.takes_turn_ends and isinstance(event, TurnEnded)):
-            return
-        if isinstance(event, EditDrafted):
-            notify_draft(self._client, session_id, event)
             return
         if isinstance(event, ThoughtSaid) and not self._session.record.options.shows_thoughts:
             return

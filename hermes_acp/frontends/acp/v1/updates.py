@@ -37,6 +37,7 @@ from hermes_acp.core.events import (
 from hermes_acp.core.record import CUT_OFF
 from hermes_acp.frontends.acp.answer_extras import rejected
 from hermes_acp.frontends.acp.approval_text import call_meta
+from hermes_acp.frontends.acp.call_results import raw_output
 from hermes_acp.frontends.acp.output_markdown import fenced
 from hermes_acp.frontends.acp.stop_reasons import STOP_REASONS
 from hermes_acp.frontends.acp.v1.content import part_to_block
@@ -203,17 +204,12 @@ def _card_end(event: CallEnded, view: UpdateView) -> v1.SessionUpdateToolCallUpd
     elif event.text and not (event.diffs and event.status == "completed"):
         content.append(to_text(event.text))
     content += (v1.Content(content=part_to_block(part)) for part in event.parts)
-    raw_output: dict[str, object] = {"text": event.text}
-    if event.exit_code is not None:
-        raw_output["exit_code"] = event.exit_code
-    if event.signal:
-        raw_output["signal"] = event.signal
     return v1.SessionUpdateToolCallUpdate(
         tool_call_id=event.call_id,
         status="completed" if event.status == "completed" else "failed",
         content=UNSET if event.status == "cancelled" and view.has_filled_card else content,
         locations=to_locations(event.locations) if event.locations else UNSET,
-        raw_output=raw_output,
+        raw_output=raw_output(event),
         meta=UNSET if view.rejection is None else rejected(view.rejection),
     )
 

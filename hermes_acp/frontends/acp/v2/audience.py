@@ -5,16 +5,13 @@ Knows: how an event becomes notifications on one connection. Does not know: wher
 
 from hermes_acp.core.events import (
     CommandsChanged,
-    EditDrafted,
-    EditsJudged,
     Event,
     ModeChanged,
     OptionsChanged,
     ThoughtSaid,
 )
 from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.draft_notifications import notify_draft
-from hermes_acp.frontends.acp.review_notifications import notify_review
+from hermes_acp.frontends.acp.edit_notifications import notify_edits
 from hermes_acp.frontends.acp.v2.options import config_options
 from hermes_acp.frontends.acp.v2.updates import UpdateStream
 from hermes_acp.sessions.session import Session
@@ -45,10 +42,7 @@ class EditorAudience:
             self.notify(v2.ConfigOptionUpdate(config_options=config_options(self._session)))
         elif isinstance(event, CommandsChanged):
             self.notify(v2.AvailableCommandsUpdate(available_commands=available_commands(self._session)))
-        elif isinstance(event, EditDrafted):
-            notify_draft(self._client, self._session.id, event)
-        elif isinstance(event, EditsJudged):
-            notify_review(self._client, self._session.id, self._session.record.reviews, event)
+        notify_edits(self._client, self._session.id, self._session.record.reviews, event)
 
     def replay_event(self, event: Event) -> None:
         """Queue the updates of an event of the past; what is chosen now is told by the answer behind it."""

@@ -38,6 +38,7 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.frontends.acp.answer_extras import rejected
 from hermes_acp.frontends.acp.approval_text import approval_text, call_meta
+from hermes_acp.frontends.acp.call_results import raw_output
 from hermes_acp.frontends.acp.output_markdown import fenced
 from hermes_acp.frontends.acp.stop_reasons import STOP_REASONS, failure_code
 from hermes_acp.frontends.acp.v2.content import part_to_block
@@ -197,17 +198,12 @@ class UpdateStream:
             else:
                 content.append(block)
         rejection = self._rejected.pop(event.call_id, None)
-        raw_output: dict[str, object] = {"text": event.text}
-        if event.exit_code is not None:
-            raw_output["exit_code"] = event.exit_code
-        if event.signal:
-            raw_output["signal"] = event.signal
         yield v2.SessionUpdateToolCallUpdate(
             tool_call_id=event.call_id,
             status=event.status,
             content=content,
             locations=_locations(event.locations) if event.locations else UNSET,
-            raw_output=raw_output,
+            raw_output=raw_output(event),
             capabilities=None if was_at_work else UNSET,
             meta=UNSET if rejection is None else rejected(rejection),
         )

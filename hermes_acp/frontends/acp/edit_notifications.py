@@ -1,0 +1,40 @@
+"""Show drafts and judged edits to clients that draw them.
+
+Knows: the notifications `_hermes/edits/draft` and `_hermes/edits/judged`, and how a client announces them.
+Does not know: who writes or judges, what is drawn.
+"""
+
+from typing import Final
+
+from msgspec import UNSET
+
+from hermes_acp.core.edit_reviews import Reviews
+from hermes_acp.core.events import EditDrafted, EditsJudged, Event
+from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.meta_extensions import takes
+from hermes_protocol import own
+
+DRAFT: Final = "_hermes/edits/draft"
+JUDGED: Final = "_hermes/edits/judged"
+
+
+def notify_edits(client: ClientConnection, session_id: str, reviews: Reviews, event: Event) -> None:
+    """Send what an event says of edits, if the `_meta` of the client's capabilities announces that it takes this.
+
+    A draft needs `hermes.drafts: true`; a judgement needs `hermes.edits: true` and comes with the number of open hunks.
+    """
+    if isinstance(event, EditDrafted) and takes(client.announced, "drafts"):
+        draft = own.EditsDraftParams(
+            session_id=session_id,
+            call_id=event.call_id,
+            path=event.path,
+            new_text=event.new_text,
+            is_whole=event.is_whole,
+            old_text=UNSET if event.old_text is None else event.old_text,
+        )
+        client.connection.notify(DRAFT, draft)
+    elif isinstance(event, EditsJudged) and takes(client.announced, "edits"):
+        review = reviews.find(event.path)
+        open_hunks = len(review.hunks) if review else 0
+        judged = own.EditsJudgedParams(session_id=session_id, path=event.path, open=open_hunks)
+        client.connection.notify(JUDGED, judged)
