@@ -99,7 +99,7 @@ def test_a_session_is_begun_without_what_a_turn_is_made_of() -> None:
 import sys
 import hermes_acp.frontends.acp.fast_handshake
 from hermes_acp.frontends.acp.v1 import mcp_servers, options, session_modes
-from hermes_acp.frontends.acp import editor_trust
+from hermes_acp.frontends.acp.extensions import editor_trust
 from hermes_acp.sessions import session_creation
 print(" ".join(sorted(sys.modules)))
 """)

@@ -18,7 +18,7 @@ from hermes_acp.config.environment import environment_of
 from hermes_acp.config.model_choice import ModelChoice
 from hermes_acp.config.settings import Settings
 from hermes_acp.core.messages import AssistantMessage, ModelRequest, TextPart, ToolMessage, UserMessage
-from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection_server import serve
 from hermes_acp.models.wire.endpoints import Connection
 from hermes_protocol.transport import memory_pair

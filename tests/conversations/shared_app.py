@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 
 import anyio
 
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.connection_registry import ConnectionRegistry
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.connection_registry import ConnectionRegistry
+from hermes_acp.frontends.acp.connection.dispatcher import Dispatcher
 from hermes_acp.frontends.acp.connection_server import attend
-from hermes_acp.frontends.acp.dispatcher import Dispatcher
 from hermes_protocol.connection import Connection
 from hermes_protocol.transport import memory_pair
 from tests.conversations.app_scene import Scene

@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection_server import serve
 from hermes_acp.storage.transcript import Transcript
 from hermes_protocol.transport import memory_pair

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_protocol.errors import INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND
 from hermes_protocol.methods import ALSO_NOTIFIED, METHODS
 from tests.conversations.app_scene import Scene, plain_history

@@ -12,7 +12,7 @@ import anyio
 
 from hermes_acp.core.errors import ModelUnavailable
 from hermes_acp.core.messages import FinishReason, ToolCall, Usage
-from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection_server import serve
 from hermes_protocol.transport import MemoryTransport, memory_pair
 from tests.conversations.app_scene import Scene

@@ -7,8 +7,8 @@ import anyio
 
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.app.app import App
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.dispatcher import Dispatcher
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.dispatcher import Dispatcher
 from hermes_acp.frontends.acp.fast_handshake import Handshake
 from hermes_acp.frontends.acp.v1.session_opening import admit, workspace_opener
 from hermes_protocol.connection import Connection

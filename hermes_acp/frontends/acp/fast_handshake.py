@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.v1.methods.initialize import METHOD, VERSION
 from hermes_protocol import salvage, v1
 from hermes_protocol.envelope import Request, classify, encode_result
@@ -73,7 +73,7 @@ def _begin(client: ClientConnection, environment: Environment, read: bytes, out_
         return Handshake(read)
     from hermes_acp.core.available_options import AvailableOptions
     from hermes_acp.core.errors import HermesError
-    from hermes_acp.frontends.acp.editor_trust import is_distrusted
+    from hermes_acp.frontends.acp.extensions.editor_trust import is_distrusted
     from hermes_acp.frontends.acp.v1.mcp_servers import specs_of
     from hermes_acp.frontends.acp.v1.options import config_options
     from hermes_acp.frontends.acp.v1.session_modes import mode_state

@@ -8,7 +8,7 @@ import anyio
 from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.app.app import App
 from hermes_acp.config.environment import Environment
-from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection_server import serve
 from hermes_acp.frontends.acp.fast_handshake import Handshake
 from hermes_acp.world import ShutdownGuard

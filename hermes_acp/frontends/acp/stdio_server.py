@@ -9,7 +9,7 @@ from msgspec import structs
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import ConfigError
-from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.fast_handshake import greet
 from hermes_acp.storage.descriptor_limit import raise_limit
 from hermes_acp.world import ShutdownGuard, reset_inherited_signals

@@ -8,7 +8,7 @@ from hermes_acp.agent.stages.ending_notice import TOLD
 from hermes_acp.agent.turn_endings import SENTENCES, make_ending
 from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import TurnEnded
-from hermes_acp.frontends.acp.stop_reasons import STOP_REASONS, failure_code
+from hermes_acp.frontends.acp.translation.stop_reasons import STOP_REASONS, failure_code
 from hermes_acp.frontends.acp.v2.updates import UpdateStream
 from hermes_acp.frontends.cli.headless_session import EXIT_CODES
 from hermes_protocol import v2

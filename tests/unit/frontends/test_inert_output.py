@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_acp.frontends.acp.output_markdown import fenced, inert
+from hermes_acp.frontends.acp.translation.output_markdown import fenced, inert
 
 
 @pytest.mark.parametrize(

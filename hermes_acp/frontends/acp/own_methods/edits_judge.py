@@ -2,8 +2,8 @@
 
 from msgspec import UNSET
 
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.sessions.edit_review import EditReview, ReviewDecision
 from hermes_protocol import own
 

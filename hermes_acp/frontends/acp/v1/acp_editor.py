@@ -14,7 +14,7 @@ from hermes_acp.core.errors import EditorStateUnknown, WorkspaceError
 from hermes_acp.core.port_types import Command, CommandResult
 from hermes_acp.core.proposals import Progress
 from hermes_acp.core.word_breaks import trim_from_break
-from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_protocol import salvage, v1
 from hermes_protocol.errors import METHOD_NOT_FOUND, NOT_FOUND, PeerError, PeerGone
 

@@ -21,9 +21,9 @@ from hermes_acp.core.events import (
     TurnEnded,
     UserSaid,
 )
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.edit_notifications import notify_edits
-from hermes_acp.frontends.acp.meta_extensions import takes
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.extensions.edit_notifications import notify_edits
+from hermes_acp.frontends.acp.extensions.meta_extensions import takes
 from hermes_acp.frontends.acp.v1.options import config_options
 from hermes_acp.frontends.acp.v1.subagents import changed_state, task_message
 from hermes_acp.frontends.acp.v1.updates import UNSHOWN, UpdateView, to_updates

@@ -6,7 +6,7 @@ Knows: the states and what counts as an account. Does not know: how a key is che
 import anyio.to_thread
 
 from hermes_acp.core.errors import AuthRequired, ConfigError, HermesError
-from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_protocol import v1
 
 

@@ -5,8 +5,8 @@ Knows: their shape on this wire. Does not know: connections; it is read before t
 
 from typing import TYPE_CHECKING
 
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.mcp_server_specs import address, carried_spec, headers, stdio_spec
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.session_setup.mcp_server_specs import address, carried_spec, headers, stdio_spec
 from hermes_acp.mcp.server_definitions import HttpServer, ServerSpec, SseServer
 from hermes_protocol import v1
 

@@ -5,9 +5,9 @@ Does not know: new from loaded.
 """
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.editor_diagnostics import attach_diagnostics
-from hermes_acp.frontends.acp.editor_trust import apply_editor_trust
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.extensions.editor_diagnostics import attach_diagnostics
+from hermes_acp.frontends.acp.extensions.editor_trust import apply_editor_trust
 from hermes_acp.frontends.acp.v1.acp_editor import AcpEditor
 from hermes_acp.frontends.acp.v1.audience import commands_update, notify, watch
 from hermes_acp.frontends.acp.v1.client_instructions import instructions_of

@@ -5,7 +5,7 @@ happens in its session, which is shown like in any other.
 """
 
 from hermes_acp.core.events import ChildChanged, ChildReported, PermissionAnswered, PermissionAsked, UserSaid
-from hermes_acp.frontends.acp.stop_reasons import STOP_REASONS
+from hermes_acp.frontends.acp.translation.stop_reasons import STOP_REASONS
 from hermes_acp.frontends.acp.v1.content import part_to_block
 from hermes_protocol import v1
 from hermes_protocol.errors import INTERNAL_ERROR

@@ -35,11 +35,11 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.record import CUT_OFF
-from hermes_acp.frontends.acp.answer_extras import rejected
-from hermes_acp.frontends.acp.approval_text import call_meta
-from hermes_acp.frontends.acp.call_results import raw_output
-from hermes_acp.frontends.acp.output_markdown import fenced
-from hermes_acp.frontends.acp.stop_reasons import STOP_REASONS
+from hermes_acp.frontends.acp.questions.answer_extras import rejected
+from hermes_acp.frontends.acp.questions.approval_text import call_meta
+from hermes_acp.frontends.acp.translation.call_results import raw_output
+from hermes_acp.frontends.acp.translation.output_markdown import fenced
+from hermes_acp.frontends.acp.translation.stop_reasons import STOP_REASONS
 from hermes_acp.frontends.acp.v1.content import part_to_block
 from hermes_acp.frontends.acp.v1.subagents import announcement
 from hermes_protocol import v1

@@ -10,8 +10,8 @@ from hermes_acp.core.events import (
     OptionsChanged,
     ThoughtSaid,
 )
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.edit_notifications import notify_edits
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.extensions.edit_notifications import notify_edits
 from hermes_acp.frontends.acp.v2.options import config_options
 from hermes_acp.frontends.acp.v2.updates import UpdateStream
 from hermes_acp.sessions.session import Session

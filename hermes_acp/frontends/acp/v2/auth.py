@@ -3,7 +3,7 @@
 Knows: which methods are offered to which client. Does not know: how a key is checked.
 """
 
-from hermes_acp.frontends.acp.auth_options import CONFIGURED, SETUP
+from hermes_acp.frontends.acp.connection.auth_options import CONFIGURED, SETUP
 from hermes_protocol import v2
 
 

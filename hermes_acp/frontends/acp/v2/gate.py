@@ -3,9 +3,9 @@
 from typing import Final
 
 from hermes_acp.core.events import CallProposed
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.editor_gate import EditorGate, QuestionTypes
-from hermes_acp.frontends.acp.permission_options import AnswerOption, reason_for
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.questions.editor_gate import EditorGate, QuestionTypes
+from hermes_acp.frontends.acp.questions.permission_options import AnswerOption, reason_for
 from hermes_acp.frontends.acp.v2.audience import notify
 from hermes_acp.frontends.acp.v2.updates import question_of
 from hermes_protocol import v2

@@ -3,8 +3,14 @@
 Knows: their shape on this wire. Does not know: connections.
 """
 
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.mcp_server_specs import address, carried_spec, headers, stdio_spec, unusable
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.session_setup.mcp_server_specs import (
+    address,
+    carried_spec,
+    headers,
+    stdio_spec,
+    unusable,
+)
 from hermes_acp.mcp.server_definitions import HttpServer, ServerSpec
 from hermes_protocol import v2
 

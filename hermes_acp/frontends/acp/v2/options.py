@@ -3,7 +3,7 @@
 Knows: their shape. Does not know: which there are.
 """
 
-from hermes_acp.frontends.acp.session_options import Choice, Picker, Switch, options_of
+from hermes_acp.frontends.acp.session_setup.session_options import Choice, Picker, Switch, options_of
 from hermes_acp.sessions.session import Session
 from hermes_protocol import v2
 

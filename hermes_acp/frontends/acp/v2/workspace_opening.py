@@ -3,7 +3,7 @@
 Knows: the workspace, which is this machine's own. Does not know: new from resumed.
 """
 
-from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.sessions.session_manager import OpenWorkspace
 
 

@@ -1,7 +1,7 @@
 """auth/status: whether a model can be used without signing in."""
 
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.v1.auth_status import auth_status
 from hermes_protocol import v1
 

@@ -1,9 +1,9 @@
 """authenticate: look again whether a model can be reached."""
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.frontends.acp.auth_options import CONFIGURED, SETUP
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.connection.auth_options import CONFIGURED, SETUP
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.v1.auth_status import notify_auth_status
 from hermes_protocol import v1
 

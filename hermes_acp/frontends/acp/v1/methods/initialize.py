@@ -8,9 +8,9 @@ from typing import Final
 from msgspec import structs
 
 from hermes_acp import __version__
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.meta_extensions import extension_meta
-from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.extensions.meta_extensions import extension_meta
 from hermes_acp.frontends.acp.v1.auth import auth_methods
 from hermes_protocol import v1
 

@@ -1,7 +1,7 @@
 """logout: use no model until the user authenticates again; nothing on disk is touched."""
 
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.v1.auth_status import notify_auth_status
 from hermes_protocol import v1
 

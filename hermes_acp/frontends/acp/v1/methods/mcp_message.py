@@ -1,7 +1,7 @@
 """mcp/message: what a server that the client carries tells while a request of ours stands."""
 
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_protocol import v1
 
 

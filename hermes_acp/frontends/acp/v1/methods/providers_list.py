@@ -3,8 +3,8 @@
 import anyio.to_thread
 
 from hermes_acp.config.provider_access import ProviderStatus
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.v1.provider_protocols import PROTOCOLS
 from hermes_acp.models.wire.endpoints import hide_credentials
 from hermes_protocol import v1

@@ -2,8 +2,8 @@
 
 from hermes_acp.config.provider_access import ProviderEndpoint
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.v1.auth_status import notify_auth_status
 from hermes_acp.frontends.acp.v1.provider_protocols import PROTOCOLS
 from hermes_protocol import v1

@@ -1,10 +1,10 @@
 """session/list: what can be loaded, newest first."""
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.method_spec import Method
-from hermes_acp.frontends.acp.session_pages import page_of
-from hermes_acp.frontends.acp.timestamps import iso_time
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.session_setup.session_pages import page_of
+from hermes_acp.frontends.acp.translation.timestamps import iso_time
 from hermes_acp.storage.session_store import ArchiveFilter, SessionRow
 from hermes_protocol import v1
 

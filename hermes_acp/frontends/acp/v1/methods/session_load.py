@@ -1,7 +1,7 @@
 """session/load: open a stored session and show it again from its beginning."""
 
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.v1.audience import EditorAudience
 from hermes_acp.frontends.acp.v1.mcp_servers import specs_of
 from hermes_acp.frontends.acp.v1.session_opening import (

@@ -1,8 +1,8 @@
 """session/new: begin a session in a working directory."""
 
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.editor_trust import apply_editor_trust
-from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.extensions.editor_trust import apply_editor_trust
 from hermes_acp.frontends.acp.v1.client_instructions import instructions_of
 from hermes_acp.frontends.acp.v1.mcp_servers import specs_of
 from hermes_acp.frontends.acp.v1.session_opening import admit, modes_state, options_state, workspace_opener

@@ -1,10 +1,10 @@
 """session/prompt: one turn, from the user's words to a stop reason."""
 
 from hermes_acp.core.events import TurnEnded
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.method_spec import Method
-from hermes_acp.frontends.acp.prompt_parts import blocks_to_parts
-from hermes_acp.frontends.acp.stop_reasons import STOP_REASONS, failure_code
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.translation.prompt_parts import blocks_to_parts
+from hermes_acp.frontends.acp.translation.stop_reasons import STOP_REASONS, failure_code
 from hermes_acp.frontends.acp.v1.gate import editor_gate
 from hermes_protocol import v1
 from hermes_protocol.errors import PeerError

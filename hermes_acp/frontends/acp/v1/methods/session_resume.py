@@ -3,8 +3,8 @@
 from msgspec import UNSET
 
 from hermes_acp.core.events import Noticed
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.v1.audience import EditorAudience, watch
 from hermes_acp.frontends.acp.v1.mcp_servers import specs_of
 from hermes_acp.frontends.acp.v1.session_opening import (

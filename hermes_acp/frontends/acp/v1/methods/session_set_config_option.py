@@ -1,8 +1,8 @@
 """session/set_config_option: change one option of a session; the answer is the complete list."""
 
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.method_spec import Method
-from hermes_acp.frontends.acp.session_options import set_option
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.session_setup.session_options import set_option
 from hermes_acp.frontends.acp.v1.session_opening import options_state
 from hermes_protocol import v1
 

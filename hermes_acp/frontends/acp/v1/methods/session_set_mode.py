@@ -1,9 +1,9 @@
 """session/set_mode: change what needs asking."""
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.method_spec import Method
-from hermes_acp.frontends.acp.session_options import modes_offered, offered_mode
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.session_setup.session_options import modes_offered, offered_mode
 from hermes_protocol import v1
 
 

@@ -1,7 +1,7 @@
 """session/status: whether a session is alive in this process; looks and touches nothing."""
 
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_protocol import v1
 
 

@@ -2,10 +2,10 @@
 
 import anyio
 
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.dispatcher import to_peer_error
-from hermes_acp.frontends.acp.method_spec import Method
-from hermes_acp.frontends.acp.prompt_parts import blocks_to_parts
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.dispatcher import to_peer_error
+from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.translation.prompt_parts import blocks_to_parts
 from hermes_acp.frontends.acp.v2.audience import notify
 from hermes_acp.frontends.acp.v2.gate import editor_gate
 from hermes_acp.frontends.acp.v2.prompt_watcher import PromptWatcher

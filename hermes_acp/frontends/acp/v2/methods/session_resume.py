@@ -2,10 +2,10 @@
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import Noticed
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.editor_diagnostics import attach_diagnostics
-from hermes_acp.frontends.acp.editor_trust import apply_editor_trust
-from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.extensions.editor_diagnostics import attach_diagnostics
+from hermes_acp.frontends.acp.extensions.editor_trust import apply_editor_trust
 from hermes_acp.frontends.acp.v2.audience import EditorAudience, available_commands, notify, watch
 from hermes_acp.frontends.acp.v2.mcp_servers import specs_of
 from hermes_acp.frontends.acp.v2.options import config_options

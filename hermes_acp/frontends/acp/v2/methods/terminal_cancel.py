@@ -1,8 +1,8 @@
 """terminal/cancel: end the command in one terminal; its call then ends as one does whose command was killed."""
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.method_spec import Method
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.v2.updates import command_of
 from hermes_protocol import v2
 

@@ -22,8 +22,8 @@ from hermes_acp.core.errors import (
     UserError,
 )
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.method_spec import Method, stable_part
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.method_spec import Method, stable_part
 from hermes_acp.storage.descriptor_limit import SHORTAGE, shortage
 from hermes_protocol import salvage
 from hermes_protocol.connection import IncomingRequest

@@ -7,7 +7,7 @@ nothing of what a folder contains: that is asked all the same.
 
 from typing import TYPE_CHECKING, Any, cast
 
-from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 
 if TYPE_CHECKING:
     from hermes_acp.sessions.session import Session

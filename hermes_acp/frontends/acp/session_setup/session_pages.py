@@ -10,7 +10,7 @@ import os
 import msgspec
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.storage.session_store import PAGE, ArchiveFilter, SessionRow
 
 

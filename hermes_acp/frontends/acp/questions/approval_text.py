@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from msgspec import UNSET, UnsetType
 
 from hermes_acp.core.events import CallProposed
-from hermes_acp.frontends.acp.permission_options import reason_for
+from hermes_acp.frontends.acp.questions.permission_options import reason_for
 from hermes_acp.tools.safe_display import escape_invisible
 
 MAIN_ARGUMENTS: Final = ("command", "code")

@@ -7,7 +7,7 @@ read before there is an event loop. No error quotes a value.
 from collections.abc import Iterable
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.mcp.server_definitions import StdioServer, TunneledServer
 
 Pairs = tuple[tuple[str, str], ...]

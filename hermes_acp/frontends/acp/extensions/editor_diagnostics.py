@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.port_types import FileDiagnostic
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.meta_extensions import takes
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.extensions.meta_extensions import takes
 from hermes_protocol import own
 from hermes_protocol.errors import PeerError, PeerGone
 

@@ -6,7 +6,7 @@ Knows: who is there. Does not know: what any of them is told.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hermes_acp.frontends.acp.client_connection import ClientConnection
+    from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 
 
 class ConnectionRegistry:

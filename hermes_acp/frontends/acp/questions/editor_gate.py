@@ -13,10 +13,10 @@ from msgspec import UNSET, Struct
 from hermes_acp.core.events import CallProposed
 from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse, PermissionScope
 from hermes_acp.core.proposals import Question, Reply
-from hermes_acp.frontends.acp.answer_extras import full_answer
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.elicitation_forms import answer_in, form_of, json_schema
-from hermes_acp.frontends.acp.permission_options import AnswerOption, answer_of, answer_options
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.questions.answer_extras import full_answer
+from hermes_acp.frontends.acp.questions.elicitation_forms import answer_in, form_of, json_schema
+from hermes_acp.frontends.acp.questions.permission_options import AnswerOption, answer_of, answer_options
 from hermes_protocol import salvage
 from hermes_protocol.errors import PeerError, PeerGone
 

@@ -10,8 +10,8 @@ from msgspec import UNSET
 
 from hermes_acp.core.edit_reviews import Reviews
 from hermes_acp.core.events import EditDrafted, EditsJudged, Event
-from hermes_acp.frontends.acp.client_connection import ClientConnection
-from hermes_acp.frontends.acp.meta_extensions import takes
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.extensions.meta_extensions import takes
 from hermes_protocol import own
 
 DRAFT: Final = "_hermes/edits/draft"

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct, structs
 
-from hermes_acp.frontends.acp.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 
 T = TypeVar("T")
 

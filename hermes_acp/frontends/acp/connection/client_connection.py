@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from hermes_acp.core.errors import SessionNotFound
-from hermes_acp.frontends.acp.connection_registry import ConnectionRegistry
-from hermes_acp.frontends.acp.mcp_tunnel import McpTunnel
+from hermes_acp.frontends.acp.connection.connection_registry import ConnectionRegistry
+from hermes_acp.frontends.acp.connection.mcp_tunnel import McpTunnel
 from hermes_protocol import v1
 
 if TYPE_CHECKING:

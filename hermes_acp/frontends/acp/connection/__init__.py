@@ -1,0 +1,1 @@
+"""What every connection has, whatever version it speaks: the client, its calls, their errors."""

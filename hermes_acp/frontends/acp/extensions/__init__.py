@@ -1,0 +1,1 @@
+"""What this agent offers beyond the protocol to clients that announce it, in every version."""

@@ -1,0 +1,1 @@
+"""What a client lists, opens and configures sessions with, in every version."""
