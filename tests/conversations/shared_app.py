@@ -8,8 +8,7 @@ from contextlib import asynccontextmanager
 
 import anyio
 
-from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
-from hermes_acp.frontends.acp.connection.connection_registry import ConnectionRegistry
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection, ConnectionRegistry
 from hermes_acp.frontends.acp.connection.dispatcher import Dispatcher
 from hermes_acp.frontends.acp.connection_server import attend
 from hermes_protocol.connection import Connection

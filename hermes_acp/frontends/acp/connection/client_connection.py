@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from hermes_acp.core.errors import SessionNotFound
-from hermes_acp.frontends.acp.connection.connection_registry import ConnectionRegistry
 from hermes_acp.frontends.acp.connection.mcp_tunnel import McpTunnel
 from hermes_protocol import v1
 
@@ -18,6 +17,26 @@ if TYPE_CHECKING:
     from hermes_acp.sessions.session import Session
     from hermes_protocol import v2
     from hermes_protocol.connection import Connection
+
+
+class ConnectionRegistry:
+    """The clients connected to one app."""
+
+    def __init__(self) -> None:
+        self._clients: dict[int, ClientConnection] = {}
+
+    @property
+    def clients(self) -> "tuple[ClientConnection, ...]":
+        """The open connections, in the order they were opened."""
+        return tuple(self._clients.values())
+
+    def enter(self, client: "ClientConnection") -> None:
+        """Add a connection that was opened."""
+        self._clients[id(client)] = client
+
+    def leave(self, client: "ClientConnection") -> None:
+        """Remove a connection that is closing."""
+        self._clients.pop(id(client), None)
 
 
 class ClientConnection:
@@ -47,7 +66,7 @@ class ClientConnection:
         self._expect_questions()
 
     def close(self) -> None:
-        """Leave the hall: this client is told nothing more."""
+        """Leave the registry: this client is notified of nothing more."""
         self.registry.leave(self)
 
     @property

@@ -1,8 +1,7 @@
-"""One connection's calls to their methods, and every failure to its error reply.
+"""Dispatch one connection's calls to their methods, and every failure to its error reply.
 
-Knows: the plugin folders of methods, one a version and one of our own, what may be called before initialize. Does
-not know:
-any method. This is the boundary where a HermesError becomes a JSON-RPC error.
+Knows: the plugin folders of methods, one a version and one of our own; what may be called before initialize. Does not
+know: any method. This is the boundary where a HermesError becomes a JSON-RPC error.
 """
 
 import inspect
@@ -13,39 +12,16 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.core.errors import (
-    AuthRequired,
-    BadRequest,
-    ConfigError,
-    HermesError,
-    SessionNotFound,
-    UserError,
-)
+from hermes_acp.core.errors import HermesError
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.connection.error_replies import to_peer_error
 from hermes_acp.frontends.acp.connection.method_spec import Method, stable_part
 from hermes_acp.storage.descriptor_limit import SHORTAGE, shortage
 from hermes_protocol import salvage
 from hermes_protocol.connection import IncomingRequest
-from hermes_protocol.errors import (
-    AUTH_REQUIRED,
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
-    NOT_FOUND,
-    PeerError,
-)
+from hermes_protocol.errors import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PeerError
 
-CODES: Final[Mapping[type[HermesError], int]] = MappingProxyType(
-    {
-        AuthRequired: AUTH_REQUIRED,
-        SessionNotFound: NOT_FOUND,
-        ConfigError: INTERNAL_ERROR,
-        BadRequest: INVALID_PARAMS,
-        UserError: INVALID_REQUEST,
-    }
-)
 METHODS: Final[Mapping[int, str]] = MappingProxyType(
     {
         0: "hermes_acp.frontends.acp.own_methods",
@@ -162,14 +138,3 @@ def _asked_version(params: msgspec.Raw) -> int:
         return msgspec.json.decode(params, type=_Asked).protocol_version
     except msgspec.MsgspecError:
         return STABLE
-
-
-def to_peer_error(error: HermesError) -> PeerError:
-    """Say a failure of ours in the wire's terms."""
-    code = next((code for family, code in CODES.items() if isinstance(error, family)), INTERNAL_ERROR)
-    data: dict[str, object] = {"code": error.code}
-    if isinstance(error, SessionNotFound):
-        data["sessionId"] = error.session_id
-    if error.retryable:
-        data["retryable"] = True
-    return PeerError(code, error.sentence(), data)

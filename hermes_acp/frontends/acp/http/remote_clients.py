@@ -12,8 +12,7 @@ from msgspec import Struct
 
 from hermes_acp.app.app import App
 from hermes_acp.core.errors import HermesError
-from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
-from hermes_acp.frontends.acp.connection.connection_registry import ConnectionRegistry
+from hermes_acp.frontends.acp.connection.client_connection import ClientConnection, ConnectionRegistry
 from hermes_acp.frontends.acp.connection.dispatcher import Dispatcher
 from hermes_acp.frontends.acp.connection_server import attend
 from hermes_acp.frontends.acp.http.detachable_transport import BufferLimits, DetachableTransport

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from msgspec import Raw
 
 from hermes_acp.core.errors import Busy
-from hermes_acp.frontends.acp.connection.dispatcher import to_peer_error
+from hermes_acp.frontends.acp.connection.error_replies import to_peer_error
 from hermes_acp.frontends.acp.http.stream_routes import session_in
 from hermes_protocol.connection import Handler, IncomingRequest
 

@@ -1,0 +1,46 @@
+"""Failures as JSON-RPC errors.
+
+Knows: the code of each family of errors, and what the data says. Does not know: which call failed.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from hermes_acp.core.errors import (
+    AuthRequired,
+    BadRequest,
+    ConfigError,
+    HermesError,
+    SessionNotFound,
+    UserError,
+)
+from hermes_protocol.errors import (
+    AUTH_REQUIRED,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    NOT_FOUND,
+    PeerError,
+)
+
+CODES: Final[Mapping[type[HermesError], int]] = MappingProxyType(
+    {
+        AuthRequired: AUTH_REQUIRED,
+        SessionNotFound: NOT_FOUND,
+        ConfigError: INTERNAL_ERROR,
+        BadRequest: INVALID_PARAMS,
+        UserError: INVALID_REQUEST,
+    }
+)
+
+
+def to_peer_error(error: HermesError) -> PeerError:
+    """Return the error reply for a failure."""
+    code = next((code for family, code in CODES.items() if isinstance(error, family)), INTERNAL_ERROR)
+    data: dict[str, object] = {"code": error.code}
+    if isinstance(error, SessionNotFound):
+        data["sessionId"] = error.session_id
+    if error.retryable:
+        data["retryable"] = True
+    return PeerError(code, error.sentence(), data)
