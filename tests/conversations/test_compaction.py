@@ -102,7 +102,7 @@ async def test_a_client_that_takes_no_compactions_is_told_why_nothing_is_said(sc
         told = ShownSession(editor, session)
         assert marks(editor, session) == []
         assert [notice["title"] for notice in told.of("notice")] == [
-            "The conversation is long; its older part is being summed up for the model."
+            "The conversation is long, so its older part is being summarised for the model."
         ]
         assert told.of("usage_update")[1]["used"] < told.of("usage_update")[0]["used"]
         assert "Much was said" not in str(told.updates)

@@ -170,7 +170,7 @@ async def test_a_command_the_editor_may_have_started_is_not_run_again_here(
         await editor.prompt(session)
         assert ShownSession(editor, session).cards["c1"]["status"] == "failed"
     assert not (scene.project / "count").exists()
-    assert "look before running it again" in plain_history(scene.provider.requests[1])[-1]
+    assert "check before running it again" in plain_history(scene.provider.requests[1])[-1]
 
 
 async def test_a_terminal_lost_on_the_way_is_a_failure_and_is_released(scene: Scene) -> None:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from hermes_acp.frontends.acp.v1.updates import BROKEN_OFF
+from hermes_acp.frontends.acp.messages.conversation import ANSWER_RESTARTED
 from tests.contract.provider_suite import KEY_VARIABLES, url_of
 from tests.conversations.app_scene import Scene
 from tests.conversations.fake_editor import ShownSession
@@ -70,5 +70,5 @@ async def test_a_model_that_goes_silent_is_asked_once_more_and_then_left(scene: 
             told = ShownSession(editor, session)
         assert told.thoughts.index("silent for 0.1 s") < told.thoughts.index("silent for 0.5 s")
         assert "Going on with scripted-large (anthropic)" in told.thoughts
-        assert told.text == f"Half a {BROKEN_OFF}A whole word."
+        assert told.text == f"Half a {ANSWER_RESTARTED}A whole word."
         assert "Half" not in str(far.requests[0].body)

@@ -11,7 +11,7 @@ from hermes_acp.core.errors import (
     ModelUnavailable,
     RateLimited,
 )
-from hermes_acp.frontends.acp.v1.updates import BROKEN_OFF
+from hermes_acp.frontends.acp.messages.conversation import ANSWER_RESTARTED
 from hermes_protocol.errors import AUTH_REQUIRED, INTERNAL_ERROR, INVALID_PARAMS
 from tests.conversations.app_scene import Scene, plain_history
 from tests.conversations.fake_editor import FakeEditor, ShownSession
@@ -166,7 +166,7 @@ async def test_words_of_a_try_that_is_made_again_end_where_it_broke_off(scene: S
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
         lived = chunks(editor, session)
-    assert lived == ["Half a w" + ("" if takes else BROKEN_OFF), "A whole word."]
+    assert lived == ["Half a w" + ("" if takes else ANSWER_RESTARTED), "A whole word."]
     async with scene.editor(session=takes) as editor:
         await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
         assert chunks(editor, session) == lived

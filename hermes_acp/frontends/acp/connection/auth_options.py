@@ -7,6 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from hermes_acp.frontends.acp.messages import choices
+
 
 class AuthOption(Struct, frozen=True):
     """One way; with `args` it is a run of this program in a terminal."""
@@ -17,15 +19,5 @@ class AuthOption(Struct, frozen=True):
     args: tuple[str, ...] = ()
 
 
-CONFIGURED: Final = AuthOption(
-    "hermes-configured",
-    "Use the configured model",
-    "Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or run `hermes-acp setup`, "
-    "or start Ollama, llama.cpp, vLLM or LM Studio; then try again.",
-)
-SETUP: Final = AuthOption(
-    "hermes-setup",
-    "Set up a model",
-    "Asks for a provider and its key, and keeps them in the hermes-acp home folder.",
-    ("setup",),
-)
+CONFIGURED: Final = AuthOption("hermes-configured", *choices.CONFIGURED_MODEL)
+SETUP: Final = AuthOption("hermes-setup", *choices.SET_UP_MODEL, args=("setup",))

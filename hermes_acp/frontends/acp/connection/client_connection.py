@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hermes_acp.core.errors import SessionNotFound
 from hermes_acp.frontends.acp.connection.mcp_tunnel import McpTunnel
+from hermes_acp.frontends.acp.messages import errors
 from hermes_protocol import v1
 
 if TYPE_CHECKING:
@@ -120,9 +121,9 @@ class ClientConnection:
         if session := self.app.sessions.get(session_id):
             return session
         raise SessionNotFound(
-            f"There is no open session {session_id[:80]!r}.",
+            errors.no_open_session(session_id),
             session_id=session_id,
-            hint="Load it, or start a new one.",
+            hint=errors.NO_SESSION_HINT,
         )
 
     def after_answer(self, work: Callable[[], None]) -> None:

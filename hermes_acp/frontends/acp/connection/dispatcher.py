@@ -17,6 +17,7 @@ from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.error_replies import to_peer_error
 from hermes_acp.frontends.acp.connection.method_spec import Method, stable_part
+from hermes_acp.frontends.acp.messages import errors
 from hermes_acp.storage.descriptor_limit import SHORTAGE, shortage
 from hermes_protocol import salvage
 from hermes_protocol.connection import IncomingRequest
@@ -54,7 +55,7 @@ class Dispatcher:
         except OSError as error:
             if error.errno not in SHORTAGE:
                 raise
-            raise to_peer_error(shortage(f"{call.method} was not carried out")) from error
+            raise to_peer_error(shortage(errors.not_carried_out(call.method))) from error
 
     def notification(self, method: str, params: msgspec.Raw) -> Awaitable[None] | None:
         """Serve a notification; one that cannot be understood, or that should have been a request, is dropped."""
@@ -68,13 +69,13 @@ class Dispatcher:
             version = self._agree(params)
         method = self._find(version, name)
         if not (self._client.version or method.is_open_before_initialize):
-            raise PeerError(INVALID_REQUEST, "initialize must come first", {"code": "not_initialized"})
+            raise PeerError(INVALID_REQUEST, errors.NOT_INITIALIZED, {"code": "not_initialized"})
         self._client.is_under_way |= name != "initialize"
         try:
             arguments = salvage.decode(method.params, params, is_stable=not self._client.offers_unstable)
         except msgspec.MsgspecError as error:
             if not (name == "initialize" and version == NEWEST < _asked_version(params)):
-                message = f"the parameters of {name} do not fit: {error}"
+                message = errors.bad_parameters(name, str(error))
                 raise PeerError(INVALID_PARAMS, message, {"code": "bad_params"}) from error
             arguments = salvage.decode(method.params, NEWER_THAN_STABLE)
         return method.serve(
@@ -86,7 +87,7 @@ class Dispatcher:
         version = NEWEST if _asked_version(params) >= NEWEST else STABLE
         before = self._client.version
         if before and max(before, version) > STABLE and (self._client.is_under_way or version < before):
-            raise PeerError(INVALID_REQUEST, "initialize came before", {"code": "already_initialized"})
+            raise PeerError(INVALID_REQUEST, errors.ALREADY_INITIALIZED, {"code": "already_initialized"})
         return version
 
     def _find(self, version: int, name: str) -> Method:
@@ -125,7 +126,7 @@ class MethodTable:
 
 
 def _no_such_method() -> PeerError:
-    return PeerError(METHOD_NOT_FOUND, "no such method", {"code": "no_such_method"})
+    return PeerError(METHOD_NOT_FOUND, errors.NO_SUCH_METHOD, {"code": "no_such_method"})
 
 
 class _Asked(Struct, rename="camel"):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from hermes_acp.frontends.acp.messages import editor
 from hermes_protocol.errors import INTERNAL_ERROR, PeerError, PeerGone
 
 if TYPE_CHECKING:
@@ -64,20 +65,20 @@ class McpTunnel:
             raw = await self._connection().request(METHOD, envelope, msgspec.Raw)
             outcome = msgspec.json.decode(raw, type=_Outcome)
         except PeerGone as error:
-            raise TunnelClosed("the editor is gone") from error
+            raise TunnelClosed(editor.MCP_EDITOR_GONE) from error
         except PeerError as error:
             if error.code == UNAVAILABLE:
-                raise TunnelClosed("the editor does not offer it any more") from error
+                raise TunnelClosed(editor.MCP_WITHDRAWN) from error
             return _failure(error.message)
         except (msgspec.MsgspecError, RecursionError):
-            return _failure("its answer has the wrong shape")
+            return _failure(editor.MCP_BAD_ANSWER)
         finally:
             self._hearing.pop(key, None)
         if outcome.result is not UNSET:
             return {"result": outcome.result}
         if outcome.error is not UNSET:
             return {"error": msgspec.to_builtins(outcome.error)}
-        return _failure("its answer holds neither a result nor an error")
+        return _failure(editor.MCP_EMPTY_ANSWER)
 
     def hear(self, server_id: str, request_id: str, method: str, params: Mapping[str, Any] | None) -> None:
         """Take a notification; one for a request that does not stand is dropped."""

@@ -11,6 +11,7 @@ from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.port_types import FileDiagnostic
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.extensions.meta_extensions import takes
+from hermes_acp.frontends.acp.messages import editor
 from hermes_protocol import own
 from hermes_protocol.errors import PeerError, PeerGone
 
@@ -42,8 +43,8 @@ class EditorDiagnostics:
                 METHOD, params, own.DiagnosticsResult, timeout_s=DIAGNOSTICS_TIMEOUT_S
             )
         except (PeerError, PeerGone, TimeoutError) as error:
-            why = error.message if isinstance(error, PeerError) else "it gave no answer"
-            raise WorkspaceError(f"The editor did not say what is wrong: {why}.") from error
+            why = error.message if isinstance(error, PeerError) else editor.NO_ANSWER
+            raise WorkspaceError(editor.no_diagnostics(why)) from error
         return [
             FileDiagnostic(each.path, each.line, each.column, each.severity, each.message, each.source or "")
             for each in answer.diagnostics

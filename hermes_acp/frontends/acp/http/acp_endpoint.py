@@ -29,6 +29,7 @@ from hermes_acp.frontends.acp.http.request_admission import AdmissionPolicy, Adm
 from hermes_acp.frontends.acp.http.request_bodies import BodyReader, BodyRefused, drain
 from hermes_acp.frontends.acp.http.resume_position import resume_position
 from hermes_acp.frontends.acp.http.websocket import serve_socket
+from hermes_acp.frontends.acp.messages import serving
 
 PATH: Final = "/acp"
 METHODS: Final = "GET, POST, DELETE, OPTIONS"
@@ -66,7 +67,7 @@ class Endpoint:
     async def _upgrade(self, socket: WebSocket) -> None:
         refusal = self._terms.judge(socket.headers)
         if refusal is None and socket.scope["path"] != PATH:
-            refusal = AdmissionRefusal(404, f"The endpoint is {PATH}.")
+            refusal = AdmissionRefusal(404, serving.wrong_path(PATH))
         if refusal is None:
             await serve_socket(self._clients, socket)
         else:
@@ -102,7 +103,7 @@ class Endpoint:
             return self._terms.judge_place(request.headers)
         refusal = self._terms.judge(request.headers)
         if refusal is None and request.url.path != PATH:
-            return AdmissionRefusal(404, f"The endpoint is {PATH}.")
+            return AdmissionRefusal(404, serving.wrong_path(PATH))
         return refusal
 
     async def _answer(self, request: Request) -> Response:
@@ -117,7 +118,7 @@ class Endpoint:
     async def _post(self, request: Request) -> Response:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
-            raise BodyRefused(AdmissionRefusal(415, "A message is sent as application/json."))
+            raise BodyRefused(AdmissionRefusal(415, serving.NOT_JSON))
         return await take_message(self._clients, request, await self._bodies.read(request))
 
     def _delete(self, request: Request) -> Response:
@@ -151,28 +152,26 @@ class Endpoint:
 
     def _open(self, request: Request) -> tuple[RemoteClient, OutboxReader] | AdmissionRefusal:
         if "text/event-stream" not in request.headers.get("accept", "").lower():
-            return AdmissionRefusal(406, "A GET is answered with text/event-stream only.")
+            return AdmissionRefusal(406, serving.NOT_EVENT_STREAM)
         remote_client = find_remote_client(self._clients, request)
         if isinstance(remote_client, AdmissionRefusal):
             return remote_client
         if remote_client.kind != "http":
-            return AdmissionRefusal(409, "This connection's messages come over its WebSocket.")
+            return AdmissionRefusal(409, serving.USES_WEBSOCKET)
         session_id = request.headers.get(SESSION_ID)
         after = resume_position(request.headers)
         if isinstance(after, AdmissionRefusal):
             return after
         if session_id is not None and not 0 < len(session_id) <= MAX_ID_LENGTH:
-            return AdmissionRefusal(400, "The header Acp-Session-Id names no session.")
+            return AdmissionRefusal(400, serving.BAD_SESSION_ID)
         if not remote_client.transport.has_room_for_stream(session_id):
-            return AdmissionRefusal(429, "This connection has too many streams.")
+            return AdmissionRefusal(429, serving.TOO_MANY_STREAMS)
         try:
             return remote_client, remote_client.transport.outbox(session_id).open(after)
         except MessagesExpired:
-            return AdmissionRefusal(
-                410, "What followed that message is no longer kept; begin anew and load the session."
-            )
+            return AdmissionRefusal(410, serving.EXPIRED)
         except NeverSent:
-            return AdmissionRefusal(400, "Last-Event-ID names a message that was not sent on this stream.")
+            return AdmissionRefusal(400, serving.NEVER_SENT)
 
     def _cross_origin(self, request: Request) -> dict[str, str]:
         """Let a page of an allowed origin read the answer."""

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from hermes_acp.frontends.acp.http.outbox import BufferAccount, Outbox
 from hermes_acp.frontends.acp.http.stream_routes import Routes, StreamRoute
+from hermes_acp.frontends.acp.messages import serving
 from hermes_protocol.errors import PeerGone
 
 MAX_STREAMS: Final = 1024
@@ -54,7 +55,7 @@ class DetachableTransport:
                 break
             await self._changed.wait()
         if self._is_closed:
-            raise PeerGone("the connection has ended")
+            raise PeerGone(serving.CONNECTION_ENDED)
         line = message.replace(b"\n", b" ") + b"\n"
         self._incoming.append(line)
         self._incoming_bytes += len(line)
@@ -76,7 +77,7 @@ class DetachableTransport:
     async def send(self, data: bytes) -> None:
         """Put every message on its stream; waits while the client is too far behind, or away with too much waiting."""
         if self._is_closed:
-            raise PeerGone("the connection has ended")
+            raise PeerGone(serving.CONNECTION_ENDED)
         for frame in data.split(b"\n"):
             if frame:
                 await self._post(frame)

@@ -24,6 +24,7 @@ from hermes_acp.frontends.acp.http.listener import Connections, Listener, defaul
 from hermes_acp.frontends.acp.http.remote_clients import RemoteClients
 from hermes_acp.frontends.acp.http.request_admission import LOCAL_NAMES, AdmissionPolicy, host_name
 from hermes_acp.frontends.acp.http.serve_settings import ServeSettings
+from hermes_acp.frontends.acp.messages import serving
 from hermes_acp.storage.descriptor_limit import raise_limit
 from hermes_acp.world import ShutdownGuard
 from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
@@ -44,9 +45,9 @@ def run(environment: Environment, settings: ServeSettings, announce: Callable[[s
     port = listener.getsockname()[1]
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
     token = settings.token or secrets.token_urlsafe(32)
-    announce(f"hermes-acp serves http://{shown}:{port}{PATH}")
+    announce(serving.serving(f"http://{shown}:{port}{PATH}"))
     if not settings.token:
-        announce(f"Bearer token, shown only now: {token}")
+        announce(serving.generated_token(token))
     terms = AdmissionPolicy(
         token=token,
         hosts=LOCAL_NAMES | {host_name(settings.host)} | {name.lower() for name in settings.hosts},
@@ -79,8 +80,8 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise ConfigError(
-            f"{host}:{port} cannot be listened on: {error.strerror or error}.",
-            hint="Name another with --listen HOST:PORT.",
+            serving.cannot_listen(host, port, error.strerror or str(error)),
+            hint=serving.OTHER_ADDRESS_HINT,
         ) from error
     return listener
 
@@ -91,15 +92,13 @@ async def _serve(
     app = App(environment)
     try:
         async with background_tasks(app.run):
-            return await _serve_house(app, terms, listener, guard)
+            return await _serve_app(app, terms, listener, guard)
     finally:
         with anyio.CancelScope(shield=True):
             await app.aclose()
 
 
-async def _serve_house(
-    app: App, terms: AdmissionPolicy, listener: socket.socket, guard: ShutdownGuard
-) -> int:
+async def _serve_app(app: App, terms: AdmissionPolicy, listener: socket.socket, guard: ShutdownGuard) -> int:
     """Serve whoever comes until a signal ends it; give the exit code."""
     code = 0
     async with anyio.create_task_group() as tasks:

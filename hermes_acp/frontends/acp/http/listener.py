@@ -12,6 +12,7 @@ from typing import Final, Self
 
 from msgspec import Struct
 
+from hermes_acp.frontends.acp.messages import serving
 from hermes_acp.storage.descriptor_limit import soft_limit
 
 MAX_SILENT: Final = 128
@@ -19,8 +20,8 @@ MAX_CLOSING: Final = 16
 MIN_CONNECTIONS: Final = 16
 REFUSAL: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n"
-    b"content-type: text/plain; charset=utf-8\r\ncontent-length: 30\r\n\r\nToo many connections are open."
-)
+    b"content-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\n\r\n%b"
+) % (len(serving.TOO_MANY_CONNECTIONS), serving.TOO_MANY_CONNECTIONS.encode())
 END_OF_HEADERS: Final = b"\r\n\r\n"
 PeerAddress = tuple[str, int]
 
@@ -154,7 +155,7 @@ class Listener(socket.socket):
         if not has_room:
             with suppress(OSError), connection:
                 connection.send(REFUSAL)
-            raise ConnectionAbortedError("too many connections")
+            raise ConnectionAbortedError(serving.TOO_MANY_CONNECTIONS)
         connection.counted_by = self.connections
         return connection, address
 

@@ -14,6 +14,7 @@ from hermes_acp.frontends.acp.http.outbox import NumberedMessage
 from hermes_acp.frontends.acp.http.remote_clients import RemoteClient, RemoteClients, TooManyClients
 from hermes_acp.frontends.acp.http.request_admission import AdmissionRefusal
 from hermes_acp.frontends.acp.http.stream_routes import GREETING, session_in
+from hermes_acp.frontends.acp.messages import serving
 from hermes_protocol import envelope
 from hermes_protocol.envelope import Malformed, Notification, Reply
 from hermes_protocol.errors import PeerGone
@@ -31,7 +32,7 @@ NEEDS_SESSION_ID: Final = frozenset(
 )
 MAX_ID_LENGTH: Final = 256
 HANDSHAKE_TIMEOUT_S: Final = 30.0
-GONE: Final = AdmissionRefusal(404, "There is no such connection; begin a new one with initialize.")
+GONE: Final = AdmissionRefusal(404, serving.NO_CONNECTION)
 
 
 def refuse(refusal: AdmissionRefusal) -> Response:
@@ -44,7 +45,7 @@ def find_remote_client(clients: RemoteClients, request: Request) -> RemoteClient
     """Find the connection a request names."""
     client_id = request.headers.get(CONNECTION_ID)
     if client_id is None:
-        return AdmissionRefusal(400, "The header Acp-Connection-Id is missing.")
+        return AdmissionRefusal(400, serving.NO_CONNECTION_ID)
     return clients.find(client_id) or GONE
 
 
@@ -61,13 +62,13 @@ async def take_message(clients: RemoteClients, request: Request, body: bytes) ->
     if isinstance(remote_client, AdmissionRefusal):
         return refuse(remote_client)
     if remote_client.kind != "http":
-        return refuse(AdmissionRefusal(409, "This connection's messages go over its WebSocket."))
+        return refuse(AdmissionRefusal(409, serving.USES_WEBSOCKET))
     if is_greeting:
-        return refuse(AdmissionRefusal(400, "This connection is initialized already."))
+        return refuse(AdmissionRefusal(400, serving.ALREADY_INITIALIZED))
     if isinstance(message, envelope.Request | Notification) and (wrong := _misaddressed(request, message)):
         return refuse(wrong)
     if isinstance(message, envelope.Request) and not remote_client.routes.expect(message):
-        return refuse(AdmissionRefusal(400, "A request with this id is not answered yet."))
+        return refuse(AdmissionRefusal(400, serving.ID_IN_USE))
     remote_client.touch()
     try:
         await remote_client.transport.deliver(body)
@@ -81,9 +82,9 @@ def _misaddressed(request: Request, message: envelope.Request | Notification) ->
     meant = session_in(message.params)
     if told is None:
         needed = message.method in NEEDS_SESSION_ID
-        return AdmissionRefusal(400, "The header Acp-Session-Id is missing.") if needed else None
+        return AdmissionRefusal(400, serving.NO_SESSION_ID) if needed else None
     if meant is not None and meant != told:
-        return AdmissionRefusal(400, "The header Acp-Session-Id names another session than the message.")
+        return AdmissionRefusal(400, serving.OTHER_SESSION_ID)
     return None
 
 
@@ -94,7 +95,7 @@ async def _greet(
     try:
         remote_client = clients.begin("http")
     except TooManyClients:
-        return refuse(AdmissionRefusal(503, "This server takes no more connections just now."))
+        return refuse(AdmissionRefusal(503, serving.NO_ROOM))
     remote_client.routes.expect(message)
     answer: list[NumberedMessage] = []
     with anyio.move_on_after(HANDSHAKE_TIMEOUT_S):
@@ -104,6 +105,6 @@ async def _greet(
     if not answer or remote_client.client.greeted is None:
         remote_client.end_soon()
     if not answer:
-        return refuse(AdmissionRefusal(503, "This server is stopping."))
+        return refuse(AdmissionRefusal(503, serving.STOPPING))
     status = 400 if remote_client.client.greeted is None else 200
     return Response(answer[0].frame, status, {CONNECTION_ID: remote_client.id}, "application/json")

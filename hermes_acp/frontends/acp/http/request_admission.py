@@ -15,6 +15,8 @@ from typing import Final
 from msgspec import Struct
 from starlette.datastructures import Headers
 
+from hermes_acp.frontends.acp.messages import serving
+
 LOCAL_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 TOKEN_PROTOCOL: Final = "base64url.bearer."
 PROTOCOL: Final = "acp"
@@ -42,18 +44,18 @@ class AdmissionPolicy(Struct, frozen=True):
     def judge_place(self, headers: Headers) -> AdmissionRefusal | None:
         """Judge the host and the origin alone: a browser's preflight carries no token."""
         if not self._is_ours(headers.get("host", "")):
-            return AdmissionRefusal(421, "This server does not go by the name in the Host header.")
+            return AdmissionRefusal(421, serving.WRONG_HOST)
         origin = headers.get("origin")
         if origin is not None and origin not in self.origins:
-            return AdmissionRefusal(403, "Pages of this origin may not use this server (--allow-origin).")
+            return AdmissionRefusal(403, serving.WRONG_ORIGIN)
         return None
 
     def _judge_token(self, headers: Headers) -> AdmissionRefusal | None:
         offered = _token_of(headers)
         if offered is None:
-            return AdmissionRefusal(401, "A bearer token is required in the Authorization header.")
+            return AdmissionRefusal(401, serving.NO_TOKEN)
         if not hmac.compare_digest(offered, self.token.encode()):
-            return AdmissionRefusal(401, "The bearer token is not the one of this server.")
+            return AdmissionRefusal(401, serving.WRONG_TOKEN)
         return None
 
     def _is_ours(self, host: str) -> bool:

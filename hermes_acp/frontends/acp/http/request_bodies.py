@@ -7,6 +7,7 @@ import anyio
 from starlette.requests import ClientDisconnect, Request
 
 from hermes_acp.frontends.acp.http.request_admission import AdmissionRefusal
+from hermes_acp.frontends.acp.messages import serving
 from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
 
 
@@ -42,18 +43,16 @@ class BodyReader:
                     if size_bytes > self._each_bytes:
                         raise BodyRefused(self._too_long())
                     if self._held_bytes > self._limit_bytes:
-                        raise BodyRefused(
-                            AdmissionRefusal(503, "Too many large requests at once; try again.")
-                        )
+                        raise BodyRefused(AdmissionRefusal(503, serving.TOO_MANY_BODIES))
                     pieces.append(piece)
         except TimeoutError:
-            raise BodyRefused(AdmissionRefusal(408, f"The body took more than {self._body_s:g} s.")) from None
+            raise BodyRefused(AdmissionRefusal(408, serving.body_too_slow(self._body_s))) from None
         finally:
             self._held_bytes -= size_bytes
         return b"".join(pieces)
 
     def _too_long(self) -> AdmissionRefusal:
-        return AdmissionRefusal(413, f"The message is longer than {self._each_bytes} bytes.")
+        return AdmissionRefusal(413, serving.body_too_long(self._each_bytes))
 
 
 async def drain(request: Request) -> None:

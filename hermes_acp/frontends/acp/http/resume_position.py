@@ -6,6 +6,7 @@ Knows: the header Last-Event-ID. Does not know: what is kept of a stream.
 from starlette.datastructures import Headers
 
 from hermes_acp.frontends.acp.http.request_admission import AdmissionRefusal
+from hermes_acp.frontends.acp.messages import serving
 
 
 def resume_position(headers: Headers) -> int | AdmissionRefusal | None:
@@ -14,5 +15,5 @@ def resume_position(headers: Headers) -> int | AdmissionRefusal | None:
     if told is None or told == "":
         return None
     if not (told.isascii() and told.isdigit()) or len(told) > 15:
-        return AdmissionRefusal(400, "Last-Event-ID must be the number of a message.")
+        return AdmissionRefusal(400, serving.BAD_POSITION)
     return int(told)

@@ -19,12 +19,9 @@ from hermes_acp.frontends.acp.http.serve_settings import (
     check_token,
     read_address,
 )
+from hermes_acp.frontends.acp.messages import serving
 
 EXTRA: Final = frozenset({"hypercorn", "starlette", "h2", "h11", "wsproto", "priority"})
-NO_TLS: Final = (
-    "Warning: this server can be reached from other machines and speaks plain HTTP. Whoever can listen on the way "
-    "reads the token and everything else: put a proxy with TLS in front of it."
-)
 
 
 def serve_command(arguments: Sequence[str]) -> int:
@@ -35,10 +32,10 @@ def serve_command(arguments: Sequence[str]) -> int:
         settings = _settings(options, environment)
         run = _server()
         if settings.is_remote:
-            say(NO_TLS)
+            say(serving.NO_TLS)
         return run(environment.without(TOKEN_VARIABLE), settings, say)
     except HermesError as error:
-        say(f"hermes-acp: {error.sentence()}")
+        say(serving.failure(error.sentence()))
         return error.exit_code
     except KeyboardInterrupt:
         return 130
@@ -57,8 +54,8 @@ def _server():
         if (error.name or "").partition(".")[0] not in EXTRA:
             raise
         raise ConfigError(
-            f"`hermes-acp serve` needs the package {error.name}, which is not installed.",
-            hint="Install the extra: pip install 'hermes-acp-server[serve]'.",
+            serving.missing_extra(error.name or ""),
+            hint=serving.MISSING_EXTRA_HINT,
         ) from error
     return run
 
@@ -78,32 +75,32 @@ def _settings(options: argparse.Namespace, environment: Environment) -> ServeSet
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="hermes-acp serve",
-        description="Serve clients over HTTP and WebSocket at /acp, as the Agent Client Protocol's proposal has it.",
-        epilog=f"Clients send the bearer token of {TOKEN_VARIABLE}; without it one is made and shown.",
+        description=serving.DESCRIPTION,
+        epilog=serving.epilog(TOKEN_VARIABLE),
     )
     parser.add_argument(
         "--listen",
         metavar="HOST:PORT",
         default=DEFAULT_LISTEN,
-        help=f"default: {DEFAULT_LISTEN}; port 0 takes a free one",
+        help=serving.listen_help(DEFAULT_LISTEN),
     )
     parser.add_argument(
         "--allow-remote",
         action="store_true",
-        help="listen on an address that other machines can reach, without TLS",
+        help=serving.ALLOW_REMOTE_HELP,
     )
     parser.add_argument(
         "--allow-origin",
         metavar="ORIGIN",
         action="append",
         default=[],
-        help="let pages of this origin in, such as https://app.example (repeatable; none by default)",
+        help=serving.ALLOW_ORIGIN_HELP,
     )
     parser.add_argument(
         "--allow-host",
         metavar="NAME",
         action="append",
         default=[],
-        help="a further name in the Host header, such as the one a proxy passes on (repeatable)",
+        help=serving.ALLOW_HOST_HELP,
     )
     return parser

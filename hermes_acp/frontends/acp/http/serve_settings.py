@@ -9,6 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from hermes_acp.core.errors import ConfigError
+from hermes_acp.frontends.acp.messages import serving
 
 DEFAULT_LISTEN: Final = "127.0.0.1:8722"
 MIN_TOKEN_LENGTH: Final = 16
@@ -31,20 +32,17 @@ def read_address(listen: str, *, allow_remote: bool) -> tuple[str, int]:
     host, colon, port = listen.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not (colon and host and port.isascii() and port.isdigit() and int(port) < 65536):
-        raise ConfigError(
-            f"{listen!r} is no address to listen on.", hint="Give HOST:PORT, such as 127.0.0.1:8722."
-        )
+        raise ConfigError(serving.bad_address(listen), hint=serving.ADDRESS_HINT)
     if host == "localhost":
         host = "127.0.0.1"
     try:
         is_loopback = ipaddress.ip_address(host).is_loopback
     except ValueError as error:
-        raise ConfigError(f"{host!r} is no IP address.", hint="Give one, such as 127.0.0.1.") from error
+        raise ConfigError(serving.not_an_ip(host), hint=serving.IP_ADDRESS_HINT) from error
     if not (is_loopback or allow_remote):
         raise ConfigError(
-            f"{host} can be reached from other machines, and the connection is not encrypted.",
-            hint="Listen on 127.0.0.1 and forward the port over SSH, or pass --allow-remote and put a proxy with TLS "
-            "in front.",
+            serving.reachable_address(host),
+            hint=serving.REMOTE_ADDRESS_HINT,
         )
     return host, int(port)
 
@@ -55,8 +53,8 @@ def check_token(token: str) -> str:
         len(token) < MIN_TOKEN_LENGTH or not token.isascii() or not token.isprintable() or " " in token
     ):
         raise ConfigError(
-            f"{TOKEN_VARIABLE} must be at least {MIN_TOKEN_LENGTH} printable ASCII characters without spaces.",
-            hint="Leave it out to have one made, or use the output of `openssl rand -hex 32`.",
+            serving.bad_token(TOKEN_VARIABLE, MIN_TOKEN_LENGTH),
+            hint=serving.TOKEN_HINT,
         )
     return token
 
@@ -65,7 +63,5 @@ def check_origin(origin: str) -> str:
     """Return an origin as browsers send it. Raises ConfigError."""
     scheme, separator, rest = origin.rstrip("/").partition("://")
     if not (scheme and separator and rest) or "/" in rest:
-        raise ConfigError(
-            f"{origin!r} is no origin.", hint="Give SCHEME://HOST[:PORT], such as https://app.example."
-        )
+        raise ConfigError(serving.bad_origin(origin), hint=serving.ORIGIN_HINT)
     return f"{scheme}://{rest}".lower()

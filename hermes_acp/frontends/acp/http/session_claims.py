@@ -12,6 +12,7 @@ from msgspec import Raw
 from hermes_acp.core.errors import Busy
 from hermes_acp.frontends.acp.connection.error_replies import to_peer_error
 from hermes_acp.frontends.acp.http.stream_routes import session_in
+from hermes_acp.frontends.acp.messages import errors
 from hermes_protocol.connection import Handler, IncomingRequest
 
 OPENING_METHODS: Final = frozenset({"session/load", "session/resume"})
@@ -62,8 +63,8 @@ class SessionClaims:
             other = self._holders[session_id]
             if not other.is_away:
                 raise Busy(
-                    f"Session {session_id[:80]!r} is open in another client of this server.",
-                    hint="Close it there first.",
+                    errors.open_elsewhere(session_id),
+                    hint=errors.BUSY_ELSEWHERE_HINT,
                 )
             await other.end()
         self._holders[session_id] = holder
@@ -85,9 +86,7 @@ class SessionGuard:
         if call.method in OPENING_METHODS:
             return await self._open(call, session_id)
         if call.method not in READING_METHODS and not self._claims.is_free_for(session_id, self._holder):
-            raise to_peer_error(
-                Busy(f"Session {session_id[:80]!r} is open in another client of this server.")
-            )
+            raise to_peer_error(Busy(errors.open_elsewhere(session_id)))
         result = self._note(call.method, await self._dispatch.request(call))
         if call.method in RELEASING_METHODS:
             self._claims.let_go(session_id, self._holder)

@@ -16,6 +16,7 @@ from hermes_acp.frontends.acp.http.post_requests import CONNECTION_ID, GONE, ref
 from hermes_acp.frontends.acp.http.remote_clients import RemoteClient, RemoteClients, TooManyClients
 from hermes_acp.frontends.acp.http.request_admission import AdmissionRefusal, agreed_protocol
 from hermes_acp.frontends.acp.http.resume_position import resume_position
+from hermes_acp.frontends.acp.messages import serving
 from hermes_protocol.errors import PeerGone
 from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
 
@@ -59,22 +60,20 @@ def _attach(
         try:
             remote_client = clients.begin("websocket")
         except TooManyClients:
-            return AdmissionRefusal(503, "This server takes no more connections just now.")
+            return AdmissionRefusal(503, serving.NO_ROOM)
         remote_client.may_resume = after == 0
         return remote_client, remote_client.transport.outbox(None).open(None)
     remote_client = clients.find(client_id)
     if remote_client is None or not remote_client.may_resume:
         return GONE
     if remote_client.kind != "websocket":
-        return AdmissionRefusal(409, "This connection's messages go over HTTP.")
+        return AdmissionRefusal(409, serving.USES_HTTP)
     try:
         return remote_client, remote_client.transport.outbox(None).open(after)
     except MessagesExpired:
-        return AdmissionRefusal(
-            410, "What followed that message is no longer kept; begin a new connection and load the session."
-        )
+        return AdmissionRefusal(410, serving.EXPIRED)
     except NeverSent:
-        return AdmissionRefusal(400, "Last-Event-ID names a message that was not sent.")
+        return AdmissionRefusal(400, serving.NEVER_SENT)
 
 
 async def _read(remote_client: RemoteClient, socket: WebSocket) -> None:
@@ -87,7 +86,7 @@ async def _read(remote_client: RemoteClient, socket: WebSocket) -> None:
             continue
         data = text.encode("utf-8", "replace")
         if len(data) > DEFAULT_MAX_FRAME_BYTES:
-            await socket.close(TOO_BIG, "message too long")
+            await socket.close(TOO_BIG, serving.MESSAGE_TOO_LONG)
             return
         try:
             await remote_client.transport.deliver(data)
@@ -114,9 +113,7 @@ async def _write(
 
 def _last_words(clients: RemoteClients, reader: OutboxReader) -> tuple[int, str]:
     if reader.is_displaced:
-        return TAKEN_OVER, "the connection goes on over another socket"
+        return TAKEN_OVER, serving.CONTINUED_ELSEWHERE
     return (
-        (GOING_AWAY, "the server is stopping")
-        if clients.is_stopping
-        else (NORMAL, "the connection has ended")
+        (GOING_AWAY, serving.SERVER_STOPPING) if clients.is_stopping else (NORMAL, serving.CONNECTION_ENDED)
     )

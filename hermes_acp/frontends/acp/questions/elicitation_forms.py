@@ -10,10 +10,10 @@ import msgspec
 from msgspec import Struct
 
 from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.frontends.acp.messages import conversation
 
 WORDS: Final = "answer"
 CHOICE: Final = "choice"
-DONE: Final = "Done"
 
 
 class Field(Struct, frozen=True):
@@ -41,12 +41,14 @@ def form_of(question: Question) -> Form:
     if question.form is not None:
         return Form(question.text, foreign=question.form)
     if question.url:
-        question = Question(f"{question.text}\n\n{question.url}", (DONE,))
+        question = Question(f"{question.text}\n\n{question.url}", (conversation.PAGE_DONE,))
     fields: list[Field] = []
     if question.choices:
-        fields.append(Field(CHOICE, "Choose", question.choices))
+        fields.append(Field(CHOICE, conversation.FORM_CHOICE, question.choices))
     if question.is_free or not question.choices:
-        fields.append(Field(WORDS, "Or in your own words" if question.choices else "Your answer"))
+        fields.append(
+            Field(WORDS, conversation.FORM_OTHER_ANSWER if question.choices else conversation.FORM_ANSWER)
+        )
     required = tuple(field.name for field in fields) if len(fields) == 1 else ()
     return Form(question.text, tuple(fields), required)
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from hermes_acp.core.events import CallProposed
 from hermes_acp.core.port_types import PermissionAnswer, PermissionScope
+from hermes_acp.frontends.acp.messages import conversation
 from hermes_acp.tools.safe_display import escape_invisible
 
 OptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
@@ -38,12 +39,12 @@ def answer_options(permission_scope: PermissionScope) -> tuple[AnswerOption, ...
 
     Of the two that allow for good the narrower one comes first: some clients take the first of a kind.
     """
-    offers = [AnswerOption("allow_once", "Allow once", "allow_once")]
+    offers = [AnswerOption("allow_once", conversation.ALLOW_ONCE, "allow_once")]
     if permission_scope.session:
         offers.append(
             AnswerOption(
                 "allow_always",
-                f"Allow {permission_scope.session} for this session{permission_scope.manner}",
+                conversation.allow_in_session(permission_scope.session, permission_scope.manner),
                 "allow_always",
             )
         )
@@ -51,15 +52,15 @@ def answer_options(permission_scope: PermissionScope) -> tuple[AnswerOption, ...
         offers.append(
             AnswerOption(
                 "allow_workspace",
-                f"Always allow {permission_scope.workspace} in this folder{permission_scope.manner}",
+                conversation.allow_in_folder(permission_scope.workspace, permission_scope.manner),
                 "allow_always",
             )
         )
-    offers.append(AnswerOption("reject_once", "Reject", "reject_once"))
+    offers.append(AnswerOption("reject_once", conversation.REJECT_ONCE, "reject_once"))
     if permission_scope.session:
         offers.append(
             AnswerOption(
-                "reject_always", f"Reject {permission_scope.session} for this session", "reject_always"
+                "reject_always", conversation.reject_in_session(permission_scope.session), "reject_always"
             )
         )
     return tuple(offers)
@@ -67,7 +68,7 @@ def answer_options(permission_scope: PermissionScope) -> tuple[AnswerOption, ...
 
 def reason_for(call: CallProposed) -> str:
     """Return the sentence that says why a call is asked about; empty where nothing is known of that."""
-    return f"Asked because {escape_invisible(call.why)}." if call.why else ""
+    return conversation.asked_because(escape_invisible(call.why)) if call.why else ""
 
 
 def answer_of(option_id: str) -> PermissionAnswer:

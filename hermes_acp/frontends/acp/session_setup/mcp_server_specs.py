@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.messages import errors
 from hermes_acp.mcp.server_definitions import StdioServer, TunneledServer
 
 Pairs = tuple[tuple[str, str], ...]
@@ -17,33 +18,33 @@ def stdio_spec(name: str, command: str, args: Iterable[str], env: Pairs) -> Stdi
     """Check and give a program to start. Raises BadRequest."""
     arguments = tuple(args)
     if not command or "\0" in "".join((command, *arguments, *map("".join, env))):
-        raise unusable(name, "its command, arguments or variables are empty or hold a NUL")
+        raise unusable(name, errors.BAD_MCP_COMMAND)
     if any(not key or "=" in key for key, _ in env):
-        raise unusable(name, "a variable of its environment has no usable name")
+        raise unusable(name, errors.BAD_MCP_VARIABLE)
     return StdioServer(name, command, arguments, env)
 
 
 def address(name: str, url: str) -> str:
     """Check and give an address. Raises BadRequest."""
     if not url.lower().startswith(("http://", "https://")) or not url.isprintable():
-        raise unusable(name, "its url does not begin with http:// or https://")
+        raise unusable(name, errors.BAD_MCP_URL)
     return url
 
 
 def headers(name: str, pairs: Pairs) -> Pairs:
     """Check and give HTTP headers. Raises BadRequest."""
     if not all(key and f"{key}{value}".isascii() and f"{key}{value}".isprintable() for key, value in pairs):
-        raise unusable(name, "a header holds characters that no HTTP header may hold")
+        raise unusable(name, errors.BAD_MCP_HEADER)
     return pairs
 
 
 def carried_spec(client: ClientConnection, name: str, server_id: str) -> TunneledServer:
     """Return a server that the client itself carries. Raises BadRequest where none was offered to be used."""
     if not client.offers_unstable:
-        raise unusable(name, "servers over ACP itself are not offered here")
+        raise unusable(name, errors.NO_MCP_OVER_ACP)
     return TunneledServer(name, server_id, client.server_line)
 
 
 def unusable(name: str, why: str) -> BadRequest:
     """Say that a server cannot be used."""
-    return BadRequest(f"The MCP server {name[:80]!r} cannot be used: {why}.", hint="Change it in the editor.")
+    return BadRequest(errors.unusable_mcp_server(name, why), hint=errors.MCP_SERVER_HINT)

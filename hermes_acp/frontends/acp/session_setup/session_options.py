@@ -16,6 +16,7 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import Mode, Options
 from hermes_acp.core.messages import Effort
 from hermes_acp.core.record import Record
+from hermes_acp.frontends.acp.messages import choices, errors
 
 if TYPE_CHECKING:
     from hermes_acp.sessions.session import Session
@@ -58,52 +59,16 @@ class Switch(Struct, frozen=True):
 
 
 MODES: Final[Mapping[Mode, Choice]] = MappingProxyType(
-    {
-        "ask": Choice("ask", "Ask", "Asks before each edit, and each command that may change something."),
-        "accept_edits": Choice(
-            "accept_edits", "Accept edits", "Edits files in the workspace; asks before commands."
-        ),
-        "plan": Choice("plan", "Plan", "Reads and plans; changes nothing."),
-        "auto": Choice(
-            "auto",
-            "Auto",
-            "Works on its own inside the sandbox; asks about what has to leave it, and about secrets.",
-        ),
-        "bypass": Choice(
-            "bypass", "Bypass", "Asks about nothing, sandbox or not. Only for machines that may be lost."
-        ),
-    }
+    {mode: Choice(mode, *choices.MODES[mode]) for mode in ("ask", "accept_edits", "plan", "auto", "bypass")}
 )
 BACKENDS: Final[Mapping[str, Choice]] = MappingProxyType(
-    {
-        "local": Choice("local", "This machine"),
-        "docker": Choice(
-            "docker", "Container", "Commands run in a container; the folders are mounted there."
-        ),
-        "singularity": Choice("singularity", "Apptainer", "Commands run in an instance of apptainer."),
-        "ssh": Choice("ssh", "Another machine", "Commands and files are on the machine that ssh reaches."),
-        "modal": Choice("modal", "Modal", "Commands and files are in a sandbox at Modal."),
-        "daytona": Choice("daytona", "Daytona", "Commands and files are in a sandbox at Daytona."),
-        "vercel": Choice("vercel", "Vercel", "Commands and files are in a sandbox at Vercel."),
-    }
+    {backend: Choice(backend, *label) for backend, label in choices.BACKENDS.items()}
 )
-DURING_TURN_CHOICES: Final = (
-    Choice("queue", "Queue", "A message sent while the agent works is answered after the running turn."),
-    Choice("steer", "Steer", "A message sent while the agent works reaches it at its next step."),
-)
-
-
+DURING_TURN_CHOICES: Final = tuple(Choice(value, *label) for value, label in choices.DURING_TURN.items())
 DEFAULT_EFFORT: Final = "default"
+ALL_EFFORTS: Final[tuple[Effort, ...]] = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 EFFORTS: Final[Mapping[Effort, Choice]] = MappingProxyType(
-    {
-        "none": Choice("none", "Off", "No reasoning before the answer."),
-        "minimal": Choice("minimal", "Minimal"),
-        "low": Choice("low", "Low"),
-        "medium": Choice("medium", "Medium"),
-        "high": Choice("high", "High"),
-        "xhigh": Choice("xhigh", "Extra high"),
-        "max": Choice("max", "Maximum"),
-    }
+    {level: Choice(level, *choices.EFFORTS[level]) for level in ALL_EFFORTS}
 )
 COMMON_EFFORTS: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
 """The levels that are offered whatever the model has; it does with the nearest it has."""
@@ -111,7 +76,7 @@ COMMON_EFFORTS: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "
 
 def efforts_offered(offer: AvailableModel, current: Effort | None) -> tuple[Choice, ...]:
     """List the levels of reasoning to choose from: without any only where the model can do without."""
-    vendors = Choice(DEFAULT_EFFORT, "Default", "As much as the model's vendor set.")
+    vendors = Choice(DEFAULT_EFFORT, *choices.DEFAULT_EFFORT)
     levels = (
         choice
         for level, choice in EFFORTS.items()
@@ -128,9 +93,17 @@ def modes_offered(*, allows_bypass: bool) -> tuple[Choice, ...]:
 def options_of(record: Record, offers: AvailableOptions) -> tuple[Picker | Switch, ...]:
     """List every option with its present value."""
     options = record.options
-    mode = Picker(MODE, "Mode", record.mode, modes_offered(allows_bypass=offers.allows_bypass), "mode")
-    during_turn = Picker(DURING_TURN, "Messages while working", options.during_turn, DURING_TURN_CHOICES)
-    thoughts = Switch(SHOWS_THOUGHTS, "Show thoughts", options.shows_thoughts)
+    mode = Picker(
+        MODE,
+        choices.OPTION_NAMES[MODE],
+        record.mode,
+        modes_offered(allows_bypass=offers.allows_bypass),
+        "mode",
+    )
+    during_turn = Picker(
+        DURING_TURN, choices.OPTION_NAMES[DURING_TURN], options.during_turn, DURING_TURN_CHOICES
+    )
+    thoughts = Switch(SHOWS_THOUGHTS, choices.OPTION_NAMES[SHOWS_THOUGHTS], options.shows_thoughts)
     return (
         mode,
         *_model_pickers(options, offers.models),
@@ -145,8 +118,10 @@ def _backend_pickers(options: Options, backends: Sequence[str]) -> tuple[Picker,
     if len(backends) < 2:
         return ()
     current = options.backend or backends[0]
-    choices = tuple(BACKENDS[name] for name in dict.fromkeys((*backends, current)) if name in BACKENDS)
-    return (Picker(BACKEND, "Runs on", current, choices),)
+    backends_offered = tuple(
+        BACKENDS[name] for name in dict.fromkeys((*backends, current)) if name in BACKENDS
+    )
+    return (Picker(BACKEND, choices.OPTION_NAMES[BACKEND], current, backends_offered),)
 
 
 def _model_pickers(options: Options, models: Sequence[AvailableModel]) -> tuple[Picker, ...]:
@@ -155,17 +130,23 @@ def _model_pickers(options: Options, models: Sequence[AvailableModel]) -> tuple[
     if current is None:
         return ()
     offers = models if current in models else (*models, current)
-    choices = tuple(
-        Choice(_value(offer, models), offer.model, f"At {offer.provider}" if _are_several(models) else "")
+    models_offered = tuple(
+        Choice(
+            _value(offer, models),
+            offer.model,
+            choices.model_provider(offer.provider) if _are_several(models) else "",
+        )
         for offer in offers
     )
-    model = Picker(MODEL, "Model", _value(current, models), choices, "model")
+    model = Picker(MODEL, choices.OPTION_NAMES[MODEL], _value(current, models), models_offered, "model")
     levels = efforts_offered(current, options.effort)
-    effort = Picker(EFFORT, "Reasoning effort", options.effort or DEFAULT_EFFORT, levels, "thought_level")
+    effort = Picker(
+        EFFORT, choices.OPTION_NAMES[EFFORT], options.effort or DEFAULT_EFFORT, levels, "thought_level"
+    )
     if not _are_several(models):
         return (model, effort)
     names = tuple(Choice(name, name) for name in dict.fromkeys(offer.provider for offer in models))
-    return (Picker(PROVIDER, "Provider", current.provider, names), model, effort)
+    return (Picker(PROVIDER, choices.OPTION_NAMES[PROVIDER], current.provider, names), model, effort)
 
 
 def _are_several(models: Sequence[AvailableModel]) -> bool:
@@ -194,12 +175,12 @@ def set_option(session: "Session", option: str, value: str | bool) -> None:
     options = session.record.options
     if option not in ALL_OPTIONS:
         offered = ", ".join(each.id for each in options_of(session.record, session.offers))
-        raise BadRequest(f"There is no option {option[:80]!r}.", hint=f"The options are: {offered}.")
+        raise BadRequest(errors.no_option(option), hint=errors.options_hint(offered))
     if option == SHOWS_THOUGHTS and isinstance(value, bool):
         session.set_options(structs.replace(options, shows_thoughts=value))
         return
     if not isinstance(value, str):
-        raise BadRequest(f"The option {option[:80]!r} takes no yes or no.")
+        raise BadRequest(errors.not_a_switch(option))
     if option == MODE and (mode := offered_mode(value, allows_bypass=session.offers.allows_bypass)):
         session.set_mode(mode)
     elif option == MODEL and (offer := _find_offer(value, session.offers.models)):
@@ -214,4 +195,4 @@ def set_option(session: "Session", option: str, value: str | bool) -> None:
     elif option == DURING_TURN and value in ("queue", "steer"):
         session.set_options(structs.replace(options, during_turn=value))
     else:
-        raise BadRequest(f"The option {option[:80]!r} has no value {value[:80]!r}.")
+        raise BadRequest(errors.no_option_value(option, value))

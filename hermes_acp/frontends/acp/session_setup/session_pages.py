@@ -11,6 +11,7 @@ import msgspec
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.messages import errors
 from hermes_acp.storage.session_store import PAGE, ArchiveFilter, SessionRow
 
 
@@ -31,6 +32,4 @@ def _read_cursor(cursor: str) -> tuple[float, str]:
     try:
         return msgspec.json.decode(base64.urlsafe_b64decode(cursor), type=tuple[float, str])
     except (binascii.Error, ValueError) as error:
-        raise BadRequest(
-            "The cursor is not one of this agent's.", hint="List again from the start."
-        ) from error
+        raise BadRequest(errors.BAD_CURSOR, hint=errors.BAD_CURSOR_HINT) from error

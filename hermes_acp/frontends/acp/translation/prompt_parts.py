@@ -13,6 +13,7 @@ from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ImagePart, LinkPart, Part, ResourcePart, TextPart
+from hermes_acp.frontends.acp.messages import errors
 from hermes_acp.tools.image_files import MAX_IMAGE_BYTES, image_type
 from hermes_acp.tools.image_sizes import is_whole, too_large
 
@@ -23,7 +24,7 @@ def blocks_to_parts(blocks: Sequence[Struct]) -> tuple[Part, ...]:
     """Convert a prompt. Raises BadRequest for an empty one, and for a block that no model here can be given."""
     parts = tuple(_block_to_part(block) for block in blocks)
     if not any(not isinstance(part, TextPart) or part.text.strip() for part in parts):
-        raise BadRequest("The prompt is empty.", hint="Write something first.")
+        raise BadRequest(errors.EMPTY_PROMPT, hint=errors.EMPTY_PROMPT_HINT)
     return parts
 
 
@@ -39,9 +40,9 @@ def _block_to_part(block: Struct) -> Part:
         case "resource":
             return _resource_to_part(structs.asdict(fields["resource"]))
         case "audio":
-            raise BadRequest("Audio cannot be taken.", hint="Write the prompt as text.")
+            raise BadRequest(errors.NO_AUDIO, hint=errors.WRITE_TEXT_HINT)
         case _:
-            raise BadRequest("A block of the prompt is of no known type.", hint="Write the prompt as text.")
+            raise BadRequest(errors.UNKNOWN_BLOCK, hint=errors.WRITE_TEXT_HINT)
 
 
 def _resource_to_part(contents: dict[str, Any]) -> Part:
@@ -58,25 +59,23 @@ def _picture(mime_type: str, data_base64: str) -> ImagePart:
     """
     if mime_type not in PICTURES:
         kinds = ", ".join(sorted(PICTURES))
-        raise BadRequest(
-            f"A picture of type {mime_type[:80]!r} cannot be taken.", hint=f"The types are: {kinds}."
-        )
+        raise BadRequest(errors.unsupported_image(mime_type), hint=errors.image_types_hint(kinds))
     try:
         content = base64.b64decode(data_base64, validate=True)
     except ValueError as error:
-        raise BadRequest("The picture's data is not base64.", hint="Attach it again.") from error
+        raise BadRequest(errors.IMAGE_NOT_BASE64, hint=errors.ATTACH_AGAIN_HINT) from error
     real_type = image_type(content)
     if not real_type:
-        raise BadRequest(f"What is attached as {mime_type} is no picture.", hint="Attach the picture again.")
+        raise BadRequest(errors.not_an_image(mime_type), hint=errors.ATTACH_AGAIN_HINT)
     if len(content) > MAX_IMAGE_BYTES:
         raise BadRequest(
-            f"The picture has {len(content):,} bytes; at most {MAX_IMAGE_BYTES:,} can be shown.",
-            hint="Attach a smaller copy.",
+            errors.image_too_long(len(content), MAX_IMAGE_BYTES),
+            hint=errors.ATTACH_SMALLER_HINT,
         )
     if not is_whole(content):
-        raise BadRequest("The picture is cut off or damaged.", hint="Attach the picture again.")
+        raise BadRequest(errors.IMAGE_DAMAGED, hint=errors.ATTACH_AGAIN_HINT)
     if why := too_large(content):
-        raise BadRequest(f"The picture has {why} can be shown.", hint="Attach a smaller copy.")
+        raise BadRequest(errors.image_too_large(why), hint=errors.ATTACH_SMALLER_HINT)
     return ImagePart(real_type, data_base64)
 
 

@@ -15,6 +15,7 @@ from hermes_acp.core.port_types import Command, CommandResult
 from hermes_acp.core.proposals import Progress
 from hermes_acp.core.word_breaks import trim_from_break
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.messages import editor
 from hermes_protocol import salvage, v1
 from hermes_protocol.errors import METHOD_NOT_FOUND, NOT_FOUND, PeerError, PeerGone
 
@@ -53,8 +54,8 @@ class AcpEditor:
             if isinstance(error, PeerError) and error.code in (NOT_FOUND, METHOD_NOT_FOUND):
                 return None
             raise EditorStateUnknown(
-                f"The editor did not say what it holds of {path}: {_reason(error)}.",
-                hint="Nothing was changed, since it may hold unsaved changes. Save or close the file there.",
+                editor.file_state_unknown(path, _reason(error)),
+                hint=editor.FILE_STATE_UNKNOWN_HINT,
             ) from error
         return reply.content
 
@@ -69,11 +70,9 @@ class AcpEditor:
                 "fs/write_text_file", request, msgspec.Raw, timeout_s=FILE_TIMEOUT_S
             )
         except (PeerError, PeerGone) as error:
-            raise WorkspaceError(f"The editor did not write {path}: {_reason(error)}.") from error
+            raise WorkspaceError(editor.not_written(path, _reason(error))) from error
         except TimeoutError as error:
-            raise WorkspaceError(
-                f"The editor did not answer a write of {path} in {FILE_TIMEOUT_S:.0f} s."
-            ) from error
+            raise WorkspaceError(editor.write_timed_out(path, FILE_TIMEOUT_S)) from error
 
     async def run(self, command: Command, progress: Progress) -> CommandResult | None:
         """Run in a terminal of the editor's, shown in the call's card, released at the end in any case.
@@ -95,8 +94,8 @@ class AcpEditor:
             if isinstance(error, PeerError) and error.code == METHOD_NOT_FOUND:
                 return None
             raise WorkspaceError(
-                f"The editor did not start the command: {_reason(error)}.",
-                hint="It may have been started all the same: look before running it again.",
+                editor.not_started(_reason(error)),
+                hint=editor.COMMAND_UNKNOWN_HINT,
             ) from error
         progress.terminal(terminal.terminal_id)
         try:
@@ -120,7 +119,7 @@ class AcpEditor:
             timed_out = True
             await self._kill(terminal_id)
         except (PeerError, PeerGone) as error:
-            raise WorkspaceError(f"The editor lost the command: {_reason(error)}.") from error
+            raise WorkspaceError(editor.command_lost(_reason(error))) from error
         except anyio.get_cancelled_exc_class():
             with anyio.move_on_after(KILL_S, shield=True):
                 await self._kill(terminal_id)
@@ -132,11 +131,11 @@ class AcpEditor:
         try:
             reply = await self._call("terminal/output", request, v1.TerminalOutputResponse, FILE_TIMEOUT_S)
         except (PeerError, PeerGone, TimeoutError) as error:
-            return f"[The editor did not give the output: {_reason(error)}.]"
+            return editor.no_output(_reason(error))
         if not reply.truncated:
             return reply.output
         rest = trim_from_break(reply.output.encode("utf-8", "replace")).decode()
-        return f"[… the beginning is left out …]\n{rest}"
+        return f"{editor.OUTPUT_CUT}{rest}"
 
     async def _kill(self, terminal_id: str) -> None:
         request = v1.KillTerminalRequest(session_id=self._session_id, terminal_id=terminal_id)
@@ -157,7 +156,7 @@ class AcpEditor:
         try:
             return salvage.decode(shape, raw)
         except msgspec.MsgspecError as error:
-            raise PeerError(0, f"its answer to {method} has the wrong shape") from error
+            raise PeerError(0, editor.misshapen_answer(method)) from error
 
 
 def _unquotes(client: ClientConnection) -> bool:
@@ -169,13 +168,13 @@ def _unquotes(client: ClientConnection) -> bool:
 def _signal_name(told: str) -> str:
     """Return the name of a signal as it may stand in a sentence; what is no name at all is some signal."""
     name = "".join(each for each in told if each.isalnum() or each in "+-_ ")[:MAX_SIGNAL_LENGTH].strip()
-    return name or ("a signal" if told else "")
+    return name or (editor.UNNAMED_SIGNAL if told else "")
 
 
 def _reason(error: Exception) -> str:
     """Return why an editor refused, to stand within a sentence; the SDKs say it beside a message that says nothing."""
     if not isinstance(error, PeerError):
-        return str(error) or "no answer"
+        return str(error) or editor.NO_ANSWER
     try:
         beside = msgspec.convert(error.data, _ErrorDetails).details
     except msgspec.ValidationError:

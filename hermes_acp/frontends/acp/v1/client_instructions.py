@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import InstructionsGiven
+from hermes_acp.frontends.acp.messages import errors
 from hermes_protocol import v1
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ def instructions_of(prompt: "v1.SystemPrompt | UnsetType | None") -> Instruction
     if not prompt:
         return None
     if prompt.mode not in v1.SYSTEM_PROMPT_MODE_VALUES:
-        raise BadRequest(f"A system prompt cannot be given in the mode {prompt.mode[:80]!r}.")
+        raise BadRequest(errors.bad_system_prompt_mode(prompt.mode))
     texts = [block.text for block in prompt.content if isinstance(block, v1.TextContent)]
     if len(texts) != len(prompt.content) or not "".join(texts).strip():
-        raise BadRequest("A system prompt is made of text alone, and of some.")
+        raise BadRequest(errors.EMPTY_SYSTEM_PROMPT)
     return InstructionsGiven("\n\n".join(texts), overrides=prompt.mode == "override")

@@ -35,6 +35,7 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.record import CUT_OFF
+from hermes_acp.frontends.acp.messages import conversation
 from hermes_acp.frontends.acp.questions.answer_extras import rejected
 from hermes_acp.frontends.acp.questions.approval_text import call_meta
 from hermes_acp.frontends.acp.translation.call_results import raw_output
@@ -45,8 +46,6 @@ from hermes_acp.frontends.acp.v1.subagents import announcement
 from hermes_protocol import v1
 
 PLAN: Final = "plan"
-SHORTENING: Final = "The conversation is long; its older part is being summed up for the model."
-BROKEN_OFF: Final = " …\n\n*(broken off; once more from the beginning)*\n\n"
 UNSHOWN: Final = (TurnStarted, StepEnded, TurnEnded)
 """What there is most of beside what editors are shown."""
 Compaction = CompactionStarted | SummarySaid | HistoryCompacted | CompactionFailed
@@ -128,7 +127,7 @@ def _turn_end(event: TurnEnded) -> v1.SessionUpdate:
 def _broken_off(event: StepFailed, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
     """Close the words of a try that is made again, which cannot be taken back, for whoever is not told by a notice."""
     if view.has_words and event.retried and not view.takes_notices:
-        return (_agent_chunk(BROKEN_OFF, event.message_id),)
+        return (_agent_chunk(conversation.ANSWER_RESTARTED, event.message_id),)
     return ()
 
 
@@ -162,7 +161,7 @@ def _news_of(event: Compaction, view: UpdateView) -> tuple[v1.SessionUpdate, ...
     """Tell a client without compactions why nothing is said for a while, and that it was in vain."""
     match event:
         case CompactionStarted(again=False) if not view.is_replay:
-            return (_notice(Noticed("info", SHORTENING), view),)
+            return (_notice(Noticed("info", conversation.COMPACTING), view),)
         case CompactionFailed(status="failed") if not view.is_replay:
             return (_notice(Noticed("warning", event.error), view),)
         case _:

@@ -4,6 +4,7 @@ Knows: their shape on this wire. Does not know: connections.
 """
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
+from hermes_acp.frontends.acp.messages import errors
 from hermes_acp.frontends.acp.session_setup.mcp_server_specs import (
     address,
     carried_spec,
@@ -31,4 +32,4 @@ def _spec_of(client: ClientConnection, server: v2.McpServer) -> ServerSpec:
         case v2.McpServerAcp():
             return carried_spec(client, server.name, server.server_id)
         case v2.McpServerOther():
-            raise unusable(server.type, "a server of this type is not known here")
+            raise unusable(server.type, errors.UNKNOWN_MCP_TYPE)

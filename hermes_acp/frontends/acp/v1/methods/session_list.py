@@ -3,6 +3,7 @@
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.messages import errors
 from hermes_acp.frontends.acp.session_setup.session_pages import page_of
 from hermes_acp.frontends.acp.translation.timestamps import iso_time
 from hermes_acp.storage.session_store import ArchiveFilter, SessionRow
@@ -25,7 +26,7 @@ def _filter(asked: str) -> ArchiveFilter:
         case "exclude" | "include" | "only":
             return asked
         case _:
-            raise BadRequest(f"Archived sessions cannot be listed by {asked[:80]!r}.")
+            raise BadRequest(errors.bad_archived_filter(asked))
 
 
 def _info(row: SessionRow, *, tells_archived: bool) -> v1.SessionInfo:

@@ -5,6 +5,7 @@ from typing import Final
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.messages import errors
 from hermes_protocol import v1
 
 MAX_CHARACTERS: Final = 200
@@ -16,7 +17,7 @@ async def set_title(
     """Store the title on one line and answer with it as it was stored. Raises SessionNotFound, Busy, BadRequest."""
     title = " ".join(params.title.split())[:MAX_CHARACTERS].rstrip()
     if not title:
-        raise BadRequest("The title is empty.", hint="Write something.")
+        raise BadRequest(errors.EMPTY_TITLE, hint=errors.EMPTY_TITLE_HINT)
     await client.app.session_admin.rename(params.session_id, title)
     return v1.SetSessionTitleResponse(title=title)
 

@@ -4,13 +4,14 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.acp.connection.auth_options import CONFIGURED
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.messages import errors
 from hermes_protocol import v2
 
 
 async def log_in(client: ClientConnection, params: v2.LoginAuthRequest) -> v2.LoginAuthResponse:
     """Read the configuration afresh; what runs in a terminal is no login. Raises AuthRequired, BadRequest."""
     if params.method_id != CONFIGURED.id:
-        raise BadRequest(f"One cannot log in by {params.method_id[:80]!r}.", hint=f"Use {CONFIGURED.id!r}.")
+        raise BadRequest(errors.no_auth_method(params.method_id), hint=errors.auth_method_hint(CONFIGURED.id))
     await client.app.configuration.read_again()
     return v2.LoginAuthResponse()
 

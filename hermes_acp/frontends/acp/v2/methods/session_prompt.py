@@ -5,6 +5,7 @@ import anyio
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.error_replies import to_peer_error
 from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.messages import errors
 from hermes_acp.frontends.acp.translation.prompt_parts import blocks_to_parts
 from hermes_acp.frontends.acp.v2.audience import notify
 from hermes_acp.frontends.acp.v2.gate import editor_gate
@@ -32,8 +33,8 @@ async def prompt(client: ClientConnection, params: v2.PromptRequest) -> v2.Promp
     if prompting.error:
         raise prompting.error
     if prompting.end:
-        raise PeerError(CANCELLED, "the prompt was cancelled before it was taken in", {"code": "cancelled"})
-    raise PeerError(INTERNAL_ERROR, "internal error", {"code": "bug"})
+        raise PeerError(CANCELLED, errors.PROMPT_CANCELLED, {"code": "cancelled"})
+    raise PeerError(INTERNAL_ERROR, errors.INTERNAL_ERROR, {"code": "bug"})
 
 
 async def _see_through(client: ClientConnection, session: Session, prompting: PromptWatcher) -> None:

@@ -6,6 +6,7 @@ from hermes_acp.frontends.acp.connection.client_connection import ClientConnecti
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.extensions.editor_diagnostics import attach_diagnostics
 from hermes_acp.frontends.acp.extensions.editor_trust import apply_editor_trust
+from hermes_acp.frontends.acp.messages import errors
 from hermes_acp.frontends.acp.v2.audience import EditorAudience, available_commands, notify, watch
 from hermes_acp.frontends.acp.v2.mcp_servers import specs_of
 from hermes_acp.frontends.acp.v2.options import config_options
@@ -21,7 +22,7 @@ async def resume_session(
 ) -> v2.ResumeSessionResponse:
     """Replay what was asked for, say whether a turn runs, then answer. Raises SessionNotFound, Busy, BadRequest."""
     if isinstance(params.replay_from, v2.ReplayFromOther):
-        raise BadRequest("A session cannot be replayed from there.", hint="Replay it from its start.")
+        raise BadRequest(errors.BAD_REPLAY_START, hint=errors.BAD_REPLAY_START_HINT)
     servers = specs_of(client, params.mcp_servers)
     session = await (_show_again(client, params) if params.replay_from else _go_on(client, params))
     apply_editor_trust(client, session, params.meta)

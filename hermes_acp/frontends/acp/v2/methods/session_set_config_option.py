@@ -3,6 +3,7 @@
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.messages import errors
 from hermes_acp.frontends.acp.session_setup.session_options import set_option
 from hermes_acp.frontends.acp.v2.options import config_options
 from hermes_protocol import v2
@@ -14,7 +15,7 @@ async def set_config_option(
     """Set it. Raises SessionNotFound, BadRequest."""
     session = client.session(params.session_id)
     if isinstance(params, v2.SetSessionConfigOptionRequestOther):
-        raise BadRequest(f"There are no values of the type {params.type[:80]!r}.")
+        raise BadRequest(errors.unknown_value_type(params.type))
     set_option(session, params.config_id, params.value)
     return v2.SetSessionConfigOptionResponse(config_options=config_options(session))
 

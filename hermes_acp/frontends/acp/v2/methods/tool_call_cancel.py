@@ -3,6 +3,7 @@
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
+from hermes_acp.frontends.acp.messages import errors
 from hermes_protocol import v2
 
 
@@ -10,7 +11,7 @@ def cancel_call(client: ClientConnection, params: v2.CancelToolCallRequest) -> v
     """Accept it at once; the call's last update tells of its end. Raises SessionNotFound, BadRequest."""
     call = client.session(params.session_id).running.find(params.tool_call_id)
     if call is None:
-        raise BadRequest(f"No call {params.tool_call_id[:80]!r} is running in this session.")
+        raise BadRequest(errors.no_running_call(params.tool_call_id))
     call.stop()
     return v2.CancelToolCallResponse()
 

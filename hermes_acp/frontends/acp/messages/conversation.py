@@ -1,0 +1,32 @@
+"""What a user reads in a conversation: permission questions, forms, notices."""
+
+from typing import Final
+
+ALLOW_ONCE: Final = "Allow once"
+REJECT_ONCE: Final = "Reject"
+FORM_CHOICE: Final = "Choose"
+FORM_ANSWER: Final = "Your answer"
+FORM_OTHER_ANSWER: Final = "Or in your own words"
+PAGE_DONE: Final = "Done"
+COMPACTING: Final = "The conversation is long, so its older part is being summarised for the model."
+ANSWER_RESTARTED: Final = " …\n\n*(interrupted; starting again)*\n\n"
+
+
+def allow_in_session(what: str, manner: str) -> str:
+    """Name the option that allows all calls like this one until the session ends."""
+    return f"Allow {what} for this session{manner}"
+
+
+def allow_in_folder(what: str, manner: str) -> str:
+    """Name the option that allows all calls like this one in this folder, permanently."""
+    return f"Always allow {what} in this folder{manner}"
+
+
+def reject_in_session(what: str) -> str:
+    """Name the option that rejects all calls like this one until the session ends."""
+    return f"Reject {what} for this session"
+
+
+def asked_because(reason: str) -> str:
+    """Say why a call needs permission."""
+    return f"Asked because {reason}."

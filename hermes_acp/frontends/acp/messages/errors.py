@@ -1,0 +1,166 @@
+"""Errors a user or the author of a client reads: what happened, with which value, and what to do next."""
+
+from typing import Final
+
+MAX_QUOTED: Final = 80
+"""How many characters of a client's own value are quoted."""
+
+# Prompts
+EMPTY_PROMPT: Final = "The prompt is empty."
+EMPTY_PROMPT_HINT: Final = "Write something first."
+NO_AUDIO: Final = "Audio prompts are not supported."
+UNKNOWN_BLOCK: Final = "The prompt contains content of an unknown type."
+WRITE_TEXT_HINT: Final = "Write the prompt as text."
+IMAGE_NOT_BASE64: Final = "The image data is not valid base64."
+IMAGE_DAMAGED: Final = "The image is incomplete or damaged."
+ATTACH_AGAIN_HINT: Final = "Attach the image again."
+ATTACH_SMALLER_HINT: Final = "Attach a smaller copy."
+PROMPT_CANCELLED: Final = "The prompt was cancelled before it was added to the conversation."
+INTERNAL_ERROR: Final = "internal error"
+
+# Sessions
+NO_SESSION_HINT: Final = "Load it, or start a new one."
+BAD_CURSOR: Final = "The cursor is not valid."
+BAD_CURSOR_HINT: Final = "List the sessions again from the start."
+EMPTY_TITLE: Final = "The title is empty."
+EMPTY_TITLE_HINT: Final = "Enter a title."
+BAD_REPLAY_START: Final = "A session cannot be replayed from this position."
+BAD_REPLAY_START_HINT: Final = "Replay it from the start."
+EMPTY_SYSTEM_PROMPT: Final = "A system prompt must be text and must not be empty."
+BUSY_ELSEWHERE_HINT: Final = "Close it there first."
+
+# MCP servers, each the reason after "The MCP server ... cannot be used:"
+MCP_SERVER_HINT: Final = "Change it in the editor."
+BAD_MCP_COMMAND: Final = (
+    "its command is empty, or its command, arguments or variables contain a NUL character"
+)
+BAD_MCP_VARIABLE: Final = "an environment variable has an invalid name"
+BAD_MCP_URL: Final = "its URL must start with http:// or https://"
+BAD_MCP_HEADER: Final = "a header contains characters that HTTP headers cannot have"
+NO_MCP_OVER_ACP: Final = "servers over ACP itself need HERMES_ACP_UNSTABLE=1"
+UNKNOWN_MCP_TYPE: Final = "servers of this type are not supported"
+
+# Protocol
+NO_SUCH_METHOD: Final = "no such method"
+NOT_INITIALIZED: Final = "initialize must come first"
+ALREADY_INITIALIZED: Final = "initialize was already called"
+
+
+def unsupported_image(mime_type: str) -> str:
+    """Refuse an image of a type that models do not read."""
+    return f"Images of type {mime_type[:MAX_QUOTED]!r} are not supported."
+
+
+def image_types_hint(types: str) -> str:
+    """List the types."""
+    return f"Supported types: {types}."
+
+
+def not_an_image(mime_type: str) -> str:
+    """Refuse bytes that are not what they are declared as."""
+    return f"The attachment declared as {mime_type} is not an image."
+
+
+def image_too_long(size_bytes: int, max_bytes: int) -> str:
+    """Refuse an image for its bytes."""
+    return f"The image has {size_bytes:,} bytes; the maximum is {max_bytes:,}."
+
+
+def image_too_large(size: str) -> str:
+    """Refuse an image for its pixels."""
+    return f"The image is too large: {size}."
+
+
+def no_open_session(session_id: str) -> str:
+    """Name a session that is not open here."""
+    return f"There is no open session {session_id[:MAX_QUOTED]!r}."
+
+
+def open_elsewhere(session_id: str) -> str:
+    """Name a session that another client has open."""
+    return f"Session {session_id[:MAX_QUOTED]!r} is open in another client of this server."
+
+
+def bad_archived_filter(value: str) -> str:
+    """Refuse a filter of the list of sessions."""
+    return f"The filter for archived sessions must be exclude, include or only, not {value[:MAX_QUOTED]!r}."
+
+
+def bad_system_prompt_mode(mode: str) -> str:
+    """Refuse a way to combine a client's system prompt with ours."""
+    return f"The system prompt mode {mode[:MAX_QUOTED]!r} is not supported."
+
+
+def no_option(option: str) -> str:
+    """Refuse an option."""
+    return f"There is no option {option[:MAX_QUOTED]!r}."
+
+
+def options_hint(options: str) -> str:
+    """List the options."""
+    return f"The options are: {options}."
+
+
+def not_a_switch(option: str) -> str:
+    """Refuse true and false for an option with named values."""
+    return f"The option {option[:MAX_QUOTED]!r} does not take true or false."
+
+
+def no_option_value(option: str, value: str) -> str:
+    """Refuse a value."""
+    return f"The option {option[:MAX_QUOTED]!r} has no value {value[:MAX_QUOTED]!r}."
+
+
+def unknown_value_type(type_name: str) -> str:
+    """Refuse a value of a type that no option has."""
+    return f"Options have no values of type {type_name[:MAX_QUOTED]!r}."
+
+
+def no_mode(mode: str) -> str:
+    """Refuse a mode."""
+    return f"There is no mode {mode[:MAX_QUOTED]!r}."
+
+
+def modes_hint(modes: str) -> str:
+    """List the modes."""
+    return f"The modes are: {modes}."
+
+
+def no_auth_method(method: str) -> str:
+    """Refuse a way to sign in."""
+    return f"There is no auth method {method[:MAX_QUOTED]!r}."
+
+
+def auth_method_hint(method: str) -> str:
+    """Name the auth method that works."""
+    return f"Use {method!r}."
+
+
+def wrong_provider_protocol(provider: str, protocol: str) -> str:
+    """Refuse a protocol that a provider does not speak."""
+    return f"Provider {provider!r} only speaks {protocol!r}."
+
+
+def no_running_call(call_id: str) -> str:
+    """Name a call that is not running."""
+    return f"No tool call {call_id[:MAX_QUOTED]!r} is running in this session."
+
+
+def no_running_terminal(terminal_id: str) -> str:
+    """Name a terminal that is not running."""
+    return f"No terminal {terminal_id[:MAX_QUOTED]!r} is running in this session."
+
+
+def unusable_mcp_server(name: str, reason: str) -> str:
+    """Refuse an MCP server."""
+    return f"The MCP server {name[:MAX_QUOTED]!r} cannot be used: {reason}."
+
+
+def bad_parameters(method: str, reason: str) -> str:
+    """Refuse a call for its parameters."""
+    return f"the parameters of {method} are invalid: {reason}"
+
+
+def not_carried_out(method: str) -> str:
+    """Name a call that failed for want of file descriptors."""
+    return f"{method} was not carried out"
