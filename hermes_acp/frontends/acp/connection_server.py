@@ -1,4 +1,4 @@
-"""One connection from its first frame to its last.
+"""Serve one connection from its first frame to its last.
 
 Knows: the order of starting and ending. Does not know: what is said on the wire.
 """
@@ -20,7 +20,7 @@ NO_HANDSHAKE = Handshake(b"")
 async def serve(
     transport: Transport, app: App, client: ClientConnection, greeting: Handshake = NO_HANDSHAKE
 ) -> None:
-    """Serve the only client of this process until it goes; then everything is stopped, recorded and closed."""
+    """Serve the only client of this process until it disconnects; then stop and close the app."""
     connection = Connection(transport, Dispatcher(client), on_bug=app.report_bug, pending=greeting.unread)
     try:
         async with background_tasks(app.run):
@@ -33,7 +33,7 @@ async def serve(
 async def attend(
     connection: Connection, app: App, client: ClientConnection, greeting: Handshake = NO_HANDSHAKE
 ) -> None:
-    """Serve one client of an app that may have others, until it goes; its sessions stay open in the app."""
+    """Serve one of an app's clients until it disconnects; its sessions stay open in the app."""
     async with anyio.create_task_group() as tasks:
         client.open(app, connection, tasks)
         if greeting.begun:

@@ -1,4 +1,4 @@
-"""The first answers, before there is an event loop.
+"""Answer initialize before the event loop is imported.
 
 Knows: initialize, and a session/new that follows at once. Does not know: anything that comes after.
 An editor shows the agent when these two are answered. Importing the event loop and the rest of the app takes
@@ -29,7 +29,7 @@ NEXT_FRAME_TIMEOUT_S: Final = 0.02
 
 
 class Handshake(Struct, frozen=True):
-    """What the greeting leaves behind: bytes that were read and not answered, and a session that was begun.
+    """What is left for the connection: unanswered bytes, and a session that was created.
 
     `servers` are the MCP servers that the begun session is to use.
     """
@@ -40,7 +40,7 @@ class Handshake(Struct, frozen=True):
 
 
 def greet(client: ClientConnection, environment: Environment, in_fd: int, out_fd: int) -> Handshake:
-    """Answer a sound initialize, then a sound session/new if it comes without a pause.
+    """Answer a valid initialize, then a valid session/new if it follows at once.
 
     The second needs a model in the environment and no settings file: that would have to be read first.
     """
@@ -81,13 +81,13 @@ def _begin(client: ClientConnection, environment: Environment, read: bytes, out_
     from hermes_acp.storage.session_store import SessionStore
     from hermes_acp.world import RandomIds, SystemClock
 
-    founder = SessionCreator(SessionStore(environment.home), SystemClock(), RandomIds())
+    creator = SessionCreator(SessionStore(environment.home), SystemClock(), RandomIds())
     try:
         params = salvage.decode(v1.NewSessionRequest, call.params, is_stable=not client.offers_unstable)
         if (params.system_prompt and client.offers_unstable) or is_distrusted(client, params.meta):
             return Handshake(read)
         servers = specs_of(client, params.mcp_servers)
-        begun = founder.begin(params.cwd, params.additional_directories or ())
+        begun = creator.begin(params.cwd, params.additional_directories or ())
     except (msgspec.MsgspecError, HermesError):
         return Handshake(read)
     client.is_under_way = True
@@ -102,7 +102,7 @@ def _begin(client: ClientConnection, environment: Environment, read: bytes, out_
 
 
 def _read_frame(in_fd: int, read: bytes) -> bytes:
-    """Read on until a whole frame is there, the input ends, or it is too long to be one of the two."""
+    """Read until the frame is complete, the input ends, or it is too long."""
     while b"\n" not in read and len(read) < MAX_BYTES:
         try:
             piece = os.read(in_fd, READ_BYTES)
@@ -115,7 +115,7 @@ def _read_frame(in_fd: int, read: bytes) -> bytes:
 
 
 def _write(out_fd: int, answer: bytes) -> None:
-    """Write all of it; a client that left is noticed by the connection."""
+    """Write all of it; the connection notices a client that left."""
     try:
         while answer:
             answer = answer[os.write(out_fd, answer) :]

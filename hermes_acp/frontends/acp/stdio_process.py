@@ -22,7 +22,7 @@ def run(
     wire: tuple[int, int],
     guard: ShutdownGuard,
 ) -> int:
-    """Run the loop to its end; give the exit code."""
+    """Run the loop to its end; return the exit code."""
     guard.watch_signals()
     return anyio.run(_serve, environment, client, greeting, wire, guard)
 

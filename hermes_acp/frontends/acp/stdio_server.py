@@ -16,7 +16,7 @@ from hermes_acp.world import ShutdownGuard, reset_inherited_signals
 
 
 def serve_stdio(in_fd: int, out_fd: int, *, allows_bypass: bool = False) -> int:
-    """Serve until the client closes its end or a signal asks to stop; give the exit code.
+    """Serve until the client closes its end or a signal asks to stop; return the exit code.
 
     `allows_bypass`: the mode that asks about nothing may be chosen.
     """

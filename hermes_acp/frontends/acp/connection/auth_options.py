@@ -1,7 +1,4 @@
-"""The ways to get a model, as they are offered to every client.
-
-Knows: their ids and what they say. Does not know: any version's shape of them, or how a key is checked.
-"""
+"""Auth methods: how a user gets a model, the same for every version of the protocol."""
 
 from typing import Final
 
@@ -11,7 +8,7 @@ from hermes_acp.frontends.acp.messages import choices
 
 
 class AuthOption(Struct, frozen=True):
-    """One way; with `args` it is a run of this program in a terminal."""
+    """One auth method; with `args` it runs this program in a terminal."""
 
     id: str
     name: str

@@ -1,6 +1,6 @@
-"""What the methods of one connection share.
+"""One client of the app, and the registry of all of them.
 
-Knows: the app, the wire, what the client announced. Does not know: any method.
+Knows: the app, the connection, what the client announced. Does not know: any method.
 """
 
 from collections.abc import Awaitable, Callable
@@ -51,13 +51,13 @@ class ClientConnection:
         self.greeted: v1.InitializeRequest | v2.InitializeRequest | None = None
         self.version = 0
         self.offers_unstable = False
-        self.auth_told: object = None
+        self.last_auth_status: object = None
         self.is_under_way = False
-        self.server_line = McpTunnel(lambda: self.connection)
+        self.mcp_tunnel = McpTunnel(lambda: self.connection)
         self._tasks: TaskGroup | None = None
 
     def open(self, app: "App", connection: "Connection", tasks: "TaskGroup") -> None:
-        """Give the connection its app, its wire, and the group that owns what goes on after an answer."""
+        """Attach the app, the connection, and the task group for work that outlives an answer."""
         self.app = app
         self.offers_unstable = app.offers_unstable
         self.connection = connection
@@ -72,7 +72,7 @@ class ClientConnection:
 
     @property
     def capabilities(self) -> v1.ClientCapabilities:
-        """What a client of version 1 announced; nothing before it did."""
+        """The capabilities of a client of version 1; empty before initialize."""
         announced = (
             self.greeted.client_capabilities if isinstance(self.greeted, v1.InitializeRequest) else None
         )
@@ -80,7 +80,7 @@ class ClientConnection:
 
     @property
     def announced(self) -> "v1.ClientCapabilities | v2.ClientCapabilities | None":
-        """What the client announced, in the words of the version it speaks; nothing before it did."""
+        """The capabilities in the types of the version that is spoken; None before initialize."""
         match self.greeted:
             case None:
                 return None
@@ -91,28 +91,28 @@ class ClientConnection:
 
     @property
     def takes_plan_updates(self) -> bool:
-        """Whether a client of version 1 announced, and is offered, plans with an identity."""
+        """Whether plans with an ID are shown: announced by a client of version 1 and enabled here."""
         return self.offers_unstable and bool(self.capabilities.plan)
 
     @property
     def takes_subagents(self) -> bool:
-        """Whether a client of version 1 announced, and is offered, the sessions of child agents."""
+        """Whether the sessions of child agents are shown: announced by a client of version 1 and enabled here."""
         return self.offers_unstable and bool(self.capabilities.subagents)
 
     @property
     def can_ask(self) -> bool:
-        """Whether the client puts questions to its user, in a form or on a page."""
-        ways = self.announced and self.announced.elicitation
-        return bool(ways and (ways.form or ways.url))
+        """Whether the client can show its user forms or pages."""
+        elicitation = self.announced and self.announced.elicitation
+        return bool(elicitation and (elicitation.form or elicitation.url))
 
     def greet(self, version: int, request: "v1.InitializeRequest | v2.InitializeRequest") -> None:
-        """Note the version that was agreed on, and what the client said of itself."""
+        """Store the negotiated version and the client's initialize request."""
         self.version = version
         self.greeted = request
         self._expect_questions()
 
     def _expect_questions(self) -> None:
-        """Tell the app of a client that can ask; one is greeted before or after its connection is opened."""
+        """Report a client that can ask; initialize may come before or after the connection is opened."""
         if self._tasks and self.can_ask:
             self.app.mcp_manager.expect_questions()
 
@@ -127,7 +127,7 @@ class ClientConnection:
         )
 
     def after_answer(self, work: Callable[[], None]) -> None:
-        """Do something right behind the answer that is being made."""
+        """Run `work` right after the current answer is queued."""
         assert self._tasks, "a connection is open before it serves"
 
         async def do() -> None:
@@ -135,8 +135,8 @@ class ClientConnection:
 
         self._tasks.start_soon(do)
 
-    def go_on(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Let work outlive the answer of the call that began it; it ends with the connection at the latest."""
+    def run_beyond_answer(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Run `work` beyond the answer of the current call, until the connection ends at the latest."""
         assert self._tasks, "a connection is open before it serves"
 
         async def do() -> None:

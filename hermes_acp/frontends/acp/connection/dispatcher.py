@@ -34,16 +34,16 @@ METHODS: Final[Mapping[int, str]] = MappingProxyType(
 OWN: Final = "_hermes/"
 STABLE: Final = 1
 NEWEST: Final = max(METHODS)
-# What is understood of a client whose version says things about itself that this one does not know.
+# Stands in for an initialize request of a later version that does not decode as this one's.
 NEWER_THAN_STABLE: Final = b'{"protocolVersion":2,"info":{"name":"unknown","version":"unknown"}}'
 
 
 class Dispatcher:
-    """Serves the calls that come in at one connection, in the version that was agreed on."""
+    """Serves the calls of one connection, in the negotiated version."""
 
     def __init__(self, client: ClientConnection) -> None:
         self._client = client
-        self._shelves: dict[int, MethodTable] = {}
+        self._tables: dict[int, MethodTable] = {}
 
     async def request(self, call: IncomingRequest) -> object:
         """Serve a call. Raises PeerError."""
@@ -58,12 +58,12 @@ class Dispatcher:
             raise to_peer_error(shortage(errors.not_carried_out(call.method))) from error
 
     def notification(self, method: str, params: msgspec.Raw) -> Awaitable[None] | None:
-        """Serve a notification; one that cannot be understood, or that should have been a request, is dropped."""
+        """Serve a notification; drop one that should have been a request."""
         found = self._find(self._client.version or STABLE, method)
         return self.serve(method, params) if found.is_notification else None
 
     def serve(self, name: str, params: msgspec.Raw) -> Any | Awaitable[Any]:
-        """Find, decode and call one method. Raises PeerError for what cannot be called."""
+        """Find, decode and call one method. Raises PeerError."""
         version = self._client.version or STABLE
         if name == "initialize" and self._client.app.offers_draft_v2:
             version = self._agree(params)
@@ -83,7 +83,7 @@ class Dispatcher:
         )
 
     def _agree(self, params: msgspec.Raw) -> int:
-        """Return the highest version not above the one asked for; a second initialize may only go up, and at once."""
+        """Return the highest version up to the requested one; a second initialize may only raise it, at once."""
         version = NEWEST if _asked_version(params) >= NEWEST else STABLE
         before = self._client.version
         if before and max(before, version) > STABLE and (self._client.is_under_way or version < before):
@@ -92,20 +92,20 @@ class Dispatcher:
 
     def _find(self, version: int, name: str) -> Method:
         if name.startswith(OWN):
-            return self._shelf(0).find(name.removeprefix(OWN))
-        method = self._shelf(version).find(name)
+            return self._table(0).find(name.removeprefix(OWN))
+        method = self._table(version).find(name)
         if method.is_unstable and not self._client.offers_unstable:
             raise _no_such_method()
         return method
 
-    def _shelf(self, version: int) -> "MethodTable":
-        if version not in self._shelves:
-            self._shelves[version] = MethodTable(METHODS[version], "METHOD" if version else "EXTENSION")
-        return self._shelves[version]
+    def _table(self, version: int) -> "MethodTable":
+        if version not in self._tables:
+            self._tables[version] = MethodTable(METHODS[version], "METHOD" if version else "EXTENSION")
+        return self._tables[version]
 
 
 class MethodTable:
-    """One version's methods by their names on the wire, each opened on first use."""
+    """One version's methods by wire name, each imported on first use."""
 
     def __init__(self, package: str, constant: str) -> None:
         self._plugins: PluginFolder[Method] = PluginFolder(package, constant)
@@ -113,7 +113,7 @@ class MethodTable:
         self._methods: dict[str, Method] = {}
 
     def find(self, name: str) -> Method:
-        """Return a method. Raises PeerError for a name there is not."""
+        """Return a method. Raises PeerError for an unknown name."""
         key = name.replace("/", "_")
         if key not in self._names:
             raise _no_such_method()
@@ -134,7 +134,7 @@ class _Asked(Struct, rename="camel"):
 
 
 def _asked_version(params: msgspec.Raw) -> int:
-    """Return the version a client asks for; where that cannot be told, the stable one's method says what is wrong."""
+    """Return the version a client asks for; the stable one if it is not readable."""
     try:
         return msgspec.json.decode(params, type=_Asked).protocol_version
     except msgspec.MsgspecError:

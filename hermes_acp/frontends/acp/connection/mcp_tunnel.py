@@ -41,7 +41,7 @@ class _Outcome(Struct, frozen=True):
 
 
 class McpTunnel:
-    """The requests that stand with the servers of one client."""
+    """The open requests to one client's MCP servers."""
 
     def __init__(self, connection: "Callable[[], Connection]") -> None:
         self._connection = connection
@@ -55,7 +55,7 @@ class McpTunnel:
         params: Mapping[str, Any] | None,
         hear: OnNotification,
     ) -> Mapping[str, Any]:
-        """Put a request and give its outcome; of both a result and an error the result. Raises TunnelClosed."""
+        """Send a request and return its outcome; a result wins over an error. Raises TunnelClosed."""
         from hermes_acp.mcp.server_definitions import TunnelClosed
 
         key = server_id, request_id
@@ -81,7 +81,7 @@ class McpTunnel:
         return _failure(editor.MCP_EMPTY_ANSWER)
 
     def hear(self, server_id: str, request_id: str, method: str, params: Mapping[str, Any] | None) -> None:
-        """Take a notification; one for a request that does not stand is dropped."""
+        """Pass a notification on; drop one for a request that is not open."""
         if hear := self._hearing.get((server_id, request_id)):
             hear(method, params)
 

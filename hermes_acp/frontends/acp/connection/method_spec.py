@@ -1,4 +1,4 @@
-"""What a method file exports.
+"""The constant that every method module exports.
 
 Knows: the shape of a plugin of every version's `methods/`. Does not know: any method, any version.
 """

@@ -1,4 +1,4 @@
-"""What an editor says of its own trust in a workspace: `_meta.hermes.workspaceTrusted`.
+"""The editor's own trust in a workspace: `_meta.hermes.workspaceTrusted`.
 
 Knows: where it is said, at initialize or for one session, and what follows. Does not know: what is to be trusted.
 An editor that does not trust a folder has it read and planned in, and nothing of it used. One that does has said
@@ -14,26 +14,24 @@ if TYPE_CHECKING:
 
 
 def is_distrusted(client: ClientConnection, meta: object) -> bool:
-    """Return whether the editor does not trust a session's workspace; what is said of the session itself counts
-    first.
-    """
-    told = _told(meta)
-    if told is None:
-        told = _told(client.greeted.meta if client.greeted else None)
-    return told is False
+    """Return whether the editor distrusts the workspace; the session's own `_meta` wins over the client's."""
+    is_trusted = _trust_in(meta)
+    if is_trusted is None:
+        is_trusted = _trust_in(client.greeted.meta if client.greeted else None)
+    return is_trusted is False
 
 
 def apply_editor_trust(client: ClientConnection, session: "Session", meta: object) -> None:
-    """Let a session of a workspace the editor does not trust begin in plan mode, and trust nothing there."""
+    """Start a session in plan mode, and trust nothing of its workspace, if the editor distrusts it."""
     is_distrusted_now = is_distrusted(client, meta)
     client.app.workspace_trust.set_editor_trust(session.record.cwd, is_trusted=not is_distrusted_now)
     if is_distrusted_now:
         session.set_mode("plan")
 
 
-def _told(meta: object) -> bool | None:
+def _trust_in(meta: object) -> bool | None:
     if not isinstance(meta, dict):
         return None
     own = cast("dict[str, Any]", meta).get("hermes")
-    told = cast("dict[str, Any]", own).get("workspaceTrusted") if isinstance(own, dict) else None
-    return told if isinstance(told, bool) else None
+    is_trusted = cast("dict[str, Any]", own).get("workspaceTrusted") if isinstance(own, dict) else None
+    return is_trusted if isinstance(is_trusted, bool) else None

@@ -1,7 +1,7 @@
-"""What this agent offers beyond the protocol, told to clients that have additions of their own.
+"""Announce this agent's extensions to clients that announce any of their own.
 
 Knows: the names under `_meta.hermes` (`protocol/schema/hermes.json`). Does not know: who serves them.
-A client that says nothing of the kind is told nothing: it could make no use of it.
+Other clients could make no use of them.
 """
 
 from collections.abc import Mapping

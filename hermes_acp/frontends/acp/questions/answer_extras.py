@@ -1,4 +1,4 @@
-"""What an editor may say beside an answer to a question of permission, and how a no is told to later ones.
+"""Edits and comments that accompany a permission answer, in `_meta.hermes`.
 
 Knows: `edits`, `comment` and `rejected` of `_meta.hermes` (`protocol/schema/hermes.json`), how much of them is taken.
 Does not know: how a question travels, what becomes of the answer. Whatever has another shape is as if it had not been
@@ -33,7 +33,7 @@ class _Said(Struct, frozen=True):
 def full_answer(
     answer: PermissionAnswer, meta: dict[str, Any] | UnsetType | None
 ) -> PermissionAnswer | PermissionResponse:
-    """Return an answer together with what was said beside it; the answer alone where nothing was."""
+    """Return an answer with its edits and comment, or alone if there are none."""
     said = _read(meta)
     if said is None or not (said.edits or said.comment.strip()):
         return answer
@@ -46,7 +46,7 @@ def full_answer(
 
 
 def rejected(comment: str) -> dict[str, Any]:
-    """Return the `_meta` of a card whose call its user said no to: what stands on the card is for the model to read."""
+    """Return the `_meta` of a rejected call's card, whose own text is written for the model."""
     return {"hermes": {"rejected": {"comment": comment}}}
 
 

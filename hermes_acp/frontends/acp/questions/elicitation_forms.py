@@ -1,4 +1,4 @@
-"""A question to the user as a flat form, whatever version it travels in.
+"""Questions to the user as flat forms, the same in every version.
 
 Knows: the fields, what counts as an answer in them. Does not know: any version's shape of a form.
 """
@@ -17,7 +17,7 @@ CHOICE: Final = "choice"
 
 
 class Field(Struct, frozen=True):
-    """One field of text; with `choices` it is a pick among them."""
+    """A text field; with `choices` it is a selection."""
 
     name: str
     title: str
@@ -25,7 +25,7 @@ class Field(Struct, frozen=True):
 
 
 class Form(Struct, frozen=True):
-    """A text above fields, and the names of those that must be filled in; or above a form of somebody else's making.
+    """A text, fields and the names of required ones; or a text and a JSON Schema that an MCP server supplied.
 
     Such a `foreign` one is a flat JSON Schema.
     """
@@ -37,7 +37,7 @@ class Form(Struct, frozen=True):
 
 
 def form_of(question: Question) -> Form:
-    """Lay a question out: a pick, own words, or either; a page to be opened becomes its address and a pick."""
+    """Lay a question out: a selection, free text, or both; a page becomes its address and "Done"."""
     if question.form is not None:
         return Form(question.text, foreign=question.form)
     if question.url:
@@ -67,7 +67,7 @@ def json_schema(form: Form) -> bytes:
 
 
 def answer_in(form: Form, content: Mapping[str, object]) -> Reply:
-    """Read an accepted form; one of ours in which nothing is said was closed without an answer."""
+    """Read an accepted form; an empty one counts as dismissed."""
     if form.foreign is not None:
         return Reply("answered", content=dict(content))
     given = [content.get(name) for name in (CHOICE, WORDS)]

@@ -1,4 +1,4 @@
-"""What a user is offered as answers to a question of permission.
+"""The answers to a permission question.
 
 Knows: the answers, their names, which ones last. Does not know: how a question travels.
 """
@@ -27,7 +27,7 @@ ANSWERS: Final[Mapping[str, PermissionAnswer]] = MappingProxyType(
 
 
 class AnswerOption(Struct, frozen=True):
-    """One answer: its id, its name, and of which of the protocol's kinds it is."""
+    """One answer: its ID, its name, and its kind in the protocol."""
 
     id: str
     name: str
@@ -35,9 +35,9 @@ class AnswerOption(Struct, frozen=True):
 
 
 def answer_options(permission_scope: PermissionScope) -> tuple[AnswerOption, ...]:
-    """List the answers to a question; lasting ones only where they can be remembered, and saying for what.
+    """List the answers; lasting ones name what they cover, and only exist where they can be stored.
 
-    Of the two that allow for good the narrower one comes first: some clients take the first of a kind.
+    Of the two that allow permanently the narrower one comes first: some clients take the first of a kind.
     """
     offers = [AnswerOption("allow_once", conversation.ALLOW_ONCE, "allow_once")]
     if permission_scope.session:
@@ -67,10 +67,10 @@ def answer_options(permission_scope: PermissionScope) -> tuple[AnswerOption, ...
 
 
 def reason_for(call: CallProposed) -> str:
-    """Return the sentence that says why a call is asked about; empty where nothing is known of that."""
+    """Return why a call needs permission; empty if unknown."""
     return conversation.asked_because(escape_invisible(call.why)) if call.why else ""
 
 
 def answer_of(option_id: str) -> PermissionAnswer:
-    """Return the answer behind an option; one that was never offered says nothing at all."""
+    """Return the answer behind an option; `unavailable` for one that was never offered."""
     return ANSWERS.get(option_id, "unavailable")

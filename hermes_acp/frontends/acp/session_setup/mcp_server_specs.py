@@ -1,4 +1,4 @@
-"""What makes an MCP server that an editor names usable.
+"""Check the MCP servers that an editor names.
 
 Knows: commands, variables, addresses, headers. Does not know: any version's shape of a server, or connections; it is
 read before there is an event loop. No error quotes a value.
@@ -15,7 +15,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 def stdio_spec(name: str, command: str, args: Iterable[str], env: Pairs) -> StdioServer:
-    """Check and give a program to start. Raises BadRequest."""
+    """Return a server that is a program to start. Raises BadRequest."""
     arguments = tuple(args)
     if not command or "\0" in "".join((command, *arguments, *map("".join, env))):
         raise unusable(name, errors.BAD_MCP_COMMAND)
@@ -25,26 +25,26 @@ def stdio_spec(name: str, command: str, args: Iterable[str], env: Pairs) -> Stdi
 
 
 def address(name: str, url: str) -> str:
-    """Check and give an address. Raises BadRequest."""
+    """Return an address if it is valid. Raises BadRequest."""
     if not url.lower().startswith(("http://", "https://")) or not url.isprintable():
         raise unusable(name, errors.BAD_MCP_URL)
     return url
 
 
 def headers(name: str, pairs: Pairs) -> Pairs:
-    """Check and give HTTP headers. Raises BadRequest."""
+    """Return HTTP headers if they are valid. Raises BadRequest."""
     if not all(key and f"{key}{value}".isascii() and f"{key}{value}".isprintable() for key, value in pairs):
         raise unusable(name, errors.BAD_MCP_HEADER)
     return pairs
 
 
 def carried_spec(client: ClientConnection, name: str, server_id: str) -> TunneledServer:
-    """Return a server that the client itself carries. Raises BadRequest where none was offered to be used."""
+    """Return a server that the client itself carries. Raises BadRequest where this is not enabled."""
     if not client.offers_unstable:
         raise unusable(name, errors.NO_MCP_OVER_ACP)
-    return TunneledServer(name, server_id, client.server_line)
+    return TunneledServer(name, server_id, client.mcp_tunnel)
 
 
 def unusable(name: str, why: str) -> BadRequest:
-    """Say that a server cannot be used."""
+    """Return the error for an unusable server."""
     return BadRequest(errors.unusable_mcp_server(name, why), hint=errors.MCP_SERVER_HINT)

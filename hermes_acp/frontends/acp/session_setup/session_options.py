@@ -1,4 +1,4 @@
-"""What a session's user can choose, as pickers and switches.
+"""The options of a session, as pickers and switches.
 
 Knows: which options there are, what values each takes, how one is set. Does not know: what they do, or any version's
 shape of them. The mode is among them, since some editors build everything they show from this list alone; `bypass` is
@@ -75,7 +75,7 @@ COMMON_EFFORTS: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "
 
 
 def efforts_offered(offer: AvailableModel, current: Effort | None) -> tuple[Choice, ...]:
-    """List the levels of reasoning to choose from: without any only where the model can do without."""
+    """List the reasoning levels; "Off" only for models that can switch reasoning off."""
     vendors = Choice(DEFAULT_EFFORT, *choices.DEFAULT_EFFORT)
     levels = (
         choice
@@ -125,7 +125,7 @@ def _backend_pickers(options: Options, backends: Sequence[str]) -> tuple[Picker,
 
 
 def _model_pickers(options: Options, models: Sequence[AvailableModel]) -> tuple[Picker, ...]:
-    """Return the pickers about the model; that of the provider only where there are several."""
+    """Return the pickers about the model; the provider's only if there are several."""
     current = chosen_model(options, models)
     if current is None:
         return ()
@@ -154,7 +154,7 @@ def _are_several(models: Sequence[AvailableModel]) -> bool:
 
 
 def _value(offer: AvailableModel, models: Sequence[AvailableModel]) -> str:
-    """Name an offer: by its model, and where there are several providers by its provider before that."""
+    """Name an offer by its model, preceded by its provider if there are several."""
     return f"{offer.provider}/{offer.model}" if _are_several(models) else offer.model
 
 
@@ -171,7 +171,7 @@ def offered_mode(mode_id: str, *, allows_bypass: bool) -> Mode | None:
 
 
 def set_option(session: "Session", option: str, value: str | bool) -> None:
-    """Give an option another value. Raises BadRequest for an option or a value there is not."""
+    """Set an option. Raises BadRequest for an unknown option or value."""
     options = session.record.options
     if option not in ALL_OPTIONS:
         offered = ", ".join(each.id for each in options_of(session.record, session.offers))

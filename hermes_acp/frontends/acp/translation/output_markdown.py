@@ -1,4 +1,4 @@
-"""Output as Markdown, without characters that do something else than show.
+"""Tool output as Markdown, without control characters.
 
 Knows: fences, escape sequences of terminals (ECMA-48), Unicode's bidirectional controls. Does not know: what carries
 the text.
@@ -16,7 +16,7 @@ CONTROL_CHARACTERS: Final = re.compile(
 
 
 def inert(text: str) -> str:
-    """Leave colours out of output, and write what would move a cursor, set a title or turn text around as signs."""
+    """Remove colours, and escape characters that move a cursor, set a title or change the text's direction."""
     if text.isascii() and text.isprintable():
         return text
     return CONTROL_CHARACTERS.sub(_sign, COLOURS.sub("", text.replace("\r\n", "\n")))
@@ -30,7 +30,7 @@ def _sign(found: re.Match[str]) -> str:
 
 
 def fenced(text: str) -> str:
-    """Return output as a card shows it: inert, and several lines in a fence longer than any they hold."""
+    """Return output for a card: inert, and several lines in a fence longer than any they contain."""
     text = inert(text)
     if "\n" not in text.rstrip("\n"):
         return text

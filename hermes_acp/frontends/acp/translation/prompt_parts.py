@@ -17,7 +17,7 @@ from hermes_acp.frontends.acp.messages import errors
 from hermes_acp.tools.image_files import MAX_IMAGE_BYTES, image_type
 from hermes_acp.tools.image_sizes import is_whole, too_large
 
-PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+IMAGE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
 def blocks_to_parts(blocks: Sequence[Struct]) -> tuple[Part, ...]:
@@ -34,7 +34,7 @@ def _block_to_part(block: Struct) -> Part:
         case "text":
             return TextPart(fields["text"])
         case "image":
-            return _picture(fields["mime_type"], fields["data"])
+            return _image(fields["mime_type"], fields["data"])
         case "resource_link":
             return LinkPart(fields["uri"], fields["name"])
         case "resource":
@@ -52,13 +52,13 @@ def _resource_to_part(contents: dict[str, Any]) -> Part:
     return _blob_to_part(uri, mime_type, contents["blob"])
 
 
-def _picture(mime_type: str, data_base64: str) -> ImagePart:
-    """Take a picture as what it is by its first bytes. Raises BadRequest for one that no model reads.
+def _image(mime_type: str, data_base64: str) -> ImagePart:
+    """Take an image by the type its first bytes show. Raises BadRequest for one that no model reads.
 
-    Once in the history, such a picture would be refused in every later turn too.
+    Once in the history, such an image would fail every later turn too.
     """
-    if mime_type not in PICTURES:
-        kinds = ", ".join(sorted(PICTURES))
+    if mime_type not in IMAGE_TYPES:
+        kinds = ", ".join(sorted(IMAGE_TYPES))
         raise BadRequest(errors.unsupported_image(mime_type), hint=errors.image_types_hint(kinds))
     try:
         content = base64.b64decode(data_base64, validate=True)
@@ -80,10 +80,10 @@ def _picture(mime_type: str, data_base64: str) -> ImagePart:
 
 
 def _blob_to_part(uri: str, mime_type: str | None, data_base64: str) -> Part:
-    """Take bytes as a picture, as text where they are text, else as a link to what they came from."""
+    """Take bytes as an image, as text if they are UTF-8, else as a link to their source."""
     kind = mime_type or "application/octet-stream"
     if kind.startswith("image/"):
-        return _picture(kind, data_base64)
+        return _image(kind, data_base64)
     try:
         return ResourcePart(uri, base64.b64decode(data_base64, validate=True).decode("utf-8"), kind)
     except ValueError:

@@ -1,4 +1,4 @@
-"""How the end of a turn is told on the wire, whatever the version.
+"""Stop reasons and error codes for the ends of turns, the same in every version.
 
 Knows: the stop reason of every ending, and the code of one that is a failure: an ending without a stop reason is never
 told as an answer. Does not know: which message carries them.

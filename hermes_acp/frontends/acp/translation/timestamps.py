@@ -1,4 +1,4 @@
-"""Moments as the wire tells them, whatever the version.
+"""Times on the wire, the same in every version.
 
 Knows: ISO 8601 in UTC. Does not know: what happened then.
 """
@@ -7,5 +7,5 @@ from datetime import UTC, datetime
 
 
 def iso_time(at_s: float) -> str:
-    """Write down a moment that is given in seconds since the epoch."""
+    """Format seconds since the epoch."""
     return datetime.fromtimestamp(at_s, UTC).isoformat().replace("+00:00", "Z")

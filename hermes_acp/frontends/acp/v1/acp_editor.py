@@ -35,7 +35,7 @@ class _ErrorDetails(msgspec.Struct, frozen=True):
 
 
 class AcpEditor:
-    """One session's editor, as far as it announced anything."""
+    """The files and terminals that one session's editor announced."""
 
     def __init__(self, client: ClientConnection, session_id: str) -> None:
         self._client = client
@@ -46,7 +46,7 @@ class AcpEditor:
         self.runs_commands = bool(client.capabilities.terminal) and not _unquotes(client)
 
     async def read_text(self, path: str) -> str | None:
-        """Return the text the editor holds; None when it knows no such file. Raises EditorStateUnknown."""
+        """Return the text in the editor; None if it knows no such file. Raises EditorStateUnknown."""
         request = v1.ReadTextFileRequest(session_id=self._session_id, path=path)
         try:
             reply = await self._call("fs/read_text_file", request, v1.ReadTextFileResponse, FILE_TIMEOUT_S)
@@ -60,7 +60,7 @@ class AcpEditor:
         return reply.content
 
     async def write_text(self, path: str, text: str) -> None:
-        """Let the editor write; whatever answer is no error will do, `null` included.
+        """Let the editor write; any answer that is not an error counts, `null` included.
 
         Raises WorkspaceError when it refuses or does not answer.
         """
@@ -75,7 +75,7 @@ class AcpEditor:
             raise WorkspaceError(editor.write_timed_out(path, FILE_TIMEOUT_S)) from error
 
     async def run(self, command: Command, progress: Progress) -> CommandResult | None:
-        """Run in a terminal of the editor's, shown in the call's card, released at the end in any case.
+        """Run in a terminal of the editor, shown on the call's card and always released at the end.
 
         An editor that has no such method runs nothing; after any other failure the command may be running there, so it
         must not be run a second time.
@@ -160,19 +160,19 @@ class AcpEditor:
 
 
 def _unquotes(client: ClientConnection) -> bool:
-    """Whether this client's terminals are known to run other words than they are given."""
+    """Return whether this client's terminals are known to reparse commands."""
     implementation = client.greeted.client_info if isinstance(client.greeted, v1.InitializeRequest) else None
     return bool(implementation and implementation.name in UNQUOTING_CLIENTS)
 
 
-def _signal_name(told: str) -> str:
-    """Return the name of a signal as it may stand in a sentence; what is no name at all is some signal."""
-    name = "".join(each for each in told if each.isalnum() or each in "+-_ ")[:MAX_SIGNAL_LENGTH].strip()
-    return name or (editor.UNNAMED_SIGNAL if told else "")
+def _signal_name(raw: str) -> str:
+    """Return the name of a signal, reduced to safe characters; "a signal" if nothing is left."""
+    name = "".join(each for each in raw if each.isalnum() or each in "+-_ ")[:MAX_SIGNAL_LENGTH].strip()
+    return name or (editor.UNNAMED_SIGNAL if raw else "")
 
 
 def _reason(error: Exception) -> str:
-    """Return why an editor refused, to stand within a sentence; the SDKs say it beside a message that says nothing."""
+    """Return why an editor refused; the SDKs put that into the error's data."""
     if not isinstance(error, PeerError):
         return str(error) or editor.NO_ANSWER
     try:

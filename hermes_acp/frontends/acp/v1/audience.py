@@ -1,4 +1,4 @@
-"""An editor as one of a session's audiences.
+"""Show a session's events to an editor.
 
 Knows: how an event becomes notifications on one connection. Does not know: where events come from.
 """
@@ -55,7 +55,7 @@ class EditorAudience:
     def show(self, event: Event) -> None:
         """Queue the event's updates; a changed mode or option is shown with all the others."""
         record = self._session.record
-        self._tell(event, self._view, self._session.id)
+        self._show(event, self._view, self._session.id)
         if isinstance(event, ModeChanged | OptionsChanged):
             options = config_options(record, self._session.offers, self._client.capabilities)
             notify(self._client, self._session.id, v1.ConfigOptionUpdate(config_options=options))
@@ -63,10 +63,10 @@ class EditorAudience:
             notify(self._client, self._session.id, commands_update(self._session))
 
     def replay_event(self, event: Event) -> None:
-        """Queue the updates of an event of the past; what is chosen now is told by the answer behind it."""
-        self._tell(event, self._past_view, self._session.id)
+        """Queue the updates of a past event; the current options are in the answer that follows."""
+        self._show(event, self._past_view, self._session.id)
 
-    def _tell(self, event: Event, view: UpdateView, session_id: str) -> None:
+    def _show(self, event: Event, view: UpdateView, session_id: str) -> None:
         if not view.is_replay:
             notify_edits(self._client, session_id, self._session.record.reviews, event)
         if isinstance(event, UNSHOWN) and not (view.takes_turn_ends and isinstance(event, TurnEnded)):
@@ -75,13 +75,13 @@ class EditorAudience:
             return
         if isinstance(event, ChildReported):
             if view.takes_subagents:
-                self._tell_of_child(event, view, session_id)
+                self._show_child(event, view, session_id)
             return
-        for update in to_updates(event, self._seen(event, view, session_id)):
+        for update in to_updates(event, self._completed(event, view, session_id)):
             notify(self._client, session_id, update)
 
-    def _seen(self, event: Event, view: UpdateView, session_id: str) -> UpdateView:
-        """Note what stands on the cards of open calls and who spoke last; tell it of a call or a step that ends."""
+    def _completed(self, event: Event, view: UpdateView, session_id: str) -> UpdateView:
+        """Track open cards and the last message; complete the view of an event that ends a call or a step."""
         match event:
             case TextSaid():
                 self._said[session_id] = event.message_id
@@ -101,27 +101,27 @@ class EditorAudience:
                 pass
         return view
 
-    def _tell_of_child(self, event: ChildReported, view: UpdateView, session_id: str) -> None:
-        """Show what happens in a child agent's session there; how it stands, in the session above."""
+    def _show_child(self, event: ChildReported, view: UpdateView, session_id: str) -> None:
+        """Show a child agent's events in its own session, and its state in the parent session."""
         for update in changed_state(event):
             notify(self._client, session_id, update)
         if isinstance(event.event, UserSaid):
             notify(self._client, event.child_id, task_message(event.event, event.child_id, session_id))
         else:
-            self._tell(event.event, view, event.child_id)
+            self._show(event.event, view, event.child_id)
 
     async def drained(self) -> None:
-        """Wait while the editor reads too slowly."""
+        """Wait until the editor has read enough."""
         await self._client.connection.drained()
 
 
 def watch(client: ClientConnection, session: Session) -> None:
-    """Let the editor watch the session from now on; one that does so already goes on."""
+    """Attach the editor to the session; attaching it twice changes nothing."""
     session.ledger.admit(EditorAudience(client, session))
 
 
 def _view_of(client: ClientConnection, *, is_replay: bool) -> UpdateView:
-    """Say what this client takes."""
+    """Return what this client takes."""
     session = client.capabilities.session
     return UpdateView(
         is_replay=is_replay,

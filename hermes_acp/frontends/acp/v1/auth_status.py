@@ -1,4 +1,4 @@
-"""Whether a model can be used without signing in, as a client is told.
+"""The auth status: whether a model can be used without signing in.
 
 Knows: the states and what counts as an account. Does not know: how a key is checked; none is ever shown.
 """
@@ -11,7 +11,7 @@ from hermes_protocol import v1
 
 
 async def auth_status(client: ClientConnection) -> v1.AuthStatusResponse:
-    """Look at what is configured, and where that is nothing, for a model on this machine; changes nothing."""
+    """Return the status of what is configured or, without that, of a model on this machine. Changes nothing."""
     app = client.app
     try:
         provider_statuses = await anyio.to_thread.run_sync(app.configuration.access.provider_statuses)
@@ -43,12 +43,12 @@ async def auth_status(client: ClientConnection) -> v1.AuthStatusResponse:
 
 
 async def notify_auth_status(client: ClientConnection) -> None:
-    """Tell every client of this app that was offered it of a status that is not the one it was told last."""
+    """Notify every client whose last known status differs."""
     if not client.offers_unstable:
         return
     status = await auth_status(client)
     update = v1.AuthStatusUpdateNotification(state=status.state, accounts=status.accounts)
     for other in client.registry.clients:
-        if isinstance(other.greeted, v1.InitializeRequest) and status != other.auth_told:
-            other.auth_told = status
+        if isinstance(other.greeted, v1.InitializeRequest) and status != other.last_auth_status:
+            other.last_auth_status = status
             other.connection.notify("auth/status_update", update)

@@ -1,4 +1,4 @@
-"""The MCP servers an editor names, as the app knows them.
+"""Convert the MCP servers that an editor names.
 
 Knows: their shape on this wire. Does not know: connections; it is read before there is an event loop.
 """

@@ -1,4 +1,4 @@
-"""The modes an editor's user can choose, as a list of their own.
+"""The modes of a session in the wire types of version 1.
 
 Knows: their shape. Does not know: what a mode permits.
 """
@@ -9,7 +9,7 @@ from hermes_protocol import v1
 
 
 def mode_state(record: Record, *, allows_bypass: bool) -> v1.SessionModeState:
-    """Return the modes and the one in force."""
+    """Return the modes and the current one."""
     modes = [
         v1.SessionMode(id=mode.value, name=mode.name, description=mode.description)
         for mode in modes_offered(allows_bypass=allows_bypass)

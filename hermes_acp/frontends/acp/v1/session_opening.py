@@ -19,7 +19,7 @@ from hermes_protocol import v1
 
 
 def workspace_opener(client: ClientConnection) -> OpenWorkspace:
-    """Return what opens a workspace that prefers this editor's own files and terminals."""
+    """Return a function that opens a workspace with this editor's files and terminals."""
     return lambda session_id, cwd, roots: client.app.open_workspace(cwd, roots, AcpEditor(client, session_id))
 
 
@@ -28,7 +28,7 @@ async def open_stored(
     params: v1.LoadSessionRequest | v1.ResumeSessionRequest,
     begin_to_watch: OnOpened,
 ) -> tuple[Session, SessionHistory]:
-    """Open a stored session with the client's own instructions; where these cannot be taken it is not opened.
+    """Open a stored session with the client's own instructions; close it again if these are invalid.
 
     `begin_to_watch` is called where the past ends. Raises SessionNotFound, Busy, BadRequest, StorageError.
     """
@@ -56,17 +56,17 @@ def options_state(client: ClientConnection, session: Session) -> list[v1.Session
 
 
 def modes_state(session: Session) -> v1.SessionModeState:
-    """Return the modes this session can be in, and the one in force."""
+    """Return the modes of this session and the current one."""
     return mode_state(session.record, allows_bypass=session.offers.allows_bypass)
 
 
 def admit(client: ClientConnection, session: Session) -> None:
-    """Let the editor watch the session; its commands are announced right behind the answer."""
+    """Attach the editor to the session and announce the commands after the answer."""
     attach_diagnostics(client, session)
     watch(client, session)
     announce_commands(client, session)
 
 
 def announce_commands(client: ClientConnection, session: Session) -> None:
-    """Tell the editor of the session's commands, right behind the answer that is being made."""
+    """Announce the session's commands right after the answer."""
     client.after_answer(lambda: notify(client, session.id, commands_update(session)))

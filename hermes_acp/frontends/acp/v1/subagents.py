@@ -12,7 +12,7 @@ from hermes_protocol.errors import INTERNAL_ERROR
 
 
 def announcement(event: ChildChanged) -> v1.SubagentUpdate:
-    """Tell on the session above that a child works for it, or how it ended."""
+    """Announce a child agent in its parent session, or how it ended."""
     state = v1.RunningStateUpdate() if event.reason is None else _idle(event)
     return v1.SubagentUpdate(session_id=event.child_id, title=event.title, state=state)
 
@@ -28,7 +28,7 @@ def _idle(event: ChildChanged) -> v1.IdleStateUpdate:
 
 
 def changed_state(event: ChildReported) -> tuple[v1.SubagentUpdate, ...]:
-    """Tell on the session above that a child waits for a person, or no longer does."""
+    """Show in the parent session whether a child waits for its user."""
     match event.event:
         case PermissionAsked():
             state = v1.RequiresActionStateUpdate()
@@ -40,7 +40,7 @@ def changed_state(event: ChildReported) -> tuple[v1.SubagentUpdate, ...]:
 
 
 def task_message(event: UserSaid, child_id: str, parent_id: str) -> v1.SessionMessage:
-    """Tell on a child's session what the session above gave it to do."""
+    """Show in a child's session the task its parent gave it."""
     return v1.SessionMessage(
         message_id=event.message_id,
         sender_session_id=parent_id,

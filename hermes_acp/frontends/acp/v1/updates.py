@@ -1,4 +1,4 @@
-"""Our events as session updates.
+"""Convert events to session updates.
 
 Knows: what each event looks like to an editor. Does not know: whether it happens now or is replayed, beyond what
 `UpdateView` says. Pure and exhaustive: live and replay go through the same function.
@@ -47,7 +47,7 @@ from hermes_protocol import v1
 
 PLAN: Final = "plan"
 UNSHOWN: Final = (TurnStarted, StepEnded, TurnEnded)
-"""What there is most of beside what editors are shown."""
+"""The most frequent events that editors are not shown, skipped early."""
 Compaction = CompactionStarted | SummarySaid | HistoryCompacted | CompactionFailed
 
 
@@ -71,7 +71,7 @@ class UpdateView(Struct, frozen=True):
 
 
 def to_updates(event: Event, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
-    """Return the updates that show one event to one client; none for what editors are not shown."""
+    """Return the updates that show one event to one client."""
     match event:
         case TextSaid():
             return (_agent_chunk(event.text, event.message_id),)
@@ -82,7 +82,7 @@ def to_updates(event: Event, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
         case CallProposed() | CallStarted() | CallProgressed() | CallEnded():
             return _card(event, view)
         case StepFailed():
-            return _broken_off(event, view)
+            return _restarted_answer(event, view)
         case PlanChanged():
             entries = [
                 v1.PlanEntry(content=e.content, priority=e.priority, status=e.status) for e in event.entries
@@ -116,7 +116,7 @@ def to_updates(event: Event, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
 
 
 def _turn_end(event: TurnEnded) -> v1.SessionUpdate:
-    """Tell of the past what the answer to session/prompt told then."""
+    """Return how a past turn ended, as the answer to session/prompt said then."""
     reason = STOP_REASONS.get(event.reason) or "failed"
     said: dict[str, object] = {"turnId": event.turn_id, "reason": reason, "text": event.sentence}
     if event.error_code == CUT_OFF:
@@ -124,8 +124,8 @@ def _turn_end(event: TurnEnded) -> v1.SessionUpdate:
     return v1.SessionInfoUpdate(meta={"hermes": {"turnEnded": said}})
 
 
-def _broken_off(event: StepFailed, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
-    """Close the words of a try that is made again, which cannot be taken back, for whoever is not told by a notice."""
+def _restarted_answer(event: StepFailed, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
+    """Mark the text of a step that is retried, for clients that take no notices."""
     if view.has_words and event.retried and not view.takes_notices:
         return (_agent_chunk(conversation.ANSWER_RESTARTED, event.message_id),)
     return ()
@@ -138,7 +138,7 @@ def _notice(event: Noticed, view: UpdateView) -> v1.SessionUpdate:
 
 
 def _compaction(event: Compaction) -> tuple[v1.SessionUpdate, ...]:
-    """Give one compaction's place in the conversation; what a broken try had said of its summary is taken back."""
+    """Return one compaction's updates; a failed attempt's summary is withdrawn."""
     named = event.compaction_id
     match event:
         case CompactionStarted():
@@ -158,7 +158,7 @@ def _compaction(event: Compaction) -> tuple[v1.SessionUpdate, ...]:
 
 
 def _news_of(event: Compaction, view: UpdateView) -> tuple[v1.SessionUpdate, ...]:
-    """Tell a client without compactions why nothing is said for a while, and that it was in vain."""
+    """Explain the pause of a compaction, and its failure, to clients that take no compactions."""
     match event:
         case CompactionStarted(again=False) if not view.is_replay:
             return (_notice(Noticed("info", conversation.COMPACTING), view),)
@@ -196,7 +196,7 @@ def _card(
 
 
 def _card_end(event: CallEnded, view: UpdateView) -> v1.SessionUpdateToolCallUpdate:
-    """Close a card; what was on it when its call was stopped stays, as the outcome only says that it was stopped."""
+    """Close a card; the content of a stopped call stays, because its outcome only says that it was stopped."""
     content: list[v1.ToolCallContent] = [*to_diffs(event.diffs)]
     if event.terminal_id and not view.is_replay:
         content.append(v1.Terminal(terminal_id=event.terminal_id))

@@ -1,4 +1,4 @@
-"""An editor as one of a session's audiences.
+"""Show a session's events to an editor.
 
 Knows: how an event becomes notifications on one connection. Does not know: where events come from.
 """
@@ -24,7 +24,7 @@ class EditorAudience:
     def __init__(self, client: ClientConnection, session: Session) -> None:
         self._client = client
         self._session = session
-        self._narration = UpdateStream(session.workspace.cwd)
+        self._updates = UpdateStream(session.workspace.cwd)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, EditorAudience) and (self._client, self._session) == (
@@ -37,7 +37,7 @@ class EditorAudience:
 
     def show(self, event: Event) -> None:
         """Queue the event's updates; a changed mode or option is shown with all the others."""
-        self._tell(event, is_replay=False)
+        self._show(event, is_replay=False)
         if isinstance(event, ModeChanged | OptionsChanged):
             self.notify(v2.ConfigOptionUpdate(config_options=config_options(self._session)))
         elif isinstance(event, CommandsChanged):
@@ -45,13 +45,13 @@ class EditorAudience:
         notify_edits(self._client, self._session.id, self._session.record.reviews, event)
 
     def replay_event(self, event: Event) -> None:
-        """Queue the updates of an event of the past; what is chosen now is told by the answer behind it."""
-        self._tell(event, is_replay=True)
+        """Queue the updates of a past event; the current options are in the answer that follows."""
+        self._show(event, is_replay=True)
 
-    def _tell(self, event: Event, *, is_replay: bool) -> None:
+    def _show(self, event: Event, *, is_replay: bool) -> None:
         if isinstance(event, ThoughtSaid) and not self._session.record.options.shows_thoughts:
             return
-        for update in self._narration.tell(event, is_replay=is_replay):
+        for update in self._updates.tell(event, is_replay=is_replay):
             self.notify(update)
 
     def notify(self, update: v2.SessionUpdate) -> None:
@@ -59,7 +59,7 @@ class EditorAudience:
         notify(self._client, self._session.id, update)
 
     async def drained(self) -> None:
-        """Wait while the editor reads too slowly."""
+        """Wait until the editor has read enough."""
         await self._client.connection.drained()
 
 
@@ -76,7 +76,7 @@ def available_commands(session: Session) -> list[v2.AvailableCommand]:
 
 
 def watch(client: ClientConnection, session: Session) -> None:
-    """Let the editor watch the session from now on; one that does so already goes on."""
+    """Attach the editor to the session; attaching it twice changes nothing."""
     session.ledger.admit(EditorAudience(client, session))
 
 

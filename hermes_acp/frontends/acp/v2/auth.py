@@ -1,7 +1,4 @@
-"""The ways to get a model, as auth methods.
-
-Knows: which methods are offered to which client. Does not know: how a key is checked.
-"""
+"""Auth methods in the wire types of version 2."""
 
 from hermes_acp.frontends.acp.connection.auth_options import CONFIGURED, SETUP
 from hermes_protocol import v2

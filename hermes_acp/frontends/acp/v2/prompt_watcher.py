@@ -44,11 +44,11 @@ class PromptWatcher:
             self.settled.set()
 
     def cancel(self) -> None:
-        """Stop it, wherever it is."""
+        """Cancel the prompt, queued or running."""
         self._place.cancel()
 
     def show(self, event: Event) -> None:
-        """Notice the prompt's insertion: its own parts, or the answer that its command got just before its end."""
+        """Detect the prompt's insertion: its own parts, or the answer to its command."""
         if isinstance(event, UserSaid) and event.parts is self._parts:
             self.message_id = event.message_id
             self.settled.set()
@@ -56,4 +56,4 @@ class PromptWatcher:
             self._answered = event.message_id
 
     async def drained(self) -> None:
-        """Never be behind."""
+        """Return at once: nothing is queued."""

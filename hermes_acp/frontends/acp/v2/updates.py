@@ -1,4 +1,4 @@
-"""Our events as session updates.
+"""Convert events to session updates.
 
 Knows: what each event looks like to an editor, and what it was told before as far as the next update depends on it.
 Does not know: where events come from. Live and replay go through the same function; what only holds at its moment
@@ -50,7 +50,7 @@ Update = v2.SessionUpdate
 
 
 class UpdateStream:
-    """One session, as one client is told of it."""
+    """One session's updates for one client."""
 
     def __init__(self, cwd: str) -> None:
         self._cwd = cwd
@@ -61,7 +61,7 @@ class UpdateStream:
         self._said = self._thought = ""
 
     def tell(self, event: Event, *, is_replay: bool = False) -> tuple[Update, ...]:
-        """Return the updates that show the next event; none for what editors are not shown."""
+        """Return the updates that show the next event."""
         match event:
             case PermissionAnswered(answer="reject_once" | "reject_always"):
                 self._rejected[event.call_id] = event.comment
@@ -93,7 +93,7 @@ class UpdateStream:
     def _words(
         self, event: TextSaid | ThoughtSaid | UserSaid | CommandAnswered | StepFailed, *, is_replay: bool
     ) -> tuple[Update, ...]:
-        """Tell who said what; what a broken step had said is taken back when it is tried again."""
+        """Return messages; those of a failed step are withdrawn when it is retried."""
         match event:
             case TextSaid():
                 self._said = event.message_id
@@ -149,7 +149,7 @@ class UpdateStream:
                 yield from self._end(event)
 
     def _progress(self, event: CallProgressed) -> Iterator[Update]:
-        """Return what is new of the output; all of its end where its beginning was dropped."""
+        """Return the new output, or all of it if its beginning was dropped."""
         call_id, before = event.call_id, self._outputs.get(event.call_id)
         if before is None:
             if event.text:
@@ -163,7 +163,7 @@ class UpdateStream:
             yield v2.TerminalOutputChunk(terminal_id=call_id, data=_base64(more))
 
     def _end(self, event: CallEnded) -> Iterator[Update]:
-        """Close the card; a result is appended where nothing else stands on it, else it takes that one's place."""
+        """Close the card; its result is appended to an empty card and replaces other content."""
         card = self._cards.pop(event.call_id, None)
         # What stood on a card stays where its call was stopped: the outcome only says that it was.
         is_stopped = event.status == "cancelled"
@@ -210,7 +210,7 @@ class UpdateStream:
 
 
 def card_of(call: CallProposed) -> v2.ToolCallUpdate:
-    """Return a call as it is understood, before it runs."""
+    """Return the card of a call before it runs."""
     return v2.ToolCallUpdate(
         tool_call_id=call.call_id,
         title=call.title,
@@ -225,7 +225,7 @@ def card_of(call: CallProposed) -> v2.ToolCallUpdate:
 
 
 def question_of(call: CallProposed) -> v2.ToolCallUpdate:
-    """Return a call as a person is asked about it: with its diffs, or the whole text that it will run or use."""
+    """Return the card of a permission question: with diffs, or the full text to be approved."""
     card = card_of(call)
     text = approval_text(call)
     shown: list[v2.ToolCallContent] = [v2.Content(content=_text(fenced(text)))] if text else []
@@ -269,7 +269,7 @@ def _state(event: TurnStarted | TurnEnded | PermissionAsked | PermissionAnswered
 def _compaction(
     event: CompactionStarted | SummarySaid | HistoryCompacted | CompactionFailed,
 ) -> tuple[Update, ...]:
-    """Return one compaction's place in the conversation; one that was asked for is all that the session does."""
+    """Return one compaction's updates; a requested one also sets the session's state."""
     named = event.compaction_id
     match event:
         case CompactionStarted():
@@ -293,7 +293,7 @@ def _on_card(card: v2.ToolCallUpdate) -> Update:
 
 
 def command_of(card: CallProposed | None) -> tuple[str, str] | None:
-    """Return a call's shell command and its folder; None for a call that is none."""
+    """Return a call's shell command and its folder; None for other calls."""
     match card:
         case CallProposed(kind="execute", raw_input={"command": str(line), "cwd": str(cwd)}):
             return line, cwd

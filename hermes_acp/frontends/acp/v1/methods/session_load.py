@@ -17,9 +17,9 @@ from hermes_protocol import v1
 async def load_session(client: ClientConnection, params: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
     """Replay everything, then answer; what happens meanwhile comes last. Raises SessionNotFound, Busy, BadRequest."""
     servers = specs_of(client, params.mcp_servers)
-    with CatchUp(lambda session: EditorAudience(client, session)) as latecomer:
-        session, past = await open_stored(client, params, latecomer.join)
-        await latecomer.hear(past)
+    with CatchUp(lambda session: EditorAudience(client, session)) as catch_up:
+        session, past = await open_stored(client, params, catch_up.join)
+        await catch_up.hear(past)
     await client.app.mcp_manager.equip(session, servers, can_ask=client.can_ask)
     announce_commands(client, session)
     return v1.LoadSessionResponse(

@@ -7,7 +7,7 @@ from hermes_protocol import v2
 
 def hear(client: ClientConnection, params: v2.MessageMcpNotification) -> None:
     """Hand it to whoever asked, in the order of reading."""
-    client.server_line.hear(params.server_id, params.request_id, params.method, params.params or None)
+    client.mcp_tunnel.hear(params.server_id, params.request_id, params.method, params.params or None)
 
 
 METHOD = Method(v2.MessageMcpNotification, hear, is_notification=True, is_unstable=True)

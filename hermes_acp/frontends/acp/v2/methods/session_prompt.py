@@ -22,7 +22,7 @@ async def prompt(client: ClientConnection, params: v2.PromptRequest) -> v2.Promp
     """
     session = client.session(params.session_id)
     prompting = PromptWatcher(session, blocks_to_parts(params.prompt))
-    client.go_on(lambda: _see_through(client, session, prompting))
+    client.run_beyond_answer(lambda: _see_through(client, session, prompting))
     try:
         await prompting.settled.wait()
     except anyio.get_cancelled_exc_class():

@@ -37,9 +37,9 @@ async def resume_session(
 
 async def _show_again(client: ClientConnection, params: v2.ResumeSessionRequest) -> Session:
     """Open it and replay everything; what happens meanwhile comes last."""
-    with CatchUp(lambda session: EditorAudience(client, session)) as latecomer:
-        session, past = await _load(client, params, latecomer.join)
-        await latecomer.hear(past)
+    with CatchUp(lambda session: EditorAudience(client, session)) as catch_up:
+        session, past = await _load(client, params, catch_up.join)
+        await catch_up.hear(past)
     return session
 
 
