@@ -20,7 +20,7 @@ TERMS = AdmissionPolicy(TOKEN, LOCAL_NAMES | {"agent.example"}, frozenset({"http
 
 def judge(terms: AdmissionPolicy = TERMS, **headers: str) -> int:
     given = {"host": "127.0.0.1:8722", "authorization": f"Bearer {TOKEN}"} | headers
-    refusal = terms.judge(Headers({name.replace("_", "-"): value for name, value in given.items()}))
+    refusal = terms.check(Headers({name.replace("_", "-"): value for name, value in given.items()}))
     return refusal.status if refusal else 0
 
 

@@ -1,1 +1,1 @@
-"""The server for clients that are elsewhere: ACP over streamable HTTP and WebSocket, many of them in one process."""
+"""Serve remote clients: ACP over streamable HTTP and WebSocket, many clients in one process."""

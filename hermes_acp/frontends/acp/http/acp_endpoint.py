@@ -1,6 +1,6 @@
 """The one endpoint `/acp`: POST, GET, DELETE, and the upgrade to a WebSocket.
 
-Knows: who is let in, which method does what. Does not know: sessions, turns; a connection is a visit's business.
+Knows: who is admitted, which method does what. Does not know: sessions, turns.
 Source: the Agent Client Protocol's proposal "Streamable HTTP & WebSocket Transport".
 """
 
@@ -41,12 +41,12 @@ class Endpoint:
 
     def __init__(
         self,
-        terms: AdmissionPolicy,
+        policy: AdmissionPolicy,
         clients: RemoteClients,
         note_request: Callable[[tuple[str, int]], None] = lambda _: None,
     ) -> None:
-        """Serve the visits; `note_request` is told from which address and port each whole request came."""
-        self._terms = terms
+        """Prepare; `note_request` receives the address and port of each complete request."""
+        self._policy = policy
         self._clients = clients
         self._note_request = note_request
         self._bodies = BodyReader(clients.server_limits.bodies_bytes, clients.server_limits.body_s)
@@ -65,7 +65,7 @@ class Endpoint:
                 await send({"type": f"lifespan.{stage}.complete"})
 
     async def _upgrade(self, socket: WebSocket) -> None:
-        refusal = self._terms.judge(socket.headers)
+        refusal = self._policy.check(socket.headers)
         if refusal is None and socket.scope["path"] != PATH:
             refusal = AdmissionRefusal(404, serving.wrong_path(PATH))
         if refusal is None:
@@ -74,7 +74,7 @@ class Endpoint:
             await socket.send_denial_response(refuse(refusal))
 
     async def _serve(self, request: Request, receive: Receive, send: Send) -> None:
-        refusal = self._judge(request)
+        refusal = self._check(request)
         if refusal is None and request.method == "GET":
             await self._stream(request, receive, send)
             return
@@ -91,17 +91,17 @@ class Endpoint:
         await self._respond(request, response, send)
 
     async def _respond(self, request: Request, response: Response, send: Send) -> None:
-        """Answer, and let what is left of the body run out: a sender still sending does not read."""
+        """Answer while the rest of the body is drained: a client that is still sending does not read."""
         response.headers.update(self._cross_origin(request))
         with anyio.move_on_after(REFUSAL_S):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(drain, request)
                 await response(request.scope, request.receive, send)
 
-    def _judge(self, request: Request) -> AdmissionRefusal | None:
+    def _check(self, request: Request) -> AdmissionRefusal | None:
         if request.method == "OPTIONS":
-            return self._terms.judge_place(request.headers)
-        refusal = self._terms.judge(request.headers)
+            return self._policy.check_host_and_origin(request.headers)
+        refusal = self._policy.check(request.headers)
         if refusal is None and request.url.path != PATH:
             return AdmissionRefusal(404, serving.wrong_path(PATH))
         return refusal
@@ -176,7 +176,7 @@ class Endpoint:
     def _cross_origin(self, request: Request) -> dict[str, str]:
         """Let a page of an allowed origin read the answer."""
         origin = request.headers.get("origin")
-        if origin is None or origin not in self._terms.origins:
+        if origin is None or origin not in self._policy.origins:
             return {}
         headers = {
             "access-control-allow-origin": origin,

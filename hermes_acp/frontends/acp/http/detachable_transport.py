@@ -1,4 +1,4 @@
-"""A wire whose client comes and goes.
+"""A transport that survives a dropped line of its client.
 
 Knows: messages that came in and wait for the connection, streams that carry what goes out, how much may wait on either
 side. Does not know: HTTP, WebSocket, what a message means.
@@ -46,7 +46,7 @@ class DetachableTransport:
         self._is_closed = False
 
     async def deliver(self, message: bytes) -> None:
-        """Hand in one whole message; waits while too many wait. Raises PeerGone when the connection has ended.
+        """Queue one incoming message; wait while too many are queued. Raises PeerGone when the connection has ended.
 
         Line ends inside the message become spaces: JSON has them between tokens only.
         """
@@ -62,7 +62,7 @@ class DetachableTransport:
         self._wake()
 
     async def receive(self) -> bytes:
-        """Take everything that was handed in."""
+        """Return everything that was queued."""
         await anyio.lowlevel.checkpoint()
         while not self._incoming:
             if self._is_closed:
@@ -75,7 +75,7 @@ class DetachableTransport:
         return taken
 
     async def send(self, data: bytes) -> None:
-        """Put every message on its stream; waits while the client is too far behind, or away with too much waiting."""
+        """Queue every message on its stream; wait while the client is too far behind."""
         if self._is_closed:
             raise PeerGone(serving.CONNECTION_ENDED)
         for frame in data.split(b"\n"):
@@ -94,7 +94,7 @@ class DetachableTransport:
             self.forget(route.session_id)
 
     def outbox(self, session_id: str | None) -> Outbox:
-        """Return the stream of a session, or of the connection itself; it exists from the first time it is named."""
+        """Return the stream of a session, or of the connection itself; create it on first use."""
         if (outbox := self._outboxes.get(session_id)) is None:
             outbox = self._outboxes[session_id] = Outbox(self._account)
             if self._is_closed:
@@ -102,7 +102,7 @@ class DetachableTransport:
         return outbox
 
     def forget(self, session_id: str) -> None:
-        """Drop a stream: nothing more comes on it."""
+        """Drop a stream that is complete."""
         if outbox := self._outboxes.pop(session_id, None):
             outbox.finish()
 
@@ -111,7 +111,7 @@ class DetachableTransport:
         return session_id in self._outboxes or len(self._outboxes) < MAX_STREAMS
 
     async def aclose(self) -> None:
-        """Take nothing more in either direction; streams end when they have carried what waits."""
+        """Accept nothing more; streams end when they have sent what is queued."""
         self._is_closed = True
         for outbox in self._outboxes.values():
             outbox.finish()

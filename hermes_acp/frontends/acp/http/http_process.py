@@ -40,7 +40,7 @@ STREAMS_PER_CONNECTION: Final = 1100
 
 
 def run(environment: Environment, settings: ServeSettings, announce: Callable[[str], None]) -> int:
-    """Serve until a signal; give the exit code. Raises ConfigError for an address that cannot be listened on."""
+    """Serve until a signal; return the exit code. Raises ConfigError for an address that cannot be bound."""
     listener = listen(settings.host, settings.port)
     port = listener.getsockname()[1]
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
@@ -48,7 +48,7 @@ def run(environment: Environment, settings: ServeSettings, announce: Callable[[s
     announce(serving.serving(f"http://{shown}:{port}{PATH}"))
     if not settings.token:
         announce(serving.generated_token(token))
-    terms = AdmissionPolicy(
+    policy = AdmissionPolicy(
         token=token,
         hosts=LOCAL_NAMES | {host_name(settings.host)} | {name.lower() for name in settings.hosts},
         origins=frozenset(settings.origins),
@@ -58,7 +58,7 @@ def run(environment: Environment, settings: ServeSettings, announce: Callable[[s
     raise_limit()
     guard.start()
     guard.watch_signals()
-    return anyio.run(_serve, environment, terms, listener, guard)
+    return anyio.run(_serve, environment, policy, listener, guard)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -87,19 +87,19 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 async def _serve(
-    environment: Environment, terms: AdmissionPolicy, listener: socket.socket, guard: ShutdownGuard
+    environment: Environment, policy: AdmissionPolicy, listener: socket.socket, guard: ShutdownGuard
 ) -> int:
     app = App(environment)
     try:
         async with background_tasks(app.run):
-            return await _serve_app(app, terms, listener, guard)
+            return await _serve_app(app, policy, listener, guard)
     finally:
         with anyio.CancelScope(shield=True):
             await app.aclose()
 
 
-async def _serve_app(app: App, terms: AdmissionPolicy, listener: socket.socket, guard: ShutdownGuard) -> int:
-    """Serve whoever comes until a signal ends it; give the exit code."""
+async def _serve_app(app: App, policy: AdmissionPolicy, listener: socket.socket, guard: ShutdownGuard) -> int:
+    """Serve clients until a signal; return the exit code."""
     code = 0
     async with anyio.create_task_group() as tasks:
         clients = RemoteClients(app, tasks)
@@ -109,7 +109,7 @@ async def _serve_app(app: App, terms: AdmissionPolicy, listener: socket.socket, 
             http: Any = hypercorn_loop  # its types are written for one framework's stubs
             connections = Connections(default_bounds())
             config = http_config(Listener.taking_over(listener, connections), app)
-            endpoint = Endpoint(terms, clients, connections.note_request)
+            endpoint = Endpoint(policy, clients, connections.note_request)
             await http.serve(endpoint, config, shutdown_trigger=stopping.wait, mode="asgi")
             closed.set()
 
@@ -125,17 +125,17 @@ async def _serve_app(app: App, terms: AdmissionPolicy, listener: socket.socket, 
 
 
 def http_config(listener: Listener, app: App) -> Config:
-    """Say what the HTTP server may hold and how long it may wait; it writes no log of its own."""
+    """Return the HTTP server's limits and timeouts; it writes no log of its own."""
 
     class Reporter(Logger):
-        """Hands the server's own faults to the app; nothing that was asked for is written down."""
+        """Reports the server's own faults to the app; requests are not logged."""
 
         async def exception(self, message: str, *args: Any, **kwargs: Any) -> None:
             if (error := sys.exception()) is not None:
                 app.report_bug(error, os.urandom(6).hex())
 
     class Listening(Config):
-        """Serves at the socket that is there."""
+        """Uses the socket that is already bound."""
 
         def create_sockets(self) -> Sockets:
             return Sockets([], [listener], [])

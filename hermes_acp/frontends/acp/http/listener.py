@@ -35,7 +35,7 @@ class ConnectionLimits(Struct, frozen=True):
 
     @classmethod
     def of_limit(cls, descriptors: int) -> Self:
-        """Leave half of a number of descriptors to the sessions, and a quarter of the rest to other addresses."""
+        """Return limits that leave half of the descriptors to sessions; one address gets three quarters of the rest."""
         total = max(MIN_CONNECTIONS, descriptors // 2)
         return cls(total, max(MIN_CONNECTIONS, total * 3 // 4), min(MAX_SILENT, max(4, descriptors // 8)))
 
@@ -53,7 +53,7 @@ class Connections:
         self._of_host: Counter[str] = Counter()
 
     def admit(self, connection: "_Connection") -> bool:
-        """Count a new connection, or tell that there is no room for it."""
+        """Count a new connection; return whether there is room for it."""
         is_full = self._of_host.total() >= self._bounds.total
         is_full |= self._of_host[connection.peer[0]] >= self._bounds.a_peer
         if is_full and not self._evict():
@@ -65,11 +65,11 @@ class Connections:
         return True
 
     def note_request(self, peer: PeerAddress) -> None:
-        """Note that a connection has sent a whole request: it is not silent any more."""
+        """Note that a connection has sent a complete request, so it is no longer silent."""
         self._silent.pop(peer, None)
 
     def forget(self, connection: "_Connection") -> None:
-        """Count a connection no more."""
+        """Stop counting a connection."""
         if connection.is_evicted:
             self.lingering -= connection.has_ended
             self.closing -= not connection.has_ended
@@ -120,7 +120,7 @@ class _Connection(socket.socket):
         return data
 
     def close(self) -> None:
-        """Close it and count it no more."""
+        """Close it and stop counting it."""
         connections, self.counted_by = self.counted_by, None
         if connections:
             connections.forget(self)
@@ -135,7 +135,7 @@ class Listener(socket.socket):
 
     @classmethod
     def taking_over(cls, listening: socket.socket, connections: Connections) -> Self:
-        """Make one of a socket that listens already."""
+        """Take over a socket that already listens."""
         made = cls(listening.family, listening.type, listening.proto, fileno=listening.detach())
         made.setblocking(False)
         made.connections = connections

@@ -1,4 +1,4 @@
-"""Messages on their way to one stream of a client, numbered, kept a little while after they were sent.
+"""Messages for one stream of a client: numbered, and kept for a while after they were sent.
 
 Knows: what was sent and what was not, how a reader that lost its stream goes on where it was. Does not know: how a
 message is written on a stream, or who reads.
@@ -60,13 +60,13 @@ class BufferAccount:
             await self._changed.wait()
 
     def release(self) -> None:
-        """Let everybody go who waits for room: there will be no reader."""
+        """Release everyone who waits for room: there will be no reader."""
         self.unsent_bytes = 0
         self.change(0)
 
 
 class Outbox:
-    """The messages of one stream. It has at most one reading at a time; a new one ends the one before."""
+    """The messages of one stream. It has at most one reader; a new one displaces the one before."""
 
     def __init__(self, account: BufferAccount) -> None:
         self._account = account
@@ -86,14 +86,14 @@ class Outbox:
         self._wake()
 
     def finish(self) -> None:
-        """Let the reader have what is left, then its end."""
+        """End the stream after what is queued."""
         if not self.is_finished:
             self.is_finished = True
             self._account.streams -= 1
             self._wake()
 
     def open(self, after: int | None) -> "OutboxReader":
-        """Begin to read behind message `after`; None goes on where the last reading stopped.
+        """Begin to read behind message `after`; None continues where the last reader stopped.
 
         Raises MessagesExpired, NeverSent.
         """
@@ -146,7 +146,7 @@ class Outbox:
             self._kept_bytes -= len(self._kept.popleft())
 
     async def settled(self) -> None:
-        """Wait until the reader there is has everything; without a reader there is nothing to wait for."""
+        """Wait until the reader has everything; return at once without a reader."""
         while self._reading and self._unsent and not self.is_finished:
             await self._grown.wait()
 
@@ -181,7 +181,7 @@ class OutboxReader:
         return await self._outbox.next_of(self)
 
     def confirm(self, messages: list[NumberedMessage]) -> None:
-        """Say that these were written."""
+        """Confirm that these were written."""
         self._outbox.sent(self, messages[-1].number)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What a POST says: which connection it is for, whether it may be passed on.
+"""Check a posted message and pass it on to its connection.
 
 Knows: the proposal's headers and status codes. Does not know: streams, sockets.
 Source: the Agent Client Protocol's proposal "Streamable HTTP & WebSocket Transport".
@@ -36,13 +36,13 @@ GONE: Final = AdmissionRefusal(404, serving.NO_CONNECTION)
 
 
 def refuse(refusal: AdmissionRefusal) -> Response:
-    """Say no, in a sentence."""
+    """Return a refusal as a response."""
     headers = {"www-authenticate": 'Bearer realm="hermes-acp"'} if refusal.status == 401 else None
     return Response(f"{refusal.reason}\n", refusal.status, headers, "text/plain")
 
 
 def find_remote_client(clients: RemoteClients, request: Request) -> RemoteClient | AdmissionRefusal:
-    """Find the connection a request names."""
+    """Return the connection a request names, or the refusal."""
     client_id = request.headers.get(CONNECTION_ID)
     if client_id is None:
         return AdmissionRefusal(400, serving.NO_CONNECTION_ID)

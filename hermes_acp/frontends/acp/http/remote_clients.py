@@ -28,7 +28,7 @@ FLUSH_S: Final = 0.6
 
 
 class ServerLimits(Struct, frozen=True):
-    """How long, and for how many, this server waits.
+    """The server's timeouts and maxima.
 
     `absence_s` is how long a client may have no stream open before its connection ends; `greeting_s` how long it may
     take to initialize; `stall_s` how long it may take none of what is being written to it; `keepalive_s` how often a
@@ -45,7 +45,7 @@ class ServerLimits(Struct, frozen=True):
 
 
 class TooManyClients(Exception):
-    """No further connection is taken: there are too many, or the server is stopping."""
+    """No further connection is accepted: there are too many, or the server is stopping."""
 
 
 class RemoteClient:
@@ -96,12 +96,12 @@ class RemoteClient:
             self.end_soon()
 
     def touch(self) -> None:
-        """Note a sign of life."""
+        """Restart the absence timeout."""
         moved, self._moved = self._moved, anyio.Event()
         moved.set()
 
     def end_soon(self) -> None:
-        """Begin to end: what runs is cancelled, what is queued is given to the client if it reads it now."""
+        """Start to end: cancel what runs, send what is queued if the client reads it now."""
         self.is_ending = True
         self._connection.close_soon()
 
@@ -139,7 +139,7 @@ class RemoteClient:
             self.end_soon()
 
     async def _watch_absence(self) -> None:
-        """End an initialized connection once no client is there and nothing arrives for `absence_s` seconds."""
+        """End the connection after `absence_s` without a stream or a message; nothing else times it out."""
         while True:
             moved = self._moved
             if not self.is_away:
@@ -172,7 +172,7 @@ class RemoteClients:
         self.is_stopping = False
 
     def begin(self, kind: Kind) -> RemoteClient:
-        """Take a new connection. Raises TooManyClients."""
+        """Start a new connection. Raises TooManyClients."""
         if self.is_stopping or len(self._clients) >= self.server_limits.connections:
             raise TooManyClients
         remote_client = RemoteClient(
@@ -187,7 +187,7 @@ class RemoteClients:
         return self._clients.get(client_id)
 
     async def stop(self) -> None:
-        """Take nobody new, end everybody, wait until all are gone."""
+        """Refuse new clients, end all connections and wait until they are gone."""
         self.is_stopping = True
         async with anyio.create_task_group() as tasks:
             for remote_client in tuple(self._clients.values()):

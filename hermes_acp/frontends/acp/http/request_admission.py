@@ -1,7 +1,7 @@
-"""Who may knock: the host a request was sent to, the page it came from, the token it carries.
+"""Admit requests by their Host header, origin and bearer token.
 
 Knows: DNS rebinding, cross-site requests, bearer tokens in headers and in WebSocket subprotocols.
-Does not know: what is asked for once inside.
+Does not know: what is requested.
 Source: RFC 6750 (bearer tokens), RFC 6454 (origins); the token among the subprotocols is for browsers, which cannot set
 headers on a WebSocket.
 """
@@ -23,26 +23,26 @@ PROTOCOL: Final = "acp"
 
 
 class AdmissionRefusal(Struct, frozen=True):
-    """Why somebody is sent away; `reason` never says what would have been right."""
+    """Why a request is refused; `reason` never says what would have been right."""
 
     status: int
     reason: str
 
 
 class AdmissionPolicy(Struct, frozen=True):
-    """What a request must fulfil before anything of it is read."""
+    """What a request must fulfil before its body is read."""
 
     token: str
     hosts: frozenset[str] = LOCAL_NAMES
     origins: frozenset[str] = frozenset()
     takes_any_address: bool = False
 
-    def judge(self, headers: Headers) -> AdmissionRefusal | None:
-        """Return what is wrong with a request, None when it may come in."""
-        return self.judge_place(headers) or self._judge_token(headers)
+    def check(self, headers: Headers) -> AdmissionRefusal | None:
+        """Return why a request is refused; None if it is admitted."""
+        return self.check_host_and_origin(headers) or self._check_token(headers)
 
-    def judge_place(self, headers: Headers) -> AdmissionRefusal | None:
-        """Judge the host and the origin alone: a browser's preflight carries no token."""
+    def check_host_and_origin(self, headers: Headers) -> AdmissionRefusal | None:
+        """Check only the host and the origin: a browser's preflight carries no token."""
         if not self._is_ours(headers.get("host", "")):
             return AdmissionRefusal(421, serving.WRONG_HOST)
         origin = headers.get("origin")
@@ -50,7 +50,7 @@ class AdmissionPolicy(Struct, frozen=True):
             return AdmissionRefusal(403, serving.WRONG_ORIGIN)
         return None
 
-    def _judge_token(self, headers: Headers) -> AdmissionRefusal | None:
+    def _check_token(self, headers: Headers) -> AdmissionRefusal | None:
         offered = _token_of(headers)
         if offered is None:
             return AdmissionRefusal(401, serving.NO_TOKEN)
@@ -59,7 +59,7 @@ class AdmissionPolicy(Struct, frozen=True):
         return None
 
     def _is_ours(self, host: str) -> bool:
-        """Return whether a host is this server. Addresses are: DNS rebinding needs a name."""
+        """Accept known names and, if allowed, any address: DNS rebinding needs a name."""
         name = host_name(host)
         if name in self.hosts:
             return True
@@ -90,7 +90,7 @@ def _token_of(headers: Headers) -> bytes | None:
 
 
 def _decoded(text: str) -> bytes:
-    """Read base64url without its padding; what is none is as wrong as a wrong token."""
+    """Read base64url without its padding; invalid base64 counts as a wrong token."""
     try:
         return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:

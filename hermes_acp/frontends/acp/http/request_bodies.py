@@ -1,4 +1,4 @@
-"""Request bodies, with bounds on each and on all of them.
+"""Read request bodies, with limits on each and on all of them.
 
 Knows: how long a body may be and may take. Does not know: what it says.
 """
@@ -56,7 +56,7 @@ class BodyReader:
 
 
 async def drain(request: Request) -> None:
-    """Take what is still coming and drop it, up to the end of the body or of the connection."""
+    """Discard the rest of the body."""
     try:
         async for _ in Request(request.scope, request.receive).stream():
             pass

@@ -1,4 +1,4 @@
-"""Where in a stream its reader wants to go on.
+"""The position from which a client wants to resume a stream.
 
 Knows: the header Last-Event-ID. Does not know: what is kept of a stream.
 """
@@ -10,10 +10,10 @@ from hermes_acp.frontends.acp.messages import serving
 
 
 def resume_position(headers: Headers) -> int | AdmissionRefusal | None:
-    """Return the number of the last message that came through; None when the client does not say."""
-    told = headers.get("last-event-id")
-    if told is None or told == "":
+    """Return the number of the last message that came through; None if the client does not say."""
+    value = headers.get("last-event-id")
+    if value is None or value == "":
         return None
-    if not (told.isascii() and told.isdigit()) or len(told) > 15:
+    if not (value.isascii() and value.isdigit()) or len(value) > 15:
         return AdmissionRefusal(400, serving.BAD_POSITION)
-    return int(told)
+    return int(value)

@@ -25,7 +25,7 @@ EXTRA: Final = frozenset({"hypercorn", "starlette", "h2", "h11", "wsproto", "pri
 
 
 def serve_command(arguments: Sequence[str]) -> int:
-    """Serve clients over HTTP and WebSocket until a signal; give the exit code."""
+    """Serve clients over HTTP and WebSocket until a signal; return the exit code."""
     options = _parser().parse_args(arguments)
     try:
         environment = read_environment()

@@ -1,4 +1,4 @@
-"""What `hermes-acp serve` was told.
+"""The settings of `hermes-acp serve`.
 
 Knows: flags and the token's variable, and which of their values cannot be meant. Does not know: sockets.
 """
@@ -17,7 +17,7 @@ TOKEN_VARIABLE: Final = "HERMES_SERVE_TOKEN"
 
 
 class ServeSettings(Struct, frozen=True):
-    """Where to listen and for whom; an empty token means that one is made."""
+    """Where to listen and for whom; an empty token means that one is generated."""
 
     host: str
     port: int
@@ -28,7 +28,7 @@ class ServeSettings(Struct, frozen=True):
 
 
 def read_address(listen: str, *, allow_remote: bool) -> tuple[str, int]:
-    """Split HOST:PORT. Raises ConfigError for what is none, or can be reached by others unasked."""
+    """Split HOST:PORT. Raises ConfigError for an invalid address, or a remote one that is not allowed."""
     host, colon, port = listen.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not (colon and host and port.isascii() and port.isdigit() and int(port) < 65536):
@@ -48,7 +48,7 @@ def read_address(listen: str, *, allow_remote: bool) -> tuple[str, int]:
 
 
 def check_token(token: str) -> str:
-    """Give the token back if it can be one. Raises ConfigError, without quoting it."""
+    """Return a valid token unchanged. Raises ConfigError, without quoting it."""
     if token and (
         len(token) < MIN_TOKEN_LENGTH or not token.isascii() or not token.isprintable() or " " in token
     ):

@@ -1,4 +1,4 @@
-"""Which connection each open session belongs to: one at a time, as between processes.
+"""Which connection each open session belongs to; one at a time, as between processes.
 
 Knows: sessions are begun, opened and let go by calls that name them. Does not know: how any call is served.
 A client that lost its connection and made a new one asks for its session again; then the lost one gives way.
@@ -22,15 +22,15 @@ READING_METHODS: Final = frozenset({"session/status"})
 
 
 class ClaimHolder(Protocol):
-    """Whoever may hold sessions."""
+    """A connection that may hold sessions."""
 
     @property
     def is_away(self) -> bool:
-        """Whether nobody is at the other end just now."""
+        """Whether the client has no stream open."""
         ...
 
     async def end(self) -> None:
-        """Give up everything and be gone."""
+        """End the connection and wait until its sessions are free."""
         ...
 
 
@@ -57,8 +57,8 @@ class SessionClaims:
         """Return whether no other connection holds the session."""
         return self._holders.get(session_id, holder) is holder
 
-    async def win(self, session_id: str, holder: ClaimHolder) -> None:
-        """Take a session, from a connection whose client is away if need be. Raises Busy."""
+    async def take_over(self, session_id: str, holder: ClaimHolder) -> None:
+        """Take a session, from a connection whose client is away if necessary. Raises Busy."""
         while not self.is_free_for(session_id, holder):
             other = self._holders[session_id]
             if not other.is_away:
@@ -102,7 +102,7 @@ class SessionGuard:
     async def _open(self, call: IncomingRequest, session_id: str) -> object:
         had_it = session_id in self._claims.held_by(self._holder)
         try:
-            await self._claims.win(session_id, self._holder)
+            await self._claims.take_over(session_id, self._holder)
         except Busy as error:
             raise to_peer_error(error) from error
         is_open = had_it

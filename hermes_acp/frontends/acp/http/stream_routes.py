@@ -50,7 +50,7 @@ class Routes:
         self._expected: dict[RequestId, StreamRoute] = {}
 
     def expect(self, request: Request) -> bool:
-        """Note where a request's reply goes; False when one with its id is still unanswered."""
+        """Note where a request's reply goes; False if its ID is still in use."""
         if request.id in self._expected:
             return False
         self._expected[request.id] = _route_of_reply(request)
@@ -64,7 +64,7 @@ class Routes:
         return StreamRoute(session_in(message.params) if message.params is not UNSET else None)
 
     def _route_of(self, reply_id: RequestId | UnsetType | None) -> StreamRoute:
-        """Return where a reply goes: one without an ID, such as to invalid JSON, goes to the connection."""
+        """Return the route of a reply; one without a request, such as for invalid JSON, is the connection's."""
         return (
             StreamRoute(None)
             if reply_id is None or reply_id is UNSET

@@ -1,4 +1,4 @@
-"""One client's WebSocket.
+"""Serve one client over its WebSocket.
 
 Knows: text frames, how a client that counts its messages comes back to its connection. Does not know: what is said.
 Source: RFC 6455; the Agent Client Protocol's proposal "Streamable HTTP & WebSocket Transport".
@@ -27,7 +27,7 @@ TAKEN_OVER: Final = 4001
 
 
 async def serve_socket(clients: RemoteClients, socket: WebSocket) -> None:
-    """Serve a client that was let in, from the upgrade to the end of its socket."""
+    """Serve an admitted client from the upgrade to the end of its socket."""
     attached = _attach(clients, socket)
     if isinstance(attached, AdmissionRefusal):
         await socket.send_denial_response(refuse(attached))
@@ -51,7 +51,7 @@ async def serve_socket(clients: RemoteClients, socket: WebSocket) -> None:
 def _attach(
     clients: RemoteClients, socket: WebSocket
 ) -> tuple[RemoteClient, OutboxReader] | AdmissionRefusal:
-    """Give a new connection, or the one that the client comes back to, each with its reading."""
+    """Return a new connection, or the one that the client resumes, with its reader."""
     after = resume_position(socket.headers)
     if isinstance(after, AdmissionRefusal):
         return after

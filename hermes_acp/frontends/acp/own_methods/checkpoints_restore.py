@@ -1,4 +1,4 @@
-"""_hermes/checkpoints/restore: take back what a turn changed, or what an undo put back."""
+"""_hermes/checkpoints/restore: undo what a turn changed, or redo it."""
 
 from hermes_acp.core.checkpoint_types import RestoreResult
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
@@ -9,9 +9,9 @@ from hermes_protocol import own
 async def restore_checkpoint(
     client: ClientConnection, params: own.CheckpointsRestoreParams
 ) -> own.CheckpointsRestoreResult:
-    """Put everything back that was meant or, where something is in the way, nothing.
+    """Restore all requested files or, if there is a conflict, none.
 
-    The session must be open: its model is told. Raises SessionNotFound, Busy, CheckpointError, StorageError.
+    The session must be open: its model is informed. Raises SessionNotFound, Busy, CheckpointError, StorageError.
     """
     session = client.session(params.session_id)
     undoing = client.app.checkpoint_service.undoing(session.id, session.ledger.emit)

@@ -1,4 +1,4 @@
-"""initialize: agree on a version, say what works.
+"""initialize: negotiate the version and announce the capabilities.
 
 Knows: the capabilities of this agent. Does not know: event loops; it is answered before one is imported.
 """
@@ -18,7 +18,7 @@ VERSION: Final = 1
 
 
 def initialize(client: ClientConnection, params: v1.InitializeRequest) -> v1.InitializeResponse:
-    """Answer with the only version spoken, whatever was asked for."""
+    """Answer with version 1, whatever was requested."""
     client.greet(VERSION, params)
     unstable = client.offers_unstable
     return v1.InitializeResponse(

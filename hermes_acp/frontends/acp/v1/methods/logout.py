@@ -7,7 +7,7 @@ from hermes_protocol import v1
 
 
 async def logout(client: ClientConnection, params: v1.LogoutRequest) -> v1.LogoutResponse:
-    """Let go of the model."""
+    """Sign out."""
     client.app.configuration.sign_out()
     await notify_auth_status(client)
     return v1.LogoutResponse()

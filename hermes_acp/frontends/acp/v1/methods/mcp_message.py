@@ -1,4 +1,4 @@
-"""mcp/message: what a server that the client carries tells while a request of ours stands."""
+"""mcp/message: a notification from an MCP server that the client carries, during a request."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
@@ -6,7 +6,7 @@ from hermes_protocol import v1
 
 
 def hear(client: ClientConnection, params: v1.MessageMcpNotification) -> None:
-    """Hand it to whoever asked, in the order of reading."""
+    """Pass it on to the request, in the order of reading."""
     client.mcp_tunnel.hear(params.server_id, params.request_id, params.method, params.params or None)
 
 

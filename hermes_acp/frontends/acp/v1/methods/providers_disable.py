@@ -1,4 +1,4 @@
-"""providers/disable: use a provider no more, in this process alone."""
+"""providers/disable: disable a provider in this process."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
@@ -9,7 +9,7 @@ from hermes_protocol import v1
 async def disable_provider(
     client: ClientConnection, params: v1.DisableProviderRequest
 ) -> v1.DisableProviderResponse:
-    """Disable it from the next turn on; one that is disabled already stays so. Raises BadRequest."""
+    """Disable it from the next turn on; disabling it twice changes nothing. Raises BadRequest."""
     client.app.configuration.access.disable(params.provider_id)
     client.app.configuration.forget_model()
     await notify_auth_status(client)

@@ -1,4 +1,4 @@
-"""providers/list: the providers there are, and where each is reached."""
+"""providers/list: the providers and their addresses."""
 
 import anyio.to_thread
 

@@ -1,4 +1,4 @@
-"""providers/set: reach a provider another way, in this process alone."""
+"""providers/set: change a provider's address or headers in this process."""
 
 from hermes_acp.config.provider_access import ProviderEndpoint
 from hermes_acp.core.errors import BadRequest

@@ -1,4 +1,4 @@
-"""session/archive: close a session and take it out of the usual lists."""
+"""session/archive: close a session and hide it from the default list."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
@@ -8,7 +8,7 @@ from hermes_protocol import v1
 async def archive_session(
     client: ClientConnection, params: v1.ArchiveSessionRequest
 ) -> v1.ArchiveSessionResponse:
-    """Archive it; one that is archived already stays so. Raises SessionNotFound, Busy."""
+    """Archive it; archiving it twice changes nothing. Raises SessionNotFound, Busy."""
     await client.app.session_admin.archive(params.session_id)
     return v1.ArchiveSessionResponse()
 

@@ -1,4 +1,4 @@
-"""session/close: let a session go; what runs in it is stopped."""
+"""session/close: stop what runs in a session and close it."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method

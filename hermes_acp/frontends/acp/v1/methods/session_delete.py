@@ -1,4 +1,4 @@
-"""session/delete: remove a session and its record for good."""
+"""session/delete: delete a session and its record permanently."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
@@ -8,7 +8,7 @@ from hermes_protocol import v1
 async def delete_session(
     client: ClientConnection, params: v1.DeleteSessionRequest
 ) -> v1.DeleteSessionResponse:
-    """Delete it; one that does not exist is deleted already. Raises Busy while another process has it open."""
+    """Delete it; succeed if it does not exist. Raises Busy while another process has it open."""
     await client.app.sessions.delete(params.session_id)
     return v1.DeleteSessionResponse()
 

@@ -1,4 +1,4 @@
-"""session/load: open a stored session and show it again from its beginning."""
+"""session/load: open a stored session and replay it from its start."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method

@@ -1,4 +1,4 @@
-"""session/new: begin a session in a working directory."""
+"""session/new: start a session in a working directory."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method

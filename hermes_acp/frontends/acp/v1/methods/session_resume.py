@@ -1,4 +1,4 @@
-"""session/resume: open a stored session without showing it again."""
+"""session/resume: open a stored session without replaying it."""
 
 from msgspec import UNSET
 
@@ -19,7 +19,7 @@ from hermes_protocol import v1
 async def resume_session(
     client: ClientConnection, params: v1.ResumeSessionRequest
 ) -> v1.ResumeSessionResponse:
-    """Open the session and say what opening it brought to light. Raises SessionNotFound, Busy, BadRequest."""
+    """Open the session and show the notices that this caused. Raises SessionNotFound, Busy, BadRequest."""
     servers = specs_of(client, params.mcp_servers)
     session, past = await open_stored(client, params, lambda session: watch(client, session))
     for event in past.news:

@@ -1,4 +1,4 @@
-"""session/set_mode: change what needs asking."""
+"""session/set_mode: change what needs permission."""
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection

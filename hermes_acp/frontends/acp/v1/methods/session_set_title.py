@@ -1,4 +1,4 @@
-"""session/set_title: give a session a title of the user's own."""
+"""session/set_title: rename a session."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ MAX_CHARACTERS: Final = 200
 async def set_title(
     client: ClientConnection, params: v1.SetSessionTitleRequest
 ) -> v1.SetSessionTitleResponse:
-    """Store the title on one line and answer with it as it was stored. Raises SessionNotFound, Busy, BadRequest."""
+    """Store the title on one line and answer with it. Raises SessionNotFound, Busy, BadRequest."""
     title = " ".join(params.title.split())[:MAX_CHARACTERS].rstrip()
     if not title:
         raise BadRequest(errors.EMPTY_TITLE, hint=errors.EMPTY_TITLE_HINT)

@@ -1,4 +1,4 @@
-"""session/unarchive: put a session back into the usual lists."""
+"""session/unarchive: restore a session to the default list."""
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
@@ -8,7 +8,7 @@ from hermes_protocol import v1
 async def unarchive_session(
     client: ClientConnection, params: v1.UnarchiveSessionRequest
 ) -> v1.UnarchiveSessionResponse:
-    """Put it back, without opening it; one that is not archived stays so. Raises SessionNotFound, Busy."""
+    """Restore it without opening it; restoring it twice changes nothing. Raises SessionNotFound, Busy."""
     await client.app.session_admin.unarchive(params.session_id)
     return v1.UnarchiveSessionResponse()
 

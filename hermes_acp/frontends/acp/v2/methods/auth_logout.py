@@ -6,7 +6,7 @@ from hermes_protocol import v2
 
 
 async def log_out(client: ClientConnection, params: v2.LogoutAuthRequest) -> v2.LogoutAuthResponse:
-    """Let go of the model."""
+    """Sign out."""
     client.app.configuration.sign_out()
     return v2.LogoutAuthResponse()
 

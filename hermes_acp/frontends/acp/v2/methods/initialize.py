@@ -1,4 +1,4 @@
-"""initialize: agree on a version, say what works."""
+"""initialize: negotiate the version and announce the capabilities."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""session/prompt: put the user's words into the conversation; the turn goes on after the answer."""
+"""session/prompt: add the user's prompt to the conversation; the turn continues after the answer."""
 
 import anyio
 
@@ -17,12 +17,10 @@ from hermes_protocol.errors import CANCELLED, INTERNAL_ERROR, PeerError
 
 
 async def prompt(client: ClientConnection, params: v2.PromptRequest) -> v2.PromptResponse:
-    """Answer when the words are part of the conversation. Raises SessionNotFound, BadRequest, AuthRequired,
-    PeerError.
-    """
+    """Answer when the prompt is in the conversation. Raises SessionNotFound, BadRequest, AuthRequired, PeerError."""
     session = client.session(params.session_id)
     prompting = PromptWatcher(session, blocks_to_parts(params.prompt))
-    client.run_beyond_answer(lambda: _see_through(client, session, prompting))
+    client.run_beyond_answer(lambda: _run_turn(client, session, prompting))
     try:
         await prompting.settled.wait()
     except anyio.get_cancelled_exc_class():
@@ -37,8 +35,8 @@ async def prompt(client: ClientConnection, params: v2.PromptRequest) -> v2.Promp
     raise PeerError(INTERNAL_ERROR, errors.INTERNAL_ERROR, {"code": "bug"})
 
 
-async def _see_through(client: ClientConnection, session: Session, prompting: PromptWatcher) -> None:
-    """Run the turn, and tell of an end that the turn itself could not tell."""
+async def _run_turn(client: ClientConnection, session: Session, prompting: PromptWatcher) -> None:
+    """Run the turn, and report an end that its events do not show."""
     gate = editor_gate(client, session.id)
     try:
         await prompting.run(gate)

@@ -1,4 +1,4 @@
-"""session/resume: open a stored session, and show it again from its start if asked to."""
+"""session/resume: open a stored session, and replay it from its start on request."""
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import Noticed
@@ -20,11 +20,11 @@ from hermes_protocol import v2
 async def resume_session(
     client: ClientConnection, params: v2.ResumeSessionRequest
 ) -> v2.ResumeSessionResponse:
-    """Replay what was asked for, say whether a turn runs, then answer. Raises SessionNotFound, Busy, BadRequest."""
+    """Replay on request, show whether a turn runs, then answer. Raises SessionNotFound, Busy, BadRequest."""
     if isinstance(params.replay_from, v2.ReplayFromOther):
         raise BadRequest(errors.BAD_REPLAY_START, hint=errors.BAD_REPLAY_START_HINT)
     servers = specs_of(client, params.mcp_servers)
-    session = await (_show_again(client, params) if params.replay_from else _go_on(client, params))
+    session = await (_replay(client, params) if params.replay_from else _open(client, params))
     apply_editor_trust(client, session, params.meta)
     await client.app.mcp_manager.equip(session, servers, can_ask=client.can_ask)
     is_running = bool(session.record.open_turn)
@@ -35,7 +35,7 @@ async def resume_session(
     )
 
 
-async def _show_again(client: ClientConnection, params: v2.ResumeSessionRequest) -> Session:
+async def _replay(client: ClientConnection, params: v2.ResumeSessionRequest) -> Session:
     """Open it and replay everything; what happens meanwhile comes last."""
     with CatchUp(lambda session: EditorAudience(client, session)) as catch_up:
         session, past = await _load(client, params, catch_up.join)
@@ -43,8 +43,8 @@ async def _show_again(client: ClientConnection, params: v2.ResumeSessionRequest)
     return session
 
 
-async def _go_on(client: ClientConnection, params: v2.ResumeSessionRequest) -> Session:
-    """Open it and say what that brought to light."""
+async def _open(client: ClientConnection, params: v2.ResumeSessionRequest) -> Session:
+    """Open it and show the notices that this caused."""
     session, past = await _load(client, params, lambda session: watch(client, session))
     for event in past.news:
         if isinstance(event, Noticed):

@@ -1,4 +1,4 @@
-"""terminal/cancel: end the command in one terminal; its call then ends as one does whose command was killed."""
+"""terminal/cancel: end the command in one terminal; its call ends as failed."""
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
@@ -9,7 +9,7 @@ from hermes_protocol import v2
 
 
 def cancel_terminal(client: ClientConnection, params: v2.CancelTerminalRequest) -> v2.CancelTerminalResponse:
-    """Accept it at once; the terminal's exit status tells of its end. Raises SessionNotFound, BadRequest."""
+    """Answer at once; the terminal's exit status shows the end. Raises SessionNotFound, BadRequest."""
     call = client.session(params.session_id).running.find(params.terminal_id)
     if call is None or command_of(call.card) is None:
         raise BadRequest(errors.no_running_terminal(params.terminal_id))

@@ -1,4 +1,4 @@
-"""tool_call/cancel: stop one running call; the turn it belongs to goes on."""
+"""tool_call/cancel: stop one running call; its turn continues."""
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
@@ -8,7 +8,7 @@ from hermes_protocol import v2
 
 
 def cancel_call(client: ClientConnection, params: v2.CancelToolCallRequest) -> v2.CancelToolCallResponse:
-    """Accept it at once; the call's last update tells of its end. Raises SessionNotFound, BadRequest."""
+    """Answer at once; the call's last update shows the end. Raises SessionNotFound, BadRequest."""
     call = client.session(params.session_id).running.find(params.tool_call_id)
     if call is None:
         raise BadRequest(errors.no_running_call(params.tool_call_id))
