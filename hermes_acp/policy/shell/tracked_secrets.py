@@ -6,8 +6,8 @@ Knows: when git takes a file for unchanged. Does not know: git commands, what ma
 import os
 from typing import Final
 
+from hermes_acp.git.git_index import GitIndex, IndexEntry, read_index
 from hermes_acp.policy.sensitive_names import is_sensitive, may_name_secrets
-from hermes_acp.policy.shell.git_index import GitIndex, IndexEntry, read_index
 
 MAX_RESULTS: Final = 50
 # From version 4 on a path is given as what differs from the one before it.

@@ -18,6 +18,7 @@ from msgspec import Struct, structs
 
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.port_types import Command
+from hermes_acp.git.tracked_files import TrackedFiles
 from hermes_acp.workspaces.command_environment import temporary_folder
 from hermes_acp.workspaces.path_confinement import is_within
 from hermes_acp.workspaces.process_spawn import SandboxEntry, ShellCommand
@@ -44,7 +45,6 @@ from hermes_acp.workspaces.sandbox.sandbox_policy import (
     is_any_of,
 )
 from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, build_filter
-from hermes_acp.workspaces.sandbox.tracked_files import TrackedFiles
 from hermes_acp.workspaces.sandbox.tree_index import TreeIndex, WorkspaceTree
 
 # Waits until it is in its group, gets ready, and becomes what follows.

@@ -12,8 +12,8 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Final
 
-from hermes_acp.workspaces.sandbox.git_entries import directories, stale_entries, unexpected_entries
-from hermes_acp.workspaces.sandbox.repository_hazards import (
+from hermes_acp.git.git_entries import directories, stale_entries, unexpected_entries
+from hermes_acp.git.repository_hazards import (
     hazard_of_entry,
     hazard_of_repository,
     head_path,

@@ -13,9 +13,9 @@ from typing import Final
 
 from msgspec import Struct, structs
 
+from hermes_acp.git.git_entries import directories, unexpected_entries
+from hermes_acp.git.repository_hazards import MAX_SETTINGS_BYTES, read_small_text
 from hermes_acp.workspaces.path_confinement import is_within
-from hermes_acp.workspaces.sandbox.git_entries import directories, unexpected_entries
-from hermes_acp.workspaces.sandbox.repository_hazards import MAX_SETTINGS_BYTES, read_small_text
 from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
 from hermes_acp.workspaces.sandbox.tree_index import TreeIndex, WorkspaceTree
 

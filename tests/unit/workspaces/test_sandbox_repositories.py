@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.workspaces.sandbox.repository_hazards import MAX_MODULES, hazard_of_repository
+from hermes_acp.git.repository_hazards import MAX_MODULES, hazard_of_repository
 
 USUAL = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
 

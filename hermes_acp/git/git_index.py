@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.policy.shell.small_files import read_small_file
+from hermes_acp.git.small_files import read_small_file
 
 MAX_BYTES: Final = 64 << 20
 MAX_SHARED_INDEXES: Final = 20

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Collection
 from typing import Final
 
-from hermes_acp.workspaces.sandbox.git_entries import POINTERS, directories, entries, unexpected_entries
+from hermes_acp.git.git_entries import POINTERS, directories, entries, unexpected_entries
 
 MAX_FILE_BYTES: Final = 1 << 16
 MAX_SETTINGS_BYTES: Final = 1 << 20
