@@ -1,41 +1,21 @@
 """Whether a repository that is new, or an entry that is new in one, could start programs.
 
-Knows: what git goes by, which settings start nothing. Does not know: who made a repository, where there are any, what
-is done about them. Looking blocks.
-Source: gitrepository-layout(5), git-config(1).
+Knows: what git goes by. Does not know: who made a repository, where there are any, what is done about them. Looking
+blocks.
+Source: gitrepository-layout(5).
 """
 
 import os
-import re
 import stat
 from collections.abc import Collection
 from typing import Final
 
 from hermes_acp.git.git_entries import POINTERS, directories, entries, unexpected_entries
+from hermes_acp.git.program_settings import unsafe_setting
 
 MAX_FILE_BYTES: Final = 1 << 16
 MAX_SETTINGS_BYTES: Final = 1 << 20
 MAX_MODULES: Final = 100
-SECTION: Final = re.compile(r"\[\s*([A-Za-z0-9.-]+)(?:\s+\"(?:[^\"\\]|\\.)*\")?\s*\]")
-SETTING: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?")
-HARMLESS_SETTINGS: Final = frozenset(
-    {
-        *(f"core.{name}" for name in (
-            "repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode",
-            "symlinks", "autocrlf", "eol", "safecrlf", "compression", "sharedrepository", "quotepath", "longpaths",
-            "abbrev",
-        )),
-        *(f"remote.{name}" for name in ("url", "fetch", "push", "pushurl", "tagopt", "mirror", "prune")),
-        *(f"branch.{name}" for name in ("remote", "merge", "rebase", "description", "pushremote")),
-        *(f"submodule.{name}" for name in ("active", "url", "path", "branch", "shallow", "ignore")),
-        "user.name", "user.email", "author.name", "author.email", "committer.name", "committer.email",
-        "init.defaultbranch", "extensions.objectformat", "extensions.refstorage", "extensions.worktreeconfig",
-        "extensions.relativeworktrees", "commit.gpgsign", "tag.gpgsign", "pull.rebase", "pull.ff", "push.default",
-        "push.autosetupremote", "fetch.prune", "rebase.autostash", "merge.conflictstyle", "merge.ff", "color.ui",
-        "advice.detachedhead", "gc.auto", "maintenance.auto", "receive.denycurrentbranch", "index.version",
-    }
-)  # fmt: skip
-STARTS: Final = re.compile(r"ext::|\\$|^!")
 
 
 def head_path(repository: str) -> str:
@@ -107,7 +87,7 @@ def hazard_of_entry(path: str, repository: str) -> str:
         text = read_small_text(path)
         if text is None:
             return f"its {name} cannot be looked through"
-        named = _unsafe_setting(text)
+        named = unsafe_setting(text)
         return f"its {name} sets {named}" if named else ""
     if name in ("hooks", "branches"):
         live = [
@@ -119,22 +99,6 @@ def hazard_of_entry(path: str, repository: str) -> str:
         is_fine = name != "commondir" or os.path.realpath(leads) == os.path.realpath(repository)
         return "" if is_fine else f"its {name} leads to {leads}"
     return f"git may act on its {name}"
-
-
-def _unsafe_setting(text: str) -> str:
-    """Name the first setting that is not known to be harmless."""
-    section = ""
-    for line in (each.strip() for each in text.split("\n")):
-        if not line or line[0] in "#;":
-            continue
-        if header := SECTION.fullmatch(line):
-            section = header[1].casefold()
-            continue
-        setting = SETTING.fullmatch(line)
-        name = f"{section}.{setting[1].casefold()}" if setting else line[:40]
-        if not setting or name not in HARMLESS_SETTINGS or STARTS.search(setting[2] or ""):
-            return name
-    return ""
 
 
 def read_small_text(path: str, most_bytes: int = MAX_FILE_BYTES) -> str | None:

@@ -6,7 +6,6 @@ system's nor the user's configuration counts, so no credential helper is started
 Source: git(1), git-fetch(1), gitattributes(5).
 """
 
-import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, Final, cast
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.git.program_settings import INERT_SETTINGS, INERT_VARIABLES
 from hermes_acp.storage.private_files import private_folder
 from hermes_acp.storage.version_history import is_hidden
 
@@ -23,34 +23,9 @@ TIMEOUT_S: Final = 180
 MAX_STDERR_CHARACTERS: Final = 300
 WAYS: Final = "https:ssh:file"
 VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "GIT_ALLOW_PROTOCOL": WAYS,
-        "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_CONFIG_COUNT": "0",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_PARAMETERS": "",
-        "GIT_CONFIG_SYSTEM": os.devnull,
-        "GIT_EDITOR": "false",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": "",
-        "LC_ALL": "C",
-    }
+    {**INERT_VARIABLES, "GIT_ALLOW_PROTOCOL": WAYS, "GIT_CONFIG_COUNT": "0"}
 )
-SETTINGS: Final = (
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "credential.helper=",
-    "fetch.fsckObjects=true",
-    "fetch.recurseSubmodules=false",
-    "gc.auto=0",
-    "http.followRedirects=initial",
-    "maintenance.auto=false",
-    "submodule.recurse=false",
-    "transfer.bundleURI=false",
-)
+SETTINGS: Final = (*INERT_SETTINGS, ("fetch.fsckObjects", "true"), ("http.followRedirects", "initial"))
 
 
 class Blob(Struct, frozen=True):
@@ -129,7 +104,7 @@ class GitSource:
         from git.cmd import Git
         from git.exc import GitCommandError
 
-        settings = [word for setting in SETTINGS for word in ("-c", setting)]
+        settings = [word for name, value in SETTINGS for word in ("-c", f"{name}={value}")]
         place = {"GIT_DIR": str(self._folder), "GIT_OBJECT_DIRECTORY": str(self._folder / "objects")}
         try:
             output = Git(str(self._folder)).execute(

@@ -1,7 +1,6 @@
 """How git is asked about a repository that nobody vouches for.
 
-Knows: which repository holds a folder, which of git's settings start programs and how each is put out of action. Does
-not know: what is asked of git.
+Knows: which repository holds a folder, how its filters are put out of action. Does not know: what is asked of git.
 
 A repository's configuration can name programs that git runs for looking alone: monitors, hooks, pagers, filters,
 converters, signers, transports. None of them may run here, and git looks at no other repository than the one in the
@@ -9,9 +8,9 @@ session's folders. Source: the man pages of git, git-config and gitattributes.
 """
 
 import os
-import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from msgspec import Struct, structs
@@ -20,6 +19,8 @@ from hermes_acp.core.errors import OutsideRoots, WorkspaceError
 from hermes_acp.core.port_types import Command, CommandResult
 from hermes_acp.core.ports import Files, Workspace
 from hermes_acp.core.proposals import Progress
+from hermes_acp.git.program_settings import INERT_SETTINGS, INERT_VARIABLES, OFFLINE_SETTINGS, includes_files
+from hermes_acp.git.safe_git import settings_variables
 from hermes_acp.tools.safe_display import shown_path
 
 TIMEOUT_S: Final = 60.0
@@ -27,40 +28,16 @@ MAX_LISTING_BYTES: Final = 16_384
 """Less than what is kept of any command's output, so that nothing is missing of it."""
 UNKNOWN: Final = "\N{REPLACEMENT CHARACTER}"
 _PLACES: Final = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
-_VARIABLES: Final = (
-    ("PATH", _PLACES),
-    ("HOME", "/nonexistent"),
-    ("LC_ALL", "C.UTF-8"),
-    ("GIT_CONFIG_NOSYSTEM", "1"),
-    ("GIT_CONFIG_SYSTEM", "/dev/null"),
-    ("GIT_CONFIG_GLOBAL", "/dev/null"),
-    ("GIT_ATTR_NOSYSTEM", "1"),
-    ("GIT_OPTIONAL_LOCKS", "0"),
-    ("GIT_TERMINAL_PROMPT", "0"),
-    ("GIT_NO_LAZY_FETCH", "1"),
-    ("GIT_NO_REPLACE_OBJECTS", "1"),
-    ("GIT_PAGER", "cat"),
+_VARIABLES: Final = MappingProxyType(
+    {**INERT_VARIABLES, "PATH": _PLACES, "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
 )
 _SETTINGS: Final = (
-    ("core.fsmonitor", "false"),
-    ("core.hooksPath", "/dev/null"),
-    ("core.pager", "cat"),
-    ("core.sshCommand", "false"),
-    ("core.gitProxy", ""),
-    ("core.askPass", ""),
-    ("protocol.allow", "never"),
-    ("protocol.ext.allow", "never"),
-    ("gpg.program", "false"),
-    ("gpg.ssh.program", "false"),
-    ("gpg.x509.program", "false"),
-    ("log.showSignature", "false"),
+    *INERT_SETTINGS,
+    *OFFLINE_SETTINGS,
     ("log.mailmap", "false"),
-    ("blame.ignoreRevsFile", ""),
-    ("diff.external", ""),
     ("diff.submodule", "short"),
     ("diff.ignoreSubmodules", "all"),
     ("status.submoduleSummary", "false"),
-    ("submodule.recurse", "false"),
     ("color.ui", "false"),
     ("safe.directory", "*"),
 )
@@ -70,7 +47,6 @@ _PARTS: Final = (
     "objects/info", "objects/info/alternates", "info", "info/attributes", "info/exclude", "info/sparse-checkout",
 )  # fmt: skip
 """What git reads of a repository line by line, and shows where it does not understand it."""
-_INCLUDE: Final = re.compile(rb"\[include", re.IGNORECASE)
 
 
 class Repository(Struct, frozen=True):
@@ -120,7 +96,7 @@ async def _git_dir(files: Files, top: str, *, is_file: bool) -> str:
             hint="Ask the user to add that folder to the session.",
         ) from error
     for path in (*parts["config"], *parts["config.worktree"]):
-        if _INCLUDE.search(await files.read(path) or b""):
+        if includes_files(await files.read(path) or b""):
             raise WorkspaceError(
                 f"{shown_path(path, files)} includes other files; git is not run on what it points to.",
                 hint="Ask the user whether `git` may run in the terminal.",
@@ -170,14 +146,12 @@ def _without_filters(names: Iterable[str]) -> Mapping[str, str]:
 def _command(repository: Repository, arguments: Sequence[str], further: Mapping[str, str]) -> Command:
     """Return the command: git as the machine has it, by no path of the workspace's, with our variables alone."""
     settings = (*_SETTINGS, ("core.worktree", repository.top), *further.items())
-    variables = [
-        *_VARIABLES,
-        ("GIT_DIR", repository.git_dir),
-        ("GIT_WORK_TREE", repository.top),
-        ("GIT_CONFIG_COUNT", str(len(settings))),
-    ]
-    for number, (name, value) in enumerate(settings):
-        variables += [(f"GIT_CONFIG_KEY_{number}", name), (f"GIT_CONFIG_VALUE_{number}", value)]
-    given = " ".join(shlex.quote(f"{name}={value}") for name, value in variables)
+    variables = {
+        **_VARIABLES,
+        "GIT_DIR": repository.git_dir,
+        "GIT_WORK_TREE": repository.top,
+        **settings_variables(settings),
+    }
+    given = " ".join(shlex.quote(f"{name}={value}") for name, value in variables.items())
     line = f"command -p env -i {given} git --no-pager {shlex.join(arguments)}"
     return Command(line, repository.top, TIMEOUT_S, is_quiet=True)

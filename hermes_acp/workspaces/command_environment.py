@@ -1,14 +1,16 @@
 """The variables that commands see.
 
-Knows: which variables load code or steer programs that only read, and how git is kept from a repository's own programs.
-Does not know: workspaces, what a command is. What policy lets run unasked relies on these.
+Knows: which variables load code or steer programs that only read. Does not know: workspaces, what a command is. What
+policy lets run unasked relies on these.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from hermes_acp.git.program_settings import COMMAND_SETTINGS
+from hermes_acp.git.safe_git import settings_variables
 from hermes_acp.telemetry.redaction import is_secret
 
 HIJACK_VARIABLES: Final = frozenset(
@@ -29,12 +31,6 @@ NON_INTERACTIVE: Final = MappingProxyType(
         "TERM": "dumb",
     }
 )
-# A repository's hooks, filters and aliases stay as they are: a person who approves `git commit` expects them.
-GIT_CONFIG_VARIABLES: Final = (
-    ("core.fsmonitor", "false"),
-    ("safe.bareRepository", "explicit"),
-    ("protocol.ext.allow", "never"),
-)
 
 
 def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
@@ -46,7 +42,7 @@ def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
         and not name.startswith(FUNCTION_PREFIX)
         and not is_secret(name, value)
     }
-    return with_git_settings({**kept, **NON_INTERACTIVE})
+    return {**kept, **NON_INTERACTIVE, **settings_variables(COMMAND_SETTINGS, kept)}
 
 
 def temporary_folder(environment: Mapping[str, str]) -> str:
@@ -62,21 +58,5 @@ def terminal_variables(environment: Mapping[str, str]) -> dict[str, str]:
     return {
         **empty,
         **{name: value for name, value in NON_INTERACTIVE.items() if name != "TERM"},
-        **_git_settings(environment, GIT_CONFIG_VARIABLES),
+        **settings_variables(COMMAND_SETTINGS, environment),
     }
-
-
-def with_git_settings(
-    environment: Mapping[str, str], settings: Sequence[tuple[str, str]] = GIT_CONFIG_VARIABLES
-) -> dict[str, str]:
-    """Return these variables with settings for git behind those that they already hold."""
-    return {**environment, **_git_settings(environment, settings)}
-
-
-def _git_settings(environment: Mapping[str, str], settings: Sequence[tuple[str, str]]) -> dict[str, str]:
-    count = environment.get("GIT_CONFIG_COUNT", "0")
-    first = int(count) if count.isascii() and count.isdigit() else 0
-    given = {"GIT_CONFIG_COUNT": str(first + len(settings))}
-    for number, (name, value) in enumerate(settings, first):
-        given |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
-    return given

@@ -65,7 +65,6 @@ class ProgramSpec(Struct, frozen=True, forbid_unknown_fields=True):
     words: tuple[str, ...] = ()
     drops: tuple[str, ...] = ()
     lead: str = ""
-    settings: tuple[str, ...] = ()
     expands: str = ""
     forbidden: str = ""
     starts: str = ""

@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import structs
 
+from hermes_acp.git.program_settings import shapes_output_only
 from hermes_acp.policy.shell.command_arguments import ParsedArguments, parse_arguments
 from hermes_acp.policy.shell.command_operands import count_mistake, read_operands
 from hermes_acp.policy.shell.command_paths import (
@@ -46,7 +47,6 @@ BUILTINS: Final = frozenset(
         "hash",
     }
 )
-PLAIN_SETTING: Final = re.compile(r"[\w.-]+=[\w-]*")
 SHELL_NAME: Final = re.compile(r"[a-z0-9][a-z0-9+_.-]*|:")
 NAMED_BY_PLACE: Final = re.compile(r"[\w.+-]*(?:/[\w.+-]+)+")
 
@@ -144,7 +144,7 @@ def _skip_flags(
         if takes == "setting":
             at += 1
             value = words[at].text if at < len(words) else None
-            if value is None or not _only_shapes_output(value, program_spec):
+            if value is None or not shapes_output_only(value):
                 return ReadAccess(f"{program} {flag} may do more than read")
         if takes == "path":
             at += 1
@@ -155,15 +155,6 @@ def _skip_flags(
             read += places
         at += 1
     return at, cwds, tuple(read)
-
-
-def _only_shapes_output(setting: str, program_spec: ProgramSpec) -> bool:
-    """Return whether a setting is one of those that the table names, the beginnings of which end in a dot or `=`."""
-    return setting in program_spec.settings or any(
-        setting.startswith(begin) and PLAIN_SETTING.fullmatch(setting)
-        for begin in program_spec.settings
-        if begin.endswith((".", "="))
-    )
 
 
 def read_program_words(

@@ -17,9 +17,11 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Event
 from types import MappingProxyType
-from typing import IO, Any, Final, cast
+from typing import IO, Any, Final
 
 from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.git.program_settings import INERT_SETTINGS, OFFLINE_SETTINGS
+from hermes_acp.git.safe_git import GitProgram, settings_text
 from hermes_acp.storage.private_files import write_whole
 
 CONFIG: Final = """[core]
@@ -33,56 +35,24 @@ CONFIG: Final = """[core]
 \tprotectHFS = false
 \tautocrlf = false
 \tsafecrlf = false
-\tfsmonitor = false
 \tuntrackedCache = false
 \tpreloadIndex = true
-\thooksPath = /dev/null
-\tattributesFile = /dev/null
 \tlogAllRefUpdates = false
 \tcompression = 1
 \tbigFileThreshold = 64m
-[gc]
-\tauto = 0
-[maintenance]
-\tauto = false
 [index]
 \tversion = 4
 \tsparse = false
-[protocol]
-\tallow = never
-[submodule]
-\trecurse = false
 [feature]
 \tmanyFiles = false
-"""
+""" + settings_text((*INERT_SETTINGS, *OFFLINE_SETTINGS))
 ATTRIBUTES: Final = "* -text -crlf -ident -diff -merge !eol !filter !working-tree-encoding\n"
 VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_CONFIG_SYSTEM": os.devnull,
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_COUNT": "0",
-        "GIT_CONFIG_PARAMETERS": "",
-        "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": "",
-        "GIT_NAMESPACE": "",
-        "GIT_EXTERNAL_DIFF": "",
         "GIT_LITERAL_PATHSPECS": "1",
         "GIT_GLOB_PATHSPECS": "0",
         "GIT_NOGLOB_PATHSPECS": "0",
         "GIT_ICASE_PATHSPECS": "0",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_PROTOCOL_FROM_USER": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_TRACE": "0",
-        "GIT_TRACE2": "0",
-        "GIT_TRACE2_EVENT": "0",
-        "GIT_TRACE2_PERF": "0",
-        "GIT_PAGER": "cat",
-        "GIT_EDITOR": "false",
-        "LC_ALL": "C",
     }
 )
 TIMEOUT_S: Final = 300.0
@@ -96,11 +66,8 @@ class GitCommandError(CheckpointError):
     code = "checkpoint_git_failed"
 
 
-def find_git(variables: Mapping[str, str], roots: Sequence[str]) -> str:
-    """Return the git that PATH names first. Raises CheckpointError where there is none, or it lies in a workspace.
-
-    It must be the very one that a plain look at PATH finds, since gitpython asks that one for its version.
-    """
+def find_git(variables: Mapping[str, str], roots: Sequence[str]) -> GitProgram:
+    """Return the git that PATH names first. Raises CheckpointError where there is none, or it lies in a workspace."""
     for folder in variables.get("PATH", os.defpath).split(os.pathsep):
         program = os.path.join(folder, "git")
         if not (os.path.isfile(program) and os.access(program, os.X_OK)):
@@ -113,7 +80,7 @@ def find_git(variables: Mapping[str, str], roots: Sequence[str]) -> str:
                 "started.",
                 hint="Checkpoints are off; take that folder off the PATH.",
             )
-        return program
+        return GitProgram(program, variables)
     raise CheckpointError(
         "git is not installed, so what a turn changes cannot be undone.",
         hint="Install git to have checkpoints.",
@@ -126,7 +93,7 @@ class ShadowGit:
     Whoever sets `stop` ends the running command and every further one.
     """
 
-    def __init__(self, program: str, place: Path, root: str, work_tree: str) -> None:
+    def __init__(self, program: GitProgram, place: Path, root: str, work_tree: str) -> None:
         self._program = program
         self.place = place
         self.root = root
@@ -164,21 +131,11 @@ class ShadowGit:
     def _started(
         self, arguments: Sequence[str], source: IO[bytes] | int, index: str = "", work_tree: str = ""
     ) -> "Generator[subprocess.Popen[bytes]]":
-        from git.cmd import Git
-
-        tree = work_tree or self._work_tree
+        variables = self._variables(index, work_tree or self._work_tree)
         try:
-            running = Git(work_tree or self.root).execute(
-                [self._program, "--no-pager", *arguments],
-                as_process=True,
-                istream=cast(Any, source),
-                env=self._variables(index, tree),
-                start_new_session=True,
-                pass_fds=self.lock,
-            )
+            process = self._program.start(arguments, work_tree or self.root, variables, source, self.lock)
         except (OSError, ValueError) as error:
             raise GitCommandError(f"git {_named(arguments)} could not be started: {error}.") from error
-        process = cast("subprocess.Popen[bytes]", cast(Any, running).proc)
         try:
             yield process
         finally:

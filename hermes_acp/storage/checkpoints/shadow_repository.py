@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.git.safe_git import GitProgram
 from hermes_acp.storage.checkpoints.atomic_write import checkpoint_io_error, write_atomically
 from hermes_acp.storage.checkpoints.gc_refs import GcRefs
 from hermes_acp.storage.checkpoints.git_trees import (
@@ -97,7 +98,9 @@ class ShadowMemory:
 class Shadow:
     """The shadow of one folder. Every method blocks and raises CheckpointError."""
 
-    def __init__(self, shelf: Path, root: str, program: str, bounds: SnapshotLimits, own_home: str) -> None:
+    def __init__(
+        self, shelf: Path, root: str, program: GitProgram, bounds: SnapshotLimits, own_home: str
+    ) -> None:
         """Prepare without touching the disk but for a look; `own_home` is never part of a snapshot."""
         base = base_of(root)
         self.root = root

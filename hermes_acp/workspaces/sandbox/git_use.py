@@ -11,13 +11,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.workspaces.command_environment import with_git_settings
+from hermes_acp.git.program_settings import FOREGROUND_SETTINGS
+from hermes_acp.git.safe_git import settings_variables
 from hermes_acp.workspaces.sandbox.process_limits import SHELL
 
 WRITERS: Final = ("git", "gh", "jj", "pre-commit")
 """The programs that write to git directories as their task. A command line that names none leaves them read-only."""
 NAMES_WRITER: Final = re.compile(rf"(?<![\w.-])(?:{'|'.join(WRITERS)})(?![\w/.+@])")
-SETTINGS: Final = (("gc.autoDetach", "false"), ("maintenance.autoDetach", "false"))
 LEFT: Final = (
     "[Ended what this command left running: a command that names git keeps nothing in the background.]"
 )
@@ -60,7 +60,7 @@ def names_git(line: str) -> bool:
 
 def git_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """Return variables with settings that let git collect its garbage before it ends."""
-    return with_git_settings(environment, SETTINGS)
+    return {**environment, **settings_variables(FOREGROUND_SETTINGS, environment)}
 
 
 def kept_of_git(mode: CommandMode) -> str:

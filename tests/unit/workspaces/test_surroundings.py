@@ -1,7 +1,7 @@
 """The variables that commands see."""
 
+from hermes_acp.git.program_settings import COMMAND_SETTINGS
 from hermes_acp.workspaces.command_environment import (
-    GIT_CONFIG_VARIABLES,
     HIJACK_VARIABLES,
     command_environment,
     terminal_variables,
@@ -23,10 +23,10 @@ def test_git_is_kept_from_programs_of_a_repository_and_keeps_the_users_settings(
     given = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "Me"}
     for environment, before in ((given, 1), ({}, 0), ({"GIT_CONFIG_COUNT": "many"}, 0)):
         seen = command_environment(environment)
-        assert int(seen["GIT_CONFIG_COUNT"]) == before + len(GIT_CONFIG_VARIABLES)
-        numbers = range(before, before + len(GIT_CONFIG_VARIABLES))
+        assert int(seen["GIT_CONFIG_COUNT"]) == before + len(COMMAND_SETTINGS)
+        numbers = range(before, before + len(COMMAND_SETTINGS))
         held = {seen[f"GIT_CONFIG_KEY_{number}"]: seen[f"GIT_CONFIG_VALUE_{number}"] for number in numbers}
-        assert held == dict(GIT_CONFIG_VARIABLES)
+        assert held == dict(COMMAND_SETTINGS)
     assert command_environment(given)["GIT_CONFIG_VALUE_0"] == "Me"
 
 
@@ -41,4 +41,4 @@ def test_an_editor_gets_what_is_secret_empty_and_keeps_the_rest() -> None:
     over = terminal_variables(given)
     assert (over["OPENAI_API_KEY"], over["LD_PRELOAD"]) == ("", "")
     assert {"PATH", "TERM", "BASH_FUNC_ls%%"}.isdisjoint(over)
-    assert (over["GIT_PAGER"], over["GIT_CONFIG_COUNT"]) == ("cat", str(len(GIT_CONFIG_VARIABLES)))
+    assert (over["GIT_PAGER"], over["GIT_CONFIG_COUNT"]) == ("cat", str(len(COMMAND_SETTINGS)))
