@@ -13,7 +13,8 @@ from hermes_acp.core.errors import BadRequest, WorkspaceError
 from hermes_acp.core.port_types import Command, CommandResult
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Reads, Result
-from hermes_acp.workspaces.backends.local import BACKEND
+from hermes_acp.workspaces.backends.local import BACKEND, SandboxSetup
+from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
 from tests.contract.test_tools import perform, propose
 
 pytestmark = pytest.mark.anyio
@@ -135,6 +136,19 @@ async def test_no_filter_is_run_whatever_it_is_called_and_however_many_there_are
     with suppress(WorkspaceError):
         await look(workspace, action="diff")
     assert not marker.exists()
+
+
+async def test_files_elsewhere_that_settings_name_are_neither_followed_nor_quoted(folder: Path) -> None:
+    bare = SandboxSetup(lambda: SandboxPolicy(when="off"))
+    workspace = BACKEND.open(str(folder), (str(folder),), {"PATH": os.environ["PATH"]}, confinement=bare)
+    outside = folder.parent / "outside"
+    outside.write_text("* bad!name\nOther Name <a@example.org>\n")
+    for key in ("core.attributesFile", "mailmap.file", "blame.ignoreRevsFile"):
+        git(folder, "config", key, str(outside))
+    for arguments in ({"action": "status"}, {"action": "diff"}, {"action": "blame", "path": "src/a.txt"}):
+        told = (await look(workspace, **arguments)).text
+        assert "bad!name" not in told
+        assert "Other Name" not in told
 
 
 async def test_a_repository_elsewhere_is_not_looked_at(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ def _arguments_of(asked: Arguments, repository: Repository, path: str) -> list[s
             return ["show", *_PLAIN, *form, "--end-of-options", *(ref or ["HEAD"]), "--", *paths]
         case "blame":
             file = os.path.relpath(path, repository.top)
-            return ["blame", "--no-textconv", "--date=short", *ref, "--", file]
+            return ["blame", "--no-textconv", "--no-ignore-revs-file", "--date=short", *ref, "--", file]
 
 
 TOOL = Git()
