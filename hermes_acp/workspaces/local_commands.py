@@ -23,7 +23,8 @@ from hermes_acp.workspaces.process_spawn import ShellCommand
 from hermes_acp.workspaces.process_tree import ProcessExit, ProcessRegistry, run_shell
 from hermes_acp.workspaces.rlimit_tags import tag_of, tagged_argv
 from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox, SandboxedCommand
-from hermes_acp.workspaces.sandbox.git_use import CommandMode, names_git
+from hermes_acp.workspaces.sandbox.git_use import names_git
+from hermes_acp.workspaces.sandbox.sandbox_policy import CommandMode
 from hermes_acp.workspaces.sandboxed_search import MAX_OUTPUT_BYTES, SearchOutput
 
 STILL_RUNNING = (

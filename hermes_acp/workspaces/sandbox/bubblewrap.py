@@ -12,9 +12,9 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from hermes_acp.workspaces.path_confinement import is_within
-from hermes_acp.workspaces.sandbox.git_use import CommandMode
 from hermes_acp.workspaces.sandbox.path_handles import PathHandles
 from hermes_acp.workspaces.sandbox.sandbox_mounts import SandboxMounts
+from hermes_acp.workspaces.sandbox.sandbox_policy import CommandMode
 
 EMPTY_FILE = "/dev/null"
 

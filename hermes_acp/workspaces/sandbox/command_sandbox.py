@@ -27,7 +27,7 @@ from hermes_acp.workspaces.rlimit_tags import tag_of
 from hermes_acp.workspaces.sandbox.bubblewrap import SandboxResources, bubblewrap_args
 from hermes_acp.workspaces.sandbox.cgroups import Cgroup, create_cgroup
 from hermes_acp.workspaces.sandbox.egress_proxy import Proxy
-from hermes_acp.workspaces.sandbox.git_use import KEEPING, USUAL_MODE, CommandMode, git_variables, kept_of_git
+from hermes_acp.workspaces.sandbox.git_use import KEEPING, git_variables
 from hermes_acp.workspaces.sandbox.landlock import landlock_rights
 from hermes_acp.workspaces.sandbox.landlock_apply import give_up
 from hermes_acp.workspaces.sandbox.path_handles import PathHandles, close_all, open_in_place
@@ -40,6 +40,8 @@ from hermes_acp.workspaces.sandbox.sandbox_failure_hints import explain_failure
 from hermes_acp.workspaces.sandbox.sandbox_mounts import Placeholder, SandboxMounts, plan_sandbox_mounts
 from hermes_acp.workspaces.sandbox.sandbox_policy import (
     DEFAULT_VARIABLES,
+    USUAL_MODE,
+    CommandMode,
     GuardedNames,
     SandboxPolicy,
     is_any_of,
@@ -323,7 +325,7 @@ class Sandbox:
         )
         network = "the network" if self.bounds.has_network else hosts
         written = ", ".join((*self._roots, *self.bounds.writable))
-        kept = "nothing new at their top, .git is only read" if is_strict else kept_of_git(mode)
+        kept = "nothing new at their top, .git is only read" if is_strict else mode.describe_git_access()
         return f"{network}; changes only in {written}, {kept}; files that start programs later are only read"
 
     def close(self) -> None:

@@ -9,8 +9,6 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from msgspec import Struct
-
 from hermes_acp.git.program_settings import FOREGROUND_SETTINGS
 from hermes_acp.git.safe_git import settings_variables
 from hermes_acp.workspaces.sandbox.process_limits import SHELL
@@ -42,17 +40,6 @@ KEEPING: Final = (SHELL, "-c", KEEPER, "sh")
 """Words before a command that ends when it does, with all it started; for the first process of a sandbox."""
 
 
-class CommandMode(Struct, frozen=True):
-    """How a command is confined: in a terminal, with nothing of the workspace writable, with git's own writable."""
-
-    in_terminal: bool = False
-    is_read_only: bool = False
-    opens_git: bool = False
-
-
-USUAL_MODE: Final = CommandMode()
-
-
 def names_git(line: str) -> bool:
     """Return whether a command line names a program that writes to git directories."""
     return NAMES_WRITER.search(line) is not None
@@ -61,10 +48,3 @@ def names_git(line: str) -> bool:
 def git_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """Return variables with settings that let git collect its garbage before it ends."""
     return {**environment, **settings_variables(FOREGROUND_SETTINGS, environment)}
-
-
-def kept_of_git(mode: CommandMode) -> str:
-    """Say what a command cannot change of git directories, and how it could."""
-    if mode.opens_git:
-        return "not to .git/hooks and .git/config"
-    return ".git is only read (a command in the foreground that names git may write to it)"

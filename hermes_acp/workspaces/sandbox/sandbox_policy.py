@@ -58,6 +58,23 @@ class GuardedNames(Struct, frozen=True):
         return name.casefold() in self.secret_folders
 
 
+class CommandMode(Struct, frozen=True):
+    """How a command is confined: in a terminal, with nothing of the workspace writable, with git's own writable."""
+
+    in_terminal: bool = False
+    is_read_only: bool = False
+    opens_git: bool = False
+
+    def describe_git_access(self) -> str:
+        """Say what a command cannot change of git directories, and how it could."""
+        if self.opens_git:
+            return "not to .git/hooks and .git/config"
+        return ".git is only read (a command in the foreground that names git may write to it)"
+
+
+USUAL_MODE: Final = CommandMode()
+
+
 class SandboxPolicy(Struct, frozen=True):
     """How commands are confined.
 

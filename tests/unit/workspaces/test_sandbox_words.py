@@ -12,7 +12,7 @@ from hermes_acp.policy.sensitive_names import PROTECTED_FILES, PROTECTED_FOLDERS
 from hermes_acp.workspaces.rlimit_tags import tag_of, tagged_argv
 from hermes_acp.workspaces.sandbox.bubblewrap import SandboxResources, bubblewrap_args
 from hermes_acp.workspaces.sandbox.egress_proxy import is_allowed
-from hermes_acp.workspaces.sandbox.git_use import CommandMode, names_git
+from hermes_acp.workspaces.sandbox.git_use import names_git
 from hermes_acp.workspaces.sandbox.path_handles import PathHandles
 from hermes_acp.workspaces.sandbox.placeholders import Placeholders
 from hermes_acp.workspaces.sandbox.sandbox_mounts import (
@@ -23,6 +23,7 @@ from hermes_acp.workspaces.sandbox.sandbox_mounts import (
 )
 from hermes_acp.workspaces.sandbox.sandbox_policy import (
     DEFAULT_VARIABLES,
+    CommandMode,
     GuardedNames,
     SandboxPolicy,
     is_any_of,
