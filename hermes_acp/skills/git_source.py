@@ -7,7 +7,7 @@ Source: git(1), git-fetch(1), gitattributes(5).
 """
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, cast
@@ -51,6 +51,7 @@ class GitSource:
             raise BadRequest("git is not installed.", hint="Install git, or name a folder.")
         self._program = program
         self._folder = private_folder(folder)
+        self._place = {"GIT_DIR": str(folder), "GIT_OBJECT_DIRECTORY": str(folder / "objects")}
         self._run("init", "--quiet", "--bare", "--template=", ".")
 
     def fetch(self, url: str, ref: str) -> str:
@@ -70,10 +71,18 @@ class GitSource:
                 f"of {most_bytes:,} are taken.",
                 hint="Name the folder of the skill: URL#path/of/the/skill.",
             )
-        return {
-            entry.path: Blob(self._run("cat-file", "blob", entry.oid), entry.mode == "100755")
-            for entry in entries
-        }
+        return dict(self._blobs(entries))
+
+    def _blobs(self, entries: Iterable[_Entry]) -> Iterator[tuple[str, Blob]]:
+        """Yield the content of each file, all through one process of git."""
+        from git.repo import Repo
+
+        with Repo(str(self._folder), expand_vars=False) as repository:
+            repository.git.update_environment(**VARIABLES, **self._place)
+            objects: Any = repository.odb
+            for entry in entries:
+                content: bytes = objects.stream(bytes.fromhex(entry.oid)).read()
+                yield entry.path, Blob(content, entry.mode == "100755")
 
     def folders_with(self, commit: str, name: str) -> tuple[str, ...]:
         """List the folders of a commit that hold a file of that name."""
@@ -105,11 +114,10 @@ class GitSource:
         from git.exc import GitCommandError
 
         settings = [word for name, value in SETTINGS for word in ("-c", f"{name}={value}")]
-        place = {"GIT_DIR": str(self._folder), "GIT_OBJECT_DIRECTORY": str(self._folder / "objects")}
         try:
             output = Git(str(self._folder)).execute(
                 [self._program, "--no-pager", *settings, *arguments],
-                env={**VARIABLES, **place},
+                env={**VARIABLES, **self._place},
                 stdout_as_string=False,
                 strip_newline_in_stdout=False,
                 kill_after_timeout=TIMEOUT_S,
