@@ -12,9 +12,8 @@ from typing import Final
 
 from hermes_acp.git.git_entries import POINTERS, directories, entries, unexpected_entries
 from hermes_acp.git.program_settings import unsafe_setting
+from hermes_acp.git.small_files import read_small_text
 
-MAX_FILE_BYTES: Final = 1 << 16
-MAX_SETTINGS_BYTES: Final = 1 << 20
 MAX_MODULES: Final = 100
 
 
@@ -99,22 +98,3 @@ def hazard_of_entry(path: str, repository: str) -> str:
         is_fine = name != "commondir" or os.path.realpath(leads) == os.path.realpath(repository)
         return "" if is_fine else f"its {name} leads to {leads}"
     return f"git may act on its {name}"
-
-
-def read_small_text(path: str, most_bytes: int = MAX_FILE_BYTES) -> str | None:
-    """Return a small regular file's text; empty where there is none, None where it is anything else."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return ""
-    except OSError:
-        return None
-    try:
-        about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode) or about.st_size > most_bytes:
-            return None
-        return os.read(descriptor, most_bytes).decode("utf-8", "replace")
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)

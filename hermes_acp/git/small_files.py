@@ -1,26 +1,35 @@
-"""What stands in a small file that decides what a command does.
-
-Knows: that a pipe, a device or a huge file must hold nobody up. Does not know: what a content means.
-"""
+"""Read a small file that decides what git does: no pipe, no device and no huge file holds anybody up."""
 
 import os
 import stat
+from typing import Final
+
+MAX_TEXT_BYTES: Final = 1 << 16
 
 
-def read_small_file(path: str, limit_bytes: int) -> bytes | None:
+def read_small_file(path: str, limit_bytes: int, *, follows_links: bool = True) -> bytes | None:
     """Return a regular file's bytes; empty where there is no such file, None where it is too large or no such kind."""
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follows_links else os.O_NOFOLLOW)
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, flags)
     except (FileNotFoundError, NotADirectoryError):
         return b""
     except (OSError, ValueError):
         return None
-    with open(descriptor, "rb", buffering=0) as file:
+    try:
         about = os.fstat(descriptor)
         if not stat.S_ISREG(about.st_mode) or about.st_size > limit_bytes:
             return None
-        try:
+        with open(descriptor, "rb", buffering=0, closefd=False) as file:
             content = file.read(limit_bytes + 1)
-        except OSError:
-            return None
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
     return content if content is not None and len(content) <= limit_bytes else None
+
+
+def read_small_text(path: str, limit_bytes: int = MAX_TEXT_BYTES) -> str | None:
+    """Return a small regular file's text; empty where there is none, None where it is anything else, as a link is."""
+    content = read_small_file(path, limit_bytes, follows_links=False)
+    return None if content is None else content.decode("utf-8", "replace")

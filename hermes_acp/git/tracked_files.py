@@ -1,6 +1,6 @@
 """Files whose content git has word for word: hiding them keeps nothing, and git would take them for changed.
 
-Knows: the index of git (gitformat-index(5)), versions 2 and 3 with SHA-1. Does not know: which files matter, or why.
+Knows: that what an index of version 2 or 3 names with SHA-1 can be compared. Does not know: which files matter, or why.
 An entry proves nothing by its name, as a command can add one: what counts is that the file has the very content that
 the entry names, which only who knows that content can bring about. All of it blocks.
 """
@@ -12,12 +12,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
+from hermes_acp.git.git_index import object_name_in
+
 MAX_INDEX_BYTES: Final = 1 << 26
 MAX_FILE_BYTES: Final = 1 << 20
-HEADER_BYTES: Final = 62
-"""What stands before an entry's name: 40 bytes of state, 20 of the object's name, 2 of flags."""
-LENGTH: Final = 0xFFF
-EXTENDED: Final = 0x4000
 
 _Seen = tuple[int, int, int, int]
 
@@ -45,7 +43,7 @@ class TrackedFiles:
                 return False
             top = above
         index = _read(f"{tops[top]}/index", MAX_INDEX_BYTES, self._indexes)
-        named = _named_in(index, os.path.relpath(path, top)) if index else b""
+        named = object_name_in(index, os.path.relpath(path, top)) if index else b""
         if not named:
             return False
         content = _read(path, MAX_FILE_BYTES, self._files)
@@ -53,20 +51,6 @@ class TrackedFiles:
             return False
         head = f"blob {len(content)}\0".encode()
         return hashlib.sha1(head + content, usedforsecurity=False).digest() == named
-
-
-def _named_in(index: bytes, path: str) -> bytes:
-    """Return the name of the object that an index has for a path; empty where it has none."""
-    if index[:4] != b"DIRC" or index[4:8] not in (b"\0\0\0\2", b"\0\0\0\3"):
-        return b""
-    name = os.fsencode(path)
-    at = index.find(name + b"\0", HEADER_BYTES)
-    while at >= 0:
-        flags = int.from_bytes(index[at - 2 : at], "big")
-        if not flags & EXTENDED and flags & LENGTH == min(len(name), LENGTH):
-            return index[at - 22 : at - 2]
-        at = index.find(name + b"\0", at + 1)
-    return b""
 
 
 def _read(path: str, most_bytes: int, known: dict[str, tuple[_Seen, bytes]]) -> bytes | None:

@@ -108,3 +108,9 @@ def test_a_change_of_one_is_asked_about_and_the_way_round_is_said(folder: Path) 
 def test_a_broken_index_holds_nobody_up(folder: Path, content: bytes) -> None:
     (folder / ".git/index").write_bytes(content)
     assert all(isinstance(path, str) for path in tracked_secret_files(str(folder)))
+
+
+def test_a_folder_in_the_place_of_an_index_holds_nobody_up(folder: Path) -> None:
+    (folder / ".git/index").unlink()
+    (folder / ".git/index").mkdir()
+    assert tracked_secret_files(str(folder)) == ()

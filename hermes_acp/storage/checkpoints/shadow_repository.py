@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.git.git_index import find_work_tree
 from hermes_acp.git.safe_git import GitProgram
 from hermes_acp.storage.checkpoints.atomic_write import checkpoint_io_error, write_atomically
 from hermes_acp.storage.checkpoints.gc_refs import GcRefs
@@ -74,12 +75,7 @@ def shadow_name(root: str, base: str) -> str:
 
 def base_of(root: str) -> str:
     """Return the top of the repository a folder lies in, whose ignore files count; the folder itself without one."""
-    folder = root
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        if folder == os.path.dirname(folder):
-            return root
-        folder = os.path.dirname(folder)
-    return folder
+    return find_work_tree(root) or root
 
 
 class ShadowMemory:

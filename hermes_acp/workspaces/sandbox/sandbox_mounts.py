@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct, structs
 
 from hermes_acp.git.git_entries import directories, unexpected_entries
-from hermes_acp.git.repository_hazards import MAX_SETTINGS_BYTES, read_small_text
+from hermes_acp.git.small_files import read_small_text
 from hermes_acp.workspaces.path_confinement import is_within
 from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
 from hermes_acp.workspaces.sandbox.tree_index import TreeIndex, WorkspaceTree
@@ -52,6 +52,7 @@ TOOLCHAIN_SECRETS: Final = (".cargo/credentials", ".cargo/credentials.toml", ".c
 # Empty folders stand for these while a command runs where they are absent, so that it cannot make them its own.
 PINNED: Final = (".vscode", ".idea", ".claude", ".cursor", ".codex", ".mcp.json", ".envrc")
 MAX_NESTED: Final = 500
+MAX_SETTINGS_BYTES: Final = 1 << 20
 MAX_KEPT_BELOW: Final = 64
 """How many guarded names below the top are mounted read-only: each costs every command some time."""
 PLACEHOLDER_CONTENT: Final = b".\n"

@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from hermes_acp.git.repository_hazards import read_small_text
+from hermes_acp.git.small_files import read_small_text
 from hermes_acp.workspaces.sandbox.sandbox_policy import GuardedNames
 from hermes_acp.workspaces.sandbox.tree_watcher import Changes, Watcher
 
