@@ -14,12 +14,15 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.git.git_entries import directories
 from hermes_acp.workspaces.path_confinement import is_within
 from hermes_acp.workspaces.sandbox.sandbox_policy import GuardedNames
 
 OWNER_LABEL: Final = "hermes-acp.owner"
 FOLDER: Final = "/tmp"
 PROTECTED: Final = (".git/hooks", ".git/config", ".git/info", ".git/modules", ".hermes", ".vscode", ".idea")
+SETTINGS_ENTRIES: Final = ("hooks", "config", "config.worktree")
+"""What git reads settings and hooks from, in the directory of a repository and in those of its linked work trees."""
 SYSTEM_FOLDERS: Final = (
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/var/lib", "/var/run",
 )  # fmt: skip
@@ -80,6 +83,7 @@ def plan_mounts(roots: Sequence[str], private: str = "", guarded: GuardedNames |
     )
     # Links are left alone: a mount would follow one, and what it leads to is not what is to be kept as it is.
     fixed = [os.path.join(root, name) for root in outermost for name in PROTECTED]
+    fixed += [path for root in outermost for path in _settings_in(f"{root}/.git") if path not in fixed]
     fixed += _guarded_in(outermost, guarded or GuardedNames(), fixed)
     hidden = private if any(is_within(private, root) for root in outermost) else ""
     return Mounts(
@@ -87,6 +91,12 @@ def plan_mounts(roots: Sequence[str], private: str = "", guarded: GuardedNames |
         tuple(path for path in fixed if os.path.realpath(path) == path and os.path.exists(path)),
         hidden,
     )
+
+
+def _settings_in(repository: str) -> list[str]:
+    """Return where settings and hooks are, but for submodules, which nothing changes at all."""
+    places = [each for each in directories(repository) if not each.startswith(f"{repository}/modules/")]
+    return [f"{place}/{name}" for place in places for name in SETTINGS_ENTRIES]
 
 
 def _guarded_in(roots: Sequence[str], guarded: GuardedNames, known: Sequence[str]) -> list[str]:

@@ -63,6 +63,18 @@ def test_what_runs_on_the_outside_later_is_fixed(tmp_path: Path) -> None:
     assert fixed == [f"--mount=type=bind,source={path},target={path},readonly" for path in paths]
 
 
+def test_settings_of_work_trees_are_fixed_wherever_git_reads_some(tmp_path: Path) -> None:
+    tree = tmp_path / ".git/worktrees/other"
+    tree.mkdir(parents=True)
+    (tmp_path / ".git/modules/m").mkdir(parents=True)
+    paths = {tmp_path / ".git/config.worktree", tree / "config.worktree", tmp_path / ".git/modules/m/config"}
+    for path in (*paths, tree / "HEAD"):
+        path.touch()
+    fixed = plan_mounts([str(tmp_path)]).fixed
+    expected = paths - {tmp_path / ".git/modules/m/config"} | {tmp_path / ".git/modules"}
+    assert set(fixed) == set(map(str, expected))
+
+
 def test_what_steers_agents_and_tools_is_fixed_too(tmp_path: Path) -> None:
     for name in ("AGENTS.md", ".envrc", "src.py"):
         (tmp_path / name).touch()
