@@ -49,11 +49,11 @@ def main() -> None:
         sys.exit(chat_command(sys.argv[2:]))
     try:
         if sys.argv[1:] == ["scan", "--jsonl"]:
-            from hermes_acp.frontends.cli.scan_lines import scan_lines
+            from hermes_acp.frontends.cli.scan.scan_lines import scan_lines
 
             sys.exit(scan_lines())
         if sys.argv[1:2] == ["scan"]:
-            from hermes_acp.frontends.cli.scan_command import scan_command
+            from hermes_acp.frontends.cli.scan.scan_command import scan_command
 
             sys.exit(scan_command(sys.argv[2:]))
         from hermes_acp.frontends.cli.cli_main import run_command

@@ -9,8 +9,8 @@ import pytest
 from hermes_acp.context.context_files import collect_context, collect_context_below
 from hermes_acp.context.context_notices import context_notices
 from hermes_acp.context.context_search import SearchScope
-from hermes_acp.frontends.cli.scan_command import scan_command
-from hermes_acp.frontends.cli.scan_lines import answer_lines
+from hermes_acp.frontends.cli.scan.scan_command import scan_command
+from hermes_acp.frontends.cli.scan.scan_lines import answer_lines
 from hermes_acp.sessions.command_answers import context_text
 from hermes_acp.storage.allowed_texts import FILE, allow, digest_of, forbid, read_allowed
 

@@ -11,7 +11,7 @@ from hermes_acp.config.environment import MODEL_VARIABLES, SWITCHES
 from hermes_acp.config.provider_presets import presets
 from hermes_acp.config.settings import ProviderSettings, Settings
 from hermes_acp.core.events import Event
-from hermes_acp.frontends.cli.headless_session import EXIT_CODES, RunReport
+from hermes_acp.frontends.cli.run.headless_session import EXIT_CODES, RunReport
 from hermes_acp.models.wire.local_detection import LOCAL_PORTS
 from tests.architecture.sources import ROOT
 

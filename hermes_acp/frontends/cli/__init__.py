@@ -1,1 +1,1 @@
-"""The command line: headless runs, set-up."""
+"""The command line: a module or a package for each command; `cli_main` dispatches to them."""

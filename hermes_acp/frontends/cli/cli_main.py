@@ -17,9 +17,9 @@ from hermes_acp.frontends.cli.cli_output import drop_output
 from hermes_acp.frontends.cli.doctor_command import add_doctor
 from hermes_acp.frontends.cli.mcp_command import add_mcp
 from hermes_acp.frontends.cli.memory_command import add_memory
-from hermes_acp.frontends.cli.policy_command import add_policy
-from hermes_acp.frontends.cli.sessions_command import add_sessions
-from hermes_acp.frontends.cli.skills_command import add_skills
+from hermes_acp.frontends.cli.policy.policy_command import add_policy
+from hermes_acp.frontends.cli.sessions.sessions_command import add_sessions
+from hermes_acp.frontends.cli.skills.skills_command import add_skills
 from hermes_acp.frontends.cli.tools_command import add_tools
 from hermes_acp.frontends.cli.trust_command import add_trust
 
@@ -59,15 +59,15 @@ def run_command(arguments: Sequence[str]) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     if options.command == "run":
-        from hermes_acp.frontends.cli.headless_run import run_headless
+        from hermes_acp.frontends.cli.run.headless_run import run_headless
 
         return run_headless(options)
     if options.command == "sessions":
-        from hermes_acp.frontends.cli.sessions_command import run_sessions
+        from hermes_acp.frontends.cli.sessions.sessions_command import run_sessions
 
         return run_sessions(options)
     if options.command == "policy":
-        from hermes_acp.frontends.cli.policy_command import run_policy
+        from hermes_acp.frontends.cli.policy.policy_command import run_policy
 
         return run_policy(options)
     if options.command == "trust":
@@ -75,7 +75,7 @@ def _run(options: argparse.Namespace) -> int:
 
         return run_trust(options)
     if options.command == "skills":
-        from hermes_acp.frontends.cli.skills_command import run_skills
+        from hermes_acp.frontends.cli.skills.skills_command import run_skills
 
         return run_skills(options)
     if options.command == "tools":

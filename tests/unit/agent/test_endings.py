@@ -10,7 +10,7 @@ from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import TurnEnded
 from hermes_acp.frontends.acp.translation.stop_reasons import STOP_REASONS, failure_code
 from hermes_acp.frontends.acp.v2.updates import UpdateStream
-from hermes_acp.frontends.cli.headless_session import EXIT_CODES
+from hermes_acp.frontends.cli.run.headless_session import EXIT_CODES
 from hermes_protocol import v2
 
 REASONS: tuple[ExitReason, ...] = get_args(ExitReason)

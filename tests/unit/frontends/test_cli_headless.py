@@ -5,7 +5,7 @@ from typing import Any
 
 from hermes_acp.core.events import EditDrafted, TextSaid, TurnEnded, UsageChanged
 from hermes_acp.core.messages import Usage
-from hermes_acp.frontends.cli.headless_session import RunReporter
+from hermes_acp.frontends.cli.run.headless_session import RunReporter
 
 
 def reporter(lines: list[str], output_format: str = "stream-json") -> RunReporter:

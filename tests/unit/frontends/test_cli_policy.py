@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from hermes_acp.frontends.cli.cli_main import run_command
-from hermes_acp.frontends.cli.policy_check import PolicyAnswer, answer_line, check_lines
-from hermes_acp.frontends.cli.policy_command import add_policy
+from hermes_acp.frontends.cli.policy.policy_check import PolicyAnswer, answer_line, check_lines
+from hermes_acp.frontends.cli.policy.policy_command import add_policy
 from hermes_acp.policy.policy_engine import Policy
 from tests.architecture.sources import ROOT
 from tests.unit.test_documents import names

@@ -5,8 +5,8 @@ import re
 
 import msgspec
 
-from hermes_acp.frontends.cli.scan_flags import add_scan
-from hermes_acp.frontends.cli.scan_lines import BadLine, ScanAnswer
+from hermes_acp.frontends.cli.scan.scan_flags import add_scan
+from hermes_acp.frontends.cli.scan.scan_lines import BadLine, ScanAnswer
 from hermes_acp.storage.allowed_texts import FILE
 from injection_scanner.findings import Finding
 from injection_scanner.rules.scanner_rules import load_scan_rules

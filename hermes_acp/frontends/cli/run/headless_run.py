@@ -22,7 +22,7 @@ from hermes_acp.core.events import Noticed
 from hermes_acp.core.messages import TextPart
 from hermes_acp.core.ports import Workspace
 from hermes_acp.frontends.cli.cli_output import escaped
-from hermes_acp.frontends.cli.headless_session import RunReporter, UnattendedGate
+from hermes_acp.frontends.cli.run.headless_session import RunReporter, UnattendedGate
 from hermes_acp.sessions.session import Session
 from hermes_acp.world import ShutdownGuard
 from hermes_protocol.descriptors import claim

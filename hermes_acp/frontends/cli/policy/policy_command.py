@@ -43,7 +43,7 @@ def run_policy(options: argparse.Namespace) -> int:
     """Do what was asked, with this folder as the workspace; give the exit code."""
     environment = read_environment()
     if options.action in ("list", "forget"):
-        from hermes_acp.frontends.cli.policy_answers import forget_answers, list_answers
+        from hermes_acp.frontends.cli.policy.policy_answers import forget_answers, list_answers
 
         if options.action == "list":
             return list_answers(environment)
@@ -51,10 +51,10 @@ def run_policy(options: argparse.Namespace) -> int:
     cwd = str(Path(".").resolve())
     policy, found = _as_in_session(environment, cwd)
     if options.action == "check":
-        from hermes_acp.frontends.cli.policy_check import check_lines
+        from hermes_acp.frontends.cli.policy.policy_check import check_lines
 
         return check_lines(sys.stdin.buffer, policy, cwd, options.mode, found.way)
-    from hermes_acp.frontends.cli.policy_explain import explain_command
+    from hermes_acp.frontends.cli.policy.policy_explain import explain_command
 
     return explain_command(policy, options.cmd, cwd, options.mode, found)
 

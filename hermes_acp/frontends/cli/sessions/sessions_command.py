@@ -85,14 +85,14 @@ async def _run(options: argparse.Namespace) -> int:
 def _command(action: str) -> Command:
     match action:
         case "search":
-            from hermes_acp.frontends.cli.sessions_search import search_sessions
+            from hermes_acp.frontends.cli.sessions.sessions_search import search_sessions
 
             return search_sessions
         case "list":
-            from hermes_acp.frontends.cli.sessions_list import list_sessions
+            from hermes_acp.frontends.cli.sessions.sessions_list import list_sessions
 
             return list_sessions
         case _:
-            from hermes_acp.frontends.cli.sessions_show import show_session
+            from hermes_acp.frontends.cli.sessions.sessions_show import show_session
 
             return show_session

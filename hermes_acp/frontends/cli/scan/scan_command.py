@@ -41,13 +41,13 @@ def scan_command(arguments: Sequence[str]) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     """Do what flags ask for; names of files alone need no parser, and are the usual case."""
-    from hermes_acp.frontends.cli.scan_flags import parse_flags
+    from hermes_acp.frontends.cli.scan.scan_flags import parse_flags
 
     options = parse_flags(arguments)
     if options.jsonl:
         if options.files:
             raise BadRequest("--jsonl reads standard input and takes no files.")
-        from hermes_acp.frontends.cli.scan_lines import scan_lines
+        from hermes_acp.frontends.cli.scan.scan_lines import scan_lines
 
         return scan_lines()
     if options.allow or options.forbid:
@@ -104,7 +104,7 @@ class _FileScan:
     def judge_folder(self, folder: str, *, takes_all: bool) -> None:
         """Judge the texts below a folder, show what is suspicious, and count."""
         from hermes_acp.frontends.cli.cli_output import escaped
-        from hermes_acp.frontends.cli.scan_folder import files_of, read_within
+        from hermes_acp.frontends.cli.scan.scan_folder import files_of, read_within
 
         before = self._counts.copy()
         for file in files_of(folder, self._environment.variables, takes_all=takes_all):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.cli.cli_output import bold, escaped, print_json
-from hermes_acp.frontends.cli.skills_hub import add_hub, practice_of, run_hub
-from hermes_acp.frontends.cli.skills_search import search_skills_of, twins_of
+from hermes_acp.frontends.cli.skills.skills_hub import add_hub, practice_of, run_hub
+from hermes_acp.frontends.cli.skills.skills_search import search_skills_of, twins_of
 
 if TYPE_CHECKING:
     from hermes_acp.storage.version_history import VersionHistory

@@ -1,0 +1,1 @@
+"""`hermes-acp policy`: show how commands are checked, and the stored answers."""

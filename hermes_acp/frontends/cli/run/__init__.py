@@ -1,0 +1,1 @@
+"""`hermes-acp run`: one prompt without an editor."""

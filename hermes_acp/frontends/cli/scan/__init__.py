@@ -1,0 +1,1 @@
+"""`hermes-acp scan`: check files for hidden or hostile instructions."""

@@ -1,0 +1,1 @@
+"""`hermes-acp sessions`: search, list and show stored sessions."""

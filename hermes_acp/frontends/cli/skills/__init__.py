@@ -1,0 +1,1 @@
+"""`hermes-acp skills`: show, install, update and audit skills."""
