@@ -33,15 +33,15 @@ def test_a_folder_stands_for_its_texts_for_agents(
     told = capsys.readouterr()
     blocked = [line.partition(": block")[0] for line in told.out.splitlines() if ": block" in line]
     assert blocked == [f"{folder}/GEMINI.md:5", f"{folder}/docs/deep/guide.txt:5"]
-    assert f"{folder}: 3 files judged, 2 blocked, 0 warned of, 1 not judged." in told.out
-    assert "CLAUDE.md is not judged: It is a link" in told.err
+    assert f"{folder}: 3 files checked, 2 blocked, 0 with warnings, 1 not checked." in told.out
+    assert "CLAUDE.md was not checked: It is a link" in told.err
     assert scan_command(["--all", str(folder)]) == 1
     told = capsys.readouterr()
     assert f"{folder}/docs/app.py:5: block" in told.out
-    assert "5 files judged, 3 blocked" in told.out
+    assert "5 files checked, 3 blocked" in told.out
     assert (
         scan_command(["--allow", str(folder / "GEMINI.md"), str(folder / "docs" / "deep" / "guide.txt")]) == 0
     )
     (folder / "CLAUDE.md").unlink()
     assert scan_command([str(folder)]) == 0
-    assert "3 files judged, 0 blocked" in capsys.readouterr().out
+    assert "3 files checked, 0 blocked" in capsys.readouterr().out

@@ -88,7 +88,7 @@ def test_a_skill_is_installed_followed_audited_and_removed(
     assert not list((home / "quarantine").iterdir())
     assert run_command(["skills", "audit"]) == 0
     assert run_command(["skills", "update", "--yes"]) == 0
-    assert "nothing new" in capsys.readouterr().out
+    assert "up to date" in capsys.readouterr().out
 
     second = elsewhere.skill("ship", "Run scripts/go twice.")
     assert run_command(["skills", "update", "ship", "--yes"]) == 0
@@ -99,7 +99,7 @@ def test_a_skill_is_installed_followed_audited_and_removed(
     assert run_command(["skills", "audit"]) == 1
     assert "not those that were approved" in capsys.readouterr().out
     assert run_command(["skills", "history", "ship"]) == 0
-    assert "rolled back by hand" in capsys.readouterr().out
+    assert "rolled back on the command line" in capsys.readouterr().out
     assert run_command(["skills", "remove", "ship"]) == 0
     assert not folder.exists()
     assert lock_of(home) == {}
@@ -151,7 +151,7 @@ def test_a_warning_is_for_a_person_to_decide(
     assert run_command(["skills", "install", "--yes", elsewhere.url]) == 2
     told = capsys.readouterr()
     assert "references/rules.md" in told.out
-    assert "Somebody has to agree" in told.err
+    assert "needs your approval" in told.err
     assert not (home / "skills").exists()
 
 

@@ -86,9 +86,9 @@ async def test_a_setup_that_is_left_changes_nothing_and_says_so(tmp_path: Path) 
         person.type("1\n")
         await person.wait_for("Base URL")
         person.type("\n")
-        await person.wait_for("Key")
+        await person.wait_for("API key")
         person.type("\x04")
-        shown = await person.wait_for("asks again.")
+        shown = await person.wait_for("to start again.")
         assert "\nhermes-acp: Nothing was changed." in shown.replace("\r", "")
         assert await person.ended() == 2
     assert not (tmp_path / ".hermes").exists()
@@ -101,7 +101,7 @@ async def test_setup_tells_which_variables_go_before_its_answers(tmp_path: Path)
         cwd=tmp_path,
         given=b"2\n\nsk-written\n\n",
     )
-    assert (done.code, "sets OPENAI_API_KEY, which goes before" in done.errors) == (0, True)
+    assert (done.code, "sets OPENAI_API_KEY, which takes precedence" in done.errors) == (0, True)
     assert "sk-" not in done.output + done.errors
 
 
@@ -147,8 +147,8 @@ async def test_a_call_that_failed_says_why(tmp_path: Path) -> None:
         (("sessions",), "There are no sessions here yet."),
         (("mcp",), "There are no MCP servers here."),
         (("checkpoints",), "No session has changed a file"),
-        (("policy", "list"), "Nothing was allowed or refused for good."),
-        (("policy", "forget"), "Nothing is remembered of"),
+        (("policy", "list"), "There are no permanent answers."),
+        (("policy", "forget"), "There are no permanent answers for"),
     ],
 )
 async def test_a_verb_alone_lists_and_an_empty_list_says_so(

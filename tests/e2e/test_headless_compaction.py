@@ -35,7 +35,7 @@ async def test_a_run_makes_room_says_so_and_goes_on(tmp_path: Path, vendor: str)
     (compacted,) = [event for event in done.events if event["type"] == "history_compacted"]
     assert compacted["summary"] == "a.py sets x three hundred times."
     assert compacted["tokens_after"] < compacted["tokens_before"]
-    assert "the conversation was shortened for the model" in done.errors
+    assert "The older part of the conversation was summarised" in done.errors
     assert done.report["steps"] == 3
     assert done.report["usage"]["input_tokens"] == 4 * 11
     first, _, full, asked, last = (json.dumps(request.body) for request in server.requests)

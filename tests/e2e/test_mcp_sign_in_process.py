@@ -130,7 +130,7 @@ async def test_a_terminal_signs_in_and_out_and_a_run_says_how(tmp_path: Path) ->
         listed = (await run(environment, "mcp", "list", cwd=tmp_path)).stdout.decode()
         assert "tracker: wants you to sign in" in listed
         code, said = await log_in(environment, "tracker")
-        assert (code, said.strip()) == (0, "You are signed in at tracker.")
+        assert (code, said.strip()) == (0, "You are signed in to tracker.")
         listed = (await run(environment, "mcp", "list", cwd=tmp_path)).stdout.decode()
         assert "tracker: connected; 2 tools: mcp__tracker__add" in listed
         after = await run(environment, "run", "-p", "hello", cwd=tmp_path)
@@ -138,7 +138,7 @@ async def test_a_terminal_signs_in_and_out_and_a_run_says_how(tmp_path: Path) ->
         tools = str(model.requests[-1])
         assert "mcp__tracker__add" in tools
         out = await run(environment, "mcp", "logout", "tracker", cwd=tmp_path)
-        assert out.stdout.decode().strip() == "You are no longer signed in at tracker."
+        assert out.stdout.decode().strip() == "You are signed out of tracker."
         unknown = await run(environment, "mcp", "login", "nobody", cwd=tmp_path)
         assert unknown.returncode == 2
-        assert "names no MCP server 'nobody'" in unknown.stderr.decode()
+        assert "has no MCP server named 'nobody'" in unknown.stderr.decode()

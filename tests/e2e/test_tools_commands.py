@@ -35,10 +35,12 @@ class Terminal:
 
 def test_a_tools_life_on_the_command_line(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path)
-    assert "There are no own tools" in terminal.tools()
+    assert "There are no custom tools" in terminal.tools()
     terminal.file.write_text(TOOL)
     assert "not trusted" in terminal.tools("list")
-    assert "is a tool: reads the session's folders; no network" in terminal.tools("check", str(terminal.file))
+    assert "is a valid tool: reads the session's folders; no network" in terminal.tools(
+        "check", str(terminal.file)
+    )
     assert "trusted until it changes" in terminal.tools("allow", "greet")
     assert "greet (yours): ready" in terminal.tools()
     terminal.file.write_text(TOOL.replace("return name", "return name.upper()"))
@@ -60,10 +62,10 @@ def test_what_is_no_tool_or_is_not_there(tmp_path: Path) -> None:
     told = terminal.tools("check", str(terminal.file), code=1).splitlines()
     assert told[0].startswith(f"{terminal.file}:1: subprocess starts programs")
     assert told[1].startswith(f"{terminal.file}:5: the parameter name of run has no type")
-    assert "no tool yet" in terminal.tools()
+    assert "not a valid tool" in terminal.tools()
     assert "There is no tool 'greet'" in terminal.tools("allow", "greet", code=2)
     assert "cannot be read" in terminal.tools("check", "nowhere.py", code=2)
-    assert "no version of a tool" in terminal.tools("history", "other", code=2)
+    assert "no stored versions of a tool" in terminal.tools("history", "other", code=2)
     assert "no version 7" in terminal.tools("rollback", "greet", "7", code=2)
     workspaces = terminal.project / ".hermes" / "tools"
     workspaces.mkdir(parents=True)

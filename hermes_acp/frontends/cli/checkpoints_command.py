@@ -9,7 +9,7 @@ import argparse
 import difflib
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.checkpoint_types import Checkpoint, FileTexts
@@ -23,6 +23,7 @@ from hermes_acp.frontends.cli.cli_output import (
     note,
     print_json,
 )
+from hermes_acp.frontends.cli.messages import checkpoint_messages, command_messages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,21 +34,21 @@ if TYPE_CHECKING:
 
     Begin = Callable[[Callable[[NoteAdded], object]], TurnUndo]
 
+MAX_TURNS: Final = 10_000
+
 
 def add_checkpoints(parser: argparse.ArgumentParser) -> None:
     """Describe the subcommands and their flags."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
     parser.set_defaults(action="list", json=False, session=None, cwd=".")
-    listing = actions.add_parser(
-        "list", help="list what the turns of a session changed, the newest first (the default)"
-    )
-    diff = actions.add_parser("diff", help="show what a turn changed, line by line")
-    restore = actions.add_parser("restore", help="take back what one turn changed, or what an undo put back")
-    diff.add_argument("id", nargs="?", metavar="ID", help="a checkpoint (default: the last one)")
-    restore.add_argument("id", metavar="ID", help="a checkpoint")
-    restore.add_argument("path", nargs="*", metavar="FILE", help="only these files")
+    listing = actions.add_parser("list", help=checkpoint_messages.LIST_HELP)
+    diff = actions.add_parser("diff", help=checkpoint_messages.DIFF_HELP)
+    restore = actions.add_parser("restore", help=checkpoint_messages.RESTORE_HELP)
+    diff.add_argument("id", nargs="?", metavar="ID", help=checkpoint_messages.DIFF_ID_HELP)
+    restore.add_argument("id", metavar="ID", help=checkpoint_messages.RESTORE_ID_HELP)
+    restore.add_argument("path", nargs="*", metavar="FILE", help=checkpoint_messages.FILES_HELP)
     for action in (listing, diff):
-        action.add_argument("--json", action="store_true", help="one JSON document")
+        action.add_argument("--json", action="store_true", help=command_messages.JSON_HELP)
     for action in (listing, diff, restore):
         _add_session(action)
     _add_force(restore)
@@ -56,28 +57,26 @@ def add_checkpoints(parser: argparse.ArgumentParser) -> None:
 def add_undo(parser: argparse.ArgumentParser) -> None:
     """Describe the flags."""
     parser.add_argument(
-        "count", nargs="?", type=_count, default=1, metavar="N", help="how many turns (default: 1)"
+        "count", nargs="?", type=_count, default=1, metavar="N", help=checkpoint_messages.COUNT_HELP
     )
-    parser.add_argument("--redo", action="store_true", help="take back the last undo instead")
+    parser.add_argument("--redo", action="store_true", help=checkpoint_messages.REDO_HELP)
     _add_session(parser)
     _add_force(parser)
 
 
 def _add_session(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--session", metavar="ID", help="the session (default: the last that changed files in --cwd)"
-    )
-    parser.add_argument("--cwd", default=".", metavar="DIR", help="the folder (default: this one)")
+    parser.add_argument("--session", metavar="ID", help=checkpoint_messages.SESSION_HELP)
+    parser.add_argument("--cwd", default=".", metavar="DIR", help=command_messages.FOLDER_HELP)
 
 
 def _add_force(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--force", action="store_true", help="put files back that were changed since, too")
+    parser.add_argument("--force", action="store_true", help=checkpoint_messages.FORCE_HELP)
 
 
 def _count(text: str) -> int:
     value = int(text)
-    if not 1 <= value <= 10_000:
-        raise argparse.ArgumentTypeError(f"{text} is no number from 1 to 10000")
+    if not 1 <= value <= MAX_TURNS:
+        raise argparse.ArgumentTypeError(command_messages.not_a_number_from(text, 1, MAX_TURNS))
     return value
 
 
@@ -109,7 +108,7 @@ async def _run(options: argparse.Namespace) -> int:
     folder = os.path.realpath(options.cwd)
     session_id = options.session or CheckpointIndex(setup.shelf / "turns").newest_session(folder)
     if not session_id:
-        raise BadRequest(f"No session has changed a file in {folder!r} yet.", hint="Name one: --session ID.")
+        raise BadRequest(checkpoint_messages.no_changes_in(folder), hint=checkpoint_messages.SESSION_HINT)
     store = SessionStore(environment.home)
 
     def undoing(tell: "Callable[[NoteAdded], object]") -> TurnUndo:
@@ -131,17 +130,24 @@ def _show_list(session_id: str, checkpoints: Sequence[Checkpoint], *, as_json: b
     if as_json:
         print_json([_entry(each) for each in checkpoints])
         return 0
-    print(f"Session {escaped(session_id)}")
+    print(checkpoint_messages.session_heading(escaped(session_id)))
     for each in reversed(checkpoints):
-        state = "  [undone]" if each.undone_by else "  [not finished]" if each.is_torn else ""
-        title = each.title or ("Undo" if each.kind == "undo" else "Untitled")
-        print(f"{bold(each.id)}  {local_time(each.created_at)}  {escaped(title)}{state}")
+        title = each.title or (
+            checkpoint_messages.UNDO_TITLE if each.kind == "undo" else command_messages.UNTITLED
+        )
+        print(f"{bold(each.id)}  {local_time(each.created_at)}  {escaped(title)}{_state(each)}")
         for file in each.files:
             old = f"{file.old_path} -> " if file.old_path else ""
             print(f"  {file.change:<9} {escaped(old + file.path)}")
         for path in each.left_out:
-            print(f"  not kept  {escaped(path)}")
+            print(f"  {checkpoint_messages.NOT_KEPT:<9} {escaped(path)}")
     return 0
+
+
+def _state(each: Checkpoint) -> str:
+    if each.undone_by:
+        return f"  [{checkpoint_messages.UNDONE}]"
+    return f"  [{checkpoint_messages.UNFINISHED}]" if each.is_torn else ""
 
 
 def _entry(each: Checkpoint) -> dict[str, object]:
@@ -167,7 +173,7 @@ async def _diff(keeper: "CheckpointManager", session_id: str, options: argparse.
     if checkpoint_id is None:
         checkpoints = await keeper.of_session(session_id)
         if not checkpoints:
-            raise BadRequest(f"Session {session_id!r} has no checkpoint.")
+            raise BadRequest(checkpoint_messages.no_checkpoint(session_id))
         checkpoint_id = checkpoints[-1].id
     files = await keeper.texts(session_id, checkpoint_id)
     if options.json:
@@ -192,7 +198,7 @@ def _patch(each: FileTexts) -> str:
     """Return one file's change as a patch; control characters of what is shown do nothing to a terminal."""
     path = each.path
     if each.is_binary:
-        return f"Binary file {escaped(path)} differs"
+        return checkpoint_messages.binary_differs(escaped(path))
     old, new = each.old_text, each.new_text
     lines = difflib.unified_diff(
         (old or "").splitlines(),
@@ -211,18 +217,8 @@ async def _undo(begin: "Begin", record: "Path", options: argparse.Namespace) -> 
     with locked_record(record) as tell:
         undoing = begin(tell)
         answer = await (undoing.redo(words) if options.redo else undoing.undo(words))
-    print(plain_lines(_in_words_of_the_command_line(answer)))
+    print(plain_lines(checkpoint_messages.flags_of_commands(answer)))
     return 0 if undoing.is_done else 1
-
-
-def _in_words_of_the_command_line(answer: str) -> str:
-    for said, meant in (
-        ("`/undo force`", "--force"),
-        ("`/redo force`", "--force"),
-        ("`/redo`", "`hermes-acp undo --redo`"),
-    ):
-        answer = answer.replace(said, meant)
-    return answer
 
 
 async def _restore(begin: "Begin", record: "Path", options: argparse.Namespace) -> int:
@@ -235,7 +231,7 @@ async def _restore(begin: "Begin", record: "Path", options: argparse.Namespace) 
     for path in done.restored:
         print(escaped(path))
     for conflict in done.conflicts:
-        note(f"{escaped(conflict.path)}: {conflict.why}")
+        note(checkpoint_messages.conflict(escaped(conflict.path), conflict.why))
     return 0 if undoing.is_done else 1
 
 

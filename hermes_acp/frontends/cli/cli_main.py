@@ -7,36 +7,28 @@ subcommand does. Exit codes: 0 done, 1 the agent failed or gave up, 2 usage or c
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NoReturn
 
 from hermes_acp import __version__
 from hermes_acp.core.errors import HermesError
 from hermes_acp.frontends.cli.checkpoints_command import add_checkpoints, add_undo
-from hermes_acp.frontends.cli.cli_output import drop_output
+from hermes_acp.frontends.cli.cli_output import drop_output, note
 from hermes_acp.frontends.cli.doctor_command import add_doctor
 from hermes_acp.frontends.cli.mcp_command import add_mcp
 from hermes_acp.frontends.cli.memory_command import add_memory
+from hermes_acp.frontends.cli.messages import command_messages, run_messages
 from hermes_acp.frontends.cli.policy.policy_command import add_policy
 from hermes_acp.frontends.cli.sessions.sessions_command import add_sessions
 from hermes_acp.frontends.cli.skills.skills_command import add_skills
 from hermes_acp.frontends.cli.tools_command import add_tools
 from hermes_acp.frontends.cli.trust_command import add_trust
 
-EXIT_CODES: Final = """exit codes:
-  0    done
-  1    the agent failed or gave up
-  2    usage or configuration
-  3    model or network
-  4    storage
-  5    a needed approval was refused or impossible
-  124  out of time
-  130  interrupted"""
-
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        print(f"hermes-acp: {message}. Try `{self.prog} --help`.", file=sys.stderr)
+        note(command_messages.usage_error(message, self.prog))
         sys.exit(2)
 
 
@@ -48,7 +40,7 @@ def run_command(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
         return code
     except HermesError as error:
-        print(f"hermes-acp: {error.sentence()}", file=sys.stderr)
+        note(error.sentence())
         return error.exit_code
     except BrokenPipeError:
         drop_output()
@@ -105,96 +97,68 @@ def _run(options: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
-        prog="hermes-acp",
-        description="A coding agent for any editor that speaks the Agent Client Protocol. "
-        "Without a command it serves an editor over standard input and output; with --allow-bypass its user may "
-        "choose a mode that asks about nothing.",
-        epilog="Begin with `hermes-acp setup`. `hermes-acp COMMAND --help` says what it takes.",
+        prog="hermes-acp", description=command_messages.DESCRIPTION, epilog=command_messages.EPILOG
     )
     parser.add_argument("--version", action="version", version=f"hermes-acp {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
-    commands.add_parser("setup", help="choose a provider, its key and a model")
-    commands.add_parser("chat", help="talk to the agent in this terminal")
-    _add_run(commands.add_parser(
-        "run",
-        help="run one prompt without an editor, for scripts and CI",
-        epilog=EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    ))  # fmt: skip
-    commands.add_parser("acp", help="serve an editor over stdio (the same as no command)")
-    commands.add_parser("lsp", help="serve an editor over the Language Server Protocol")
-    commands.add_parser("serve", help="serve clients over HTTP and WebSocket")
-    commands.add_parser("scan", help="judge files for hidden or hostile instructions")
-    add_sessions(commands.add_parser("sessions", help="search, list and show stored sessions"))
-    add_checkpoints(commands.add_parser("checkpoints", help="show what turns changed in files; take it back"))
-    add_undo(commands.add_parser("undo", help="take back what the last turns changed in files"))
-    add_doctor(commands.add_parser("doctor", help="check what is stored; rebuild the indexes"))
-    add_policy(
-        commands.add_parser("policy", help="show how commands are judged, and what was answered for good")
-    )
-    add_trust(commands.add_parser("trust", help="trust what a folder brings along, show or revoke that"))
-    add_skills(
-        commands.add_parser("skills", help="show skills and their versions; install, update and audit them")
-    )
-    add_tools(
-        commands.add_parser("tools", help="show the tools you or your agent wrote; check or roll back one")
-    )
-    add_memory(commands.add_parser("memory", help="show the notes that wait for you; approve or reject them"))
-    add_mcp(commands.add_parser("mcp", help="show your MCP servers; sign in at one or out again"))
+    for name, summary in command_messages.COMMANDS.items():
+        command = commands.add_parser(name, help=summary)
+        if add_options := OPTIONS.get(name):
+            add_options(command)
     return parser
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.epilog, parser.formatter_class = run_messages.EXIT_CODES, argparse.RawDescriptionHelpFormatter
+    parser.add_argument("-p", "--prompt", help=run_messages.PROMPT_HELP)
+    parser.add_argument("--cwd", default=".", help=run_messages.CWD_HELP)
     parser.add_argument(
-        "-p", "--prompt", help="the prompt; @FILE reads a file, - reads standard input (the default)"
-    )
-    parser.add_argument("--cwd", default=".", help="the working directory (default: this one)")
-    parser.add_argument(
-        "--output-format", choices=("text", "json", "stream-json"), default="text", help="default: text"
-    )
-    parser.add_argument(
-        "--mode",
-        choices=("ask", "accept_edits", "plan", "auto", "bypass"),
-        help="what runs unasked (default: `mode` of config.yaml, else ask). Nobody can be asked here, so `ask` only "
-        "reads; `accept_edits` edits files in the working directory; `plan` reads; `auto` edits, and runs what the "
-        "sandbox keeps in; `bypass` runs everything: use it only where nothing can be lost",
-    )
-    parser.add_argument("--allow-bypass", action="store_true", help="let `--mode bypass` be chosen")
-    parser.add_argument(
-        "--trust-workspace",
-        action="store_true",
-        help="for this run trust the MCP servers and rules that the working directory brings along",
+        "--output-format",
+        choices=("text", "json", "stream-json"),
+        default="text",
+        help=run_messages.FORMAT_HELP,
     )
     parser.add_argument(
-        "--backend",
-        metavar="NAME",
-        help="where commands run: local, docker, ssh, … (default: `backend` of config.yaml)",
+        "--mode", choices=("ask", "accept_edits", "plan", "auto", "bypass"), help=run_messages.MODE_HELP
     )
-    parser.add_argument("--max-steps", type=_positive(int), metavar="N", help="end after N steps")
-    parser.add_argument(
-        "--max-tokens", type=_positive(int), metavar="N", help="end after N tokens, sent and answered"
-    )
-    parser.add_argument(
-        "--max-cost", type=_positive(float), metavar="USD", help="end at this cost, where prices are known"
-    )
-    parser.add_argument(
-        "--timeout", type=_positive(float), metavar="S", help="end after S seconds, with exit code 124"
-    )
+    parser.add_argument("--allow-bypass", action="store_true", help=run_messages.ALLOW_BYPASS_HELP)
+    parser.add_argument("--trust-workspace", action="store_true", help=run_messages.TRUST_HELP)
+    parser.add_argument("--backend", metavar="NAME", help=run_messages.BACKEND_HELP)
+    for flag, kind, metavar, about in (
+        ("--max-steps", int, "N", run_messages.MAX_STEPS_HELP),
+        ("--max-tokens", int, "N", run_messages.MAX_TOKENS_HELP),
+        ("--max-cost", float, "USD", run_messages.MAX_COST_HELP),
+        ("--timeout", float, "S", run_messages.TIMEOUT_HELP),
+    ):
+        parser.add_argument(flag, type=_positive(kind), metavar=metavar, help=about)
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--session", metavar="ID", help="continue session ID, or begin it under that id")
-    which.add_argument(
-        "--resume",
-        metavar="ID",
-        help="continue session ID, which must exist; without a prompt, its turn that was interrupted",
-    )
+    which.add_argument("--session", metavar="ID", help=run_messages.SESSION_HELP)
+    which.add_argument("--resume", metavar="ID", help=run_messages.RESUME_HELP)
 
 
 def _positive(kind: type[int] | type[float]):
     def parse(text: str) -> int | float:
         value = kind(text)
         if not 0 < value < float("inf"):
-            raise argparse.ArgumentTypeError(f"{text} is no number above 0 and below infinity")
+            raise argparse.ArgumentTypeError(command_messages.not_a_positive_number(text))
         return value
 
     parse.__name__ = "number"
     return parse
+
+
+OPTIONS: Final[Mapping[str, Callable[[argparse.ArgumentParser], None]]] = MappingProxyType(
+    {
+        "run": _add_run,
+        "sessions": add_sessions,
+        "checkpoints": add_checkpoints,
+        "undo": add_undo,
+        "doctor": add_doctor,
+        "policy": add_policy,
+        "trust": add_trust,
+        "skills": add_skills,
+        "tools": add_tools,
+        "memory": add_memory,
+        "mcp": add_mcp,
+    }
+)

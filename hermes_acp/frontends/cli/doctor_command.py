@@ -4,16 +4,15 @@ Knows: how findings are shown, and that a problem is exit code 4. Does not know:
 """
 
 import argparse
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.frontends.cli.cli_output import bold, escaped, note
+from hermes_acp.frontends.cli.messages import doctor_messages
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
     from hermes_acp.storage.session_store import SessionStore
-
-SANDBOXED: Final = "Commands that nobody approved run in a sandbox (bubblewrap)."
 
 
 def add_doctor(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +20,7 @@ def add_doctor(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rebuild",
         action="store_true",
-        help="first make the list of sessions and the search indexes anew from the sessions' records",
+        help=doctor_messages.REBUILD_HELP,
     )
 
 
@@ -42,9 +41,9 @@ async def _rebuild_meaning(environment: Environment, store: "SessionStore") -> N
             left = await recall_service.rebuild()
             sentences = [*recall_service.news()]
     except (ConfigError, ModelError, StorageError) as error:
-        sentences, left = [f"What was said was not embedded anew: {error.sentence()}"], 0
+        sentences, left = [doctor_messages.not_embedded(error.sentence())], 0
     if left:
-        sentences.append(f"The meaning of {left:,} sessions is made out later: recall.most_texts bounds it.")
+        sentences.append(doctor_messages.embedded_later(left))
     for sentence in sentences:
         note(sentence)
 
@@ -84,9 +83,13 @@ async def _run(options: argparse.Namespace) -> int:
     setup = checkpoint_setup(environment, CheckpointSettings())
     findings = await to_thread.run_sync(lambda: [*run_checks(home), *check_checkpoints(setup)])
     for finding in findings:
-        sign = {"fine": "ok     ", "note": "note   ", "problem": bold("PROBLEM")}[finding.level]
-        print(f"{sign}  {escaped(finding.text)}{f' {finding.hint}' if finding.hint else ''}")
+        _print_finding(finding.level, f"{escaped(finding.text)} {finding.hint}".rstrip())
     found = await to_thread.run_sync(sandbox_here, _settings(environment), environment.variables)
     remark = sandbox_notice(found)
-    print(f"{'note   ' if remark else 'ok     '}  {remark or SANDBOXED}")
+    _print_finding("note" if remark else "fine", remark or doctor_messages.SANDBOXED)
     return 4 if any(finding.level == "problem" for finding in findings) else 0
+
+
+def _print_finding(level: str, text: str) -> None:
+    label = f"{doctor_messages.LEVELS[level]:<7}"
+    print(f"{bold(label) if level == 'problem' else label}  {text}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.errors import AuthRequired, BadRequest
 from hermes_acp.frontends.cli.cli_output import bold, escaped, note
+from hermes_acp.frontends.cli.messages import mcp_messages
 
 if TYPE_CHECKING:
     from hermes_acp.mcp.server_definitions import HttpServer, SseServer
@@ -18,24 +19,24 @@ CONNECT_WAIT_S: Final = 30.0
 
 def add_mcp(parser: argparse.ArgumentParser) -> None:
     """Describe the subcommands and their flags."""
-    wishes = parser.add_subparsers(dest="wish", metavar="COMMAND", parser_class=type(parser))
-    parser.set_defaults(wish="list")
-    wishes.add_parser(
+    actions = parser.add_subparsers(dest="action", metavar="COMMAND", parser_class=type(parser))
+    parser.set_defaults(action="list")
+    actions.add_parser(
         "list",
-        help="connect to each server of config.yaml; show how it stands and its tools (the default)",
+        help=mcp_messages.LIST_HELP,
     )
-    login = wishes.add_parser("login", help="sign in at a server that wants to know its users")
-    login.add_argument("server", metavar="NAME", help="its name in config.yaml, or its address")
-    login.add_argument("--no-browser", action="store_true", help="only print the link")
-    logout = wishes.add_parser("logout", help="forget what a server gave out when you signed in")
-    logout.add_argument("server", metavar="NAME", help="its name in config.yaml, or its address")
+    login = actions.add_parser("login", help=mcp_messages.LOGIN_HELP)
+    login.add_argument("server", metavar="NAME", help=mcp_messages.SERVER_HELP)
+    login.add_argument("--no-browser", action="store_true", help=mcp_messages.NO_BROWSER_HELP)
+    logout = actions.add_parser("logout", help=mcp_messages.LOGOUT_HELP)
+    logout.add_argument("server", metavar="NAME", help=mcp_messages.SERVER_HELP)
 
 
 def run_mcp(options: argparse.Namespace) -> int:
     """Do what was asked for; give the exit code."""
     import anyio
 
-    match options.wish:
+    match options.action:
         case "list":
             return anyio.run(_list, read_environment())
         case "login":
@@ -81,7 +82,7 @@ async def _log_in(environment: Environment, name: str, is_quiet: bool) -> int:
     from hermes_acp.mcp.oauth_flow import sign_in
 
     async def show(link: str) -> None:
-        print(f"Open this page in a browser on this machine and agree there:\n{escaped(link)}", flush=True)
+        print(mcp_messages.open_page(escaped(link)), flush=True)
         if not is_quiet:
             import webbrowser
 
@@ -90,8 +91,8 @@ async def _log_in(environment: Environment, name: str, is_quiet: bool) -> int:
     try:
         await sign_in(spec, TokenFile(environment.home / "mcp-tokens", spec.url), Challenge(), show)
     except SignInFailed as failed:
-        raise AuthRequired(f"{spec.name!r}: {failed.words}") from None
-    print(f"You are signed in at {bold(escaped(spec.name))}.")
+        raise AuthRequired(mcp_messages.sign_in_failed(spec.name, failed.words)) from None
+    print(mcp_messages.signed_in(bold(escaped(spec.name))))
     return 0
 
 
@@ -103,9 +104,9 @@ async def _log_out(environment: Environment, name: str) -> int:
     async with file.held():
         was_in = await file.forget()
     if not was_in:
-        note(f"You were not signed in at {spec.name!r}.")
+        note(mcp_messages.was_not_signed_in(spec.name))
         return 0
-    print(f"You are no longer signed in at {escaped(spec.name)}.")
+    print(mcp_messages.signed_out(escaped(spec.name)))
     return 0
 
 
@@ -120,17 +121,10 @@ def _spec_of(environment: Environment, name: str) -> "HttpServer | SseServer":
     specs = server_specs(load_settings(environment))
     found = next((spec for spec in specs if spec.name == name), None)
     if found is None:
-        names = ", ".join(spec.name for spec in specs) or "none"
-        raise BadRequest(
-            f"config.yaml names no MCP server {name!r}.",
-            hint=f"It names: {names}. An address will do as well.",
-        )
+        names = ", ".join(spec.name for spec in specs)
+        raise BadRequest(mcp_messages.unknown_server(name), hint=mcp_messages.known_servers(names))
     if not isinstance(found, HttpServer | SseServer):
-        raise BadRequest(
-            f"{name!r} is a program; nobody signs in there.", hint="Give it what it needs in its `env`."
-        )
+        raise BadRequest(mcp_messages.is_a_program(name), hint=mcp_messages.PROGRAM_HINT)
     if any(header.lower() == "authorization" for header, _ in found.headers):
-        raise BadRequest(
-            f"config.yaml sends an Authorization header to {name!r}.", hint="Take it out to sign in instead."
-        )
+        raise BadRequest(mcp_messages.has_own_header(name), hint=mcp_messages.HEADER_HINT)
     return found

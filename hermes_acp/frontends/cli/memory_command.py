@@ -5,18 +5,19 @@ import argparse
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.cli.cli_output import escaped
+from hermes_acp.frontends.cli.messages import memory_messages
 
 
 def add_memory(parser: argparse.ArgumentParser) -> None:
     """Describe the subcommands."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    actions.add_parser("pending", help="show the notes that were proposed while nobody could be asked")
+    actions.add_parser("pending", help=memory_messages.PENDING_HELP)
     for action, about in (
-        ("approve", "keep notes: later sessions are shown them"),
-        ("reject", "forget proposed notes"),
+        ("approve", memory_messages.APPROVE_HELP),
+        ("reject", memory_messages.REJECT_HELP),
     ):
         decide = actions.add_parser(action, help=about)
-        decide.add_argument("ids", nargs="+", metavar="ID", help="IDs that `pending` shows, or `all`")
+        decide.add_argument("ids", nargs="+", metavar="ID", help=memory_messages.IDS_HELP)
 
 
 def run_memory(options: argparse.Namespace) -> int:
@@ -28,14 +29,14 @@ def run_memory(options: argparse.Namespace) -> int:
     waiting = memory.pending.all()
     if options.action == "pending":
         if not waiting:
-            print("No note waits for your approval.")
+            print(memory_messages.NONE_PENDING)
         for note in waiting:
             print("\n".join(map(escaped, described(note).splitlines())))
         return 0
     notes = chosen(waiting, options.ids)
     if options.action == "reject":
         memory.pending.drop(note.id for note in notes)
-        print(f"Rejected {len(notes)} of {len(waiting)}.")
+        print(memory_messages.rejected(len(notes), len(waiting)))
         return 0
     failures: list[BadRequest] = []
     for note in notes:
@@ -43,7 +44,7 @@ def run_memory(options: argparse.Namespace) -> int:
             memory.approve(note)
         except BadRequest as refusal:
             failures.append(refusal)
-            print(f"{note.id} still waits: {escaped(refusal.sentence())}")
+            print(memory_messages.not_saved(note.id, escaped(refusal.sentence())))
         else:
-            print(f"{note.id} is noted; the next session is shown it.")
+            print(memory_messages.saved(note.id))
     return failures[0].exit_code if failures else 0

@@ -15,6 +15,7 @@ from hermes_acp.config.settings import load_settings
 from hermes_acp.config.yaml_text import with_value
 from hermes_acp.core.errors import BadRequest, ConfigError
 from hermes_acp.frontends.cli.cli_output import note
+from hermes_acp.frontends.cli.messages import setup_messages
 from hermes_acp.storage.private_files import private_folder, storage_error, write_whole
 
 
@@ -22,15 +23,15 @@ def run_setup() -> int:
     """Ask, check, write; give the exit code. Raises BadRequest when the input ends early, ConfigError, StorageError."""
     environment = read_environment()
     load_settings(environment)
-    print("Which provider?")
+    print(setup_messages.WHICH_PROVIDER)
     for number, preset in enumerate(presets().values(), 1):
-        print(f"  {number}. {preset.label}")
+        print(setup_messages.provider_line(number, preset.label))
     provider, preset = tuple(presets().items())[_ask_number(len(presets())) - 1]
     usual_url = _usual_url(preset, environment.variables)
-    base_url = _ask(f"Base URL [{usual_url}]: ")
+    base_url = _ask(setup_messages.url_prompt(usual_url))
     key_variable = next(iter(preset.key_variables), "")
-    key = _ask_secret(f"Key ({key_variable}; empty for none): ") if key_variable else ""
-    model = _ask(f"Model ({preset.model or 'the first one listed'} if empty): ")
+    key = _ask_secret(setup_messages.key_prompt(key_variable)) if key_variable else ""
+    model = _ask(setup_messages.model_prompt(preset.model))
     # An address that depends on a region is found again each time, unless another was given.
     _write_config(
         environment.config_file, provider, base_url or ("" if preset.region_variables else usual_url), model
@@ -39,10 +40,8 @@ def run_setup() -> int:
         _write_secret(environment.secrets_file, key_variable, key)
     stronger = ("HERMES_PROVIDER", "HERMES_MODEL", preset.url_variable, *preset.key_variables)
     if held := [name for name in stronger if environment.variables.get(name)]:
-        note(f"Your environment sets {', '.join(held)}, which goes before what was written.")
-    print(
-        f"Written to {environment.home}. Start a session in your editor, or try: hermes-acp run -p 'Say hello'"
-    )
+        note(setup_messages.environment_wins(", ".join(held)))
+    print(setup_messages.written(str(environment.home)))
     return 0
 
 
@@ -72,17 +71,17 @@ def _ask_secret(question: str) -> str:
 
 def _ended() -> BadRequest:
     if not sys.stdin.isatty():
-        return BadRequest("The answers ended early; nothing was changed.", hint="Run it in a terminal.")
+        return BadRequest(setup_messages.ENDED_EARLY, hint=setup_messages.ENDED_EARLY_HINT)
     print()  # the question's own line stands unended
-    return BadRequest("Nothing was changed.", hint="`hermes-acp setup` asks again.")
+    return BadRequest(setup_messages.NOTHING_CHANGED, hint=setup_messages.AGAIN_HINT)
 
 
 def _ask_number(most: int) -> int:
     while True:
-        answer = _ask(f"Number [1-{most}]: ")
+        answer = _ask(setup_messages.number_prompt(most))
         if answer.isdecimal() and 1 <= int(answer) <= most:
             return int(answer)
-        print(f"Please give a number from 1 to {most}.")
+        print(setup_messages.number_wanted(most))
 
 
 def _write_config(path: Path, provider: str, base_url: str, model: str) -> None:

@@ -11,31 +11,29 @@ from hermes_acp.config.environment import read_environment
 from hermes_acp.core.custom_tools import ToolChange
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.cli.cli_output import bold, escaped, local_time, print_json
+from hermes_acp.frontends.cli.messages import command_messages, tool_messages
 
 if TYPE_CHECKING:
     from hermes_acp.app.custom_tool_manager import CustomToolManager
     from hermes_acp.tools.own.tool_folders import ToolFile
 
 Standing = Literal["faulty", "not_trusted", "put_aside", "ready"]
-NOTHING = "There are no own tools: none in {home}, none in {place}."
 
 
 def add_tools(parser: argparse.ArgumentParser) -> None:
     """Describe the subcommands and their flags."""
-    wishes = parser.add_subparsers(dest="wish", metavar="COMMAND", parser_class=type(parser))
+    actions = parser.add_subparsers(dest="action", metavar="COMMAND", parser_class=type(parser))
     _with_cwd(parser, ".")
     _with_json(parser, is_given=False)
-    listing = wishes.add_parser("list", help="show each tool with its state (the default)")
+    listing = actions.add_parser("list", help=tool_messages.LIST_HELP)
     _with_cwd(listing)
-    check = wishes.add_parser("check", help="say whether a file is a tool, and what keeps it from being one")
-    check.add_argument("file", metavar="FILE", help="a Python file; it is only read")
-    allow = wishes.add_parser("allow", help="trust a tool as it is now; use one again that was put aside")
-    history = wishes.add_parser("history", help="show the versions of a tool: who made them, when and why")
-    rollback = wishes.add_parser(
-        "rollback", help="go back to an earlier version, also of one that was put away"
-    )
+    check = actions.add_parser("check", help=tool_messages.CHECK_HELP)
+    check.add_argument("file", metavar="FILE", help=tool_messages.FILE_HELP)
+    allow = actions.add_parser("allow", help=tool_messages.ALLOW_HELP)
+    history = actions.add_parser("history", help=tool_messages.HISTORY_HELP)
+    rollback = actions.add_parser("rollback", help=tool_messages.ROLLBACK_HELP)
     for each in (allow, history, rollback):
-        each.add_argument("name", metavar="NAME", help="the tool")
+        each.add_argument("name", metavar="NAME", help=tool_messages.NAME_HELP)
         _with_cwd(each)
     for each in (listing, history):
         _with_json(each)
@@ -45,7 +43,7 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="VERSION",
-        help="a number of its history (default: the one before)",
+        help=tool_messages.VERSION_HELP,
     )
 
 
@@ -54,23 +52,23 @@ def _with_cwd(parser: argparse.ArgumentParser, default: str = argparse.SUPPRESS)
         "--cwd",
         default=default,
         metavar="PATH",
-        help="the folder whose own tools are meant too (default: this one)",
+        help=tool_messages.CWD_HELP,
     )
 
 
 def _with_json(parser: argparse.ArgumentParser, *, is_given: bool | str = argparse.SUPPRESS) -> None:
-    parser.add_argument("--json", action="store_true", default=is_given, help="one JSON document")
+    parser.add_argument("--json", action="store_true", default=is_given, help=command_messages.JSON_HELP)
 
 
 def run_tools(options: argparse.Namespace) -> int:
     """Do what was asked for; give the exit code."""
     from hermes_acp.app.custom_tool_manager import custom_tools_of
 
-    if options.wish == "check":
+    if options.action == "check":
         return _check(Path(options.file))
     custom_tools = custom_tools_of(read_environment())
     cwd = str(Path(options.cwd).resolve())
-    match options.wish:
+    match options.action:
         case "allow":
             _allow(custom_tools, cwd, options.name)
         case "history":
@@ -89,11 +87,10 @@ def _list(custom_tools: "CustomToolManager", cwd: str, *, as_json: bool) -> None
         return
     if not files:
         tool_folders = custom_tools.tool_folders
-        print(
-            NOTHING.format(home=tool_folders.folder("user", cwd), place=tool_folders.folder("workspace", cwd))
-        )
+        home, workspace = tool_folders.folder("user", cwd), tool_folders.folder("workspace", cwd)
+        print(tool_messages.no_tools(str(home), str(workspace)))
     for file in files:
-        whose = "yours" if file.scope == "user" else "this workspace"
+        whose = tool_messages.YOURS if file.scope == "user" else tool_messages.OF_THE_WORKSPACE
         print(f"{bold(escaped(file.name))} ({whose}): {_state(custom_tools, file, cwd)}")
         if file.declaration:
             print(f"  {escaped(file.declaration.description)}")
@@ -101,7 +98,7 @@ def _list(custom_tools: "CustomToolManager", cwd: str, *, as_json: bool) -> None
         tool_failure = custom_tools.tool_failures.of(file.folder, file.name, file.digest)
         if tool_failure:
             last = tool_failure.error.strip().rpartition("\n")[2]
-            print(f"  broke {tool_failure.in_a_row} times in a row, last: {escaped(last)}")
+            print(f"  {tool_messages.failures(tool_failure.in_a_row, escaped(last))}")
 
 
 def _entry(custom_tools: "CustomToolManager", file: "ToolFile", cwd: str) -> dict[str, object]:
@@ -120,13 +117,13 @@ def _entry(custom_tools: "CustomToolManager", file: "ToolFile", cwd: str) -> dic
 def _state(custom_tools: "CustomToolManager", file: "ToolFile", cwd: str) -> str:
     match _standing(custom_tools, file, cwd):
         case "faulty":
-            return f"no tool yet: {escaped(file.checked.faults[0].told(file.path.name))}"
+            return tool_messages.invalid(escaped(file.checked.faults[0].told(file.path.name)))
         case "not_trusted":
-            return f"not trusted (`hermes-acp tools allow {escaped(file.name)}` trusts it as it is now)"
+            return tool_messages.not_trusted(escaped(file.name))
         case "put_aside":
-            return "put aside"
+            return tool_messages.DISABLED
         case "ready":
-            return "ready"
+            return tool_messages.READY
 
 
 def _standing(custom_tools: "CustomToolManager", file: "ToolFile", cwd: str) -> Standing:
@@ -144,41 +141,43 @@ def _check(path: Path) -> int:
     try:
         file = read_tool_file(path)
     except OSError as error:
-        raise BadRequest(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise BadRequest(tool_messages.file_unreadable(str(path), error.strerror or str(error))) from error
     for fault in file.checked.faults:
         print(escaped(fault.told(str(path))))
     if file.declaration is None:
         return 1
-    print(f"{escaped(str(path))} is a tool: {escaped(file.declaration.abilities())}.")
+    print(tool_messages.valid(escaped(str(path)), escaped(file.declaration.abilities())))
     return 0
 
 
 def _allow(custom_tools: "CustomToolManager", cwd: str, name: str) -> None:
     file = next((each for each in custom_tools.files(cwd) if each.name == name), None)
     if file is None or file.declaration is None:
-        raise BadRequest(f"There is no tool {name!r}.", hint="`hermes-acp tools` lists those there are.")
+        raise BadRequest(tool_messages.no_tool(name), hint=tool_messages.LIST_HINT)
     custom_tools.allow(file, cwd)
-    print(f"{escaped(str(file.path))} is trusted until it changes: {escaped(file.declaration.abilities())}.")
+    print(tool_messages.trusted(escaped(str(file.path)), escaped(file.declaration.abilities())))
 
 
 def _show_history(custom_tools: "CustomToolManager", cwd: str, name: str, *, as_json: bool) -> None:
     versions = custom_tools.workshop.versions(cwd, name)
     if not versions:
-        raise BadRequest(f"There is no version of a tool {name!r}.")
+        raise BadRequest(tool_messages.no_version(name))
     if as_json:
         print_json(versions[::-1])
         return
     for each in reversed(versions):
-        session = f", session {each.cause.session_id}" if each.cause.session_id else ""
-        away = "" if each.file else " (put away)"
-        when = local_time(each.cause.at)
-        print(f"{each.number}{away}  {when}  {each.cause.who}{escaped(session)}: {escaped(each.cause.why)}")
+        cause = each.cause
+        when, why, session_id = local_time(cause.at), escaped(cause.why), escaped(cause.session_id)
+        is_archived = not each.file
+        print(
+            tool_messages.version_line(each.number, when, cause.who, why, session_id, is_archived=is_archived)
+        )
 
 
 def _roll_back(custom_tools: "CustomToolManager", cwd: str, name: str, version: int) -> None:
     import anyio
 
     workshop = custom_tools.workshop
-    change = ToolChange("rollback", name, "rolled back on the command line", version=version)
+    change = ToolChange("rollback", name, tool_messages.ROLLED_BACK, version=version)
     preview = anyio.run(workshop.preview, cwd, change)
     print(escaped(workshop.change_now(cwd, change, preview, "user")))

@@ -12,6 +12,7 @@ from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.trust_types import TrustItem
 from hermes_acp.frontends.cli.cli_output import bold, escaped
+from hermes_acp.frontends.cli.messages import command_messages, trust_messages
 
 if TYPE_CHECKING:
     from hermes_acp.app.workspace_trust import WorkspaceTrust
@@ -19,12 +20,10 @@ if TYPE_CHECKING:
 
 def add_trust(parser: argparse.ArgumentParser) -> None:
     """Describe the flags."""
-    parser.add_argument("path", nargs="?", default=".", metavar="PATH", help="the folder (default: this one)")
+    parser.add_argument("path", nargs="?", default=".", metavar="PATH", help=command_messages.FOLDER_HELP)
     which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--list", action="store_true", help="only show what there is, and whether it is trusted"
-    )
-    which.add_argument("--revoke", action="store_true", help="trust nothing of it any more")
+    which.add_argument("--list", action="store_true", help=trust_messages.LIST_HELP)
+    which.add_argument("--revoke", action="store_true", help=trust_messages.REVOKE_HELP)
 
 
 def run_trust(options: argparse.Namespace) -> int:
@@ -36,7 +35,7 @@ def run_trust(options: argparse.Namespace) -> int:
 
     place = Path(options.path).resolve()
     if not place.is_dir():
-        raise BadRequest(f"{options.path!r} is not a folder.", hint="Name an existing folder.")
+        raise BadRequest(trust_messages.not_a_folder(options.path), hint=trust_messages.FOLDER_HINT)
     environment = read_environment()
     skills = SkillService(environment, lambda _: None)  # looked up here, and not followed
     tools = custom_tools_of(environment)
@@ -45,7 +44,7 @@ def run_trust(options: argparse.Namespace) -> int:
     )
     if options.revoke:
         workspace_trust.revoke(str(place))
-        print(f"Nothing that {escaped(str(place))} brings along is trusted any more.")
+        print(trust_messages.revoked(escaped(str(place))))
         return 0
     items = workspace_trust.items(str(place))
     if not options.list and items:
@@ -59,9 +58,10 @@ def _print(workspace_trust: "WorkspaceTrust", place: str, items: Sequence[TrustI
     for notice in found.notices if found else ():
         print(escaped(notice))
     if not items:
-        print(f"{escaped(place)} brings nothing along that would need to be trusted.")
+        print(trust_messages.nothing_to_trust(escaped(place)))
     for item in items:
-        word = bold("trusted") if workspace_trust.is_trusted(place, item) else "not trusted"
+        is_trusted = workspace_trust.is_trusted(place, item)
+        state = bold(trust_messages.TRUSTED) if is_trusted else trust_messages.NOT_TRUSTED
         kind = escaped(item.kind.replace("_", " "))
         what = kind if item.name == item.kind else f"{kind} {escaped(item.name)}"
-        print(f"{word}: {what}: {escaped(item.about)}")
+        print(trust_messages.item_line(state, what, escaped(item.about)))

@@ -93,8 +93,8 @@ def test_explain_shows_steps_paths_and_what_always_means(run: Run, tmp_path: Pat
     assert code == 0
     assert out.startswith("ask: You are asked before it runs.")
     assert f"writes {tmp_path}/project/out.txt" in out
-    assert "reaches x.example" in out
-    assert '"Always" would remember this very command, until what it runs changes.' in out
+    assert "connects to x.example" in out
+    assert '"Always" would remember exactly this command, until what it runs changes.' in out
     assert "`npm test …`" in run("policy", "explain", "npm test")[1]
     assert run("policy", "explain", "ls\x1b[2K")[1].count("\x1b") == 0
     assert run("policy", "explain", " ")[0] == 2
@@ -106,14 +106,14 @@ def test_both_say_which_sandbox_they_assume(run: Run, tmp_path: Path) -> None:
     assert out.startswith(
         "allow: It runs without a question. It runs in the sandbox, with the workspace read-only."
     )
-    assert "Judged for the sandbox of this machine (bubblewrap)." in out
+    assert "Checked for the sandbox of this machine (bubblewrap)." in out
     answer = answered('{"id": 1, "cmd": "git log | head"}', tmp_path)
     assert (answer["sandbox"], answer["confinement"]) == ("bubblewrap", "read_only")
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "config.yaml").write_text("sandbox:\n  mode: off\n")
     out = run("policy", "explain", "git log | head")[1]
     assert out.startswith("ask: ")
-    assert "Judged without a sandbox: The sandbox is turned off in the settings." in out
+    assert "Checked without a sandbox: The sandbox is turned off in the settings." in out
     assert run("policy", "explain", "ls -la")[1].startswith("allow: It runs without a question.\n")
 
 

@@ -6,6 +6,7 @@ Knows: how answers are shown. Does not know: what they do.
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.event_types import Grant
 from hermes_acp.frontends.cli.cli_output import bold, escaped, note
+from hermes_acp.frontends.cli.messages import policy_messages
 from hermes_acp.policy.grants import describe_grant
 from hermes_acp.storage.workspace_entries import WorkspaceEntries
 
@@ -14,13 +15,13 @@ def list_answers(environment: Environment) -> int:
     """Print every folder's answers; give the exit code."""
     answers = _book(environment).all()
     if not any(answers.values()):
-        note("Nothing was allowed or refused for good.")
+        note(policy_messages.NO_ANSWERS)
     for place, grants in sorted(answers.items()):
         print(bold(escaped(place)))
         for grant in grants:
-            word = "allow" if grant.allowed else "deny"
-            bound = " (until what it runs changes)" if grant.state else ""
-            print(f"  {word} {escaped(describe_grant(grant))}{bound}")
+            answer = policy_messages.ALLOWED if grant.allowed else policy_messages.DENIED
+            subject = escaped(describe_grant(grant))
+            print(f"  {policy_messages.permanent_answer(answer, subject, is_bound=bool(grant.state))}")
     return 0
 
 
@@ -30,9 +31,9 @@ def forget_answers(environment: Environment, place: str | None) -> int:
     meant = [known for known in book.all() if place in (None, known)]
     for known in meant:
         book.change(known, lambda _: ())
-        print(f"Forgotten: {escaped(known)}")
+        print(policy_messages.forgotten(escaped(known)))
     if not meant:
-        note(f"Nothing is remembered of {place}." if place else "Nothing is remembered of any folder.")
+        note(policy_messages.nothing_to_forget(place) if place else policy_messages.NO_ANSWERS_ANYWHERE)
     return 0
 
 

@@ -15,6 +15,7 @@ from hermes_acp.core.event_types import Mode
 from hermes_acp.core.policy_rules import Decision
 from hermes_acp.core.port_types import Confinement
 from hermes_acp.core.proposals import Runs
+from hermes_acp.frontends.cli.messages import policy_messages
 from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.policy.verdicts import StepVerdict
 from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxMechanism
@@ -59,10 +60,9 @@ def answer_line(line: bytes, policy: Policy, cwd: str, mode: Mode, sandbox: Sand
     try:
         asked = msgspec.json.decode(line, type=PolicyRequest)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        why = f'the line is no object with a text "cmd": {error}'
-        return PolicyAnswer(_id_of(line), "ask", [], why, sandbox)
+        return PolicyAnswer(_id_of(line), "ask", [], policy_messages.bad_line(str(error)), sandbox)
     if not asked.cmd.strip() or "\0" in asked.cmd:
-        return PolicyAnswer(asked.id, "ask", [], "the command is empty or holds NUL characters", sandbox)
+        return PolicyAnswer(asked.id, "ask", [], policy_messages.EMPTY_COMMAND_REASON, sandbox)
     effect = Runs(asked.cmd, cwd, (cwd,), confined=sandbox != "none")
     verdict, steps = policy.judge_steps(effect, mode, ())
     effects, why = [effect_of(judged) for judged in steps], _written(verdict.why)

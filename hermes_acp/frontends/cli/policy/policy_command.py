@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_acp.config.environment import Environment, read_environment
+from hermes_acp.frontends.cli.messages import command_messages, policy_messages
 
 if TYPE_CHECKING:
     from hermes_acp.policy.policy_engine import Policy
@@ -20,23 +21,23 @@ def add_policy(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=type(parser))
     check = actions.add_parser(
         "check",
-        help="judge many commands, a JSON object a line",
-        epilog='In: {"id": …, "cmd": "…"}. Out: {"id", "decision": "allow" | "ask" | "deny", "effects", "why"}.',
+        help=policy_messages.CHECK_HELP,
+        epilog=policy_messages.CHECK_EPILOG,
     )
-    check.add_argument("--jsonl", action="store_true", required=True, help="lines of JSON in and out")
-    explain = actions.add_parser("explain", help="explain the judgement of one command")
-    explain.add_argument("cmd", metavar="CMD", help="the command line, in quotes")
+    check.add_argument("--jsonl", action="store_true", required=True, help=policy_messages.JSONL_HELP)
+    explain = actions.add_parser("explain", help=policy_messages.EXPLAIN_HELP)
+    explain.add_argument("cmd", metavar="CMD", help=policy_messages.COMMAND_HELP)
     for action in (check, explain):
         action.add_argument(
             "--mode",
             choices=("ask", "accept_edits", "plan", "auto", "bypass"),
             default="ask",
-            help="default: ask",
+            help=policy_messages.MODE_HELP,
         )
-    actions.add_parser("list", help="show what was allowed for good, a folder at a time")
-    forget = actions.add_parser("forget", help="forget what was allowed for good in a folder")
-    forget.add_argument("path", nargs="?", default=".", metavar="PATH", help="the folder (default: this one)")
-    forget.add_argument("--all", action="store_true", help="forget it everywhere")
+    actions.add_parser("list", help=policy_messages.LIST_HELP)
+    forget = actions.add_parser("forget", help=policy_messages.FORGET_HELP)
+    forget.add_argument("path", nargs="?", default=".", metavar="PATH", help=command_messages.FOLDER_HELP)
+    forget.add_argument("--all", action="store_true", help=policy_messages.FORGET_ALL_HELP)
 
 
 def run_policy(options: argparse.Namespace) -> int:

@@ -22,6 +22,7 @@ from hermes_acp.core.events import Noticed
 from hermes_acp.core.messages import TextPart
 from hermes_acp.core.ports import Workspace
 from hermes_acp.frontends.cli.cli_output import escaped
+from hermes_acp.frontends.cli.messages import run_messages
 from hermes_acp.frontends.cli.run.headless_session import RunReporter, UnattendedGate
 from hermes_acp.sessions.session import Session
 from hermes_acp.world import ShutdownGuard
@@ -36,9 +37,8 @@ def run_headless(options: argparse.Namespace) -> int:
     try:  # first: the guard's pipes would take the numbers of closed descriptors
         in_fd, out_fd = claim(is_silent=False)  # `2>&1` is its user's own wish
     except OSError as error:
-        raise BadRequest(
-            f"Standard input or output is closed: {error.strerror}.", hint="Give it both; /dev/null will do."
-        ) from error
+        reason = error.strerror or str(error)
+        raise BadRequest(run_messages.streams_closed(reason), hint=run_messages.CLOSED_HINT) from error
     guard = ShutdownGuard()
     guard.start()
     guard.watch_signals()
@@ -51,19 +51,20 @@ async def _read_prompt(named: str | None, in_fd: int, *, may_go_on: bool) -> str
         try:
             text = Path(named[1:]).read_text(encoding="utf-8")
         except OSError as error:
-            raise BadRequest(f"The prompt file {named[1:]!r} cannot be read: {error.strerror}.") from error
+            reason = error.strerror or str(error)
+            raise BadRequest(run_messages.prompt_unreadable(named[1:], reason)) from error
         except UnicodeDecodeError as error:
-            raise BadRequest(f"The prompt file {named[1:]!r} is not UTF-8.") from error
+            raise BadRequest(run_messages.prompt_not_utf8(named[1:])) from error
     elif named is not None and named != "-":
         text = named
     elif os.isatty(in_fd):
         if may_go_on and named is None:
             return ""
-        raise BadRequest("There is no prompt.", hint="Give one with -p, or pipe it in.")
+        raise BadRequest(run_messages.NO_PROMPT, hint=run_messages.PROMPT_HINT)
     else:
         text = (await _read_whole(in_fd)).decode("utf-8", "replace")
     if not text.strip() and not (may_go_on and named is None):
-        raise BadRequest("The prompt is empty.", hint="Give one with -p, or pipe it in.")
+        raise BadRequest(run_messages.EMPTY_PROMPT, hint=run_messages.PROMPT_HINT)
     return text
 
 
@@ -150,9 +151,7 @@ async def _open(app: App, options: argparse.Namespace) -> tuple[Session, list[No
         session = await app.sessions.create(cwd, (), open_workspace, named)
     mode = options.mode or app.configuration.default_mode()
     if mode == "bypass" and not session.offers.allows_bypass:
-        raise BadRequest(
-            "The mode bypass asks about nothing.", hint="Add --allow-bypass where nothing can be lost."
-        )
+        raise BadRequest(run_messages.BYPASS_NOT_ALLOWED, hint=run_messages.BYPASS_HINT)
     session.set_mode(mode)
     if options.trust_workspace:
         await anyio.to_thread.run_sync(app.workspace_trust.trust_for_process, session.record.cwd)
@@ -196,6 +195,5 @@ class _Output:
         except OSError as error:
             self._is_open = False
             raise StorageError(
-                f"Standard output cannot be written: {error.strerror}.",
-                hint="The session is recorded all the same.",
+                run_messages.output_unwritable(error.strerror or str(error)), hint=run_messages.RECORDED_HINT
             ) from error

@@ -33,6 +33,7 @@ from hermes_acp.core.events import (
 from hermes_acp.core.messages import Usage
 from hermes_acp.core.port_types import PermissionAnswer, PermissionScope
 from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.frontends.cli.messages import run_messages
 
 EXIT_CODES: Final[Mapping[ExitReason, int]] = MappingProxyType(
     {
@@ -54,7 +55,6 @@ EXIT_CODES: Final[Mapping[ExitReason, int]] = MappingProxyType(
     }
 )
 REASON_CHARACTERS: Final = 300
-MARKS: Final = MappingProxyType({"completed": "done", "failed": "failed", "cancelled": "stopped"})
 
 
 class RunReport(msgspec.Struct, tag_field="type", tag="result"):
@@ -119,25 +119,26 @@ class RunReporter:
             case CommandAnswered():
                 self._words = [event.text]
             case HistoryCompacted():
-                sizes = f"{event.tokens_before:,} to {event.tokens_after:,} tokens"
-                self._note(f"info: the conversation was shortened for the model, from about {sizes}")
+                self._note(run_messages.conversation_compacted(event.tokens_before, event.tokens_after))
             case CompactionFailed():
-                self._note(f"warning: {event.error}")
+                self._note(run_messages.compaction_failed(event.error))
             case CallProposed():
                 self._titles[event.call_id] = event.title
             case CallEnded():
                 if event.status == "completed":
                     self.completed.add(event.call_id)
-                self._note(
-                    f"· {self._titles.get(event.call_id, event.name)}: {MARKS[event.status]}{_reason(event)}"
+                title, status = (
+                    self._titles.get(event.call_id, event.name),
+                    run_messages.CALL_STATUS[event.status],
                 )
+                self._note(run_messages.call_ended(title, status, _reason(event)))
             case Noticed():
                 self._note(f"{event.level}: {event.text}")
             case PermissionAnswered(answer="unavailable"):
-                self._note("warning: an approval was needed and nobody can be asked here (see --mode)")
+                self._note(run_messages.APPROVAL_MISSED)
             case ChildChanged(reason=str()):
-                how = "done" if event.reason == "done" else event.sentence
-                self._note(f"· child agent {event.title!r}: {how}")
+                outcome = run_messages.CALL_STATUS["completed"] if event.reason == "done" else event.sentence
+                self._note(run_messages.child_ended(event.title, outcome))
             case CallProgressed():
                 pass
             case _:
@@ -154,7 +155,7 @@ class RunReporter:
         report.steps, report.usage, report.cost_usd = end.steps, end.usage, end.cost_usd
         if was_refused and report.exit_code in (0, 1):
             report.reason, report.exit_code = "denied", EXIT_CODES["denied"]
-            report.error = report.error or "A needed approval was impossible: nobody can be asked here."
+            report.error = report.error or run_messages.APPROVAL_IMPOSSIBLE
             report.error_code = report.error_code or "denied"
         if self._words:
             report.text = "".join(self._words)
@@ -163,7 +164,7 @@ class RunReporter:
         else:
             self._write(msgspec.json.encode(report).decode() + "\n")
         if report.error:
-            self._note(f"hermes-acp: {report.error}")
+            self._note(run_messages.run_failed(report.error))
         return report.exit_code
 
 
@@ -172,7 +173,7 @@ def _reason(ended: CallEnded) -> str:
     if ended.status != "failed":
         return ""
     told = ended.text[ended.output_characters or 0 :].strip()
-    return f": {told.partition(chr(10))[0][:REASON_CHARACTERS]}" if told else ""
+    return told.partition("\n")[0][:REASON_CHARACTERS]
 
 
 def _is_left_out(event: Event) -> bool:

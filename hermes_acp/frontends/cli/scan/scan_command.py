@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from hermes_acp.core.errors import BadRequest, HermesError
 from injection_scanner.findings import Finding, ScanReport
 from injection_scanner.scanner import scan
+from hermes_acp.frontends.cli.messages import scan_messages
 
 if TYPE_CHECKING:
     from hermes_acp.config.environment import Environment
 
 MAX_SHOWN = 100
-HOW_TO_ALLOW = "To let it pass as it is: hermes-acp scan --allow"
 
 
 def scan_command(arguments: Sequence[str]) -> int:
@@ -46,7 +46,7 @@ def _run(arguments: Sequence[str]) -> int:
     options = parse_flags(arguments)
     if options.jsonl:
         if options.files:
-            raise BadRequest("--jsonl reads standard input and takes no files.")
+            raise BadRequest(scan_messages.JSONL_TAKES_NO_FILES)
         from hermes_acp.frontends.cli.scan.scan_lines import scan_lines
 
         return scan_lines()
@@ -110,17 +110,14 @@ class _FileScan:
         for file in files_of(folder, self._environment.variables, takes_all=takes_all):
             self.judge(file, partial(read_within, folder), "warn")
         counts = self._counts - before
-        judged = counts["allow"] + counts["warn"] + counts["block"]
-        unread = f", {counts['unread']:,} not judged" if counts["unread"] else ""
-        files = "1 file" if judged == 1 else f"{judged:,} files"
-        print(
-            f"{escaped(folder)}: {files} judged, {counts['block']:,} blocked, {counts['warn']:,} warned of{unread}."
-        )
+        blocked, warned = counts["block"], counts["warn"]
+        checked = counts["allow"] + warned + blocked
+        print(scan_messages.folder_checked(escaped(folder), checked, blocked, warned, counts["unread"]))
 
 
 def _need(files: Sequence[str]) -> None:
     if not files:
-        raise BadRequest("No file was named.", hint="Try `hermes-acp scan AGENTS.md`, or a folder.")
+        raise BadRequest(scan_messages.NO_FILE, hint=scan_messages.NO_FILE_HINT)
 
 
 def _show(file: str, report: ScanReport, least: str, *, is_allowed: bool) -> None:
@@ -132,11 +129,11 @@ def _show(file: str, report: ScanReport, least: str, *, is_allowed: bool) -> Non
         print(f"{escaped(file)}:{finding.line}: {severity} {finding.rule}: {escaped(finding.why)}")
         print(f"    {escaped(finding.excerpt)}")
     if len(findings) > MAX_SHOWN:
-        print(f"{escaped(file)}: {len(findings) - MAX_SHOWN:,} more findings are not shown.")
+        print(scan_messages.more_findings(escaped(file), len(findings) - MAX_SHOWN))
     if is_allowed:
-        print(f"{escaped(file)}: you allowed this text as it is.")
+        print(scan_messages.accepted_by_you(escaped(file)))
     elif report.verdict == "block" and file != "-":
-        print(f"{escaped(file)}: the blocked passages are left out. {HOW_TO_ALLOW} {escaped(file)}")
+        print(scan_messages.passages_removed(escaped(file)))
 
 
 def _worst(findings: Sequence[Finding]) -> list[Finding]:
@@ -158,12 +155,10 @@ def _remember(files: Sequence[str], *, is_allowed: bool) -> int:
         content = _read(file)
         if is_allowed:
             digest = allow(home, content, str(Path(file).absolute()))
-            print(
-                f"{escaped(file)}: allowed as it is now (sha256 {digest[:12]}…). A change needs a new look."
-            )
+            print(scan_messages.allowed(escaped(file), digest[:12]))
         else:
             forbid(home, content)
-            print(f"{escaped(file)}: judged like any other text again.")
+            print(scan_messages.forbidden(escaped(file)))
     return 0
 
 
@@ -186,6 +181,6 @@ def _read(file: str) -> bytes:
         with open(file, "rb") as stream:
             return stream.read()
     except FileNotFoundError as error:
-        raise BadRequest(f"There is no file {file!r}.") from error
+        raise BadRequest(scan_messages.no_such_file(file)) from error
     except OSError as error:
-        raise BadRequest(f"The file {file!r} cannot be read: {error.strerror}.") from error
+        raise BadRequest(scan_messages.file_unreadable(file, error.strerror or str(error))) from error

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from msgspec import Struct
 
-EXIT_CODES = "exit codes: 0 nothing to block, 1 something is blocked, 2 usage, or a file that cannot be read, 4 storage"
+from hermes_acp.frontends.cli.messages import scan_messages
 
 
 class ScanFlags(Struct, frozen=True):
@@ -27,35 +27,31 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         from hermes_acp.frontends.cli.cli_output import note
 
-        note(f"{message}. Try `{self.prog} --help`.")
+        note(scan_messages.usage_error(message, self.prog))
         sys.exit(2)
 
 
 def add_scan(parser: argparse.ArgumentParser) -> None:
     """Describe the flags."""
-    parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="files and folders to judge; - reads standard input"
-    )
+    parser.add_argument("files", nargs="*", metavar="FILE", help=scan_messages.FILES_HELP)
     parser.add_argument(
         "--all",
         action="store_true",
-        help="of a folder judge every text, not only those that agents read as instructions",
+        help=scan_messages.ALL_HELP,
     )
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument(
         "--jsonl",
         action="store_true",
-        help="read lines {id, text} from standard input and answer each with {id, verdict, categories, findings}",
+        help=scan_messages.JSONL_HELP,
     )
-    ways.add_argument(
-        "--allow", action="store_true", help="let these files pass as they are, until they change"
-    )
-    ways.add_argument("--forbid", action="store_true", help="take that back")
+    ways.add_argument("--allow", action="store_true", help=scan_messages.ALLOW_HELP)
+    ways.add_argument("--forbid", action="store_true", help=scan_messages.FORBID_HELP)
 
 
 def parse_flags(arguments: Sequence[str]) -> ScanFlags:
     """Read the command line; what it does not know ends the process with exit code 2."""
-    parser = _Parser(prog="hermes-acp scan", epilog=EXIT_CODES)
+    parser = _Parser(prog="hermes-acp scan", epilog=scan_messages.EXIT_CODES)
     add_scan(parser)
     options = parser.parse_args(arguments)
     return ScanFlags(tuple(options.files), options.all, options.jsonl, options.allow, options.forbid)

@@ -15,6 +15,7 @@ from hermes_acp.context.context_search import files_in
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.port_types import FileQuery
 from hermes_acp.storage.bounded_reading import read_regular_file
+from hermes_acp.frontends.cli.messages import scan_messages
 from hermes_acp.workspaces.ripgrep import find
 
 TEXTS: Final = (".md", ".mdc", ".markdown", ".txt")
@@ -44,5 +45,5 @@ def read_within(folder: str, file: str) -> bytes | None:
     """Read a file of a folder; None for one that is no text. Raises BadRequest for what cannot be read."""
     content = read_regular_file(Path(file), Path(os.path.realpath(folder)), MAX_BYTES)
     if isinstance(content, str):
-        raise BadRequest(f"{file} is not judged: {content}")
+        raise BadRequest(scan_messages.file_not_checked(file, content))
     return None if b"\0" in content[:BINARY_BYTES] else content

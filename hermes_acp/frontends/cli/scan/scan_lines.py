@@ -14,6 +14,7 @@ import msgspec
 
 from injection_scanner.findings import Finding
 from injection_scanner.scanner import scan
+from hermes_acp.frontends.cli.messages import scan_messages
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -184,5 +185,5 @@ def _rescue(line: bytes, number: int, error: str) -> ScanAnswer | BadLine:
             ScanRequest,
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError):
-        return BadLine(number, f"It is no JSON object with `id` and `text`: {error}")
+        return BadLine(number, scan_messages.bad_line(error))
     return judge(asked.id, asked.text)

@@ -11,9 +11,11 @@ from typing import Final
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.frontends.cli.cli_output import note
+from hermes_acp.frontends.cli.messages import command_messages, session_messages
 from hermes_acp.storage.session_store import SessionStore
 
 DEFAULT_RESULTS: Final = 20
+MAX_RESULTS: Final = 1000
 Command = Callable[[SessionStore, argparse.Namespace], Awaitable[int]]
 
 
@@ -23,36 +25,36 @@ def add_sessions(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(action="list", archived=False, workspace=None, json=False)
     search = actions.add_parser(
         "search",
-        help="find what was said in any session",
-        epilog='Every word must occur in a session. "a phrase" in quotes, begin* for a word\'s begin, a OR b: either.',
+        help=session_messages.SEARCH_HELP,
+        epilog=session_messages.SEARCH_EPILOG,
     )
-    search.add_argument("query", nargs="+", metavar="QUERY", help="words that were said")
+    search.add_argument("query", nargs="+", metavar="QUERY", help=session_messages.QUERY_HELP)
     search.add_argument(
         "--by-meaning",
         action="store_true",
-        help="also what says the like in other words, where `recall.embeddings` is set",
+        help=session_messages.BY_MEANING_HELP,
     )
     search.add_argument(
         "--limit",
         type=_count,
         default=DEFAULT_RESULTS,
         metavar="N",
-        help=f"at most N finds, 1 to 1000 (default: {DEFAULT_RESULTS})",
+        help=session_messages.limit_help(DEFAULT_RESULTS),
     )
-    listing = actions.add_parser("list", help="list the sessions, newest first (the default)")
-    listing.add_argument("--archived", action="store_true", help="the archived ones too")
+    listing = actions.add_parser("list", help=session_messages.LIST_HELP)
+    listing.add_argument("--archived", action="store_true", help=session_messages.ARCHIVED_HELP)
     for narrowed in (search, listing):
-        narrowed.add_argument("--workspace", metavar="DIR", help="only sessions of this working directory")
-    show = actions.add_parser("show", help="show one session from its beginning")
-    show.add_argument("id", metavar="ID", help="the session, as the list names it")
+        narrowed.add_argument("--workspace", metavar="DIR", help=session_messages.WORKSPACE_HELP)
+    show = actions.add_parser("show", help=session_messages.SHOW_HELP)
+    show.add_argument("id", metavar="ID", help=session_messages.ID_HELP)
     for action in (search, listing, show):
-        action.add_argument("--json", action="store_true", help="one JSON document")
+        action.add_argument("--json", action="store_true", help=command_messages.JSON_HELP)
 
 
 def _count(text: str) -> int:
     value = int(text)
-    if not 1 <= value <= 1000:
-        raise argparse.ArgumentTypeError(f"{text} is no number from 1 to 1000")
+    if not 1 <= value <= MAX_RESULTS:
+        raise argparse.ArgumentTypeError(command_messages.not_a_number_from(text, 1, MAX_RESULTS))
     return value
 
 

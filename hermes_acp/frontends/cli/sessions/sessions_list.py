@@ -15,6 +15,7 @@ from hermes_acp.frontends.cli.cli_output import (
     note,
     print_json,
 )
+from hermes_acp.frontends.cli.messages import command_messages, session_messages
 from hermes_acp.storage.session_store import PAGE, SessionRow, SessionStore
 
 
@@ -27,11 +28,12 @@ async def list_sessions(store: SessionStore, options: argparse.Namespace) -> int
     is_empty = True
     async for row in rows:
         is_empty = False
-        archived = "  [archived]" if row.is_archived else ""
-        print(f"{bold(row.id)}  {local_time(row.updated_at)}  {escaped(row.title or 'Untitled')}{archived}")
+        archived = f"  [{session_messages.ARCHIVED}]" if row.is_archived else ""
+        title = escaped(row.title or command_messages.UNTITLED)
+        print(f"{bold(row.id)}  {local_time(row.updated_at)}  {title}{archived}")
         print(f"  {escaped(row.cwd)}")
     if is_empty:
-        note("There are no sessions here yet.")
+        note(session_messages.NO_SESSIONS)
     return 0
 
 

@@ -18,6 +18,7 @@ from hermes_acp.frontends.cli.cli_output import (
     note,
     print_json,
 )
+from hermes_acp.frontends.cli.messages import command_messages, session_messages
 from hermes_acp.storage.session_store import SessionStore
 
 CATCH_UP_S: Final = 20.0
@@ -32,11 +33,11 @@ async def search_sessions(store: SessionStore, options: argparse.Namespace) -> i
     if finds.note:
         note(finds.note)
     if finds.unread_sessions:
-        note(f"{finds.unread_sessions:,} sessions could not be read for the search.")
+        note(session_messages.sessions_unread(finds.unread_sessions))
     if options.json:
         print_json([_entry(find) for find in finds.found])
     elif not finds.found:
-        note("Nothing was found.")
+        note(command_messages.NOTHING_FOUND)
     else:
         for find in finds.found:
             head = f"{find.session_id} #{find.position} {find.speaker}"
@@ -59,7 +60,7 @@ async def _search(store: SessionStore, asked: RecallQuery) -> SearchResults:
     async with RecallService.by_settings(read_environment(), store) as recall_service:
         left = await recall_service.catch_up(CATCH_UP_S)
         if left:
-            note(f"The meaning of {left:,} sessions is not known yet; search again for them.")
+            note(session_messages.sessions_not_embedded(left))
         return await recall_service.search(asked)
 
 

@@ -11,6 +11,7 @@ from hermes_acp.core.errors import SessionNotFound, StorageError
 from hermes_acp.core.passages import passages_of
 from hermes_acp.core.record import Record
 from hermes_acp.frontends.cli.cli_output import bold, escaped, exact_time, local_time, print_json
+from hermes_acp.frontends.cli.messages import command_messages, session_messages
 from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.storage.transcript import Transcript
 
@@ -22,12 +23,13 @@ async def show_session(store: SessionStore, options: argparse.Namespace) -> int:
         events = await anyio.to_thread.run_sync(Transcript.read_events, path)
     except FileNotFoundError as error:
         raise SessionNotFound(
-            f"There is no session {options.id!r}.",
+            session_messages.no_session(options.id),
             session_id=options.id,
-            hint="See `hermes-acp sessions list`.",
+            hint=session_messages.LIST_HINT,
         ) from error
     except OSError as error:
-        raise StorageError(f"The record {path} cannot be read: {error.strerror}.") from error
+        reason = error.strerror or str(error)
+        raise StorageError(session_messages.record_unreadable(str(path), reason)) from error
     record = Record()
     for event in events:
         record.apply(event)
@@ -42,9 +44,8 @@ async def show_session(store: SessionStore, options: argparse.Namespace) -> int:
         }
         print_json({**about, "passages": passages})
         return 0
-    print(
-        f"{bold(escaped(record.title or 'Untitled'))}  {local_time(record.created_at)}  {escaped(record.cwd)}"
-    )
+    title = bold(escaped(record.title or command_messages.UNTITLED))
+    print(f"{title}  {local_time(record.created_at)}  {escaped(record.cwd)}")
     for passage in passages:
         print(f"\n{bold(f'#{passage.position} {passage.speaker}')}")
         print(escaped(passage.text.strip("\n")))

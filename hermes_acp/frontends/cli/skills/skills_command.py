@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.cli.cli_output import bold, escaped, print_json
+from hermes_acp.frontends.cli.messages import command_messages, skill_messages
 from hermes_acp.frontends.cli.skills.skills_hub import add_hub, practice_of, run_hub
 from hermes_acp.frontends.cli.skills.skills_search import search_skills_of, twins_of
 
@@ -22,18 +23,18 @@ def add_skills(parser: argparse.ArgumentParser) -> None:
     _add_place(parser, ".")
     _add_json(parser, is_given=False)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
-    listing = actions.add_parser("list", help="list the skills of this folder and how they did (the default)")
-    search = actions.add_parser("search", help="find skills by their names, descriptions and texts")
-    search.add_argument("words", nargs="+", metavar="WORD", help="any of these, the best first")
+    listing = actions.add_parser("list", help=skill_messages.LIST_HELP)
+    search = actions.add_parser("search", help=skill_messages.SEARCH_HELP)
+    search.add_argument("words", nargs="+", metavar="WORD", help=skill_messages.WORDS_HELP)
     search.add_argument(
         "--by-meaning",
         action="store_true",
-        help="also those that are about the like, where `recall.embeddings` is set",
+        help=skill_messages.BY_MEANING_HELP,
     )
-    history = actions.add_parser("history", help="list the versions of a skill: who changed it, when and why")
-    rollback = actions.add_parser("rollback", help="make a skill what it was in an earlier version")
+    history = actions.add_parser("history", help=skill_messages.HISTORY_HELP)
+    rollback = actions.add_parser("rollback", help=skill_messages.ROLLBACK_HELP)
     for action in (history, rollback):
-        action.add_argument("name", metavar="NAME", help="the skill")
+        action.add_argument("name", metavar="NAME", help=skill_messages.NAME_HELP)
     for action in (listing, search, history, rollback):
         _add_place(action)
     for action in (listing, search, history):
@@ -43,17 +44,17 @@ def add_skills(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         type=int,
         metavar="VERSION",
-        help="a number of its history (default: the one before)",
+        help=skill_messages.VERSION_HELP,
     )
     add_hub(actions.add_parser)
 
 
 def _add_place(parser: argparse.ArgumentParser, default: str = argparse.SUPPRESS) -> None:
-    parser.add_argument("--cwd", default=default, metavar="DIR", help="the workspace (default: this folder)")
+    parser.add_argument("--cwd", default=default, metavar="DIR", help=command_messages.WORKSPACE_HELP)
 
 
 def _add_json(parser: argparse.ArgumentParser, *, is_given: bool | str = argparse.SUPPRESS) -> None:
-    parser.add_argument("--json", action="store_true", default=is_given, help="one JSON document")
+    parser.add_argument("--json", action="store_true", default=is_given, help=command_messages.JSON_HELP)
 
 
 def run_skills(options: argparse.Namespace) -> int:
@@ -115,11 +116,9 @@ def _history_of(environment: Environment, place: Path, name: str) -> "VersionHis
         return named[0]
     if named:
         listed = ", ".join(str(each.folder) for each in named)
-        raise BadRequest(
-            f"Versions of several skills {name} are kept: {listed}.", hint="Use --cwd to say which."
-        )
-    told = f"No version of the skill {name!r} is kept." if skill else f"There is no skill {name!r}."
-    raise BadRequest(told, hint="Versions are kept of skills that the agent changed or you installed.")
+        raise BadRequest(skill_messages.several_kept(name, listed), hint=skill_messages.SEVERAL_HINT)
+    reason = skill_messages.no_version(name) if skill else skill_messages.no_skill(name)
+    raise BadRequest(reason, hint=skill_messages.VERSIONS_HINT)
 
 
 def _show_history(history: "VersionHistory", *, as_json: bool) -> int:
@@ -144,11 +143,13 @@ def _roll_back(history: "VersionHistory", number: int | None) -> int:
         earlier = [each.number for each in versions if each.number < newest.number and not each.is_gone]
         if not earlier:
             raise BadRequest(
-                f"There is no version of {history.folder.name} before this one.",
-                hint="`hermes-acp skills history` lists all; 0 puts the skill away.",
+                skill_messages.no_earlier_version(history.folder.name), hint=skill_messages.NO_EARLIER_HINT
             )
         number = earlier[-1]
-    version = history.restore(number, ChangeCause("user", SystemClock().now(), "rolled back by hand"))
-    what = "was put away" if version.is_gone else f"is again what it was in version {number}"
-    print(f"{escaped(history.folder.name)} {what}; that is version {version.number} now.")
+    version = history.restore(number, ChangeCause("user", SystemClock().now(), skill_messages.ROLLED_BACK))
+    name = escaped(history.folder.name)
+    if version.is_gone:
+        print(skill_messages.archived(name, version.number))
+    else:
+        print(skill_messages.restored(name, number, version.number))
     return 0

@@ -12,29 +12,27 @@ from typing import TYPE_CHECKING, Final
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.cli.cli_output import bold, escaped, local_time, note
+from hermes_acp.frontends.cli.messages import skill_messages
 
 if TYPE_CHECKING:
     from hermes_acp.skills.skill_hub import SkillCandidate, SkillHub
     from hermes_acp.skills.skill_usage import SkillUsageTracker
 
-SOURCE: Final = "GIT_URL[#path][@branch, tag or commit], or a folder"
 SCRIPTS: Final = (".bash", ".bat", ".cmd", ".js", ".mjs", ".pl", ".ps1", ".py", ".rb", ".sh", ".ts", ".zsh")
 
 
 def add_hub(add: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe the subcommands and their flags; `add` gives the parser of one."""
-    install = add("install", help="fetch a skill, show what is in it, and install it if you agree")
-    install.add_argument("source", metavar="SOURCE", help=SOURCE)
-    update = add("update", help="fetch installed skills again; show what changed, and install it")
-    audit = add("audit", help="compare installed skills with what you approved; scan them again")
-    remove = add("remove", help="put an installed skill away; its versions are kept")
+    install = add("install", help=skill_messages.INSTALL_HELP)
+    install.add_argument("source", metavar="SOURCE", help=skill_messages.SOURCE_HELP)
+    update = add("update", help=skill_messages.UPDATE_HELP)
+    audit = add("audit", help=skill_messages.AUDIT_HELP)
+    remove = add("remove", help=skill_messages.REMOVE_HELP)
     for action in (update, audit):
-        action.add_argument("name", nargs="*", metavar="NAME", help="installed skills (default: all)")
-    remove.add_argument("name", metavar="NAME", help="an installed skill")
+        action.add_argument("name", nargs="*", metavar="NAME", help=skill_messages.NAMES_HELP)
+    remove.add_argument("name", metavar="NAME", help=skill_messages.INSTALLED_NAME_HELP)
     for action in (install, update):
-        action.add_argument(
-            "--yes", action="store_true", help="agree beforehand, unless something was found in it"
-        )
+        action.add_argument("--yes", action="store_true", help=skill_messages.YES_HELP)
 
 
 def run_hub(environment: Environment, place: Path, options: argparse.Namespace) -> int:
@@ -54,10 +52,7 @@ def run_hub(environment: Environment, place: Path, options: argparse.Namespace) 
             return max((_audit(hub, name) for name in _named(hub, options)), default=0)
         case _:
             hub.remove(options.name)
-            print(
-                f"{escaped(options.name)} was put away. `hermes-acp skills rollback {escaped(options.name)}` brings it "
-                "back, as one of your own."
-            )
+            print(skill_messages.removed(escaped(options.name)))
             return 0
 
 
@@ -72,7 +67,7 @@ def practice_of(environment: Environment) -> "SkillUsageTracker":
 def _named(hub: "SkillHub", options: argparse.Namespace) -> list[str]:
     names = options.name or sorted(hub.installed())
     if not names:
-        note("No skill was installed from elsewhere.")
+        note(skill_messages.NO_INSTALLED)
     return names
 
 
@@ -81,7 +76,7 @@ def _try_update(hub: "SkillHub", name: str, options: argparse.Namespace) -> int:
     try:
         return _update(hub, name, options)
     except BadRequest as error:
-        note(f"{name}: {error.sentence()}")
+        note(skill_messages.update_failed(name, error.sentence()))
         return error.exit_code
 
 
@@ -90,10 +85,10 @@ def _update(hub: "SkillHub", name: str, options: argparse.Namespace) -> int:
     with hub.fetched(source) as candidate:
         if candidate.name != name:
             raise BadRequest(
-                f"{source.text} calls itself {candidate.name} now.", hint="Install it under that name."
+                skill_messages.renamed(source.text, candidate.name), hint=skill_messages.RENAMED_HINT
             )
         if not candidate.is_new:
-            print(f"{bold(escaped(name))}: nothing new")
+            print(skill_messages.up_to_date(bold(escaped(name))))
             return 0
         return _decide(hub, candidate, is_agreed=options.yes)
 
@@ -101,10 +96,9 @@ def _update(hub: "SkillHub", name: str, options: argparse.Namespace) -> int:
 def _audit(hub: "SkillHub", name: str) -> int:
     audit = hub.audit(name)
     locked = audit.locked
-    state = "not as approved" if audit.troubles else "as approved"
-    commit = f" at {locked.commit[:12]}" if locked.commit else ""
-    where = f"{escaped(locked.source.text)}{commit}, {local_time(locked.installed_at)}"
-    print(f"{bold(escaped(name))}: {state} ({where})")
+    state = skill_messages.NOT_AS_APPROVED if audit.troubles else skill_messages.AS_APPROVED
+    source, when = escaped(locked.source.text), local_time(locked.installed_at)
+    print(skill_messages.audited(bold(escaped(name)), state, source, when, locked.commit[:12]))
     for sentence in (*audit.troubles, *audit.warnings):
         print(f"  {escaped(sentence)}")
     return 1 if audit.troubles else 0
@@ -114,31 +108,28 @@ def _decide(hub: "SkillHub", candidate: "SkillCandidate", *, is_agreed: bool) ->
     """Show a skill, and install it where its person agrees; give the exit code, 1 where they do not."""
     _show(candidate)
     if candidate.check.faults:
-        raise BadRequest(f"{candidate.name} is not installed: {' '.join(candidate.check.faults)}")
+        raise BadRequest(skill_messages.not_installed(candidate.name, " ".join(candidate.check.faults)))
     has_findings = bool(candidate.check.warnings)
     if not (is_agreed and not has_findings):
         if not sys.stdin.isatty():
-            hint = "Install it at a terminal." if has_findings else "Use --yes, or install it at a terminal."
-            raise BadRequest("Somebody has to agree to this, and nobody can be asked here.", hint=hint)
-        answer = input(
-            f"Install {escaped(candidate.name)}? Its text will be read by the agent as yours. [y/N] "
-        )
+            hint = skill_messages.USE_A_TERMINAL_HINT if has_findings else skill_messages.USE_YES_HINT
+            raise BadRequest(skill_messages.APPROVAL_NEEDED, hint=hint)
+        answer = input(skill_messages.may_install(escaped(candidate.name)))
         if answer.strip().lower() not in ("y", "yes"):
-            print("Nothing was installed.")
+            print(skill_messages.NOTHING_INSTALLED)
             return 1
     hub.install(candidate)
-    print(f"{bold(escaped(candidate.name))} is installed.")
+    print(skill_messages.installed(bold(escaped(candidate.name))))
     return 0
 
 
 def _show(candidate: "SkillCandidate") -> None:
     print(f"{bold(escaped(candidate.name))}: {escaped(candidate.description)}")
-    pinned = f", commit {candidate.commit}" if candidate.commit else ""
-    print(f"from {escaped(candidate.source.text)}{pinned}")
-    print(f"in quarantine at {escaped(candidate.place)}")
+    print(skill_messages.from_source(escaped(candidate.source.text), candidate.commit))
+    print(skill_messages.in_quarantine(escaped(candidate.place)))
     for path, blob in sorted(candidate.files.items()):
-        runs = " (a program)" if blob.is_executable or path.endswith(SCRIPTS) else ""
-        print(f"  {escaped(path)}, {len(blob.content):,} bytes{runs}")
+        is_program = blob.is_executable or path.endswith(SCRIPTS)
+        print(f"  {skill_messages.file_line(escaped(path), len(blob.content), is_program=is_program)}")
     if candidate.is_installed:
         for change in candidate.changes:
             print(f"  {escaped(change)}")

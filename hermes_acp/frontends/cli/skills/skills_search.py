@@ -12,6 +12,7 @@ import anyio
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.frontends.cli.cli_output import bold, escaped, note, print_json
+from hermes_acp.frontends.cli.messages import command_messages
 
 if TYPE_CHECKING:
     from hermes_acp.skills.skill_collection import Skill
@@ -32,7 +33,7 @@ def search_skills_of(environment: Environment, place: Path, options: argparse.Na
     if options.json:
         print_json([_entry(skill) for skill in found])
     elif not found:
-        note("Nothing was found.")
+        note(command_messages.NOTHING_FOUND)
     else:
         for skill in found:
             print(

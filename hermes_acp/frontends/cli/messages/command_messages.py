@@ -1,0 +1,52 @@
+"""What `hermes-acp --help` says, and what several commands share."""
+
+from types import MappingProxyType
+from typing import Final
+
+DESCRIPTION: Final = (
+    "A coding agent for any editor that speaks the Agent Client Protocol. Without a command, it serves an editor "
+    "over standard input and output. With --allow-bypass, the user of that editor may choose a mode that asks no "
+    "questions."
+)
+EPILOG: Final = "Start with `hermes-acp setup`. Run `hermes-acp COMMAND --help` for the options of a command."
+COMMANDS: Final = MappingProxyType(
+    {
+        "setup": "choose a provider, an API key and a model",
+        "chat": "talk to the agent in this terminal",
+        "run": "run one prompt without an editor, for scripts and CI",
+        "acp": "serve an editor over stdio (the same as no command)",
+        "lsp": "serve an editor over the Language Server Protocol",
+        "serve": "serve clients over HTTP and WebSocket",
+        "scan": "check files for hidden or hostile instructions",
+        "sessions": "search, list and show stored sessions",
+        "checkpoints": "show which files each turn changed; undo one turn",
+        "undo": "undo the file changes of the last turns",
+        "doctor": "check the stored data; rebuild the indexes",
+        "policy": "show how commands are checked and which answers are remembered",
+        "trust": "trust what a folder contains; list or revoke that trust",
+        "skills": "show skills and their versions; install, update and audit them",
+        "tools": "show the tools that you or the agent wrote; check one or roll it back",
+        "memory": "show notes that wait for your approval; approve or reject them",
+        "mcp": "show your MCP servers; sign in to one or sign out",
+    }
+)
+JSON_HELP: Final = "print one JSON document"
+WORKSPACE_HELP: Final = "the workspace (default: the current folder)"
+FOLDER_HELP: Final = "the folder (default: the current folder)"
+UNTITLED: Final = "Untitled"
+NOTHING_FOUND: Final = "Nothing was found."
+
+
+def usage_error(message: str, program: str) -> str:
+    """Return the line for a command line that cannot be parsed."""
+    return f"{message}. Try `{program} --help`."
+
+
+def not_a_number_from(text: str, least: int, most: int) -> str:
+    """Return why an argument is out of range."""
+    return f"must be a whole number from {least} to {most}, not {text}"
+
+
+def not_a_positive_number(text: str) -> str:
+    """Return why an argument is out of range."""
+    return f"must be a positive number, not {text}"

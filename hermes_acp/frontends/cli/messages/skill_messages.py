@@ -1,0 +1,123 @@
+"""What `hermes-acp skills` says; the lines of its list come from `knowledge/skills/skill_overview.py`."""
+
+from typing import Final
+
+from hermes_acp.frontends.cli.messages.word_forms import counted
+
+LIST_HELP: Final = "list the skills of this folder and how often each was used (the default)"
+SEARCH_HELP: Final = "search the names, descriptions and texts of skills"
+WORDS_HELP: Final = "words to search for; one of them is enough, best match first"
+BY_MEANING_HELP: Final = "also find skills with a similar meaning, if `recall.embeddings` is set"
+HISTORY_HELP: Final = "list the versions of a skill: who changed it, when and why"
+ROLLBACK_HELP: Final = "restore an earlier version of a skill"
+NAME_HELP: Final = "the skill"
+VERSION_HELP: Final = "a number from its history (default: the version before the current one)"
+INSTALL_HELP: Final = "download a skill, show its content, and install it if you agree"
+SOURCE_HELP: Final = "GIT_URL[#path][@branch, tag or commit], or a folder"
+UPDATE_HELP: Final = "download installed skills again, show what changed, and install it if you agree"
+AUDIT_HELP: Final = "compare installed skills with what you approved, and scan them again"
+REMOVE_HELP: Final = "remove an installed skill; its versions are kept"
+NAMES_HELP: Final = "installed skills (default: all)"
+INSTALLED_NAME_HELP: Final = "an installed skill"
+YES_HELP: Final = "install without asking, unless the scan found something"
+
+SEVERAL_HINT: Final = "Use --cwd to choose one."
+VERSIONS_HINT: Final = "Versions are kept of skills that the agent changed or you installed."
+NO_EARLIER_HINT: Final = "`hermes-acp skills history` lists all versions; version 0 archives the skill."
+ROLLED_BACK: Final = "rolled back on the command line"
+NO_INSTALLED: Final = "You have not installed any skills."
+RENAMED_HINT: Final = "Install it under that name."
+NOTHING_INSTALLED: Final = "Nothing was installed."
+APPROVAL_NEEDED: Final = "Installing a skill needs your approval, and nobody can be asked here."
+USE_A_TERMINAL_HINT: Final = (
+    "The scan found something in it, so --yes is not enough. Install it in a terminal."
+)
+USE_YES_HINT: Final = "Use --yes, or install it in a terminal."
+AS_APPROVED: Final = "as approved"
+NOT_AS_APPROVED: Final = "not as approved"
+
+
+def several_kept(name: str, folders: str) -> str:
+    """Return the error for a name that several skills have."""
+    return f"There are versions of several skills named {name}: {folders}."
+
+
+def no_version(name: str) -> str:
+    """Return the error for a skill without versions."""
+    return f"There are no stored versions of the skill {name!r}."
+
+
+def no_skill(name: str) -> str:
+    """Return the error for an unknown skill."""
+    return f"There is no skill {name!r}."
+
+
+def no_earlier_version(name: str) -> str:
+    """Return the error for a skill whose first version is in use."""
+    return f"{name} has no earlier version."
+
+
+def archived(name: str, new_version: int) -> str:
+    """Return the confirmation of a rollback to no skill at all."""
+    return f"{name} is archived, as version {new_version}."
+
+
+def restored(name: str, version: int, new_version: int) -> str:
+    """Return the confirmation of a rollback."""
+    return f"{name} is back at version {version}, stored as version {new_version}."
+
+
+def removed(name: str) -> str:
+    """Return the confirmation of `remove`."""
+    return f"{name} was removed. To restore it as a skill of your own: hermes-acp skills rollback {name}"
+
+
+def update_failed(name: str, reason: str) -> str:
+    """Return why one of several skills was not updated."""
+    return f"{name}: {reason}"
+
+
+def renamed(source: str, name: str) -> str:
+    """Return the error for a source that now holds another skill."""
+    return f"The skill from {source} is now named {name}."
+
+
+def up_to_date(name: str) -> str:
+    """Return that there is no update."""
+    return f"{name}: up to date"
+
+
+def not_installed(name: str, faults: str) -> str:
+    """Return why a skill cannot be installed."""
+    return f"{name} was not installed: {faults}"
+
+
+def may_install(name: str) -> str:
+    """Return the question before an installation."""
+    return f"Install {name}? The agent will follow its text as if you had written it. [y/N] "
+
+
+def installed(name: str) -> str:
+    """Return the confirmation of an installation."""
+    return f"{name} is installed."
+
+
+def from_source(source: str, commit: str = "") -> str:
+    """Return where a skill was downloaded from."""
+    return f"from {source}, commit {commit}" if commit else f"from {source}"
+
+
+def in_quarantine(path: str) -> str:
+    """Return where a downloaded skill waits for approval."""
+    return f"in quarantine at {path}"
+
+
+def file_line(path: str, size: int, *, is_program: bool) -> str:
+    """Return one file of a downloaded skill; the size is in bytes."""
+    return f"{path}, {counted(size, 'byte')}{' (a program)' if is_program else ''}"
+
+
+def audited(name: str, state: str, source: str, when: str, commit: str = "") -> str:
+    """Return the result of an audit."""
+    at = f" at {commit}" if commit else ""
+    return f"{name}: {state} ({source}{at}, {when})"
