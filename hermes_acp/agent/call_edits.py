@@ -9,13 +9,14 @@ from typing import Final
 
 from msgspec import structs
 
+from hermes_acp.agent.call_messages import CallNote
 from hermes_acp.core.port_types import PermissionResponse
 from hermes_acp.core.proposals import Action, Progress, Proposal, Result
 
-EDIT_NOTE: Final = "The user took only a part of this edit. What is in the files now is what they want."
-CHANGED: Final = "The user changed this edit before taking it. What is in the files now is what they want."
+EDIT_NOTE: Final = "The user accepted only a part of this edit. The files now contain what they want."
+CHANGED: Final = "The user changed this edit before they accepted it. The files now contain what they want."
 LEFT_OUT: Final = "Left out in {path}:\n{parts}"
-COMMENT: Final = "They say: {comment}"
+COMMENT: Final = "The user says: {comment}"
 
 
 def apply_call_edits(proposal: Proposal, answer: PermissionResponse, place: str) -> Proposal:
@@ -35,9 +36,11 @@ def apply_call_edits(proposal: Proposal, answer: PermissionResponse, place: str)
     return structs.replace(proposal, perform=_with_note(proposal.perform, "\n".join(told)))
 
 
-def with_comment(refusal: str, answer: PermissionResponse) -> str:
+def with_comment(refusal: CallNote, answer: PermissionResponse) -> CallNote:
     """Add to a refusal what the user said with it."""
-    return f"{refusal} {COMMENT.format(comment=answer.comment)}" if answer.comment else refusal
+    if not answer.comment:
+        return refusal
+    return CallNote(f"{refusal.text} {COMMENT.format(comment=answer.comment)}", refusal.advice)
 
 
 def _describe_left_out(left_out: Mapping[str, tuple[str, ...]], place: str) -> list[str]:

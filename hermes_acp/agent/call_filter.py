@@ -5,30 +5,19 @@ one step may hold. Does not know: what a call does, who is asked about it.
 """
 
 from collections import Counter
-from typing import Final
 
 from msgspec import Struct
 
+from hermes_acp.agent.call_messages import CUT_OFF, REPEATED, TOO_MANY, CallNote
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ToolCall
 from hermes_acp.tools.toolbox import ParsedCall, Toolbox
 
-CUT_OFF: Final = (
-    "Your answer was cut off at its length limit, so this call may be incomplete. "
-    "Say it again, in smaller parts."
-)
-REPEATED: Final = (
-    "Not run again: the same call is in this step already, and its outcome holds for this one too."
-)
-TOO_MANY: Final = (
-    "Not run: one step may hold {most} calls of {name}, and this is one more. Call it in a further step."
-)
-
 
 class RejectedCall(Struct, frozen=True):
-    """A call that is not carried out, and why, in words for the model; it may repeat another of its step, by number."""
+    """A call that is not carried out, and why; it may repeat another of its step, by number."""
 
-    why: str
+    why: CallNote
     is_understood: bool = False
     repeats: int | None = None
 
@@ -51,7 +40,7 @@ class CallFilter:
         try:
             understood = self._toolbox.parse_call(call)
         except BadRequest as mistake:
-            return RejectedCall(mistake.sentence())
+            return RejectedCall(CallNote(mistake.sentence()))
         spelled = understood.spelled()
         if (earlier := self._numbers.get(spelled)) is not None:
             return RejectedCall(REPEATED, is_understood=True, repeats=earlier)

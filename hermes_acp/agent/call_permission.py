@@ -11,6 +11,7 @@ import anyio
 from msgspec import structs
 
 from hermes_acp.agent.call_edits import apply_call_edits, with_comment
+from hermes_acp.agent.call_messages import DISMISSED, REFUSED, UNANSWERED, UNAVAILABLE, CallNote
 from hermes_acp.agent.flow_tracking import exposure_of, policy_flow_of
 from hermes_acp.agent.policy_timeout import within_timeout
 from hermes_acp.agent.turn import Turn
@@ -25,19 +26,7 @@ from hermes_acp.core.proposals import Effect, Proposal, Remembers
 from hermes_acp.policy.grants import confinement_note, describe_grants
 from hermes_acp.policy.verdicts import Verdict
 
-TOO_HARD: Final = Verdict("ask", "it took too long to judge, so nothing is known of what it does")
-REFUSED: Final = "The user refused this. Ask what they want instead, or go on without it."
-DISMISSED: Final = (
-    "Not done: the question was closed without an answer. That is no refusal; ask the user how to go on."
-)
-UNANSWERED: Final = (
-    "Not done: this needs a person's approval ({why}), and nobody answered within {seconds:g} s. "
-    "That is no refusal."
-)
-UNAVAILABLE: Final = (
-    "Not done: this needs a person's approval ({why}), "
-    "and nobody could be asked, or the answer made no sense."
-)
+TOO_HARD: Final = Verdict("ask", "the check timed out, so the effects are not known")
 
 
 async def judge(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure) -> Verdict:
@@ -58,8 +47,8 @@ def _with_attendance(effect: Effect) -> Effect:
     return structs.replace(effect, is_asked=True) if isinstance(effect, Remembers) else effect
 
 
-async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdict) -> Proposal | str:
-    """Put a call to a person; give it as they want it, or why it must not run, in words for the model.
+async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdict) -> Proposal | CallNote:
+    """Put a call to a person; return it as they want it, or why it must not run.
 
     Raises WorkspaceError where it cannot be done as they want it.
     """
@@ -145,4 +134,4 @@ def _remember(turn: Turn, grants: tuple[Grant, ...]) -> None:
     try:
         turn.deps.policy.remember(turn.record.cwd, grants)
     except StorageError as error:
-        turn.emit(Noticed("warning", f"Your answer holds for this session only. {error.sentence()}"))
+        turn.emit(Noticed("warning", f"Your answer applies to this session only. {error.sentence()}"))

@@ -11,6 +11,7 @@ from typing import Final
 import anyio
 from anyio.abc import TaskGroup
 
+from hermes_acp.agent.call_messages import CallNote
 from hermes_acp.agent.deadline import Deadline
 from hermes_acp.agent.turn import Turn
 from hermes_acp.core.errors import first_error
@@ -121,10 +122,10 @@ class CallProgress:
     def _clean(self, *, is_final: bool) -> str:
         return self._turn.deps.redactor.tail(self._heard, TAIL_CHARACTERS, is_final=is_final)
 
-    def broken_off(self, why: str) -> Result:
-        """Return the outcome of a call that was ended from outside: what was heard of it last, and why it ended."""
+    def broken_off(self, why: CallNote) -> Result:
+        """Return the outcome of a call that was ended from outside: its last output, and why it ended."""
         tail = self.tail
-        return Result(f"{tail}\n{why}" if tail else why, is_error=True)
+        return Result(f"{tail}\n{why.text}" if tail else why.text, is_error=True, advice=why.advice)
 
     @asynccontextmanager
     async def shown(self) -> AsyncGenerator[None]:

@@ -12,6 +12,7 @@ from typing import Final
 import anyio
 from msgspec import Struct, structs
 
+from hermes_acp.agent.call_messages import CallNote
 from hermes_acp.agent.call_progress import CallProgress
 from hermes_acp.agent.child_agents import ChildGroup, run_child
 from hermes_acp.agent.tool_calls import outcome_of
@@ -27,8 +28,8 @@ MAX_DEPTH: Final = 2
 HANDS_ON: Final = "delegate"
 WITHHELD: Final = frozenset({"ask_user", "memory", "skill_manage", "tool_manage"})
 """Tools no child has: it asks nobody, and what is remembered for good is for the session's own agent to decide."""
-CRASHED: Final = (
-    "The child agent failed unexpectedly ({kind}). What it had begun may be half done: look before you go on."
+CRASHED: Final = CallNote(
+    "The child agent failed unexpectedly ({kind}). Its work may be half done: check it before you continue."
 )
 
 

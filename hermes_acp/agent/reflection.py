@@ -11,6 +11,7 @@ from typing import Any, Final
 import anyio
 from msgspec import Struct, structs
 
+from hermes_acp.agent.call_messages import CallNote
 from hermes_acp.agent.child_agents import last_answer
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.tool_calls import outcome_of
@@ -56,9 +57,9 @@ MAX_CALL_S: Final = 180.0
 MAX_ACCOUNT_CHARACTERS: Final = 24_000
 MAX_OUTCOME_CHARACTERS: Final = 400
 MAX_MESSAGE_CHARACTERS: Final = 3_000
-CRASHED: Final = "The look back failed unexpectedly ({kind})."
-STOPPED: Final = "Stopped, as the conversation went on."
-CANCELLED: Final = "Stopped by its user."
+CRASHED: Final = CallNote("The review of this turn failed unexpectedly ({kind}).")
+STOPPED: Final = "Stopped because the conversation continued."
+CANCELLED: Final = "Stopped by the user."
 SYSTEM: Final = """You are the hindsight of Hermes, a coding agent. What follows is the account of one turn of its \
 work with its user. It is not addressed to you: do not go on with the task. Decide whether it holds something that \
 a later session would do better for knowing, and keep that, nothing else:

@@ -4,26 +4,18 @@ Knows: what it was shown of files in this session, and what they hold now. Does 
 Decided before anybody is asked: nobody should have to approve a change that was thought up against something else.
 """
 
-from typing import Final
-
+from hermes_acp.agent.call_messages import CHANGED_SINCE_READ, UNREAD, CallNote
 from hermes_acp.core.proposals import Proposal
 from hermes_acp.core.record import Record
 from hermes_acp.tools.safe_display import escape_invisible
 
-UNREAD: Final = (
-    "{path} was not read in this session. Nothing was changed: read it, then decide on the change."
-)
-CHANGED: Final = (
-    "{path} is not what it was when you read it. Nothing was changed: read it again, then decide anew."
-)
 
-
-def stale_read_reason(proposal: Proposal, record: Record) -> str:
-    """Say which file the model does not know as it is now; empty where it knows all that would be replaced."""
+def stale_read_reason(proposal: Proposal, record: Record) -> CallNote | None:
+    """Return which file the model does not know as it is now; None where it knows all that would be replaced."""
     for version in proposal.replaces:
         known = record.seen.get(version.path)
         if known is None:
             return UNREAD.format(path=escape_invisible(version.path))
         if known != version.digest:
-            return CHANGED.format(path=escape_invisible(version.path))
-    return ""
+            return CHANGED_SINCE_READ.format(path=escape_invisible(version.path))
+    return None

@@ -13,6 +13,17 @@ import msgspec
 from msgspec import Struct, structs
 
 from hermes_acp.agent.call_filter import CallFilter, RejectedCall
+from hermes_acp.agent.call_messages import (
+    BEYOND_CAPABILITIES,
+    CALL_TIMED_OUT,
+    CANCELLED,
+    CRASHED,
+    NO_TIME_LEFT,
+    NOT_ALLOWED,
+    STOPPED_BEFORE_END,
+    TURN_TIMED_OUT,
+    CallNote,
+)
 from hermes_acp.agent.call_permission import ask, judge
 from hermes_acp.agent.call_progress import CallProgress
 from hermes_acp.agent.call_scheduling import CallOrder, Footprint, footprint_of
@@ -34,26 +45,6 @@ from hermes_acp.core.untrusted_text import plain
 from hermes_acp.policy.verdicts import Verdict
 from hermes_acp.tools.toolbox import ParsedCall
 
-CANCELLED = "The turn was stopped before this call came to its end."
-STOPPED = (
-    "Cancelled by the user while it ran; what it had begun was ended and may be half done. The turn goes on: look at "
-    "the present state, and do not simply make this call again."
-)
-CRASHED = "The tool failed unexpectedly ({kind}). Nothing is known of its effect; try another way."
-BEYOND = (
-    "Not run: {name} wanted to do what it has no capability for ({effect}). That is a fault of the program, not of the "
-    "call; try another tool."
-)
-TOO_LONG = (
-    "Stopped after {seconds:.3g} s, the most this call may take; what it had begun was ended and may be half done. "
-    "Look at the present state, then try a smaller piece or another way."
-)
-TOO_LATE = "Not run: the time of this turn is up, but for a last answer."
-OUT_OF_TIME = (
-    "Stopped, as the time of this turn is up but for a last answer. What it had begun was ended and may be half done. "
-    "Say so in that answer."
-)
-
 
 class _CallResult(Struct, frozen=True):
     status: CallStatus
@@ -62,12 +53,12 @@ class _CallResult(Struct, frozen=True):
 
 
 class _Clearance(Struct, frozen=True):
-    """Whether a call may run: why not, in words for the model, and how its commands are confined.
+    """Whether a call may run: why not, and how its commands are confined.
 
     `amended` is what a person who was asked wants done in its place.
     """
 
-    refusal: str = ""
+    refusal: CallNote | None = None
     confinement: Confinement = "usual"
     amended: Proposal | None = None
 
@@ -106,7 +97,7 @@ async def run_inner_call(turn: Turn, call: ToolCall) -> CallOutcome:
         await bench.run(0)
     except anyio.get_cancelled_exc_class():
         if turn.record.is_open_within(call.id):
-            _end(turn, call, _CallResult("cancelled", Result(CANCELLED, is_error=True)))
+            _end(turn, call, _CallResult("cancelled", _error(STOPPED_BEFORE_END)))
         raise
     return bench.outcomes[0]
 
@@ -114,7 +105,7 @@ async def run_inner_call(turn: Turn, call: ToolCall) -> CallOutcome:
 def close_open_calls(turn: Turn) -> None:
     """Give every call its outcome that has none and will get no other, as the turn was stopped."""
     for call in turn.record.open_calls():
-        _end(turn, call, _CallResult("cancelled", Result(CANCELLED, is_error=True)))
+        _end(turn, call, _CallResult("cancelled", _error(STOPPED_BEFORE_END)))
 
 
 class _StepCalls:
@@ -171,12 +162,12 @@ class _StepCalls:
         if refused.repeats is not None:
             await self._order.wait_for_end(refused.repeats)
             status = self.outcomes[refused.repeats].status
-        _end(self._turn, call, _CallResult(status, Result(refused.why, is_error=True)))
+        _end(self._turn, call, _CallResult(status, _error(refused.why)))
         return CallOutcome(
             call.name,
             f"{call.name} {call.arguments}",
             status,
-            refused.why,
+            refused.why.text,
             is_understood=refused.is_understood,
             is_repeat=refused.repeats is not None,
         )
@@ -215,7 +206,7 @@ class _StepCalls:
             return None
         effect = type(beyond[0]).__name__
         self._turn.deps.log.note("call_beyond_capabilities", tool=tool.name, effect=effect)
-        return _Clearance(BEYOND.format(name=tool.name, effect=effect))
+        return _Clearance(BEYOND_CAPABILITIES.format(name=tool.name, effect=effect))
 
     async def _permit(
         self, number: int, tool: Tool, proposed: CallProposed, proposal: Proposal
@@ -228,7 +219,7 @@ class _StepCalls:
             await self._order.wait_to_ask(number)
             verdict = await _judged(turn, tool, proposal, self._exposure)
         if verdict.decision == "deny":
-            return _Clearance(f"Not allowed: {verdict.why}. Do not try to reach the same by other means.")
+            return _Clearance(NOT_ALLOWED.format(why=verdict.why))
         if unknown := stale_read_reason(proposal, turn.record):
             return _Clearance(unknown)
         if verdict.decision == "allow":
@@ -268,6 +259,7 @@ def _end(turn: Turn, call: ToolCall, outcome: _CallResult) -> None:
             output_characters=None if output is None else len(clean(output)),
             terminal_id=outcome.terminal_id,
             within=turn.within,
+            advice=result.advice,
         )
     )
 
@@ -278,8 +270,8 @@ async def _asked(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Ve
     except StorageError:
         raise
     except HermesError as error:
-        return _Clearance(error.sentence())
-    if isinstance(answer, str):
+        return _Clearance(CallNote(error.sentence()))
+    if isinstance(answer, CallNote):
         return _Clearance(answer)
     return _Clearance(amended=answer)
 
@@ -291,9 +283,7 @@ async def _judged(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure
     except StorageError:
         raise
     except Exception as error:
-        return Verdict(
-            "deny", f"its judgement failed ({type(error).__name__}), which is a fault of the program"
-        )
+        return Verdict("deny", f"the check failed ({type(error).__name__}), which is a bug in the agent")
 
 
 async def _proposal_of(turn: Turn, understood: ParsedCall) -> Proposal | _CallResult:
@@ -304,10 +294,10 @@ async def _proposal_of(turn: Turn, understood: ParsedCall) -> Proposal | _CallRe
     except StorageError:
         raise
     except HermesError as error:
-        return _failed(error.sentence())
+        return _failed(CallNote(error.sentence()))
     except Exception as error:
         return _failed(CRASHED.format(kind=type(error).__name__))
-    return _failed(TOO_LONG.format(seconds=turn.limits.tool_timeout_s))
+    return _failed(CALL_TIMED_OUT.format(seconds=turn.limits.tool_timeout_s))
 
 
 async def _perform(
@@ -316,7 +306,7 @@ async def _perform(
     """Do it, unless its user stops it: then what it was for goes on without it."""
     passed_s = turn.clock.monotonic() - turn.spent.started_at_s
     if turn.limits.working_s is not None and passed_s >= turn.limits.working_s:
-        return _failed(TOO_LATE)
+        return _failed(NO_TIME_LEFT)
     deadline = Deadline(turn.limits.call_s(proposal.deadline_s, passed_s))
     progress = CallProgress(turn, card.call_id, deadline, leave.confinement)
     ends: list[Result] = []
@@ -329,7 +319,7 @@ async def _perform(
         if result is None:
             is_turns = deadline.seconds < turn.limits.call_s(proposal.deadline_s, 0.0)
             result = progress.broken_off(
-                OUT_OF_TIME if is_turns else TOO_LONG.format(seconds=deadline.seconds)
+                TURN_TIMED_OUT if is_turns else CALL_TIMED_OUT.format(seconds=deadline.seconds)
             )
         ends.append(result)
         return result
@@ -343,14 +333,14 @@ async def _perform(
         await checkpoint_before(turn, proposal.effects)
         outcomes.append(await outcome_of(act))
     if not outcomes:
-        stopped = structs.replace(progress.broken_off(STOPPED), output_characters=len(progress.tail))
+        stopped = structs.replace(progress.broken_off(CANCELLED), output_characters=len(progress.tail))
         return _CallResult(running.ends_as, stopped, progress.terminal_id)
     (result,) = outcomes
     terminal_id = progress.terminal_id if ends else None
     return _CallResult("failed" if result.is_error else "completed", result, terminal_id)
 
 
-async def outcome_of(act: Callable[[], Awaitable[Result]], crashed: str = CRASHED) -> Result:
+async def outcome_of(act: Callable[[], Awaitable[Result]], crashed: CallNote = CRASHED) -> Result:
     """Act; whatever goes wrong is the outcome, in words for the model. Raises StorageError."""
     try:
         return await act()
@@ -359,7 +349,7 @@ async def outcome_of(act: Callable[[], Awaitable[Result]], crashed: str = CRASHE
     except HermesError as error:
         return Result(error.sentence(), is_error=True)
     except Exception as error:
-        return Result(crashed.format(kind=type(error).__name__), is_error=True)
+        return _error(crashed.format(kind=type(error).__name__))
 
 
 def _card(turn: Turn, call: ToolCall, proposal: Proposal, raw_input: object) -> CallProposed:
@@ -375,8 +365,12 @@ def _card(turn: Turn, call: ToolCall, proposal: Proposal, raw_input: object) -> 
     )
 
 
-def _failed(why: str) -> _CallResult:
-    return _CallResult("failed", Result(why, is_error=True))
+def _failed(why: CallNote) -> _CallResult:
+    return _CallResult("failed", _error(why))
+
+
+def _error(note: CallNote) -> Result:
+    return Result(note.text, is_error=True, advice=note.advice)
 
 
 def _raw_input(call: ToolCall) -> object:

@@ -251,12 +251,10 @@ class CallProgressed(Struct, frozen=True, gc=False, tag="call_progressed"):
 
 
 class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
-    """A call's one outcome. `text` and `parts` are what the model reads; `seen` is what it knows files to hold now.
+    """A call's one outcome. The model reads `text`, then `advice`, which nobody else is shown, and `parts`.
 
-    `terminal_id` is where the editor showed it live.
-
-    Of a command, `output_characters` is how much of the text it put out itself, where the rest only says how it
-    ended, as the exit code or `signal` do.
+    `seen` is what it knows files to hold now. `terminal_id` is where the editor showed it live. Of a command,
+    `output_characters` is how much of the text is its own output; the rest says how it ended.
     """
 
     call_id: str
@@ -272,6 +270,7 @@ class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
     parts: tuple[Part, ...] = ()
     seen: tuple[FileVersion, ...] = ()
     within: str = ""
+    advice: str = ""
 
 
 class EditDrafted(Struct, frozen=True, gc=False, tag="edit_drafted"):

@@ -168,6 +168,8 @@ class Progress(Protocol):
 class Result(Struct, frozen=True):
     """What an action gave. `text` is what the model reads; `is_error` marks a failure it should know of.
 
+    `advice` is for the model too, and shown to nobody else.
+
     `parts` come with the text, such as pictures. `seen` is what files now hold, as far as the model knows all of it.
 
     Of a command, `output_characters` is how much of the text it put out itself, where the rest only says how it
@@ -183,6 +185,7 @@ class Result(Struct, frozen=True):
     output_characters: int | None = None
     parts: tuple[Part, ...] = ()
     seen: tuple[FileVersion, ...] = ()
+    advice: str = ""
 
 
 Action = Callable[[Progress], Awaitable[Result]]

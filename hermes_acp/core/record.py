@@ -229,7 +229,8 @@ class Record:
         if event.within:
             return
         failed = event.status != "completed"
-        outcome = ToolMessage(event.call_id, event.name, event.text, is_error=failed, parts=event.parts)
+        text = f"{event.text} {event.advice}" if event.advice else event.text
+        outcome = ToolMessage(event.call_id, event.name, text, is_error=failed, parts=event.parts)
         later = 0
         if event.call_id in self._step_calls:
             behind = self._step_calls[self._step_calls.index(event.call_id) + 1 :]

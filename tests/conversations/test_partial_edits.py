@@ -56,7 +56,7 @@ async def test_a_part_is_written_and_the_model_is_told_what_was_left_out(scene: 
     told = card["rawOutput"]["text"]
     assert "only a part" in told
     assert f"Left out in a.txt:\n{LEFT_OUT}" in told
-    assert "They say: keep the last line" in told
+    assert "The user says: keep the last line" in told
 
 
 async def test_a_text_the_user_changed_is_written_as_they_changed_it(scene: Scene) -> None:
@@ -65,7 +65,7 @@ async def test_a_text_the_user_changed_is_written_as_they_changed_it(scene: Scen
         editor.on[ASK] = answers("allow_once", edits=[{"path": path, "newText": PROPOSED + "four\n"}])
         card = await prompted(scene, editor)
     assert (scene.project / "a.txt").read_text() == PROPOSED + "four\n"
-    assert "changed this edit before taking it" in card["rawOutput"]["text"]
+    assert "changed this edit before they accepted it" in card["rawOutput"]["text"]
 
 
 async def test_the_reason_of_a_no_reaches_the_model(scene: Scene) -> None:
@@ -74,7 +74,7 @@ async def test_the_reason_of_a_no_reaches_the_model(scene: Scene) -> None:
         editor.on[ASK] = answers("reject_once", comment="use lower case")
         card = await prompted(scene, editor)
     assert (scene.project / "a.txt").read_text() == BEFORE
-    assert card["rawOutput"]["text"].endswith("They say: use lower case")
+    assert card["rawOutput"]["text"].endswith("The user says: use lower case")
 
 
 async def test_a_no_is_told_with_its_word_live_and_later(scene: Scene) -> None:
@@ -107,7 +107,7 @@ async def test_a_comment_alone_leaves_the_edit_as_it_is(scene: Scene) -> None:
         editor.on[ASK] = answers("allow_once", comment="fine")
         card = await prompted(scene, editor)
     assert (scene.project / "a.txt").read_text() == PROPOSED
-    assert card["rawOutput"]["text"].endswith("They say: fine")
+    assert card["rawOutput"]["text"].endswith("The user says: fine")
 
 
 async def test_another_file_than_the_one_that_was_shown_is_never_written(scene: Scene) -> None:

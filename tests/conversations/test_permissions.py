@@ -82,7 +82,11 @@ async def test_rejected_always_is_not_asked_again(scene: Scene) -> None:
         assert [ask["toolCall"]["toolCallId"] for ask in editor.asks(ASK)] == ["c1"]
         cards = ShownSession(editor, session).cards
         assert [cards[each]["status"] for each in ("c1", "c2")] == ["failed", "failed"]
+        assert cards["c1"]["rawOutput"]["text"] == "The user refused this.", "advice is for the model alone"
     assert not (scene.project / "a").exists()
+    assert plain_history(scene.provider.requests[1])[-1] == (
+        "write_file: The user refused this. Ask what they want instead, or continue without it."
+    )
 
 
 def raises(params: Json) -> Json:
@@ -112,7 +116,7 @@ async def test_whatever_is_not_a_clear_yes_is_a_no(scene: Scene, name: str) -> N
         assert ShownSession(editor, session).statuses("c1") == ["pending", "failed"]
     assert not (scene.project / "a").exists()
     outcome = plain_history(scene.provider.requests[1])[-1]
-    assert outcome.startswith(("write_file: The user refused this.", "write_file: Not done:"))
+    assert outcome.startswith(("write_file: The user refused this.", "write_file: Not run:"))
 
 
 async def test_an_editor_that_goes_away_while_asked_approves_nothing(scene: Scene) -> None:

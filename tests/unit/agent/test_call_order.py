@@ -268,7 +268,7 @@ async def test_a_call_beyond_its_tools_capabilities_never_runs(effect: Effect, n
     turn.emit(StepEnded("msg_1", (call("sly", "c1"),)))
     (outcome,) = await run_tool_calls(turn, (call("sly", "c1"),), truncated=False)
     assert (outcome.status, toy.ran) == ("failed", [])
-    assert "fault of the program" in outcome.text
+    assert "bug in the agent" in outcome.text
     assert isinstance(turn.gate, AllowingGate)
     assert turn.gate.asked == []
     assert isinstance(turn.deps.log, MemoryLog)

@@ -162,8 +162,8 @@ async def test_what_goes_wrong_with_a_child_is_told_and_ends_nothing_else() -> N
     (end,) = ends_of(journal)
     a, b, c, d = end.text.split("\n\n")
     assert a == "## 1. T a\n" + (
-        "The child agent failed unexpectedly (ZeroDivisionError). What it had begun may be half done: look before you "
-        "go on."
+        "The child agent failed unexpectedly (ZeroDivisionError). Its work may be half done: check it before "
+        "you continue."
     )
     assert (
         b
@@ -249,7 +249,7 @@ async def test_too_many_tasks_and_two_calls_in_a_step_are_refused() -> None:
     await run_to_ending(turn)
     first, second = sorted(ends_of(journal), key=lambda end: end.text)
     assert first.text.startswith("3 tasks are more than one call may hold, which is 2.")
-    assert second.text.startswith("Not run: one step may hold 1 calls of delegate")
+    assert second.text.startswith("Not run: a step may contain 1 calls of delegate")
     assert records.journals == []
 
 

@@ -56,7 +56,7 @@ async def test_what_changed_since_it_was_read_must_be_read_again(change: ToolCal
     desk.workspace.files["/project/a"] = b"one\ntwo\nthree\n"
     (outcome,) = await desk.make(change)
     assert (outcome.status, desk.asked) == ("failed", 0)
-    assert "read it again" in outcome.text
+    assert "has changed since it was read" in outcome.text
     done = await desk.make(READ, change)
     assert [outcome.status for outcome in done] == ["completed", "completed"]
 

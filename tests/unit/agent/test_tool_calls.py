@@ -75,7 +75,7 @@ async def test_a_step_holds_no_more_calls_of_a_tool_than_it_allows() -> None:
         "failed",
         "completed",
     ]
-    assert "one step may hold 2 calls of delegate" in outcomes[2].text
+    assert "a step may contain 2 calls of delegate" in outcomes[2].text
     assert all(outcome.is_understood for outcome in outcomes)
     assert len(toy.ran) == 2
 
@@ -172,7 +172,7 @@ async def test_a_call_that_comes_when_the_time_of_the_turn_is_up_is_not_begun() 
     bench.turn.spent.started_at_s -= 18.0
     (outcome,) = await bench.run(call("late", "c1"))
     assert (outcome.status, toy.ran) == ("failed", [])
-    assert outcome.text.startswith("Not run: the time of this turn is up")
+    assert outcome.text.startswith("Not run: the time limit of this turn")
     assert not any(isinstance(event, CallStarted) for event in bench.journal.events)
 
 
@@ -181,7 +181,7 @@ async def test_a_call_that_the_time_of_the_turn_ends_is_told_so() -> None:
     bench.turn.spent.started_at_s -= 17.999
     with anyio.fail_after(60):
         (outcome,) = await bench.run(call("slow", "c1"))
-    assert "\nStopped, as the time of this turn is up" in outcome.text
+    assert "\nStopped: the time limit of this turn" in outcome.text
 
 
 async def test_the_time_that_ended_a_call_is_told_in_few_figures() -> None:

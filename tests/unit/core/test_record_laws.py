@@ -191,6 +191,12 @@ def test_an_outcome_that_is_there_is_kept() -> None:
     assert [type(end) for end in record_of(events).closing_events()] == [TurnEnded]
 
 
+def test_the_model_reads_the_advice_behind_the_outcome() -> None:
+    end = CallEnded("c", "tool", "failed", "The user refused this.", advice="Ask them.")
+    (outcome,) = [each for each in record_of([*OPEN_CALL, end]).messages if isinstance(each, ToolMessage)]
+    assert outcome.text == "The user refused this. Ask them."
+
+
 @given(sessions())
 def test_a_turn_can_be_taken_up_exactly_where_it_was_not_done(events: list[Event]) -> None:
     record = closed(events)

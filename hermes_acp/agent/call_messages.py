@@ -1,0 +1,82 @@
+"""What is said of calls that did not run or were cut short.
+
+Each note has two readers. Its text is shown to the user and the model; its advice is for the model alone.
+"""
+
+from typing import Final
+
+from msgspec import Struct
+
+
+class CallNote(Struct, frozen=True):
+    """One sentence about a call, and what the model should do now."""
+
+    text: str
+    advice: str = ""
+
+    def format(self, **values: object) -> "CallNote":
+        """Return the note with its placeholders filled in."""
+        return CallNote(self.text.format(**values), self.advice.format(**values))
+
+
+NOT_ALLOWED: Final = CallNote(
+    "Not allowed: {why}.", "This is a decision: do not try to get the same result another way."
+)
+REFUSED: Final = CallNote("The user refused this.", "Ask what they want instead, or continue without it.")
+DISMISSED: Final = CallNote(
+    "Not run: the question was closed without an answer.",
+    "This is not a refusal; ask the user how to continue.",
+)
+UNANSWERED: Final = CallNote(
+    "Not run: this needs approval ({why}), and nobody answered within {seconds:g} s.",
+    "This is not a refusal.",
+)
+UNAVAILABLE: Final = CallNote(
+    "Not run: this needs approval ({why}), and nobody could be asked, or the answer was not valid.",
+    "This is not a refusal.",
+)
+
+UNREAD: Final = CallNote(
+    "{path} was not read in this session, so nothing was changed.", "Read it, then decide on the change."
+)
+CHANGED_SINCE_READ: Final = CallNote(
+    "{path} has changed since it was read, so nothing was changed.",
+    "Read it again, then decide on the change.",
+)
+
+CUT_OFF: Final = CallNote(
+    "Not run: the model's answer was cut off at its length limit, so this call may be incomplete.",
+    "Send it again, in smaller parts.",
+)
+REPEATED: Final = CallNote(
+    "Not run again: this step already has the same call.",
+    "The outcome of that call is the outcome of this one.",
+)
+TOO_MANY: Final = CallNote(
+    "Not run: a step may contain {most} calls of {name}, and this is one more.",
+    "Make this call in a later step.",
+)
+
+STOPPED_BEFORE_END: Final = CallNote("The turn was stopped before this call finished.")
+CANCELLED: Final = CallNote(
+    "Cancelled by the user while it ran. It was ended and may be half done.",
+    "The turn continues: check the current state, and do not simply make this call again.",
+)
+CRASHED: Final = CallNote(
+    "The tool failed unexpectedly ({kind}). What it had done by then is not known.", "Try another approach."
+)
+BEYOND_CAPABILITIES: Final = CallNote(
+    "Not run: {name} has no capability for this effect ({effect}). This is a bug in the agent.",
+    "The call itself is not at fault; try another tool.",
+)
+CALL_TIMED_OUT: Final = CallNote(
+    "Stopped after {seconds:.3g} s, the time limit of a call. It was ended and may be half done.",
+    "Check the current state, then try a smaller part or another approach.",
+)
+NO_TIME_LEFT: Final = CallNote(
+    "Not run: the time limit of this turn is reached.", "Only a final answer is possible now."
+)
+TURN_TIMED_OUT: Final = CallNote(
+    "Stopped: the time limit of this turn is reached. It was ended and may be half done.",
+    "Only a final answer is possible now. Say this in it.",
+)
