@@ -123,7 +123,7 @@ class _Compaction:
         """Say what an event brings. Raises BadReply where that is nothing."""
         gain = estimate_tokens(messages) - estimate_tokens(apply_compaction(messages, event))
         if gain <= 0:
-            raise BadReply("The summary was no shorter than what it was to stand for.")
+            raise BadReply("The summary was not shorter than the text it replaces.")
         route = self._turn.route
         return structs.replace(
             event,
@@ -153,7 +153,7 @@ class _Compaction:
             reply = await ask_with_fallback(self._turn, lambda _, ask=ask: ask())
             summary = reply.message.text.strip()
             if not summary:
-                raise BadReply("The model gave no summary.")
+                raise BadReply("The model returned no summary.")
         return summary
 
     async def _ask(self, text: str, *, is_last: bool) -> ModelReply:
@@ -181,7 +181,7 @@ class _Compaction:
             words.flush()
         self._charge(reply.usage)
         if reply.finish == "refusal":
-            raise ModelRefused(f"{route.model} declined to sum up the conversation.")
+            raise ModelRefused(f"{route.model} declined to summarise the conversation.")
         return reply
 
     def _charge(self, usage: Usage) -> None:
@@ -194,25 +194,26 @@ class _Compaction:
 
 def _failure(compaction_id: str, error: BaseException) -> CompactionFailed:
     if isinstance(error, anyio.get_cancelled_exc_class()):
-        return CompactionFailed(compaction_id, "cancelled", "Stopped; the conversation is as it was.")
+        return CompactionFailed(compaction_id, "cancelled", "Stopped. The conversation is unchanged.")
     if isinstance(error, ModelError):
         return CompactionFailed(
             compaction_id, "failed", f"The conversation was not shortened: {error.sentence()}"
         )
     return CompactionFailed(
-        compaction_id, "failed", "A fault of the agent's own; the conversation is as it was."
+        compaction_id, "failed", "An internal error in the agent. The conversation is unchanged."
     )
 
 
 def to_markdown(done: HistoryCompacted | None, messages: Sequence[Message]) -> str:
     """Say in words what a compaction brought; `messages` is the history after it."""
     if done is None:
-        return "There is nothing to shorten: the conversation is short as it is."
+        return "There is nothing to shorten: the conversation is already short."
     sizes = f"about {done.tokens_after:,} tokens instead of about {done.tokens_before:,}"
     if not done.summary:
-        return f"Old outputs of tools that were cut: {len(done.shortened)}. The model's window holds {sizes} now."
+        return f"Old tool outputs shortened: {len(done.shortened)}. The model's context window now holds {sizes}."
     gone = done.replaced - len(done.carried)
     return (
-        f"Messages summed up: {gone}; kept word for word: {len(messages) - 1}. The model's window holds {sizes} now. "
-        "What you see here, and the session's record, stay whole."
+        f"Messages summarised: {gone}; kept unchanged: {len(messages) - 1}. "
+        f"The model's context window now holds {sizes}. "
+        "The conversation shown here and the session's record stay complete."
     )

@@ -60,7 +60,7 @@ class Delegation:
         turn, bounds = progress.turn, self._bounds()
         if len(delegated_tasks) > bounds.max_children:
             raise BadRequest(
-                f"{len(delegated_tasks)} tasks are more than one call may hold, which is {bounds.max_children}.",
+                f"{len(delegated_tasks)} tasks are more than one call may contain; the limit is {bounds.max_children}.",
                 hint="Delegate fewer, or larger ones.",
             )
         deps = structs.replace(turn.deps, toolbox=child_tools(turn, tools))
@@ -132,7 +132,7 @@ def child_limits(turn: Turn, children: int, most_steps: int) -> TurnLimits:
     shares = (steps, tokens, cost_usd, timeout_s)
     if any(share is not None and share <= 0 for share in shares):
         raise BadRequest(
-            f"What is left of this turn's budget is too little to share among {children} child agents.",
+            f"The remaining budget of this turn is too small to share among {children} child agents.",
             hint="Delegate less, or do it yourself.",
         )
     return structs.replace(

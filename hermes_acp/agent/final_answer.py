@@ -15,8 +15,8 @@ from hermes_acp.core.events import NoteAdded
 from hermes_acp.tools.toolbox import Toolbox
 
 FINAL_ANSWER_PROMPT: Final = (
-    "[The budget of this turn is used up; no tool can be used any more. Give your final answer now from what you have: "
-    "what is done, what you found, what is left.]"
+    "[The budget of this turn is used up, and tools can no longer be used. Give your final answer now from what you "
+    "have: what is done, what you found, and what is left.]"
 )
 
 

@@ -11,7 +11,7 @@ from hermes_acp.core.events import NoteAdded
 from hermes_acp.core.messages import ModelReply
 
 NUDGE: Final = (
-    "[Your last answer was empty. Go on with the work, or give your final answer to the user in words.]"
+    "[Your last answer was empty. Continue the work, or give your final answer to the user in words.]"
 )
 
 

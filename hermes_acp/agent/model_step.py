@@ -111,7 +111,7 @@ async def ask_with_fallback(
     """
     fallback_plan = turn.fallback_plan
     if resting := fallback_plan.skipped_route:
-        told = f"{resting} failed lately and rests; going on with {turn.route.model} ({turn.route.provider})."
+        told = f"{resting} failed recently and is paused; continuing with {turn.route.model} ({turn.route.provider})."
         turn.emit(Noticed("info", told))
         turn.deps.log.note(
             "model_passed_over",
@@ -155,9 +155,9 @@ def _describe_decision(turn: Turn, decision: Retry | NextKey | FallBack) -> str:
             tries = f"{turn.fallback_plan.tries} of {turn.fallback_plan.attempts}"
             return f"Trying again in {decision.wait_s:.1f} s ({tries})."
         case NextKey():
-            return f"Going on with the key in {decision.key}."
+            return f"Continuing with the key in {decision.key}."
         case FallBack():
-            return f"Going on with {turn.route.model} ({turn.route.provider})."
+            return f"Continuing with {turn.route.model} ({turn.route.provider})."
 
 
 def _log(turn: Turn, route_key: RouteKey, trouble: ModelError, decision: RetryDecision | Shorten) -> None:
@@ -222,7 +222,7 @@ async def stream_reply(
                 hear(event)
                 await turn.ledger.drained()
     if reply is None:
-        raise BadReply("The model's answer ended without an end.", retryable=True)
+        raise BadReply("The model's answer broke off without an end marker.", retryable=True)
     return reply
 
 
@@ -239,7 +239,7 @@ class SilenceNotice:
         await anyio.sleep(quiet_s)
         if not self.is_broken:
             model = self._turn.route.model
-            self._turn.emit(Noticed("info", f"No word from {model} for {quiet_s:g} s; still waiting."))
+            self._turn.emit(Noticed("info", f"No output from {model} for {quiet_s:g} s; still waiting."))
 
 
 async def _connect(turn: Turn) -> Provider:

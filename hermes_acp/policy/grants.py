@@ -55,13 +55,13 @@ def describe_grant(grant: Grant) -> str:
     match grant.kind:
         case "run":
             cwd, command, *rest = grant.subject.split("\0")
-            words = f"`{command}` with whatever follows it" if rest else f"`{command}`"
+            words = f"`{command}` with any further arguments" if rest else f"`{command}`"
             return f"{words} in {cwd}{', in the sandbox' if grant.allowed else ''}"
         case "call":
             server, _, tool = grant.subject.partition("\0")
             return f"the tool {tool} of the server {server}"
         case "reach":
-            return f"talk to {grant.subject}"
+            return f"connections to {grant.subject}"
         case "delete":
             return f"deletions of {grant.subject}"
         case "write":

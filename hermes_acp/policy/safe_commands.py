@@ -18,7 +18,7 @@ from hermes_acp.core.proposals import Runs
 
 PLAIN_LINE: Final = re.compile(r"[\w./:@%+,-]+(?: [\w./:@%+,-]+)*", re.ASCII)
 COUNT_PATTERN: Final = re.compile(r"-?[0-9]{1,6}", re.ASCII)
-WHY: Final = "no sandbox can hold it here, and it is not one of the few commands that need none"
+WHY: Final = "there is no sandbox here, and it is not one of the few commands that need none"
 
 
 class SafeForm(Struct, frozen=True, forbid_unknown_fields=True):

@@ -73,7 +73,7 @@ def test_a_linked_work_tree_has_its_own_index(folder: Path, tmp_path: Path) -> N
 def test_what_may_show_one_is_asked_about(folder: Path, command: str) -> None:
     decision, why = judged(folder, command)
     assert decision == "ask"
-    assert "usually holds secrets" in why
+    assert "usually contains secrets" in why
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_shows_none_is_not(folder: Path, command: str) -> None:
 def test_a_change_of_one_is_asked_about_and_the_way_round_is_said(folder: Path) -> None:
     (folder / ".env").write_text("two\n")
     decision, why = judged(folder, "git diff")
-    assert (decision, why.partition("; ")[2]) == ("ask", "-- ':!.env' passes it over")
+    assert (decision, why.partition("; ")[2]) == ("ask", "-- ':!.env' avoids that")
     assert judged(folder, "git diff -- ':!.env'")[0] == "allow"
 
 

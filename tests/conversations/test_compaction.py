@@ -278,10 +278,10 @@ async def test_compact_does_it_by_hand_and_keeps_what_it_is_told_to(scene: Scene
         scene.provider.plays(step("Much was said."), step("Going on."))
         assert await editor.prompt(session, "/compact the names") == "end_turn"
         assert marks(editor, session) == ["in_progress", "Much was said.", "completed"]
-        assert "Messages summed up: 1; kept word for word: 1." in ShownSession(editor, session).text
+        assert "Messages summarised: 1; kept unchanged: 1." in ShownSession(editor, session).text
         assert plain_history(scene.provider.requests[1])[0].endswith("in particular: the names")
         assert await editor.prompt(session, "/compact") == "end_turn"
-        assert ShownSession(editor, session).text.endswith("the conversation is short as it is.")
+        assert ShownSession(editor, session).text.endswith("the conversation is already short.")
         await editor.prompt(session, "Second")
     summary, *kept = plain_history(scene.provider.requests[-1])
     assert "Much was said." in summary
@@ -340,9 +340,9 @@ async def test_a_compact_that_fails_is_an_error_with_its_sentence(scene: Scene) 
         )
         refusal = await editor.prompt_refusal(session, "/compact")
         assert (refusal.message, refusal.data) == ("Not this.", {"code": "model_refused"})
-        assert (await editor.prompt_refusal(session, "/compact")).message == "The model gave no summary."
+        assert (await editor.prompt_refusal(session, "/compact")).message == "The model returned no summary."
         longer = await editor.prompt_refusal(session, "/compact")
-        assert longer.message == "The summary was no shorter than what it was to stand for."
+        assert longer.message == "The summary was not shorter than the text it replaces."
         assert marks(editor, session).count("failed") == 3
         await editor.prompt(session, "Second")
         assert len(scene.provider.requests[-1].messages) == 3
@@ -372,4 +372,4 @@ async def test_version_2_needs_no_word_of_the_client_for_compactions(scene: Scen
             *("in_progress", "Much ", "cancelled"),
             *("in_progress", "Much was said.", "completed"),
         ]
-        assert "Messages summed up: 1;" in Shown(editor, session).said("agent_message")[-1]
+        assert "Messages summarised: 1;" in Shown(editor, session).said("agent_message")[-1]

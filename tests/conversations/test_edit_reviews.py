@@ -55,11 +55,13 @@ async def test_a_hunk_is_taken_back_and_the_model_hears_of_it_once(scene: Scene)
         assert [(each["verdict"], each["hunks"]) for each in judged] == [("rejected", 1), ("accepted", 1)]
         scene.provider.plays(step("I see."), step("Yes."))
         await editor.prompt(session, "and?")
-        (told,) = [line for line in plain_history(scene.provider.requests[-1]) if "took back" in line]
+        (told,) = [
+            line for line in plain_history(scene.provider.requests[-1]) if "rejected these parts" in line
+        ]
         assert "In a.txt, at line 3:\n-three\n+THREE" in told
         await editor.prompt(session, "again")
         history = plain_history(scene.provider.requests[-1])
-        assert len([line for line in history if "took back" in line]) == 1
+        assert len([line for line in history if "rejected these parts" in line]) == 1
 
 
 async def test_every_client_that_shows_edits_hears_of_a_judgement(scene: Scene) -> None:
@@ -95,7 +97,7 @@ async def test_a_review_outlives_the_agent(scene: Scene) -> None:
         assert [hunk["newLines"] for hunk in file["hunks"]] == [["THREE"]]
         scene.provider.plays(step("I see."))
         await editor.prompt(session, "and?")
-        assert any("took back" in line for line in plain_history(scene.provider.requests[-1]))
+        assert any("rejected these parts" in line for line in plain_history(scene.provider.requests[-1]))
 
 
 async def test_an_editor_that_takes_back_itself_is_believed(scene: Scene) -> None:

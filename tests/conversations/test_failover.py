@@ -53,7 +53,7 @@ async def test_a_turn_goes_on_at_another_vendor(scene: Scene, first: str, second
             told = ShownSession(editor, session)
         assert [card["status"] for card in told.cards.values()] == ["completed"] * 3
         assert told.text == "Let me look.Alpha.Still alpha."
-        assert f"Going on with scripted-large ({second})" in told.thoughts
+        assert f"Continuing with scripted-large ({second})" in told.thoughts
         assert (len(near.requests), len(far.requests)) == (3, 3)
         assert not any(sign(THOUGHT) in str(request.body) for request in far.requests)
 
@@ -69,6 +69,6 @@ async def test_a_model_that_goes_silent_is_asked_once_more_and_then_left(scene: 
             assert await editor.prompt(session) == "end_turn"
             told = ShownSession(editor, session)
         assert told.thoughts.index("silent for 0.1 s") < told.thoughts.index("silent for 0.5 s")
-        assert "Going on with scripted-large (anthropic)" in told.thoughts
+        assert "Continuing with scripted-large (anthropic)" in told.thoughts
         assert told.text == f"Half a {ANSWER_RESTARTED}A whole word."
         assert "Half" not in str(far.requests[0].body)

@@ -63,9 +63,9 @@ async def test_a_turn_goes_on_with_the_next_model_and_the_next_turn_begins_there
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session, "Read") == "end_turn"
-        assert "Going on with claude-haiku-4-5 (anthropic)" in ShownSession(editor, session).thoughts
+        assert "Continuing with claude-haiku-4-5 (anthropic)" in ShownSession(editor, session).thoughts
         assert await editor.prompt(session, "And now?") == "end_turn"
-        assert "rests; going on with claude-haiku-4-5" in ShownSession(editor, session).thoughts
+        assert "is paused; continuing with claude-haiku-4-5" in ShownSession(editor, session).thoughts
         usage = ShownSession(editor, session).of("usage_update")
         assert [update["size"] for update in usage] == [128_000, 200_000, 200_000]
         assert usage[-1]["cost"]["amount"] > usage[-2]["cost"]["amount"] > 0
@@ -98,7 +98,7 @@ async def test_a_notice_is_an_update_of_its_own_where_the_client_takes_it(
         told = ShownSession(editor, session)
     assert [notice["title"].split(". ")[1][:12] for notice in told.of("notice")] == [
         "Trying again",
-        "Going on wit",
+        "Continuing w",
     ]
     assert told.thoughts == ""
 
@@ -110,7 +110,7 @@ async def test_a_refused_key_gives_way_to_the_next_and_none_is_shown(scene: Scen
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
-        assert "Going on with the key in SECOND_KEY." in ShownSession(editor, session).thoughts
+        assert "Continuing with the key in SECOND_KEY." in ShownSession(editor, session).thoughts
         assert "hunter" not in str(editor.laws.frames)
     assert [choice.api_key for _, choice in scene.connected] == ["sk-hunter1", "sk-hunter2"]
     assert [line["decision"] for line in decisions(scene)] == ["next_key", "retry"]
@@ -220,7 +220,7 @@ async def test_what_cannot_be_shortened_goes_to_a_fallback_with_a_larger_window(
         assert await editor.prompt(session) == "end_turn"
         told = ShownSession(editor, session)
         assert told.text == "It fits."
-        assert "Going on with claude-haiku-4-5" in str(told.of("notice"))
+        assert "Continuing with claude-haiku-4-5" in str(told.of("notice"))
     assert len(scene.provider.requests) == 1
     assert [each["decision"] for each in decisions(scene)] == ["shorten", "fall_back"]
 
@@ -305,7 +305,7 @@ async def test_a_chosen_fallback_is_used_after_a_restart_too(pair: tuple[Scene, 
     ("config", "words"),
     [
         ("fallbacks: [nobody/x]\n", "must be one of"),
-        ("fallbacks: [gemini/gemini-3.5-flash]\n", "wants a key"),
+        ("fallbacks: [gemini/gemini-3.5-flash]\n", "needs an API key"),
         ("fallbacks: [openrouter]\n", "without a model"),
         ("fallbacks: {a: b}\n", "fallbacks"),
         ("providers: {anthropic: {api_key_variable: A, api_key_variables: [B]}}\n", "either"),

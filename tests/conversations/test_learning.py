@@ -185,7 +185,7 @@ async def test_after_many_calls_the_agent_looks_back_and_what_it_would_write_is_
         await editor.until(lambda: beside(editor, session).get("status") == "completed")
         assert "Kept how to ship." in str(beside(editor, session)["rawOutput"])
         (asked,) = editor.asks(ASK)
-        assert asked["toolCall"]["title"].startswith("Looking back: Write the skill ship")
+        assert asked["toolCall"]["title"].startswith("Review: Write the skill ship")
         assert card(editor, session, asked["toolCall"]["toolCallId"])["status"] == "completed"
         await editor.prompt(session, "Thanks")
     assert skill_file(scene).is_file()
@@ -241,7 +241,7 @@ async def test_the_next_prompt_ends_a_look_back_at_once(scene: Scene) -> None:
         await pause.reached.wait()
         assert await editor.prompt(session, "Hi") == "end_turn"
         await editor.until(lambda: beside(editor, session).get("status") == "failed")
-        assert "the conversation went on" in str(beside(editor, session)["rawOutput"])
+        assert "the conversation continued" in str(beside(editor, session)["rawOutput"])
         assert "Hello." in ShownSession(editor, session).text
 
 
@@ -293,7 +293,7 @@ async def test_a_cancel_between_turns_ends_a_look_back(scene: Scene) -> None:
         await pause.reached.wait()
         editor.cancel(session)
         await editor.until(lambda: beside(editor, session).get("status") == "failed")
-        assert "Stopped by its user." in str(beside(editor, session)["rawOutput"])
+        assert "Stopped by the user." in str(beside(editor, session)["rawOutput"])
         assert await editor.prompt(session, "Hi") == "end_turn"
 
 

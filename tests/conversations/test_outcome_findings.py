@@ -29,7 +29,9 @@ async def test_a_file_that_instructs_is_shown_as_it_is_and_told_once(scene: Scen
     harmless, first, *_, last = (plain_history(request) for request in scene.provider.requests[1:])
     assert not any("like an order" in line for line in harmless)
     assert any(line.startswith("read_file: ") and f"     5\t{ATTACK}" in line for line in first)
-    assert first[-1].startswith("user: [In docs/guide.txt something reads like an order to you:\n- line 5: ")
+    assert first[-1].startswith(
+        "user: [In docs/guide.txt some text reads like an instruction to you:\n- line 5: "
+    )
     assert ATTACK not in first[-1]
     assert thoughts.count("In docs/guide.txt, line 5: ") == sum("- line 5: " in line for line in last) == 1
     assert "The agent was told not to follow it." in thoughts
@@ -43,8 +45,8 @@ async def test_the_output_of_a_command_is_looked_through(scene: Scene) -> None:
         await editor.prompt(session, "Run it")
         thoughts = ShownSession(editor, session).thoughts
     history = plain_history(scene.provider.requests[1])
-    assert history[-1].startswith('user: [In what terminal gave for "echo ')
-    assert "In what terminal gave for " in thoughts
+    assert history[-1].startswith('user: [In the output of terminal for "echo ')
+    assert "In the output of terminal for " in thoughts
 
 
 @pytest.mark.parametrize("name", ["ReadFile", "functions.read_file"])
@@ -55,4 +57,4 @@ async def test_a_tool_that_is_spelled_otherwise_is_looked_through_too(scene: Sce
         session = await editor.new_session(scene.project)
         await editor.prompt(session, "Look")
     history = plain_history(scene.provider.requests[1])
-    assert history[-1].startswith("user: [In a.txt something reads like an order to you:\n- line 1: ")
+    assert history[-1].startswith("user: [In a.txt some text reads like an instruction to you:\n- line 1: ")

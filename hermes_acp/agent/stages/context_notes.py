@@ -27,10 +27,10 @@ MAX_ROUNDS: Final = 8
 """An approved file may import others that are asked about in turn."""
 WHY_NEW: Final = "the file is new, and the agent would follow it"
 WHY_CHANGED: Final = "the file has changed since this session began, and the agent would follow it"
-USED: Final = "The agent is told to follow it."
+USED: Final = "The agent follows it."
 NOT_USED: Final = "{path} appeared or changed during this session and is not used: {why}"
 REFUSED: Final = "you did not approve it."
-UNASKED: Final = "nobody could be asked. Approve it in a session with an editor, or begin a new session."
+UNASKED: Final = "nobody could be asked. Approve it in a session with an editor, or start a new session."
 
 
 async def note_context_changes(turn: Turn) -> Ending | None:
@@ -59,7 +59,7 @@ async def _settle(turn: Turn, question: ContextQuestion) -> None:
         try:
             await watch.remember(turn.outermost.record, question, is_used=is_used)
         except StorageError as error:
-            turn.emit(Noticed("warning", f"Your answer holds for this session only. {error.sentence()}"))
+            turn.emit(Noticed("warning", f"Your answer applies to this session only. {error.sentence()}"))
         if not is_used:
             turn.emit(Noticed("info", NOT_USED.format(path=question.path, why=REFUSED)))
     else:

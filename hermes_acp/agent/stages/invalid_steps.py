@@ -24,7 +24,7 @@ async def count_invalid_steps(turn: Turn, step: TurnStep) -> Ending | None:
     if turn.invalid_steps < MAX_INVALID_STEPS:
         return None
     mistake = _begin_of(step.outcomes[-1].text)
-    return make_ending("bad_calls", f"{make_ending('bad_calls').sentence} The last mistake: {mistake}")
+    return make_ending("bad_calls", f"{make_ending('bad_calls').sentence} The last error: {mistake}")
 
 
 def _begin_of(text: str) -> str:

@@ -15,8 +15,8 @@ from hermes_acp.core.events import NoteAdded
 WARNED_AT: Final = 3
 ENDED_AT: Final = 5
 WARNING: Final = (
-    "[You have made the same call of {names} {times} times and nothing changed. Do not make it again: try another way, "
-    "or give your answer and say what stands in the way.]"
+    "[You have made the same call of {names} {times} times and nothing changed. Do not make it again: try another "
+    "approach, or give your answer and say what prevents you.]"
 )
 
 
@@ -30,7 +30,7 @@ async def detect_loops(turn: Turn, step: TurnStep) -> Ending | None:
         if times >= ENDED_AT:
             return make_ending(
                 "looping",
-                f"Stopped because the model made the same call of {outcome.name} {times} times in vain.",
+                f"Stopped because the model made the same call of {outcome.name} {times} times without effect.",
             )
         if times == WARNED_AT:
             warned[outcome.name] = None

@@ -15,11 +15,11 @@ from hermes_acp.core.events import NoteAdded
 MEANINGS: Final[Mapping[Mode, str]] = MappingProxyType(
     {
         "ask": "the user is asked before each edit and each command that may change something.",
-        "accept_edits": "edits inside the workspace need no asking; commands still do.",
+        "accept_edits": "edits inside the workspace run without a question; commands are still asked about.",
         "plan": "read only. Study the workspace, keep the plan up to date, and answer with what you would do. "
         "Edits and commands will be refused.",
-        "auto": "edits, and commands that run inside the sandbox, need no asking; what has to leave it does.",
-        "bypass": "nothing is asked about.",
+        "auto": "edits, and commands inside the sandbox, run without a question; anything outside it is asked about.",
+        "bypass": "everything runs without a question.",
     }
 )
 

@@ -11,7 +11,7 @@ from hermes_acp.core.events import NoteAdded
 
 MAX_CHARACTERS: Final = 8_000
 TAKEN_BACK: Final = (
-    "[The user took back these parts of your edits. What is in the files now is what they want; do not make the same "
+    "[The user rejected these parts of your edits. The files now contain what they want; do not make the same "
     "change again without asking, and read a file before you change it.\n{parts}]"
 )
 MORE: Final = "\n… and more; read the files."

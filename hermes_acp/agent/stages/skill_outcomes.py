@@ -47,7 +47,7 @@ def skill_uses_stage(usage_tracker: SkillUsageTracker) -> PostflightStage:
         try:
             told = await run_sync(settle)
         except StorageError as error:
-            told = (f"What became of the skills of this turn was not counted. {error.sentence()}",)
+            told = (f"The use of skills in this turn was not recorded. {error.sentence()}",)
         for sentence in told:
             turn.emit(Noticed("warning", sentence))
 

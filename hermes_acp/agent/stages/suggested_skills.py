@@ -15,8 +15,8 @@ FIRST_WAIT_S: Final = 0.4
 MIN_PROMPT_CHARACTERS: Final = 12
 LOADS: Final = "skill"
 NAMED: Final = (
-    "[By its meaning, what the user just asked may be a task for {which}. If so, load it with the tool skill before "
-    "you begin; if not, pay no heed:\n{lines}]"
+    "[The user's request is similar to the description of {which}. If it applies, load it with the tool skill before "
+    "you start; otherwise ignore this:\n{lines}]"
 )
 
 

@@ -18,8 +18,8 @@ async def tell_unknown_price(turn: Turn) -> Ending | None:
         turn.emit(
             Noticed(
                 "warning",
-                f"The price of {model} is not known, so the limit of ${_money(limit_usd)} cannot be kept. "
-                f"Name it in the settings: `models: {{{model}: {{input_usd: …, output_usd: …}}}}`.",
+                f"The price of {model} is not known, so the limit of ${_money(limit_usd)} cannot be enforced. "
+                f"Set the price in config.yaml: `models: {{{model}: {{input_usd: …, output_usd: …}}}}`.",
             )
         )
     return None

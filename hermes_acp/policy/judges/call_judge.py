@@ -16,8 +16,8 @@ def check_call(effect: Calls, case: PolicyContext) -> Verdict:
         return Verdict("deny", "the user refused this tool")
     if case.mode == "plan":
         if not effect.has_read_only_hint:
-            return Verdict("deny", "plan mode calls no tool of a server that may change something")
-        hinted = f"the server {effect.server} calls its tool read-only, which nobody checked"
+            return Verdict("deny", "plan mode calls no tool of a server that may change anything")
+        hinted = f"the server {effect.server} describes its tool as read-only, which nobody has verified"
         return apply_rule(Verdict("ask", hinted), case.tool_rule)
     allowed_state = case.standing_grants.allowed_state("call", subject)
     is_free = case.mode in ("auto", "bypass") or allowed_state == effect.state
@@ -27,12 +27,12 @@ def check_call(effect: Calls, case: PolicyContext) -> Verdict:
 def _why(effect: Calls, allowed_state: str | None) -> str:
     if allowed_state is None:
         return f"a tool of the server {effect.server} would be called"
-    return f"the server {effect.server} is another one, or describes its tool otherwise, than when you allowed it"
+    return f"the server {effect.server} or its description of the tool has changed since you allowed it"
 
 
 def check_recall(case: PolicyContext) -> Verdict:
     """Judge a look at what was said in sessions of other folders."""
-    told = "what was said in sessions of other folders would be shown to the model"
+    told = "text from sessions in other folders would be shown to the model"
     verdict = ALLOWED if case.mode in ("auto", "bypass") else Verdict("ask", told)
     return apply_rule(verdict, case.tool_rule)
 
@@ -45,7 +45,7 @@ def check_note(effect: Remembers, case: PolicyContext) -> Verdict:
     if case.mode == "plan":
         return Verdict("deny", "plan mode changes nothing")
     is_asked = effect.is_user_wide or (effect.is_asked and case.mode != "bypass")
-    verdict = Verdict("ask", "what the agent keeps for later sessions would change") if is_asked else ALLOWED
+    verdict = Verdict("ask", "what the agent stores for later sessions would change") if is_asked else ALLOWED
     # It holds in every workspace, so no workspace allows it.
     is_foreign = case.tool_rule is not None and not case.tool_rule.is_users
     return apply_rule(verdict, case.tool_rule, is_spared=is_foreign)

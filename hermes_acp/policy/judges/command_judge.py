@@ -87,7 +87,7 @@ def _check_whole(
     if verdict.decision == "deny":
         return verdict
     if case.mode == "plan" and not (analysis.is_harmless and verdict.decision == "allow"):
-        return Verdict("deny", "plan mode runs only commands that just read")
+        return Verdict("deny", "plan mode runs only commands that read")
     if _is_unattended(effect, case):
         return verdict
     if effect.leaves_sandbox:
@@ -120,7 +120,7 @@ def _check_step(step: Step, effect: Runs, case: PolicyContext) -> StepVerdict:
     for path in step.reads:
         verdict = _check_read(path, effect, case)
         if verdict.decision == "ask" and path in ways_round:
-            verdict = Verdict("ask", f"{verdict.why}; {ways_round[path]} passes it over")
+            verdict = Verdict("ask", f"{verdict.why}; {ways_round[path]} avoids that")
         verdicts.append(verdict)
     verdicts += (_check_listing(path, effect, case) for path in step.lists)
     verdicts += (_check_write(path, effect, case) for path in step.writes)

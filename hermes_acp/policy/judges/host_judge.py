@@ -9,19 +9,19 @@ from hermes_acp.policy.verdicts import ALLOWED, Verdict, apply_rule
 
 
 def check_reach(effect: Reaches, case: PolicyContext) -> Verdict:
-    """Judge one address that would be spoken to."""
+    """Judge one address that would be contacted."""
     host = effect.host
     if case.standing_grants.refuses("reach", host):
-        return Verdict("deny", f"the user refused any talk to {host}")
+        return Verdict("deny", f"the user refused connections to {host}")
     is_free = case.mode == "bypass" or case.standing_grants.allows("reach", host)
-    verdict = ALLOWED if is_free else Verdict("ask", f"{host} would be spoken to")
+    verdict = ALLOWED if is_free else Verdict("ask", f"{host} would be contacted")
     return apply_rule(apply_rule(verdict, case.rulebook.for_host(host, case.tool)), case.tool_rule)
 
 
 def check_page_input(case: PolicyContext) -> Verdict:
     """Judge a click, or typing, on a page: whoever let its host be opened lets it be used, save to plan."""
     if case.mode == "plan":
-        return Verdict("deny", "plan mode looks at pages, it neither clicks nor types on them")
+        return Verdict("deny", "plan mode only reads pages; it does not click or type")
     return apply_rule(ALLOWED, case.tool_rule)
 
 

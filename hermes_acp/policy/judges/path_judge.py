@@ -20,7 +20,7 @@ def check_read(path: str, case: PolicyContext, secret: str = "") -> Verdict:
         return Verdict("deny", f"{path} belongs to the agent itself")
     verdict = ALLOWED
     if is_sensitive(path) and case.mode != "bypass":
-        verdict = Verdict("ask", f"{path} usually holds secrets")
+        verdict = Verdict("ask", f"{path} usually contains secrets")
     elif secret and case.mode != "bypass":
         verdict = Verdict("ask", f"{path} holds {secret}")
     return _apply_rule(verdict, path, "read", case, has_secret=bool(secret))
@@ -45,7 +45,7 @@ def check_write(path: str, case: PolicyContext, *, is_whole: bool = True, secret
     elif importer := case.imports.get(path):
         verdict = Verdict("ask", f"{path} is part of the instructions in {importer}")
     elif is_sensitive(path):
-        verdict = Verdict("ask", f"{path} usually holds secrets")
+        verdict = Verdict("ask", f"{path} usually contains secrets")
     elif secret:
         verdict = Verdict("ask", f"{path} holds {secret}")
     elif not is_granted and not case.is_remote and (mode := write_protection(path)) is not None:
@@ -61,7 +61,7 @@ def check_write(path: str, case: PolicyContext, *, is_whole: bool = True, secret
 def check_delete(path: str, case: PolicyContext) -> Verdict:
     """Judge the removal of one path; only a rule, or a mode that works on its own, lets it pass unasked."""
     if case.standing_grants.refuses("delete", path):
-        return Verdict("deny", f"the user refused to have {path} deleted")
+        return Verdict("deny", f"the user refused the deletion of {path} deleted")
     verdict = check_write(path, case, is_whole=False)
     if verdict.decision != "allow" or case.mode in ("auto", "bypass") or verdict.why:
         return verdict

@@ -48,9 +48,9 @@ def unsupported_syntax(text: str) -> str:
         if character in " \n\t":
             continue
         if unicodedata.category(character) in HIDDEN_CATEGORIES:
-            return f"it holds the hidden character U+{ord(character):04X}"
+            return f"it contains the hidden character U+{ord(character):04X}"
     if ENDLESS.search(text):
-        return "it holds a loop without an end"
+        return "it contains an endless loop"
     if BROKEN_LINE.search(HARMLESS_BREAK.sub(" ", text)):
         return "a line is broken in the middle of a word"
     return ""
@@ -64,9 +64,9 @@ def parse(text: str) -> "Node":
 def syntax_error_of(root: "Node", source: bytes) -> str:
     """Say why the tree is no faithful reading of its source; empty where it is one."""
     if root.has_error:
-        return "it is not understood as shell"
+        return "it cannot be parsed as shell"
     if not BETWEEN.fullmatch(source, 0, root.start_byte) or not BETWEEN.fullmatch(source, root.end_byte):
-        return "its end is not understood as shell"
+        return "its end cannot be parsed as shell"
     waiting = [(root, 0)]
     while waiting:
         node, depth = waiting.pop()
@@ -84,10 +84,10 @@ def _flaw_between(node: "Node", source: bytes) -> str:
     end = node.start_byte
     for child in node.children:
         if not BETWEEN.fullmatch(source, end, max(end, child.start_byte)):
-            return "a part of it is not understood as shell"
+            return "a part of it cannot be parsed as shell"
         end = max(end, child.end_byte)
     if node.children and not BETWEEN.fullmatch(source, end, max(end, node.end_byte)):
-        return "a part of it is not understood as shell"
+        return "a part of it cannot be parsed as shell"
     if node.type in JOINED:
         return ""
     # The grammar leaves `$`, `==` and `=~` out of a command's words.
@@ -99,5 +99,5 @@ def _flaw_between(node: "Node", source: bytes) -> str:
         # Digits in front of a redirection are its stream, and so is {name}.
         is_apart = after.type in APART and not (after.children and after.children[0].is_named)
         if before.end_byte == after.start_byte and (not is_apart or text[-1:].isdigit() or text[-1:] == b"}"):
-            return f"{text.decode('utf-8', 'replace')[-40:]!r} and what touches it are one word"
+            return f"{text.decode('utf-8', 'replace')[-40:]!r} and the text next to it form one word"
     return ""

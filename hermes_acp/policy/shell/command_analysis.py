@@ -40,7 +40,7 @@ MAX_STEPS: Final = 4_000
 MAX_GUESSES: Final = 150
 SHOWN_CHARACTERS: Final = 300
 PLAIN_EXTRA: Final = re.compile(r"[A-Za-z0-9_./:=,@%+\[\]-]+")
-CUT_SHORT: Final = ("it is longer", "it holds more", "it holds too many", "it wraps", "it is nested")
+CUT_SHORT: Final = ("it is longer", "it contains more", "it contains too many", "it wraps", "it is nested")
 NETWORK_PATH: Final = re.compile(r"/dev/(?:tcp|udp)/([^/]*)")
 
 
@@ -101,7 +101,7 @@ class _Analyzer:
     def _take(self, command: Command, depth: int, *, is_guess: bool = False) -> None:
         """Judge one command; a guess is one that a wrapper may start."""
         if len(self.steps) > MAX_STEPS or depth > MAX_SCRIPT_DEPTH:
-            self.obstacles.append("it holds too many commands")
+            self.obstacles.append("it contains too many commands")
             return
         self.destruction = self.destruction or destruction_by_command(command, self._environment)
         surely = None if is_guess else unwrap_plain(command)
@@ -165,22 +165,22 @@ class _Analyzer:
             return step
         if command.program == "command" and [word.text for word in command.args[:1]] in (["-v"], ["-V"]):
             is_plain = all(word.text is not None for word in command.args)
-            return step if is_plain else self._unknown(step, command, "what it looks up is not known")
+            return step if is_plain else self._unknown(step, command, "it is not known what it looks up")
         if command.in_word and command.program in load_tables().tellers.names:
-            why = f"what {command.program} tells would become a part of another command"
+            why = f"what {command.program} tells would become part of another command"
             return self._unknown(step, command, why)
         reading = access_of_command(command, self._environment)
         if reading.why_not:
             return self._unknown(step, command, reading.why_not)
         if pattern := searched_secret(reading):
-            return self._unknown(step, command, f"{pattern[:60]} fits files that usually hold secrets")
+            return self._unknown(step, command, f"{pattern[:60]} matches files that usually contain secrets")
         if reading.is_listing:
             return structs.replace(step, lists=reading.paths)
         hidden = [each for each in self._environment.shut if each.hides]
         shut = denied_beneath((*reading.beneath, *reading.tracked), hidden)
         if shut is None:
             return self._unknown(
-                step, command, "there is too much to see whether rules shut some of what it shows"
+                step, command, "there are too many files to check whether a rule denies some of what it shows"
             )
         reads = (*reading.paths, *shut, *reading.unnamed, *tracked_secrets(reading))
         return structs.replace(step, reads=reads, passed_over=tuple(_exclusions(reading, command)))

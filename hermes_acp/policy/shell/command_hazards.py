@@ -28,7 +28,7 @@ def find_hazard(command: Command, covered: int) -> str:
     found = next((word.raw for word in rest if word.text not in named and is_hazardous(word, hazard)), "")
     if not found and hazard.script and not _has_plain_script(rest, hazard):
         found = "its script"
-    return f"{program} with {found[:60]} is beyond the rule" if found else ""
+    return f"{program} with {found[:60]} is not covered by the rule" if found else ""
 
 
 def is_hazardous(word: Word, hazard: ProgramHazard) -> bool:

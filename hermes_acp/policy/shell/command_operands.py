@@ -52,7 +52,7 @@ def read_operands(
         named = [word for word in operands if not EXCLUSION.fullmatch(word.text or "")]
         paths += [Word(word.raw, _path_in_revision(word.text or ""), word.globs) for word in named]
     elif name == "tar" and any(":" in (path.text or "") for path in paths):
-        return ReadAccess("tar would ask another machine")
+        return ReadAccess("tar would connect to another machine")
     read: list[str] = []
     for path in paths:
         places = paths_of(path, cwds)
@@ -63,7 +63,7 @@ def read_operands(
             and program_spec.shows == "contents"
             and (secret := secret_name_matching(broadened(path.text or "")))
         ):
-            return ReadAccess(f"{path.raw[:60]} fits {secret}, which usually holds secrets")
+            return ReadAccess(f"{path.raw[:60]} fits {secret}, which usually contains secrets")
         read += places
     stray = next(
         (path for path in read if program_spec.operands == "folders" and not os.path.isdir(path)), ""
@@ -118,7 +118,7 @@ def _part_scripts(
         if not is_given:
             scripts, operands = operands[:1], operands[1:]
             if not scripts:
-                return f"{name} without a script or pattern makes no sense"
+                return f"{name} needs a script or a pattern"
     for script in scripts:
         is_known = script.text is not None and (program_spec.language == "pattern" or not script.globs)
         if not is_known or not is_harmless(script.text or "", program_spec.language):

@@ -97,7 +97,7 @@ class PartsCollector:
     def _heredoc(self, node: "Node") -> None:
         piped = " ".join(text_of(child) for child in node.named_children if child.type == "pipeline")
         if self.feed is not None or not _is_plain_document(text_of(node), piped):
-            self.obstacles.append("it holds a here-document whose text is not known")
+            self.obstacles.append("it contains a here-document whose text is not known")
         bodies = [child for child in node.named_children if child.type == "heredoc_body"]
         self.feed = "".join(text_of(body) for body in bodies)
         self.parts += bodies

@@ -56,11 +56,11 @@ def destruction_by_command(command: Command, environment: ShellEnvironment) -> s
         (shown for word in command.args if (shown := _system_target(word, command, environment))), ""
     )
     if program != "find" and target and is_recursive:
-        return f"{program} of all of {target} is never run"
+        return f"{program} of all of {target} is never allowed"
     if program == "find" and target and {"-delete", "rm", "shred", "/bin/rm"} & set(texts):
-        return f"deleting all of {target} is never run"
+        return f"deleting all of {target} is never allowed"
     if FORMATTERS.fullmatch(program) and any(is_device(text) for text in texts):
-        return f"{program} of a device is never run"
+        return f"{program} of a device is never allowed"
     return ""
 
 
@@ -72,12 +72,12 @@ def is_device(path: str) -> bool:
 def destruction_by_script(script: ParsedScript, text: str) -> str:
     """Say whether a text is a fork bomb: a function that calls itself twice, or beside itself, without an end."""
     if FORK_BOMB.search(text):
-        return "a fork bomb is never run"
+        return "a fork bomb is never allowed"
     for name, body in script.functions:
         calls = len(re.findall(SELF_CALL.format(name=re.escape(name)), body)) if name else 0
         is_beside = bool(re.search(r"(?<![&>])&(?![&>\d])", body))
         if calls and (is_beside or (calls >= 2 and "|" in body)):
-            return "a fork bomb is never run"
+            return "a fork bomb is never allowed"
     return ""
 
 

@@ -62,7 +62,7 @@ def read_only_access(command: Command, environment: ShellEnvironment) -> ReadAcc
     if program_spec is None:
         return ReadAccess(_reason_to_ask(program, command.args))
     if program_spec.is_interactive and command.feed is not None:
-        return ReadAccess(f"{program} may take its input for orders")
+        return ReadAccess(f"{program} may run its input as commands")
     if program_spec.globals is not None:
         return _read_subcommand(program, program_spec, command.args, command.cwds, environment)
     return read_program_words(program, program_spec, command.args, command.cwds)
@@ -72,12 +72,12 @@ def program_mistake(command: Command, environment: ShellEnvironment) -> str:
     """Say why a command's first word may not be the program that it looks like; empty where it is."""
     name = command.name
     if name and name.is_plain and NAMED_BY_PLACE.fullmatch(name.raw):
-        return f"{name.raw[:60]} names a program by its place; known are those without one"
+        return f"{name.raw[:60]} names a program by its path; only names without a path are recognised"
     if name is None or not name.is_plain or not SHELL_NAME.fullmatch(name.text or ""):
         return "its program's name is written in a way that hides or changes it"
     program = name.text or ""
     if program not in BUILTINS and (shadow := workspace_program(program, command.cwds, environment)):
-        return f"{program} would be {shadow}, which belongs to the workspace"
+        return f"{program} would be {shadow}, which is part of the workspace"
     return ""
 
 
@@ -176,7 +176,7 @@ def read_program_words(
     if program_spec.forbidden and any(
         re.search(program_spec.forbidden, text) for text in _texts_of(program_spec, found)
     ):
-        return ReadAccess(f"{name} would show more than it should")
+        return ReadAccess(f"{name} would show too much")
     if found.unknown:
         return ReadAccess(f"{name} with {found.unknown[:60]} may do more than read")
     if why := count_mistake(name, program_spec, found):

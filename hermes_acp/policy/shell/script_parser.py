@@ -89,12 +89,12 @@ class _Reader:
     def walk(self, node: "Node", place: StatementContext) -> FoldersAfter:
         """Read one statement and all in it."""
         if len(self.commands) > MAX_COMMANDS:
-            self.obstacle(f"it holds more than {MAX_COMMANDS} commands")
+            self.obstacle(f"it contains more than {MAX_COMMANDS} commands")
             return FoldersAfter(place.cwds, place.cwds)
         kind = node.type
         if kind == "while_statement":
             if not ENDS_WITH_INPUT.fullmatch(text_of(node.named_children[0])):
-                self.obstacle("it holds a loop that may not end")
+                self.obstacle("it contains a loop that may not end")
             place = self._output_lines(node, place)
         if kind in SEQUENCES or (kind == "compound_statement" and text_of(node).startswith("{")):
             after = self._sequence(node, place)
@@ -176,7 +176,7 @@ class _Reader:
             cwds = union(place.cwds, after.always)
             after = self.walk(body, StatementContext(cwds, scope, in_word=place.in_word, told=told))
         if not is_script_variable(name):
-            self.obstacle(f"{name} may steer other programs")
+            self.obstacle(f"{name} may control other programs")
         always = union(place.cwds, after.always)
         return FoldersAfter(always, always)
 
@@ -209,7 +209,7 @@ class _Reader:
             name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
             self.functions.append((text_of(name) if name else "", text_of(body) if body else ""))
         words = node.type.replace("_", " ") if node.type in STRANGE_STATEMENTS else repr(text_of(node)[:40])
-        self.obstacle(f"{words} is not judged")
+        self.obstacle(f"the effects of {words} are not known")
         for child in node.named_children:
             self._statements_in(child, place)
         return FoldersAfter(place.cwds, place.cwds)

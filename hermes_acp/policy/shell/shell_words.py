@@ -100,7 +100,7 @@ def read_word(node: "Node", scope: Scope) -> Word:
     bare = "".join("_" * len(piece.text or "") if piece.is_quoted else piece.text or "" for piece in pieces)
     text = "".join(piece.text or "" for piece in pieces)
     if BRACES.search(bare):
-        return Word(raw, None, oddity="braces make several words of one")
+        return Word(raw, None, oddity="brace expansion makes several words of one")
     if LATE_TILDE.search(bare):
         return Word(raw, None, oddity="a ~ in the middle of a word may become a folder")
     if bare.startswith("~"):
@@ -175,10 +175,12 @@ def _pieces(node: "Node", scope: Scope) -> list[_Piece]:
             return [_Piece(None, names_object=bool(NAMES_OBJECT.fullmatch(raw)))]
         case "command_substitution" | "process_substitution":
             # Between backquotes a backslash may quote nothing: what runs there is not what the grammar reads.
-            return [_Piece(None, oddity=f"what {raw[:40]} gives is not known before it runs")]
+            return [_Piece(None, oddity=f"what {raw[:40]} gives is known only when it runs")]
         case "arithmetic_expansion":
             return [
-                _Piece(None) if PLAIN_SUM.fullmatch(raw) else _Piece(None, oddity="it calculates with names")
+                _Piece(None)
+                if PLAIN_SUM.fullmatch(raw)
+                else _Piece(None, oddity="it does arithmetic with variables")
             ]
         case _:
             return [_unknown_piece(raw)]

@@ -50,7 +50,7 @@ def _access_from_output(command: Command, teller: Command, environment: ShellEnv
     name = program_mistake(command, environment) == "" and command.name
     is_quiet = all(each.target and each.target.text == "/dev/null" for each in teller.redirects)
     if told is None or not name or not is_quiet or teller.cwds != command.cwds:
-        return ReadAccess(f"what {command.text[:60]} is told is not known")
+        return ReadAccess(f"what {command.text[:60]} receives is not known")
     return _access_on_found(command, (name, *command.args[:-1], FOUND), told, environment)
 
 
@@ -132,7 +132,7 @@ def _access_from_pipe(
         return ReadAccess(f"what {command.program} starts is not clear")
     told = _files_from_pipe(command, environment)
     if told is None:
-        return ReadAccess(f"which files {command.program} is told of is not known")
+        return ReadAccess(f"which files {command.program} is given is not known")
     return _access_on_found(command, (*words, FOUND), told, environment)
 
 

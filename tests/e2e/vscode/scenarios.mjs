@@ -155,7 +155,7 @@ async function takesBackWhatWasWrittenUnasked(scene) {
   expect(await scene.text("list.txt"), "one\ntwo\nthree\nfour\nFIVE\n", "the file in the end");
   await panel.getByLabel("Mode", { exact: true }).selectOption("ask");
   await window.prompt("hello again");
-  await until(async () => (await scene.heardByModel()).includes("The user took back these parts of your edits"), "the agent is told");
+  await until(async () => (await scene.heardByModel()).includes("The user rejected these parts of your edits"), "the agent is told");
 }
 
 /** A card of the past shows what its user said to it, and nothing of what the agent was told of that. */

@@ -248,7 +248,7 @@ async def test_too_many_tasks_and_two_calls_in_a_step_are_refused() -> None:
     turn, journal = turn_with(answer, records, bounds=ChildLimits(max_children=2))
     await run_to_ending(turn)
     first, second = sorted(ends_of(journal), key=lambda end: end.text)
-    assert first.text.startswith("3 tasks are more than one call may hold, which is 2.")
+    assert first.text.startswith("3 tasks are more than one call may contain; the limit is 2.")
     assert second.text.startswith("Not run: a step may contain 1 calls of delegate")
     assert records.journals == []
 
@@ -277,7 +277,7 @@ async def test_children_and_parent_share_what_is_left() -> None:
     assert share.max_cost_usd == pytest.approx(0.2)
     assert share.timeout_s == pytest.approx(90.0)
     assert child_limits(turn, 1, 5).max_steps == 5
-    with pytest.raises(BadRequest, match="too little"):
+    with pytest.raises(BadRequest, match="too small"):
         child_limits(turn, 40, 40)
     assert child_limits(
         open_turn(ScriptedProvider(), MemoryJournal(), limits=TurnLimits(max_steps=None)), 3, 40

@@ -138,7 +138,7 @@ async def test_a_step_goes_on_elsewhere_and_every_decision_is_told_and_logged() 
     assert (await run_step(turn)).message.text == "Whole."
     assert (await run_step(turn)).message.text == "Again."
     assert [event.text for event in journal.events if isinstance(event, Noticed)] == [
-        "Gone. Going on with far-1 (far)."
+        "Gone. Continuing with far-1 (far)."
     ]
     ended = [event for event in journal.events if isinstance(event, StepEnded)]
     assert [(event.provider, event.model) for event in ended] == [("far", "far-1")] * 2
@@ -168,7 +168,7 @@ async def test_an_answer_that_a_model_declines_is_asked_of_the_next_one_and_not_
     )
     assert (await run_step(turn)).message.text == "Whole."
     assert [event.text for event in journal.events if isinstance(event, Noticed)] == [
-        "near-1 declined to answer this. Going on with far-1 (far)."
+        "near-1 declined to answer this. Continuing with far-1 (far)."
     ]
     assert [event.retried for event in journal.events if isinstance(event, StepFailed)] == [True]
     assert turn.record.messages[1:] == [AssistantMessage("Whole.")]
@@ -214,7 +214,7 @@ async def test_a_model_without_a_word_for_long_is_told_of_once() -> None:
                 await anyio.lowlevel.checkpoint()
             pause.go.set()
     notices = [event.text for event in journal.events if isinstance(event, Noticed)]
-    assert notices == ["No word from near-1 for 0.001 s; still waiting."]
+    assert notices == ["No output from near-1 for 0.001 s; still waiting."]
     assert turn.record.messages[-1] == AssistantMessage("Late.")
 
 

@@ -94,7 +94,7 @@ async def test_a_name_spelled_otherwise_is_understood(name: str) -> None:
 @pytest.mark.parametrize("name", ["", UNNAMED])
 async def test_a_call_without_a_name_is_told_that_it_is_none(name: str) -> None:
     (outcome,) = await Bench(FakeTool("tool_manage", succeed)).run(call(name, "c1"))
-    assert outcome.text.startswith("The call could not be read: it names no tool.")
+    assert outcome.text.startswith("The call could not be read: it does not name a tool.")
     assert "tool_manage" not in outcome.text
     assert not outcome.is_understood
 
@@ -136,7 +136,7 @@ async def test_faulty_json_that_can_mean_one_thing_is_carried_out_and_shown_as_i
     assert shown.raw_input == {"at": "a"}
     assert mended.is_understood
     assert "not valid JSON" in unfitting.text
-    assert "break off before their end" in cut.text
+    assert "they are cut off" in cut.text
 
 
 async def test_the_last_call_of_a_truncated_answer_is_not_run_even_if_it_looks_whole() -> None:

@@ -66,7 +66,7 @@ def test_what_each_process_sees_of_itself_is_not_what_the_judge_sees(tmp_path: P
         ("git push --force", "git push speaks to other machines"),
         ("kubectl get pods", "kubectl speaks to other machines"),
         ("npm ci", "npm ci installs or removes software"),
-        ("./configure", "./configure names a program by its place; known are those without one"),
+        ("./configure", "./configure names a program by its path; only names without a path are recognised"),
         ('git commit -m "$(cat msg)"', "git commit changes the repository"),
         ("frobnicate x", "frobnicate may do more than read"),
     ],
