@@ -80,7 +80,7 @@ def _aws_region(profile: str, files: Mapping[str, str]) -> str:
             parser.read(Path(file).expanduser(), encoding="utf-8")
         except (BadFile, UnicodeDecodeError, OSError):
             raise ConfigError(
-                f"{file} is no file of AWS profiles.", hint="Mend it, or set AWS_REGION."
+                f"{file} is not a file of AWS profiles.", hint="Fix it, or set AWS_REGION."
             ) from None
         for section in (f"profile {profile}", profile):
             if region := parser.get(section, "region", fallback="").strip():

@@ -49,6 +49,6 @@ class MemorySettings(Section):
     def _is_one(cls, written: object) -> object:
         if isinstance(written, list | tuple):
             raise ValueError(
-                "must name one service: two would each remember half, and both be told everything"
+                "must name one service, because two would each store half and both receive everything"
             )
         return {"provider": written} if isinstance(written, str) else written

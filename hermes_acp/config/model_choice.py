@@ -80,7 +80,7 @@ def choose_model(settings: Settings, variables: Mapping[str, str]) -> ModelChoic
     )
     if not base_url.startswith(("http://", "https://")):
         raise ConfigError(
-            f"{preset.url_variable} is {base_url!r}.", hint="It must begin with http:// or https://."
+            f"{preset.url_variable} is {base_url!r}.", hint="It must start with http:// or https://."
         )
     if not (api_key or credential_source) and base_url == preset.base_url and not preset.is_local:
         return _require_key(settings, variables, preset)
@@ -132,7 +132,9 @@ def _require_key(settings: Settings, variables: Mapping[str, str], preset: Prese
     if settings.provider or variables.get("HERMES_PROVIDER"):
         names = " and ".join(preset.key_parts[:2])
         others = f", or {names}, or AWS_PROFILE" if names else ""
-        raise AuthRequired(f"{preset.label} wants a key.", hint=f"Set {preset.key_variables[0]}{others}.")
+        raise AuthRequired(
+            f"{preset.label} needs an API key.", hint=f"Set {preset.key_variables[0]}{others}."
+        )
 
 
 def _provider_of(settings: Settings, variables: Mapping[str, str]) -> str | None:

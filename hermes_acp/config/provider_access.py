@@ -191,7 +191,7 @@ def _check(route: ProviderEndpoint) -> None:
         or not url.isprintable()
         or " " in url
     ):
-        raise BadRequest("The address of the provider does not begin with http:// or https://.")
+        raise BadRequest("The address of the provider does not start with http:// or https://.")
     for name, value in route.headers:
         if not name or not f"{name}{value}".isascii() or not f"{name}{value}".isprintable():
-            raise BadRequest("A header holds characters that no HTTP header may hold.")
+            raise BadRequest("A header contains characters that are not allowed in HTTP headers.")

@@ -85,12 +85,12 @@ def _fields_of(written: Mapping[str, Any]) -> dict[str, object]:
     named = [name for name in DECISIONS if name in written]
     if len(named) != 1 or len(written) != 1:
         raise ValueError(
-            "a rule is one of allow, ask and deny, and in it what it is about: `- deny: {command: curl}`"
+            "a rule is allow, ask or deny, followed by what it applies to: `- deny: {command: curl}`"
         )
     (decision,) = named
     about = written[decision]
     if not isinstance(about, dict) or not about:
-        raise ValueError(f"{decision} names nothing; write tool, path, command or host in it")
+        raise ValueError(f"{decision} is empty; add tool, path, command or host")
     fields = cast("dict[object, object]", about)
     if unknown := [str(name) for name in fields if name not in FIELDS]:
         raise ValueError(f"{unknown[0][:40]!r} is not tool, path, access, command or host")
@@ -100,7 +100,7 @@ def _fields_of(written: Mapping[str, Any]) -> dict[str, object]:
     if len(subjects) > 1:
         raise ValueError(f"name either {' or '.join(subjects)}, not both")
     if not subjects and "tool" not in fields:
-        raise ValueError("access alone says nothing; write tool, path, command or host")
+        raise ValueError("access alone has no effect; add tool, path, command or host")
     access = _access(fields)
     words = _words(fields["command"]) if "command" in fields else ()
     rest = {name: fields[name] for name in ("tool", "path", "host") if name in fields}
@@ -122,7 +122,7 @@ def _access(fields: Mapping[object, object]) -> Literal["any", "read", "write"]:
         case "write" if "path" in fields:
             return "write"
         case _:
-            raise ValueError("access is read or write, and stands beside a path")
+            raise ValueError("access must be read or write, next to a path")
 
 
 def _words(written: object) -> tuple[str, ...]:

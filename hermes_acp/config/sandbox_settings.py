@@ -24,7 +24,7 @@ def _host(written: str) -> str:
 
 def _folder(written: str) -> str:
     if not written.startswith("/") or written.rstrip("/") == "" or "/../" in f"{written}/":
-        raise ValueError("must be the absolute path of a folder, and not of all there is")
+        raise ValueError("must be the absolute path of a folder other than /")
     return written.rstrip("/")
 
 

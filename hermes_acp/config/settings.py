@@ -213,7 +213,7 @@ class Settings(Section):
     @classmethod
     def _check_bypass_confirmed(cls, mode: str, info: ValidationInfo) -> str:
         if mode == "bypass" and not info.data.get("allow_bypass"):
-            raise ValueError("bypass needs `allow_bypass: true` beside it")
+            raise ValueError("bypass needs `allow_bypass: true` as well")
         return mode
 
 

@@ -31,6 +31,22 @@ KINDS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
+URL_WANTED: Final = "must be a URL starting with http:// or https://"
+INVALID: Final = "is not valid"
+PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        r"^https?://[^\s]+$": URL_WANTED,
+        r"^https?://\S+$": URL_WANTED,
+        r"^(https://[^\s/]+/[^\s]+)?$": "must be a URL with a path, starting with https://",
+        r"^[A-Za-z0-9_-]{1,64}$": "must be 1 to 64 letters, digits, - and _",
+        r"^/[^\x00-\x1f]*$": "must be an absolute path",
+        r"^[A-Za-z0-9_][^\s\x00-\x1f]*$": "must start with a letter, a digit or _, and contain no spaces",
+        r"^[A-Za-z0-9][\w.-]*$": "must start with a letter or a digit, and contain only letters, digits, -, _ and .",
+        r"^[^-\s]\S*$": "must not start with -, and contain no spaces",
+    }
+)
+"""What a setting with this pattern must look like."""
+
 
 def describe_settings_errors(error: ValidationError, model: type[BaseModel]) -> str:
     """Say what is wrong, in sentences that each name their setting."""
@@ -48,7 +64,7 @@ def _tell(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
     match mistake["type"]:
         case "extra_forbidden":
             near = get_close_matches(str(place[-1]), _names_at(place[:-1], model), 1)
-            return f"{name} is no setting" + (f"; did you mean `{near[0]}`?" if near else "")
+            return f"{name} is not a setting" + (f"; did you mean `{near[0]}`?" if near else "")
         case "literal_error":
             return f"{name} must be {context['expected']}{_shown(mistake['input'])}"
         case "greater_than" | "greater_than_equal" | "less_than" | "less_than_equal" as kind:
@@ -62,7 +78,7 @@ def _tell(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
         case "value_error":
             return f"{name}: {context['error']}"
         case "string_pattern_mismatch":
-            return f"{name} does not look as it must ({context['pattern']})"
+            return f"{name} {PATTERNS.get(context['pattern'], INVALID)}"
         case kind:
             return f"{name} {KINDS[kind]}" if kind in KINDS else f"{name}: {mistake['msg']}"
 
@@ -70,9 +86,9 @@ def _tell(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
 def _shown(written: object) -> str:
     """Show a value that is a number or a short word."""
     if isinstance(written, int | float):
-        return f", and is {written}"
+        return f", not {written}"
     is_word = isinstance(written, str) and len(written) <= SHOWN_CHARACTERS and written.isidentifier()
-    return f", and is {written!r}" if is_word else ""
+    return f", not {written!r}" if is_word else ""
 
 
 def _names_at(place: Sequence[str | int], model: type[BaseModel]) -> list[str]:

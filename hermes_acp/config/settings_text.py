@@ -23,7 +23,7 @@ def read_text(path: Path) -> str:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise ConfigError(f"{path} is no file.", hint="Put a text file in its place, or nothing.")
+        raise ConfigError(f"{path} is not a file.", hint="Replace it with a text file, or remove it.")
     with open(descriptor, "rb") as file:
         try:
             content = file.read(MAX_BYTES + 1)

@@ -46,7 +46,7 @@ class WebSettings(Section):
     @model_validator(mode="after")
     def _check_has_address(self) -> "WebSettings":
         if self.search and self.search.provider == "searxng" and not self.search.base_url:
-            raise ValueError("search: searxng is run by people themselves, so name its base_url")
+            raise ValueError("search: searxng is self-hosted, so set its base_url")
         return self
 
 

@@ -119,22 +119,20 @@ class _Reader:
             content = read_text(self._cwd / file)
             plain = msgspec.json.decode(content or "{}", type=dict[str, Any])
         except (ConfigError, msgspec.MsgspecError, RecursionError):
-            self._notices.append(f"{file} is not used: it holds no JSON object.")
+            self._notices.append(f"{file} is not used: it does not contain a JSON object.")
             return
         servers = plain.get(key)
         for name, written in cast("dict[str, Any]", servers if isinstance(servers, dict) else {}).items():
             try:
                 server = McpServerSettings.model_validate(_plain_server(written))
             except ValidationError:
-                self._notices.append(
-                    f"{file}: the server {name[:40]!r} names neither a command nor an address."
-                )
+                self._notices.append(f"{file}: the server {name[:40]!r} has neither a command nor a URL.")
                 continue
             self._take(file, name, server)
 
     def _take(self, file: str, name: str, settings: McpServerSettings) -> None:
         if any(server.name == name for server in self._servers):
-            self._notices.append(f"{file}: another file names a server {name[:40]!r} too; that one counts.")
+            self._notices.append(f"{file}: another file also has a server {name[:40]!r}; that one is used.")
             return
         digest = hashlib.sha256(settings.model_dump_json(exclude={"tools"}).encode())
         if settings.command:

@@ -24,7 +24,7 @@ def with_value(text: str, path: tuple[str, ...], value: str | None) -> str:
 
     before = yaml.safe_load(text)
     if before is not None and not isinstance(before, dict):
-        raise ValueError("The document is no mapping.")
+        raise ValueError("The document is not a mapping.")
     wanted = _changed(cast("dict[str, Any]", before or {}), path, value)
     if wanted == (before or {}):
         return text

@@ -49,12 +49,12 @@ class SessionCreator:
         """
         if session_id and is_child(session_id):
             raise BadRequest(
-                f"{session_id!r} would be a child agent's session.", hint="Choose an id without a dot."
+                f"{session_id!r} would be a child agent's session.", hint="Choose an ID without a dot."
             )
         if session_id and not SESSION_ID.fullmatch(session_id):
             raise BadRequest(
-                f"{session_id[:80]!r} can be no session's id.",
-                hint="It is made of 1 to 128 letters, digits, dashes and underscores.",
+                f"{session_id[:80]!r} is not a valid session ID.",
+                hint="Use 1 to 128 letters, digits, - and _.",
             )
         roots = checked_roots(os.path.normpath(cwd) if cwd else cwd, more_roots)
         session_id = session_id or self._ids.fresh("ses")

@@ -308,7 +308,7 @@ async def test_resume_of_an_unknown_session_is_a_usage_error(home: Path, workspa
         (("--timeout", "-1", "-p", "x"), "-1"),
         (("--max-cost", "nan", "-p", "x"), "nan"),
         (("--session", "a", "--resume", "b", "-p", "x"), "--resume"),
-        (("--session", "a/b", "-p", "x"), "'a/b' can be no session's id"),
+        (("--session", "a/b", "-p", "x"), "'a/b' is not a valid session ID"),
         (("-p", "@no-such-file"), "no-such-file"),
         (("-p", "  "), "prompt is empty"),
         ((), "prompt is empty"),

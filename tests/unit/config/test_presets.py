@@ -89,7 +89,7 @@ def test_a_wrong_name_is_answered_with_all_names(tmp_path: Path) -> None:
 
 
 def test_a_named_provider_without_its_key_says_which_is_missing() -> None:
-    with pytest.raises(AuthRequired, match="DeepSeek wants a key") as caught:
+    with pytest.raises(AuthRequired, match="DeepSeek needs an API key") as caught:
         chosen({"provider": "deepseek"})
     assert caught.value.hint == "Set DEEPSEEK_API_KEY."
     with pytest.raises(AuthRequired) as caught:
@@ -172,7 +172,7 @@ PROFILES = "[default]\nregion = us-east-1\n[profile work]\nregion = eu-west-3\ns
 def test_a_profile_lends_where_no_key_is_set_and_names_the_region(tmp_path: Path) -> None:
     folder = tmp_path / ".aws"
     home = {"HOME": str(tmp_path)}
-    with pytest.raises(AuthRequired, match="Bedrock wants a key"):
+    with pytest.raises(AuthRequired, match="Bedrock needs an API key"):
         chosen({"provider": "bedrock"}, **home)
     folder.mkdir()
     (folder / "config").write_text(PROFILES)
@@ -198,7 +198,7 @@ def test_a_profile_lends_where_no_key_is_set_and_names_the_region(tmp_path: Path
     assert (choice.api_key, choice.credential_source) == ("b", {})
     assert chosen({}, **home, AWS_PROFILE="work") is None
     (folder / "config").write_text("no section\n")
-    with pytest.raises(ConfigError, match="no file of AWS profiles"):
+    with pytest.raises(ConfigError, match="not a file of AWS profiles"):
         chosen({"provider": "bedrock"}, **home)
 
 

@@ -67,7 +67,7 @@ def test_what_cannot_be_kept_is_written_anew_and_right() -> None:
         "shared": {"base_url": "http://a/v1"},
         "providers": {"openai": {"base_url": "http://b/v1"}},
     }
-    with pytest.raises(ValueError, match="no mapping"):
+    with pytest.raises(ValueError, match="not a mapping"):
         with_value("- a\n", ("provider",), "b")
 
 
