@@ -1,4 +1,4 @@
-"""Which files of a folder a running call may show: what rules shut, or usually holds secrets, is judged by itself.
+"""Which files of a folder a running call may show: what rules shut, or usually contains secrets, is judged by itself.
 
 Knows: that a call was let through for the place it names, and for nothing that is shut within. Does not know: any rule.
 """
@@ -43,4 +43,4 @@ def _open_among(ordered: Sequence[str], named: str, progress: Progress) -> froze
 def omission_note(count: int) -> str:
     """Say that files were left out, where any were."""
     files = "1 file" if count == 1 else f"{count:,} files"
-    return f"\n[{files} left out, which rules shut or which usually hold secrets]" if count else ""
+    return f"\n[{files} left out: rules deny them, or they usually contain secrets]" if count else ""

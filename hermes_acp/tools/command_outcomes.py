@@ -39,9 +39,9 @@ def describe_output(name: str, sight: OutputSnapshot) -> Result:
 
 def _ending(end: CommandResult, timeout_s: float) -> str:
     if end.timed_out:
-        return f"[timed out after {timeout_s:g} s; the command and all it started were ended]"
+        return f"[timed out after {timeout_s:g} s; the command and everything it started were ended]"
     if end.signal:
         return f"[killed by {end.signal}]"
     if end.exit_code is None:
-        return "[ended from outside, without an exit code]"
+        return "[ended by something else, without an exit code]"
     return f"[exit code: {end.exit_code}]"

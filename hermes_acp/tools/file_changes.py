@@ -49,7 +49,7 @@ def file_change(
     """
     if old_text is not None and (mask := foreign_mask(new_text, old_text)):
         raise WorkspaceError(
-            f"{mask} hides a secret in {path}, and writing it there would destroy that.",
+            f"{mask} hides a secret in {path}, and writing the mask there would destroy it.",
             hint="Change only the text around it, with edit_file.",
         )
     diff = Diff(path, old_text, new_text, is_deleted=after is None)
@@ -118,9 +118,9 @@ def _amend(
         change for change in wanted if change.diff.path not in texts or change.after != (change.before or b"")
     ]
     if unknown := set(texts) - {change.diff.path for change in changes}:
-        raise WorkspaceError(f"{min(unknown)} is no file of this edit; nothing was changed.")
+        raise WorkspaceError(f"{min(unknown)} is not a file of this edit; nothing was changed.")
     if not kept:
-        raise WorkspaceError("The user took nothing of this edit; nothing was changed.")
+        raise WorkspaceError("The user accepted nothing of this edit; nothing was changed.")
     return propose_changes(workspace, title, kept, kind=kind, note=note)
 
 
@@ -132,7 +132,7 @@ def _with_text(change: FileChange, text: str | None, workspace: Workspace) -> Fi
     shown = shown_path(path, workspace)
     file = TextFile("") if change.before is None else decode(change.before, shown)
     if change.after is None or diff.first_line != 1 or decode(change.after, shown).text != diff.new_text:
-        raise WorkspaceError(f"Of {shown} only the whole change can be taken; nothing was changed.")
+        raise WorkspaceError(f"Of {shown} only the whole change can be accepted; nothing was changed.")
     return file_change(path, diff.old_text, text, change.before, file.encode(text, shown))
 
 
@@ -191,7 +191,7 @@ def _change_action(workspace: Workspace, changes: Sequence[FileChange], note: st
             if await workspace.read_for_edit(change.diff.path) != change.before:
                 shown = shown_path(change.diff.path, workspace)
                 return Result(
-                    f"{shown} changed since this edit was prepared, nothing was written; read it again.",
+                    f"{shown} changed after this edit was prepared; nothing was written. Read it again.",
                     is_error=True,
                 )
         await _make(workspace, changes)
@@ -218,7 +218,7 @@ async def _make(workspace: Workspace, changes: Sequence[FileChange]) -> None:
             if left:
                 names = ", ".join(shown_path(each.diff.path, workspace) for each in left)
                 raise WorkspaceError(
-                    f"{error.message} What was changed before that could not be taken back: {names}.",
+                    f"{error.message} These earlier changes could not be undone: {names}.",
                     hint="Look at these files first.",
                 ) from error
             raise
@@ -246,10 +246,10 @@ async def _look_again(workspace: Workspace, change: FileChange) -> Result:
     shown = shown_path(diff.path, workspace)
     now = await workspace.read(diff.path)
     if after is None:
-        gone = f"Deleted {shown}." if now is None else f"{shown} was deleted, and is there again."
+        gone = f"Deleted {shown}." if now is None else f"{shown} was deleted, but exists again."
         return Result(gone, is_error=now is not None, diffs=(diff,))
     if now is None:
-        return Result(f"{shown} was written, but there is no such file now.", is_error=True)
+        return Result(f"{shown} was written, but does not exist now.", is_error=True)
     verb = "Created" if diff.old_text is None else "Changed"
     if now == after:
         seen: tuple[FileVersion, ...] = (file_version(diff.path, now),)
@@ -257,7 +257,7 @@ async def _look_again(workspace: Workspace, change: FileChange) -> Result:
         return Result(told, diffs=(diff,), locations=(change.place,), seen=seen)
     real = file_change(diff.path, diff.old_text, decode(now, shown).text, None, now).diff
     return Result(
-        f"{verb} {shown}, and something, perhaps a formatter, altered it at once; read it again.",
+        f"{verb} {shown}, and something, perhaps a formatter, changed it right away; read it again.",
         diffs=(real,),
         locations=(change.place,),
     )

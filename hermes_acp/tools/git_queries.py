@@ -98,7 +98,7 @@ async def _git_dir(files: Files, top: str, *, is_file: bool) -> str:
     for path in (*parts["config"], *parts["config.worktree"]):
         if includes_files(await files.read(path) or b""):
             raise WorkspaceError(
-                f"{shown_path(path, files)} includes other files; git is not run on what it points to.",
+                f"{shown_path(path, files)} includes other files, so git is not run there.",
                 hint="Ask the user whether `git` may run in the terminal.",
             )
     return git_dir
@@ -118,7 +118,7 @@ async def run_git(
     is_whole = not (listed.timed_out or listed.signal) and len(listed.output) <= MAX_LISTING_BYTES
     if not is_whole or any(UNKNOWN in line or not line.isprintable() for line in lines):
         raise WorkspaceError(
-            f"The repository {repository.top} names filters that cannot all be put out of action.",
+            f"The repository {repository.top} has filters that cannot all be disabled.",
             hint="Look at the sections `filter` of its configuration.",
         )
     names = {line.removeprefix(_FILTER).rpartition(".")[0] for line in lines if line.startswith(_FILTER)}

@@ -44,7 +44,7 @@ def apply_hunks(text: str, hunks: Sequence[Hunk], newline: str) -> str:
     """
     if len(text) > MAX_TEXT_CHARS:
         raise WorkspaceError(
-            f"The file has {len(text):,} characters; a patch goes into at most {MAX_TEXT_CHARS:,}.",
+            f"The file has {len(text):,} characters; patches work on files of at most {MAX_TEXT_CHARS:,}.",
             hint="Use edit_file for it.",
         )
     raw = text.split("\n")
@@ -134,14 +134,14 @@ def _find(bare: Sequence[str], wanted: Sequence[str], hunk: Hunk, begin: int, nu
         if len(places) > 1:
             lines = ", ".join(str(place + 1) for place in places[:10])
             raise WorkspaceError(
-                f"Hunk {number} fits in more than one place, at lines {lines}.",
+                f"Hunk {number} matches in more than one place, at lines {lines}.",
                 hint="Give more of the lines around it, or a @@ heading above it.",
             )
         if places:
             return places[0]
     first = next((line for line in wanted if line.strip()), "")
     raise WorkspaceError(
-        f"Hunk {number} fits nowhere: its lines from {first[:SHOWN_COLUMNS]!r} on are not in the file like that.",
+        f"Hunk {number} matches nowhere: its lines from {first[:SHOWN_COLUMNS]!r} on are not in the file like that.",
         hint="Read the file again and write the lines that stay or go as they are.",
     )
 

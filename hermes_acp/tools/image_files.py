@@ -40,8 +40,8 @@ def to_image(content: bytes, mime_type: str, shown: str) -> ImagePart:
         )
     if not is_whole(content):
         raise WorkspaceError(
-            f"{shown} begins like a picture, but it is cut off or damaged and cannot be shown.",
-            hint="Look at its bytes with a command, or have it made again.",
+            f"{shown} starts like a picture, but it is cut off or damaged and cannot be shown.",
+            hint="Inspect its bytes with a command, or have it created again.",
         )
     return ImagePart(mime_type, base64.b64encode(content).decode("ascii"))
 

@@ -120,7 +120,7 @@ def _read_leniently(core: str) -> dict[str, object] | None:
 
 
 def _refuse(name: str) -> object:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _mend(core: str) -> dict[str, object] | None:

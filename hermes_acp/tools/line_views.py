@@ -87,12 +87,12 @@ async def show_large_file(files: Files, path: str, shown: str, first: int, limit
     while not is_at_end:
         piece = await files.read_range(path, start, PIECE_BYTES)
         if piece is None:
-            raise WorkspaceError(f"There is no file {shown} any more.", hint="Look what became of it.")
+            raise WorkspaceError(f"There is no file {shown} any more.", hint="Check what happened to it.")
         content, size_bytes = piece.content, piece.size_bytes
         if not start and b"\0" in content[:8192]:
             raise WorkspaceError(
                 f"{shown} is {kind_of_binary(content)} of {size_bytes:,} bytes, not text.",
-                hint="Inspect it with a command made for its kind.",
+                hint="Inspect it with a command for this kind of file.",
             )
         start += len(content)
         is_at_end = not content or start >= size_bytes

@@ -158,9 +158,9 @@ def _read(text: str) -> Json:
     try:
         notebook = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise WorkspaceError(f"This is no notebook: {error}.", hint="Read it as text.") from error
+        raise WorkspaceError(f"This is not a notebook: {error}.", hint="Read it as text.") from error
     if not isinstance(notebook, dict) or cast("Json", notebook).get("nbformat") != 4:
-        raise WorkspaceError("This is no notebook of format 4.", hint="Edit it as text.")
+        raise WorkspaceError("This is not a notebook of format 4.", hint="Edit it as text.")
     return cast("Json", notebook)
 
 

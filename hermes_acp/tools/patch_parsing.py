@@ -54,7 +54,7 @@ def read_patch(text: str) -> list[FilePatch]:
     begin = next((number for number, line in enumerate(lines) if line.strip() == BEGIN), None)
     files = _read_unified(lines) if begin is None else _read_envelope(lines[begin + 1 :])
     if not files:
-        raise BadRequest("The patch names no file.", hint=_HOW)
+        raise BadRequest("The patch contains no file.", hint=_HOW)
     return files
 
 
@@ -71,7 +71,7 @@ def _read_envelope(lines: Sequence[str]) -> list[FilePatch]:
             _take_line(files[-1], line, number)
         elif line.strip():
             raise BadRequest(f"Line {number} of the patch belongs to no file: {line[:80]!r}.", hint=_HOW)
-    raise BadRequest(f"The patch breaks off: there is no {END}.", hint=_HOW)
+    raise BadRequest(f"The patch is cut off: there is no {END}.", hint=_HOW)
 
 
 def _begin_file(line: str) -> FilePatch:
@@ -85,11 +85,11 @@ def _take_line(file: FilePatch, line: str, number: int) -> None:
     """Take a line of a file's section."""
     if file.action == "delete":
         if line.strip():
-            raise BadRequest(f"Line {number} of the patch stands under a file that is deleted.", hint=_HOW)
+            raise BadRequest(f"Line {number} of the patch follows a file that is deleted.", hint=_HOW)
         return
     if file.action == "add":
         if not line.startswith("+") and line.strip():
-            raise BadRequest(f"Line {number} of the patch does not begin with +, in a new file.", hint=_HOW)
+            raise BadRequest(f"Line {number} of the patch does not start with +, in a new file.", hint=_HOW)
         if line.startswith("+"):
             file.hunks[0].lines.append(("+", line[1:]))
         return
@@ -125,8 +125,8 @@ def _add_line(hunk: Hunk, line: str, number: int) -> None:
         hunk.lines.append((mark, line[1:]))
         return
     raise BadRequest(
-        f"Line {number} of the patch begins with none of space, - and +: {line[:80]!r}.",
-        hint="Put a space before lines that stay.",
+        f"Line {number} of the patch does not start with a space, - or +: {line[:80]!r}.",
+        hint="Put a space before lines that stay unchanged.",
     )
 
 
@@ -145,12 +145,12 @@ def _read_unified(lines: Sequence[str]) -> list[FilePatch]:
         elif file is not None and not _take_header(file, line):
             if line.startswith("@@"):
                 if not _RANGE.match(line):
-                    raise BadRequest(f"{line[:80]!r} is no head of a hunk.", hint=_HOW)
+                    raise BadRequest(f"{line[:80]!r} is not a hunk header.", hint=_HOW)
                 file.hunks.append(Hunk([], (), int(_RANGE.findall(line)[0])))
             elif file.hunks and not (not line and number == len(lines) - 1):
                 _add_line(file.hunks[-1], line, number + 1)
         elif line.strip() and file is None and not files and line.startswith("@@"):
-            raise BadRequest("The patch says of no file what it is about.", hint=_HOW)
+            raise BadRequest("The patch does not say which file it changes.", hint=_HOW)
     return files
 
 
@@ -182,7 +182,7 @@ def _take_header(file: FilePatch, line: str) -> bool:
         return False
     head, _, rest = line.partition(" ")
     if line.startswith(("GIT binary patch", "Binary files ")):
-        raise BadRequest("Binary patches cannot be applied.", hint="Make the file by a command.")
+        raise BadRequest("Binary patches cannot be applied.", hint="Create the file with a command.")
     if line.startswith(("copy from ", "copy to ")):
         raise BadRequest("Patches cannot copy files.", hint="Add the new file with its whole content.")
     if line.startswith("rename to "):

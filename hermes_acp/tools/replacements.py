@@ -77,10 +77,10 @@ def _check(plain: str, old: str, count: int, *, every: bool) -> None:
         )
     if mask := foreign_mask(old, plain):
         raise WorkspaceError(
-            f"old_text holds {mask}, which is not in the file: it hides a secret from you.",
+            f"old_text contains {mask}, which is not in the file: it stands in place of a secret.",
             hint="Give the text before or after it, without the secret.",
         )
-    hint = "The file is too big to look for something like it." if len(plain) > MAX_TEXT_CHARS else ""
+    hint = "The file is too big to search for similar text." if len(plain) > MAX_TEXT_CHARS else ""
     raise WorkspaceError("old_text is not in the file.", hint=hint or describe_nearest(plain, old))
 
 

@@ -89,9 +89,7 @@ class ReadResource:
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
-        about = (
-            "Read a resource of an MCP server, by the address that its list or an answer of its tools gave."
-        )
+        about = "Read a resource of an MCP server, by the URI from its list or from one of its tools."
         return schema_of(self.name, about, ReadResourceArguments)
 
     async def propose(self, arguments: ReadResourceArguments, workspace: Workspace) -> Proposal:

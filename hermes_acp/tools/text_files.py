@@ -87,7 +87,7 @@ def _decode_code_page(content: bytes, path: str) -> TextFile:
 def _binary_file_error(content: bytes, path: str) -> WorkspaceError:
     return WorkspaceError(
         f"{path} is {kind_of_binary(content)} of {len(content):,} bytes, not text.",
-        hint="Inspect it with a command made for its kind.",
+        hint="Inspect it with a command for this kind of file.",
     )
 
 
@@ -132,9 +132,9 @@ async def _name_alikes(workspace: Files, path: str) -> str:
     try:
         names = [entry.name.rstrip("/") for entry in await workspace.entries(workspace.locate(folder))]
     except WorkspaceError:
-        return f"The folder {folder} is not there either; use list_files to look around."
+        return f"The folder {folder} does not exist either; use list_files to look around."
     by_lower = {each.lower(): each for each in names}
     alikes = [by_lower[each] for each in difflib.get_close_matches(name.lower(), by_lower, n=3)]
     if alikes:
-        return f"Names like it in {folder}: {', '.join(alikes)}."
-    return f"Nothing in {folder} has a name like it; use list_files or search to find it."
+        return f"Similar names in {folder}: {', '.join(alikes)}."
+    return f"Nothing in {folder} has a similar name; use list_files or search to find it."

@@ -57,7 +57,7 @@ def find_similar(text: str, old: str, new: str) -> SimilarPassage | None:
     plain, sought = normalise_shape(text), normalise_shape(old)
     if place := _only(plain, sought, "the shape of quotes, dashes or spaces"):
         return SimilarPassage(
-            place[0], place[0] + len(old), new, "old_text was found by other quotes, dashes or spaces."
+            place[0], place[0] + len(old), new, "old_text was found with different quotes, dashes or spaces."
         )
     bare_old = sought.removesuffix("\n")
     for differs_in, strip in (("spaces at line ends", str.rstrip), ("indentation", str.strip)):
@@ -78,7 +78,7 @@ def find_similar(text: str, old: str, new: str) -> SimilarPassage | None:
         start = sum(len(line) + 1 for line in own[:first])
         end = start + sum(len(line) + 1 for line in found) - 1
         end += sought.endswith("\n") and end < len(text)
-        return SimilarPassage(start, end, fitted, f"old_text was found by other {differs_in}.")
+        return SimilarPassage(start, end, fitted, f"old_text was found with different {differs_in}.")
     return None
 
 
@@ -89,7 +89,7 @@ def _only(text: str, sought: str, differs_in: str) -> tuple[int, int] | None:
         return None
     if text.find(sought, start + 1) >= 0:
         raise WorkspaceError(
-            f"old_text is not in the file; but for {differs_in} it is there more than once.",
+            f"old_text is not in the file; apart from {differs_in} it occurs more than once.",
             hint="Give it exactly as it is in the file, with more of the text around it.",
         )
     return start, text.count("\n", 0, start)
@@ -137,7 +137,7 @@ def describe_nearest(text: str, wanted: str) -> str:
     sought = wanted.strip("\n").split("\n")
     first = _nearest_start(lines, sought)
     if first is None:
-        return "Nothing in it is like it: read the file again."
+        return "The file has no similar text: read it again."
     end = min(first + len(sought), first + SHOWN_LINES, len(lines))
     shown = "\n".join(f"{number + 1:6}\t{lines[number][:SHOWN_COLUMNS]}" for number in range(first, end))
     return f"It must match exactly, spaces included. The nearest is at lines {first + 1}-{end}:\n{shown}"

@@ -29,9 +29,9 @@ class ToolBudget(Struct, frozen=True):
             return ""
         each = ", ".join(f"{left} of the {count} tools of {server}" for server, left, count in self.left)
         return (
-            f"Not offered, as the descriptions would fill every request ({MAX_BYTES // 1024} KB are for them): "
-            f"{each}. "
-            "`tools: [PATTERN, …]` of a server in config.yaml says which of its tools are offered."
+            f"Not offered, because the descriptions would fill every request "
+            f"({MAX_BYTES // 1024} KB are reserved for them): {each}. "
+            "`tools: [PATTERN, …]` of a server in config.yaml selects which of its tools are offered."
         )
 
 

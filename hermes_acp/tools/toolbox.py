@@ -88,7 +88,7 @@ class Toolbox:
         tool = self.find(call.name)
         if tool is None and call.name in ("", UNNAMED):
             raise BadRequest(
-                "The call could not be read: it names no tool.",
+                "The call could not be read: it does not name a tool.",
                 hint="Send it again as one JSON object with the tool's name and its arguments.",
             )
         if tool is None:
@@ -145,8 +145,8 @@ def _read(call: ToolCall) -> dict[str, object]:
 
         if json_shape(call.arguments)[0] == "cut_off":
             raise BadRequest(
-                f"The arguments of {call.name} are not valid JSON: they break off before their end.",
-                hint="Send the call again, whole; in smaller parts if it is long.",
+                f"The arguments of {call.name} are not valid JSON: they are cut off.",
+                hint="Send the whole call again; in smaller parts if it is long.",
             ) from error
         why = "half a character is escaped in them" if has_lone_surrogate(call.arguments) else error
         raise BadRequest(

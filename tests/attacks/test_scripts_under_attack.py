@@ -40,7 +40,7 @@ async def test_no_call_reaches_what_only_the_model_may_use(tmp_path: Path) -> No
     code = f"{WIRE}\nfor name in {names}:\n    print(wire.ask({{'call': name, 'arguments': {{'code': '1'}}}})['text'])"
     async with attacked_agent(tmp_path) as siege:
         text = await run(siege, code)
-    assert text.count("There is no tool") + text.count("it names no tool") == len(names)
+    assert text.count("There is no tool") + text.count("it does not name a tool") == len(names)
 
 
 async def test_each_call_is_judged_by_itself(tmp_path: Path) -> None:
@@ -111,7 +111,9 @@ del wire._write
 """
     async with attacked_agent(tmp_path) as siege:
         text = await run(siege, code)
-    assert "REFUSED This call holds more than 4,194,304 characters. Do it in smaller parts. []" in text, text
+    assert "REFUSED This call contains more than 4,194,304 characters. Do it in smaller parts. []" in text, (
+        text
+    )
 
 
 async def test_what_a_script_leaves_behind_calls_nothing(tmp_path: Path) -> None:

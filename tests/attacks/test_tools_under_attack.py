@@ -150,7 +150,7 @@ async def test_f10_huge_and_repetitive_files_are_changed_in_bounded_time(tmp_pat
         for call, said in (
             (
                 ToolCall("edit_file", {"path": "huge.py", "old_text": fuzzy, "new_text": "x"}),
-                "too big to look",
+                "too big to search",
             ),
             (ToolCall("apply_patch", {"patch": patch}), "Use edit_file"),
         ):

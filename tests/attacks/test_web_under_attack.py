@@ -113,7 +113,7 @@ async def test_f09_a_body_that_bursts_costs_an_outcome(tmp_path: Path) -> None:
         server.serve("/long", b"x" * 30_000_000, "content-type: text/plain")
         assert "200 times" in told(await fetch(siege, server.url("/bomb")))
         assert "deep words" in told(await fetch(siege, server.url("/deep")))
-        assert "offset=40000 gives more" in told(await fetch(siege, server.url("/long")))
+        assert "offset=40000 shows more" in told(await fetch(siege, server.url("/long")))
 
 
 async def fetch(siege: AttackedAgent, url: str) -> dict[str, object]:

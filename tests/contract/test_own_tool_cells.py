@@ -247,7 +247,7 @@ async def test_without_a_sandbox_no_tool_runs(tmp_path: Path) -> None:
     source = 'TOOL = {"name": "probe", "description": "Probe."}\ndef run(): pass'
     declared = check_tool_source(source, "probe").declaration
     assert declared
-    with pytest.raises(WorkspaceError, match="in a sandbox alone"):
+    with pytest.raises(WorkspaceError, match="only run in a sandbox"):
         await cells.run(declared, source, {}, SessionFolders(str(tmp_path), (str(tmp_path),)))
     with pytest.raises(WorkspaceError, match="whole machine"):
         await cells.run(declared, source, {}, SessionFolders("/", ("/",)))
@@ -259,7 +259,7 @@ async def test_a_loop_without_end_is_ended_with_all_it_started(bench: Bench) -> 
         f"import subprocess\nsubprocess.Popen(['sleep', '{nap}'], start_new_session=True)\nwhile True: pass"
     )
     outcome = await bench.run(body, processes=True, timeout_s=1)
-    assert "longer than the 1 s" in outcome.crash
+    assert "time limit of 1 s" in outcome.crash
     assert not sleepers(nap)
 
 
@@ -347,7 +347,7 @@ async def test_from_the_turn_that_writes_a_tool_to_the_one_that_uses_it(scene: S
     assert "name must be of type string" in outcomes[2]
     assert 'File "greet.py", line 2, in run' in outcomes[4]
     assert "1 in a row" in outcomes[4]
-    assert "is put aside" in outcomes[-2]
+    assert "is disabled" in outcomes[-2]
     assert "There is no tool 'greet'" in outcomes[-1]
     assert told.cards["g1"]["status"] == "completed"
     assert told.cards["b0"]["status"] == "failed"

@@ -152,7 +152,7 @@ async def test_a_file_changed_meanwhile_is_left_alone(name: str, workspace: Work
     (folder / "a.txt").write_text("somebody else's two\n")
     result = await proposal.perform(Report())
     assert result.is_error
-    assert "read it again" in result.text
+    assert "Read it again" in result.text
     assert (folder / "a.txt").read_text() == "somebody else's two\n"
 
 

@@ -143,7 +143,7 @@ async def test_what_is_no_web_page_is_never_opened(scene: Scene) -> None:
     async with scene.editor(elicitation=URL) as editor:
         await editor.prompt(await editor.new_session(scene.project))
         assert editor.asked == []
-    assert "is no web page" in plain_history(scene.provider.requests[1])[-1]
+    assert "is not a web page" in plain_history(scene.provider.requests[1])[-1]
 
 
 async def test_stop_while_the_question_is_open(scene: Scene) -> None:

@@ -71,7 +71,7 @@ MISTAKES = {
     "arguments that are no object": (ToolCall("c1", "read_file", '["a"]'), "one JSON object"),
     "arguments nested without end": (ToolCall("c1", "read_file", "[" * 100_000), "not valid JSON"),
     "a tool that does not exist": (ToolCall("c1", "reed_file", "{}"), "Did you mean 'read_file'?"),
-    "a tool without a name": (ToolCall("c1", "", "{}"), "names no tool"),
+    "a tool without a name": (ToolCall("c1", "", "{}"), "does not name a tool"),
     "an argument missing": (ToolCall("c1", "read_file", "{}"), "path"),
     "an argument too many": (call("read_file", "c1", path="a", colour="red"), "colour"),
     "an argument of the wrong type": (call("read_file", "c1", path=["a"]), "path"),

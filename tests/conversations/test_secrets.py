@@ -69,7 +69,7 @@ async def test_a_file_with_a_secret_can_be_changed_but_not_spoiled(scene: Scene)
         assert await editor.prompt(session) == "end_turn"
         told = ShownSession(editor, session)
     assert told.cards["c2"]["status"] == "failed"
-    assert "hides a secret" in told.cards["c2"]["rawOutput"]["text"]
+    assert "in place of a secret" in told.cards["c2"]["rawOutput"]["text"]
     assert told.cards["c3"]["status"] == "failed"
     assert "would destroy" in told.cards["c3"]["rawOutput"]["text"]
     assert told.cards["c4"]["status"] == "completed"

@@ -90,7 +90,7 @@ async def _changes_of(file: FilePatch, workspace: Workspace) -> Sequence[FileCha
         after = decoded.encode(text, shown)
     elif not file.moved_to:
         raise BadRequest(
-            f"The patch changes nothing in {shown}.", hint="Leave the file out, or give its hunks."
+            f"The patch changes nothing in {shown}.", hint="Leave the file out, or send its hunks."
         )
     target = workspace.locate(file.moved_to) if file.moved_to else path
     if target == path:

@@ -3,7 +3,7 @@
 Knows: how a question and its answer read. Does not know: who puts it, or how.
 """
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,14 +16,22 @@ from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.tools.safe_display import escape_invisible
 from hermes_acp.tools.tool_schemas import schema_of
 
-NOBODY = (
-    "Nobody can be asked from here. Put the question into your answer and end the turn; the user answers with their "
-    "next message."
+NOBODY: Final = Result(
+    "Nobody can be asked here.",
+    is_error=True,
+    advice="Put the question into your answer and end the turn; the user answers with their next message.",
 )
-OPENED = "The user opened the page. Whether they finished there is not known: check before you rely on it."
-DECLINED = "The user declined to answer. Go on without the answer, or end the turn and say what you need."
-DISMISSED = (
-    "The user closed the question without an answer. Do not ask it again: go on with care, or end the turn."
+OPENED: Final = Result(
+    "The user opened the page.",
+    advice="It is not known whether they finished there: check before you rely on it.",
+)
+DECLINED: Final = Result(
+    "The user declined to answer.",
+    advice="Continue without the answer, or end the turn and say what you need.",
+)
+DISMISSED: Final = Result(
+    "The user closed the question without an answer.",
+    advice="Do not ask it again: continue with care, or end the turn.",
 )
 
 
@@ -56,7 +64,7 @@ class AskUser:
         url = escape_invisible(arguments.url or "")
         if url and not url.lower().startswith(("https://", "http://")):
             raise BadRequest(
-                f"The url {url[:80]!r} is no web page.", hint="It must begin with https:// or http://."
+                f"The url {url[:80]!r} is not a web page.", hint="It must start with https:// or http://."
             )
         choices = tuple(dict.fromkeys(choice for choice in arguments.choices or () if choice.strip()))
         question = Question(arguments.question, choices, url=url)
@@ -70,15 +78,15 @@ class AskUser:
 def _result(reply: Reply | None) -> Result:
     match reply:
         case None:
-            return Result(NOBODY, is_error=True)
+            return NOBODY
         case Reply(outcome="answered"):
             return Result(f"The user answered: {reply.text}")
         case Reply(outcome="opened"):
-            return Result(OPENED)
+            return OPENED
         case Reply(outcome="declined"):
-            return Result(DECLINED)
+            return DECLINED
         case _:
-            return Result(DISMISSED)
+            return DISMISSED
 
 
 TOOL = AskUser()

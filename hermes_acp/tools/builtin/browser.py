@@ -35,7 +35,7 @@ class Arguments(BaseModel):
     action: Literal["navigate", "snapshot", "click", "type", "screenshot", "back", "close"]
     url: str | None = None
     ref: Annotated[
-        str | None, Field(pattern=r"^[a-z0-9]{1,20}$", description="Of the last snapshot, as e5")
+        str | None, Field(pattern=r"^[a-z0-9]{1,20}$", description="A ref of the last snapshot, such as e5")
     ] = None
     text: str | None = None
     key: Annotated[str | None, Field(pattern=r"^[A-Za-z0-9+]{1,40}$", description="Pressed after typing")] = (
@@ -79,7 +79,7 @@ class BrowserTool:
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
-        about = "Use a web browser. Each action gives the page as a tree whose elements have refs."
+        about = "Use a web browser. Each action returns the page as a tree whose elements have refs."
         return schema_of(self.name, about, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:

@@ -29,7 +29,7 @@ class TaskArguments(BaseModel):
 
     title: Annotated[str, Field(min_length=1, max_length=100)]
     instructions: Annotated[
-        str, Field(min_length=1, description="All it must index_known_secrets: it sees nothing else")
+        str, Field(min_length=1, description="Everything it needs to know: it sees nothing else")
     ]
     context: str | None = None
 
@@ -69,7 +69,7 @@ class Delegate:
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
-        about = "Let child agents do independent tasks at the same time; gives their answers."
+        about = "Let child agents do independent tasks at the same time; returns their answers."
         return schema_of(self.name, about, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:

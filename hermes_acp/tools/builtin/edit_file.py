@@ -46,7 +46,8 @@ class Arguments(BaseModel):
     new_text: str = ""
     replace_all: Annotated[bool, Field(description="Replace every occurrence")] = False
     edits: Annotated[
-        list[EditArguments] | None, Field(description="Several, instead; each sees those before it")
+        list[EditArguments] | None,
+        Field(description="Several, instead; each is applied after the ones before it"),
     ] = None
 
     def replacements(self) -> Sequence[Replacement]:

@@ -69,7 +69,7 @@ class ExecuteCode:
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
         about = (
-            "Run a Python script that calls your tools as functions, for many calls or much data at once: "
+            "Run a Python script that calls your tools as functions, for many calls or a lot of data at once: "
             'tools.read_file(path="a") gives the text, or raises ToolError. You see what it prints.'
         )
         return schema_of(self.name, about, Arguments)

@@ -56,7 +56,7 @@ class Git:
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
         return schema_of(
-            self.name, "Look at the git repository; other git commands go to terminal.", Arguments
+            self.name, "Inspect the git repository; run other git commands in the terminal.", Arguments
         )
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
@@ -65,7 +65,7 @@ class Git:
         ref = arguments.ref or ""
         if ref.startswith("-") or "\0" in ref or "\n" in ref:
             raise BadRequest(
-                f"{escape_invisible(ref)[:80]} names no commit.", hint="Give a commit, a branch or a range."
+                f"{escape_invisible(ref)[:80]} is not a commit.", hint="Give a commit, a branch or a range."
             )
         if arguments.action == "blame" and not arguments.path:
             raise BadRequest("blame needs the path of a file.", hint="Name the file.")
@@ -128,7 +128,7 @@ async def _shut_in(
     shut = [name for place, name in places.items() if place not in shown or (unnamed and is_sensitive(place))]
     if len(shut) > MAX_DENIED_PATHS:
         raise WorkspaceError(
-            "Too many of the changed files are shut by rules.", hint="Name the path of a file or a folder."
+            "Rules deny too many of the changed files.", hint="Name the path of a file or a folder."
         )
     return shut
 

@@ -26,7 +26,7 @@ class Arguments(BaseModel):
 
     pattern: Annotated[str, Field(min_length=1, description="Such as *.{ts,tsx} or src/**/test_*.py")]
     path: Annotated[str | None, Field(description="Folder, default the working directory")] = None
-    ignored: Annotated[bool, Field(description="SearchHit ignored files too")] = False
+    ignored: Annotated[bool, Field(description="Find ignored files too")] = False
 
 
 class Glob:
@@ -39,7 +39,7 @@ class Glob:
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
-        return schema_of(self.name, "Find files by name, the newest first.", Arguments)
+        return schema_of(self.name, "Find files by name, newest first.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Understand a call; the search starts only when performed. Raises WorkspaceError for no folder."""
@@ -53,7 +53,7 @@ class Glob:
             found = await workspace.find(query)
             if not found:
                 ignored = "" if arguments.ignored else " Ignored files are left out; ignored=true finds them."
-                return Result(f"No file is named like {escape_invisible(arguments.pattern)}.{ignored}")
+                return Result(f"No file matches {escape_invisible(arguments.pattern)}.{ignored}")
             lines = [shown_path(each, workspace) for each in found[:MAX_FILES]]
             if len(found) > MAX_FILES:
                 lines.append(f"[only the newest {MAX_FILES} are shown; narrow the pattern or the path]")

@@ -38,7 +38,7 @@ class ListFiles:
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
-        return schema_of(self.name, "List a folder; names of folders end in /.", Arguments)
+        return schema_of(self.name, "List a folder; folder names end in /.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Understand a call; the folder is listed only when performed."""

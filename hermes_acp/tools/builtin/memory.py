@@ -24,10 +24,7 @@ SHOWN_IN = MappingProxyType(
     {"memory": "every workspace", "user": "about you, every workspace", "workspace": "this workspace"}
 )
 TITLE_CHARACTERS = 80
-DEFERRED = (
-    "Not noted yet: nobody could be asked. The note waits for the user's approval and stands in no prompt before it. "
-    "Do not repeat it."
-)
+DEFERRED = "Not saved yet: nobody could be asked. The note waits for the user's approval; no prompt has it until then."
 
 
 class Arguments(BaseModel):
@@ -38,7 +35,7 @@ class Arguments(BaseModel):
     action: Literal["add", "replace", "remove"]
     store: Annotated[
         Literal["memory", "user", "workspace"],
-        Field(description="memory: holds everywhere; user: about the user; workspace: about this one"),
+        Field(description="memory: applies everywhere; user: about the user; workspace: about this one"),
     ] = "workspace"
     text: Annotated[str, Field(description="The note: one fact, in a sentence or two")] = ""
     old_text: Annotated[str, Field(description="Part of the one note to replace or remove")] = ""
@@ -65,8 +62,8 @@ class Memory:
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
         text = (
-            "Keep short notes for later sessions: lasting facts, preferences and lessons, no orders and no progress of "
-            "the present task."
+            "Keep short notes for later sessions: lasting facts, preferences and lessons. No instructions, no "
+            "progress of the current task."
         )
         return schema_of(self.name, text, Arguments)
 
@@ -86,7 +83,7 @@ class Memory:
         async def defer(progress: Progress) -> Result:
             with store_errors_as_refusals():
                 await memories.defer(workspace.cwd, preview.change, progress.event_context)
-            return Result(DEFERRED)
+            return Result(DEFERRED, advice="Do not repeat it.")
 
         is_shared, title = change.store != "workspace", _title(change)
         return Proposal(

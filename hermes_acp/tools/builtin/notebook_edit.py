@@ -28,7 +28,7 @@ class Arguments(BaseModel):
     path: Annotated[str, Field(min_length=1)]
     action: Literal["replace", "insert", "delete"] = "replace"
     cell: Annotated[
-        str, Field(description="Id or number from 0; insert goes behind it, without one first")
+        str, Field(description="ID or number from 0; insert goes after it, or first without one")
     ] = ""
     source: str = ""
     type: Literal["code", "markdown", "raw"] | None = None
@@ -51,7 +51,7 @@ class NotebookEdit:
         path = workspace.locate(arguments.path)
         shown = shown_path(path, workspace)
         if not path.endswith(ENDING):
-            raise WorkspaceError(f"{shown} is no notebook ({ENDING}).", hint="Use edit_file.")
+            raise WorkspaceError(f"{shown} is not a notebook ({ENDING}).", hint="Use edit_file.")
         cell = arguments.cell
         if arguments.action != "insert" and not cell:
             raise WorkspaceError("cell is missing.", hint="Read the notebook: its cells come with numbers.")
@@ -60,7 +60,7 @@ class NotebookEdit:
         edit = CellEdit(arguments.action, cell, arguments.source, arguments.type)
         text = edit_notebook(file.text, edit)
         if text == file.text:
-            raise WorkspaceError("The cell is like that already.", hint="Nothing needs to be changed.")
+            raise WorkspaceError("The cell already has that content.", hint="Nothing needs to be changed.")
         change = file_change(path, file.text, text, before, file.encode(text, shown))
         verb = {"replace": "Edit", "insert": "Insert", "delete": "Delete"}[arguments.action]
         place = f"cell {escape_invisible(cell)}" if arguments.action != "insert" else "a cell"

@@ -43,7 +43,7 @@ class Plan:
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
-        return schema_of(self.name, "Show the user your plan; give all entries each time.", Arguments)
+        return schema_of(self.name, "Show the user your plan; send all entries each time.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Understand a call; it touches nothing."""

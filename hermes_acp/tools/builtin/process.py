@@ -54,7 +54,7 @@ class Process:
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
-        return schema_of(self.name, "Look after background commands; read gives what is new.", Arguments)
+        return schema_of(self.name, "Manage background commands; read returns new output.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Understand a call. Input is judged as the command that is fed with it would be.
@@ -99,7 +99,7 @@ class Process:
 def _find(workspace: Workspace, name: str) -> LiveProcess:
     live = workspace.live
     if name not in live:
-        there_are = f"There are: {', '.join(live)}." if live else "None was launched."
+        there_are = f"There are: {', '.join(live)}." if live else "None was started."
         raise BadRequest(f"There is no process {name[:40]!r}.", hint=there_are)
     return live[name]
 
@@ -108,7 +108,7 @@ def _list_action(workspace: Workspace) -> Action:
     async def list_them(progress: Progress) -> Result:
         del progress
         lines = [f"{name}: {escape_invisible(process.line)}" for name, process in workspace.live.items()]
-        return Result("\n".join(lines) or "No command was left running.")
+        return Result("\n".join(lines) or "No commands are running in the background.")
 
     return list_them
 

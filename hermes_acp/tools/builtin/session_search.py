@@ -32,9 +32,9 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     query: Annotated[str, Field(min_length=1, description='Words that all occur; "phrase", begin*, a OR b')]
-    everywhere: Annotated[bool, Field(description="Beyond this working directory")] = False
+    everywhere: Annotated[bool, Field(description="Search all working directories")] = False
     by_meaning: Annotated[
-        bool, Field(description="Also what says the like in other words; put the query as a sentence")
+        bool, Field(description="Also find text with a similar meaning; write the query as a sentence")
     ] = False
     limit: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = DEFAULT_RESULTS
 

@@ -24,9 +24,9 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: Annotated[str, Field(description="Without one, all are listed")] = ""
-    query: Annotated[str, Field(description="Instead of a name: list those that hold any of these words")] = (
-        ""
-    )
+    query: Annotated[
+        str, Field(description="Instead of a name: list skills that contain any of these words")
+    ] = ""
     file: Annotated[str, Field(description="Another file of the skill, such as references/api.md")] = ""
 
 
@@ -70,7 +70,7 @@ class Skill:
 def _listing(skills: Skills, cwd: str, words: str) -> Proposal:
     async def show(progress: Progress) -> Result:
         if words.strip():
-            return Result("\n".join(await skills.find(cwd, words)) or "No skill holds any of these words.")
+            return Result("\n".join(await skills.find(cwd, words)) or "No skill contains any of these words.")
         return Result("\n".join(await skills.names(cwd)) or "There are no skills.")
 
     what = f"Look for skills: {escape_invisible(words)}" if words.strip() else "List the skills"
@@ -78,7 +78,7 @@ def _listing(skills: Skills, cwd: str, words: str) -> Proposal:
 
 
 def _laid_out(page: SkillContent) -> str:
-    lines = [f"[skill {page.name}, from {page.place}; its files lie in {page.folder}]", "", page.text]
+    lines = [f"[skill {page.name}, from {page.place}; its files are in {page.folder}]", "", page.text]
     if page.files:
         lines += ["", f"[other files: {', '.join(page.files)}]"]
     if page.cut_out:

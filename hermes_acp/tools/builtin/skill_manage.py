@@ -24,14 +24,14 @@ DOING = MappingProxyType(
         "create": "Write the skill",
         "patch": "Change the skill",
         "write_file": "Write a file of the skill",
-        "remove_file": "Take a file from the skill",
-        "delete": "Put away the skill",
+        "remove_file": "Remove a file of the skill",
+        "delete": "Archive the skill",
     }
 )
 MAX_WARNINGS = 5
 ABOUT = (
-    "Write down for later sessions how a kind of task is done, or mend a skill: what took many attempts, what the user "
-    "corrected. Rather patch one that is nearly right. No secrets, no one-off facts."
+    "Write down for later sessions how to do a kind of task, or correct a skill: what took many attempts, what the "
+    "user corrected. Prefer to patch one that is nearly right. No secrets, no one-off facts."
 )
 
 
@@ -53,7 +53,7 @@ class Arguments(BaseModel):
             "does and when to use it, ---; patch: what takes the place of old_text"
         ),
     ] = ""
-    old_text: Annotated[str, Field(description="patch: a piece that stands there once")] = ""
+    old_text: Annotated[str, Field(description="patch: text that occurs there exactly once")] = ""
     file: Annotated[str, Field(description="If not SKILL.md")] = ""
     scope: Annotated[
         Literal["user", "workspace"],

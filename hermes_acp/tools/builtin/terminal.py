@@ -36,9 +36,9 @@ class Arguments(BaseModel):
         float | None,
         Field(gt=0, le=MAX_TIMEOUT_S, allow_inf_nan=False, description=f"Default {DEFAULT_TIMEOUT_S}"),
     ] = None
-    background: Annotated[bool, Field(description="Leave it running; the process tool has it then")] = False
+    background: Annotated[bool, Field(description="Leave it running; use the process tool for it")] = False
     pty: Annotated[bool, Field(description="In the background, in a terminal of its own")] = False
-    unsandboxed: Annotated[bool, Field(description="Only if a sandbox is in the way")] = False
+    unsandboxed: Annotated[bool, Field(description="Only if a sandbox prevents it")] = False
 
 
 class Terminal:
@@ -51,7 +51,7 @@ class Terminal:
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
-        text = "Run a shell command without input; gives output and exit code."
+        text = "Run a shell command without input; returns its output and exit code."
         return schema_of(self.name, text, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
@@ -61,7 +61,7 @@ class Terminal:
         """
         cwd = workspace.locate(arguments.cwd or ".")
         if "\0" in arguments.command or not arguments.command.strip():
-            raise BadRequest("The command is empty or holds NUL characters.", hint="Give a shell command.")
+            raise BadRequest("The command is empty or contains NUL characters.", hint="Give a shell command.")
         if cwd != workspace.cwd:
             await workspace.entries(cwd)
         timeout_s = arguments.timeout_s or DEFAULT_TIMEOUT_S

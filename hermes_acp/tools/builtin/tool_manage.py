@@ -19,7 +19,7 @@ from hermes_acp.tools.store_failures import store_errors_as_refusals
 from hermes_acp.tools.tool_schemas import schema_of
 
 DOING = MappingProxyType(
-    {"create": "Write", "patch": "Change", "rollback": "Go back to an earlier", "delete": "Put away"}
+    {"create": "Write", "patch": "Change", "rollback": "Roll back", "delete": "Put away"}
 )
 ABOUT = (
     "Write a tool of your own for work that keeps coming back: one Python file, callable from the next turn on. It has "
@@ -36,10 +36,10 @@ class Arguments(BaseModel):
 
     action: Literal["create", "patch", "rollback", "delete"]
     name: Annotated[str, Field(description="Such as count_lines")]
-    reason: Annotated[str, Field(description="ScanRecord with the version")]
+    reason: Annotated[str, Field(description="Why, in a sentence, stored with the version")]
     text: Annotated[str, Field(description="The file, or what replaces old_text")] = ""
-    old_text: Annotated[str, Field(description="patch: a piece that stands there once")] = ""
-    version: Annotated[int, Field(ge=0, description="rollback: 0 is the one before")] = 0
+    old_text: Annotated[str, Field(description="patch: text that occurs there exactly once")] = ""
+    version: Annotated[int, Field(ge=0, description="rollback: 0 is the version before")] = 0
     scope: Literal["user", "workspace"] = "user"
 
 

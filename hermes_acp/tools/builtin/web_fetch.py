@@ -84,7 +84,7 @@ class WebFetch:
             if page.moved_to:
                 return Result(
                     f"{address.host} redirects to {plain(page.moved_to, 2000)}, which was not followed: {page.note}. "
-                    "Fetch that URL if it is wanted.",
+                    "Fetch that URL if you need it.",
                     is_error=True,
                 )
             return Result(await self._shown(page, arguments.offset), is_error=page.status >= 400)
@@ -102,9 +102,9 @@ class WebFetch:
             source += f" (HTTP {page.status})"
         lines = [fence(text or "(empty)", source, 4 * SHOWN_CHARACTERS)]
         if end < whole:
-            lines.append(f"[characters {offset:,} to {end:,} of {whole:,}; offset={end} gives more]")
+            lines.append(f"[characters {offset:,} to {end:,} of {whole:,}; offset={end} shows more]")
         elif page.is_cut:
-            lines.append("[the page is longer than what is loaded of one; its end is missing]")
+            lines.append("[the page is longer than the limit; its end is missing]")
         return "\n".join(lines)
 
 

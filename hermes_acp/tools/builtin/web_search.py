@@ -65,7 +65,7 @@ class WebSearch:
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
-        return schema_of(self.name, "Search the web; gives titles, URLs and excerpts.", Arguments)
+        return schema_of(self.name, "Search the web; returns titles, URLs and excerpts.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Understand a call: the query goes to the engine's host."""

@@ -38,7 +38,7 @@ class WriteFile:
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
         return schema_of(
-            self.name, "Create a file, or replace all of one you have read; makes folders.", Arguments
+            self.name, "Create a file, or replace the whole of one you have read; creates folders.", Arguments
         )
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:

@@ -41,7 +41,7 @@ def validation_errors(
             if _is_schema(way)
         ]
         if found and all(found):
-            yield f"{name} fits none of the {len(found)} kinds it may have"
+            yield f"{name} matches none of the {len(found)} kinds it may have"
     if isinstance(value, list) and isinstance(inner := schema.get("items"), dict):
         for number, each in enumerate(cast("list[Any]", value)):
             yield from validation_errors(each, cast("dict[str, Any]", inner), f"{place}[{number}]", depth + 1)

@@ -69,8 +69,8 @@ class CustomTool:
         known = await run_sync(self._mishaps.of, self._file.folder, self.name, self._file.digest)
         if known and known.is_disabled:
             raise BadRequest(
-                f"{self.name} broke {known.in_a_row} times in a row and is put aside. Last: {known.error}",
-                hint="Mend it with tool_manage, or go on without it.",
+                f"{self.name} failed {known.in_a_row} times in a row and is disabled. Last error: {known.error}",
+                hint="Fix it with tool_manage, or continue without it.",
             )
         return Proposal(
             f"{self.name} ({self._declared.abilities()})",
@@ -116,16 +116,16 @@ class CustomTool:
         said = outcome.crash or outcome.failed or outcome.text
         printed = f"[it printed]\n{outcome.printed.rstrip()}" if outcome.printed.strip() else ""
         text = "\n".join(filter(None, (said, printed))) or "(nothing)"
-        fenced = fence(self._scanner.clean(text), f"Output of the own tool {self.name!r}")
+        fenced = fence(self._scanner.clean(text), f"Output of the custom tool {self.name!r}")
         if outcome.unseen:
             named = ", ".join(outcome.unseen[:MAX_NAMED]) + (" …" if outcome.unseen[MAX_NAMED:] else "")
-            fenced += f"\n[There is too much in these folders to look through for keys; to it they were empty: {named}]"
+            fenced += f"\n[These folders are too big to search for keys, so the tool saw them empty: {named}]"
         if tool_failure is None:
             return f"The tool failed.\n{fenced}" if outcome.failed else fenced
         what = (
-            "it is put aside until it is changed or its user allows it again"
+            "it is disabled until it is changed or the user allows it again"
             if tool_failure.is_disabled
-            else f"after {MAX_CONSECUTIVE_FAILURES} times in a row it is put aside"
+            else f"after {MAX_CONSECUTIVE_FAILURES} failures in a row it is disabled"
         )
         means = f"It may use: {self._declared.abilities()}."
-        return f"The tool broke ({tool_failure.in_a_row} in a row; {what}). {means}\n{fenced}"
+        return f"The tool failed ({tool_failure.in_a_row} in a row; {what}). {means}\n{fenced}"

@@ -96,4 +96,4 @@ def _load_filter(words: bytes) -> None:
     program = ctypes.create_string_buffer(words, len(words))
     header = struct.pack("HxxxxxxP", len(words) // 8, ctypes.addressof(program))
     if libc.prctl(SET_SECCOMP, FILTER_MODE, header, 0, 0) < 0:
-        raise OSError(ctypes.get_errno(), "could not give up starting programs")
+        raise OSError(ctypes.get_errno(), "could not drop the right to start programs")

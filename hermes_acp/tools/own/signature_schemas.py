@@ -24,7 +24,7 @@ SIMPLE: Final = MappingProxyType(
 )
 HOW: Final = (
     "str, int, float, bool, list[…], dict[str, …], Literal[…], … | None "
-    'and Annotated[…, "what it is"] are understood'
+    'and Annotated[…, "what it is"] are supported'
 )
 
 
@@ -67,7 +67,7 @@ def faults_in_shape(function: ast.FunctionDef) -> Iterator[ToolFileError]:
         yield ToolFileError(function.lineno, "run is called by the names of its arguments: take the `/` out.")
     if function.args.vararg:
         yield ToolFileError(
-            function.lineno, f"run is called by names: *{function.args.vararg.arg} is never given anything."
+            function.lineno, f"run is called by names: *{function.args.vararg.arg} never receives anything."
         )
 
 
@@ -90,7 +90,7 @@ def literal(node: ast.expr) -> Any:
     except (ValueError, TypeError, RecursionError, MemoryError, SyntaxError):
         shown = _shown(node)
         raise UnsupportedAnnotation(
-            node, f"{shown} is no plain value (text, number, True, None, list, dict)."
+            node, f"{shown} is not a plain value (text, number, True, None, list, dict)."
         ) from None
     return value
 
@@ -110,7 +110,7 @@ def _schema(node: ast.expr) -> dict[str, object]:
         case ast.Name(id="Any") | ast.Attribute(attr="Any"):
             return {}
         case _:
-            raise UnsupportedAnnotation(node, f"the type {_shown(node)} is not understood: {HOW}.")
+            raise UnsupportedAnnotation(node, f"the type {_shown(node)} is not supported: {HOW}.")
 
 
 def _parametrised(name: str, inner: ast.expr, node: ast.expr) -> dict[str, object]:
@@ -132,7 +132,7 @@ def _parametrised(name: str, inner: ast.expr, node: ast.expr) -> dict[str, objec
             ]
             return {**_schema(one), **({"description": words[0]} if words else {})}
         case _:
-            raise UnsupportedAnnotation(node, f"the type {_shown(node)} is not understood: {HOW}.")
+            raise UnsupportedAnnotation(node, f"the type {_shown(node)} is not supported: {HOW}.")
 
 
 def _alternatives(node: ast.expr) -> Iterator[ast.expr]:
@@ -155,7 +155,7 @@ def _annotation_in(node: ast.expr, text: str) -> ast.expr:
     try:
         return ast.copy_location(ast.parse(text, mode="eval").body, node)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise UnsupportedAnnotation(node, f"the type {text[:80]!r} is not understood: {HOW}.") from None
+        raise UnsupportedAnnotation(node, f"the type {text[:80]!r} is not supported: {HOW}.") from None
 
 
 def _last_name(node: ast.expr) -> str:

@@ -48,11 +48,11 @@ def check_tool_source(source: str, stem: str, taken: Collection[str] = ()) -> Ch
         tree = _parsed(source)
         return _ToolFileReader(tree, stem, taken).result()
     except SyntaxError as error:
-        return _unreadable(error.lineno or 0, f"no valid Python: {error.msg}.")
+        return _unreadable(error.lineno or 0, f"not valid Python: {error.msg}.")
     except (RecursionError, MemoryError):
         return _unreadable(0, "it is nested too deeply to be read.")
     except ValueError as error:
-        return _unreadable(0, f"no valid Python: {error}.")
+        return _unreadable(0, f"not valid Python: {error}.")
 
 
 def bindings(tree: ast.Module, name: str) -> list[int]:
@@ -191,9 +191,9 @@ class _ToolFileReader:
                 f"the tool is named {str(name)[:60]!r}, its file {self._stem[:60]!r}: both must be the same.",
             )
         if str(name).startswith(SERVERS):
-            self._fault(line, f"names that begin with {SERVERS} are those of tools of MCP servers.")
+            self._fault(line, f"names that start with {SERVERS} are reserved for tools of MCP servers.")
         if name in self._taken:
-            self._fault(line, f"the name {name!r} belongs to a tool there is already.")
+            self._fault(line, f"the name {name!r} belongs to another tool.")
 
     def _parameters(
         self, facts: dict[str, tuple[int, Any]], function: ast.FunctionDef | None
@@ -206,7 +206,7 @@ class _ToolFileReader:
             self._faults += faults
             if function.args.kwarg:
                 words = (
-                    f'**{function.args.kwarg.arg} says nothing of its arguments: state "parameters" in TOOL.'
+                    f'**{function.args.kwarg.arg} says nothing about its arguments: put "parameters" in TOOL.'
                 )
                 self._fault(function.lineno, words)
             return schema
@@ -247,7 +247,7 @@ def _schema_error(value: Any) -> str:
         return '"parameters" must have "properties", each of them a JSON Schema.'
     names = cast("dict[str, Any]", properties)
     if not all(name.isidentifier() for name in names):
-        return "the names of parameters must be names of Python."
+        return "the names of parameters must be Python names."
     required = schema.get("required", [])
     if not isinstance(required, list) or not all(name in names for name in cast("list[Any]", required)):
         return '"required" must be a list of the names in "properties".'
@@ -263,7 +263,7 @@ def _of_name(value: Any) -> str:
 def _of_description(value: Any) -> str:
     if isinstance(value, str) and value.strip() and len(value) <= MAX_DESCRIPTION_CHARS:
         return ""
-    return f"must be a text of at most {MAX_DESCRIPTION_CHARS:,} characters that tells a model what the tool is for."
+    return f"must be text of at most {MAX_DESCRIPTION_CHARS:,} characters that tells a model what the tool is for."
 
 
 def _of_files(value: Any) -> str:
@@ -274,7 +274,7 @@ def _of_network(value: Any) -> str:
     hosts = cast("list[Any]", value) if isinstance(value, list) else [None]
     if len(hosts) <= MAX_HOSTS and all(isinstance(host, str) and HOST.fullmatch(host) for host in hosts):
         return ""
-    return f'must be a list of at most {MAX_HOSTS} hosts by their whole names, such as ["api.example.com"].'
+    return f'must be a list of at most {MAX_HOSTS} full host names, such as ["api.example.com"].'
 
 
 def _of_processes(value: Any) -> str:

@@ -60,7 +60,7 @@ class ToolDeclaration(Struct, frozen=True):
             "write": "changes files in the session's folders",
         }
         said = [files[self.files]]
-        said.append(f"speaks to {', '.join(self.network)}" if self.network else "no network")
+        said.append(f"connects to {', '.join(self.network)}" if self.network else "no network")
         if self.processes:
             said.append("starts programs")
         if self.modules:

@@ -84,7 +84,7 @@ class ToolEditor:
         self._mishaps.forget(folder, change.name)
         number = versions_of(history, change.name, self._now())[-1].number
         if content is None:
-            return f"{change.name} is put away. `rollback` brings it back."
+            return f"{change.name} is archived. `rollback` restores it."
         checked = check_tool_source(diff.new_text, change.name, builtin_names())
         digest = sha256(content).hexdigest()
         self._approved(ToolFile(folder, change.name, preview.scope, diff.new_text, digest, checked), cwd)
@@ -101,11 +101,11 @@ class ToolEditor:
     def _plan(self, cwd: str, change: ToolChange) -> _Plan:
         if not NAME.fullmatch(change.name):
             raise BadRequest(
-                f"{change.name[:60]!r} is no name for a tool.",
+                f"{change.name[:60]!r} is not a valid tool name.",
                 hint="Lower-case letters, digits and underscores, 2 to 48 of them.",
             )
         if not change.reason.strip():
-            raise BadRequest("A change needs a reason.", hint="Say in a sentence why it is made.")
+            raise BadRequest("A change needs a reason.", hint="Say in one sentence why.")
         folder, scope = (
             (self._tool_folders.folder(change.scope, cwd), change.scope)
             if change.action == "create"
@@ -116,7 +116,7 @@ class ToolEditor:
         after = self._after(change, folder, before)
         declared = _require_tool(after, change.name) if after is not None else None
         if after == before:
-            raise BadRequest(f"{change.name} is that already.")
+            raise BadRequest(f"{change.name} already has that content.")
         return _Plan(folder, scope, before, after, state, declared)
 
     def _after(self, change: ToolChange, folder: Path, before: str | None) -> str | None:
@@ -124,7 +124,7 @@ class ToolEditor:
             case "create":
                 if before is not None:
                     raise BadRequest(
-                        f"There is a tool {change.name} already.", hint="Patch it, or take another name."
+                        f"A tool {change.name} already exists.", hint="Patch it, or choose another name."
                     )
                 return change.text
             case "patch":
@@ -158,13 +158,13 @@ class ToolEditor:
     def _present(self, folder: Path, scope: ToolScope, cwd: str, name: str) -> str | None:
         found = next((each for each in self._tool_folders.files(scope, cwd) if each.name == name), None)
         if found is None and (folder / f"{name}.py").exists():
-            raise BadRequest(f"{folder / name}.py cannot be read as a text.", hint="Look at it by hand.")
+            raise BadRequest(f"{folder / name}.py cannot be read as text.", hint="Check it manually.")
         return found.source if found else None
 
 
 def _require(before: str | None, name: str) -> str:
     if before is None:
-        raise BadRequest(f"There is no tool {name} of your own.", hint="`create` makes one.")
+        raise BadRequest(f"There is no custom tool {name}.", hint="Use `create` to make one.")
     return before
 
 
@@ -173,7 +173,7 @@ def _patched(change: ToolChange, before: str) -> str:
     if count != 1:
         raise BadRequest(
             f"old_text stands {count} times in {change.name}.py.",
-            hint="Give a piece that stands in it exactly once.",
+            hint="Give text that occurs in it exactly once.",
         )
     return before.replace(change.old_text, change.text)
 
@@ -182,9 +182,11 @@ def _require_tool(source: str, name: str) -> ToolDeclaration:
     checked = check_tool_source(source, name, builtin_names())
     if checked.declaration is None:
         faults = "\n".join(fault.told(f"{name}.py") for fault in checked.faults)
-        raise BadRequest(f"This is no tool yet:\n{faults}", hint=f"A tool has {SHAPE} and def run(…).")
+        raise BadRequest(
+            f"This is not a valid tool yet:\n{faults}", hint=f"A tool has {SHAPE} and def run(…)."
+        )
     try:
         source.encode()
     except UnicodeEncodeError as error:
-        raise BadRequest(f"{name}.py is no valid Unicode.", hint="Write it again.") from error
+        raise BadRequest(f"{name}.py is not valid Unicode.", hint="Write it again.") from error
     return checked.declaration

@@ -102,7 +102,7 @@ def read_tool_file(path: Path, scope: ToolScope = "user", taken: Collection[str]
     except UnicodeDecodeError as error:
         source = ""
         line = content[: error.start].count(b"\n") + 1
-        checked = CheckedToolFile(None, (ToolFileError(line, "it is no UTF-8."),))
+        checked = CheckedToolFile(None, (ToolFileError(line, "it is not UTF-8."),))
     else:
         checked = check_tool_source(source, path.stem, builtin_names() if taken is None else taken)
     return ToolFile(path.parent, path.stem, scope, source, sha256(content).hexdigest(), checked)
@@ -118,5 +118,5 @@ def _content(path: Path) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(f"{path} is no regular file")
+            raise OSError(f"{path} is not a regular file")
         return file.read(MAX_BYTES + 1)

@@ -58,13 +58,13 @@ def _refusal(
     name: str, top: str, modules: Collection[object], *, has_network: bool, has_processes: bool
 ) -> str:
     if name.startswith("."):
-        return "a tool is one file: there is nothing beside it to import."
+        return "a tool is one file: there is nothing next to it to import."
     if top in OWN:
-        return f"{top} is not there for tools; take the standard library."
+        return f"{top} is not available to tools; use the standard library."
     if top not in sys.stdlib_module_names:
         if top in modules:
             return ""
-        return f'{top} is not of the standard library: declare it, "modules": ["{top}"], or do without it.'
+        return f'{top} is not in the standard library: declare it, "modules": ["{top}"], or do without it.'
     if not has_network and _is_among(name, FOR_NETWORK):
         return f'{name} needs a network, and none is declared: add "network": ["the.host"].'
     if not has_processes and _is_among(name, FOR_PROCESSES):

@@ -152,7 +152,7 @@ class ToolSandboxes:
         """Return a call's sandbox, and which folders are empty in it as there was too much in them to look through."""
         if "/" in session_folders.roots and declared.files != "none":
             raise WorkspaceError(
-                "Not run: the whole machine is the workspace, so there is nothing to keep a tool within.",
+                "Not run: the workspace is the whole machine, so a tool cannot be confined to it.",
                 hint="Open a session in a folder.",
             )
         usual = self._bounds()
@@ -187,10 +187,10 @@ class ToolSandboxes:
 def _require_confinement(sandbox: Sandbox, declared: ToolDeclaration) -> None:
     found = sandbox.found
     if found.way == "none":
-        raise WorkspaceError(f"Not run: such a tool runs in a sandbox alone. {found.remark}")
+        raise WorkspaceError(f"Not run: custom tools only run in a sandbox. {found.remark}")
     if found.way == "landlock" and declared.network:
         raise WorkspaceError(
-            "Not run: it speaks to a few hosts, and only bubblewrap keeps it to those.",
+            "Not run: it may connect to certain hosts only, and only bubblewrap can enforce that.",
             hint="Install bubblewrap (the package bubblewrap).",
         )
 
@@ -201,9 +201,7 @@ async def _answered(process: LiveProcess, task: object, timeout_s: float) -> Too
     with anyio.move_on_after(timeout_s):
         end = await answering.run()
     if end is None:
-        return ToolRunResult(
-            crash=f"It took longer than the {timeout_s:g} s that it may take, and was ended."
-        )
+        return ToolRunResult(crash=f"It exceeded its time limit of {timeout_s:g} s and was ended.")
     if answering.outcome is None:
         how = end.signal or ("killed" if end.exit_code is None else f"exit code {end.exit_code}")
         words = "\n".join(filter(None, (answering.noise.strip(), end.output.strip())))
@@ -218,7 +216,7 @@ async def _answered(process: LiveProcess, task: object, timeout_s: float) -> Too
 
 
 async def _refuse(name: str, arguments: str) -> Result:
-    return Result("A tool calls no others.", is_error=True)
+    return Result("A tool cannot call other tools.", is_error=True)
 
 
 def _libraries() -> tuple[str, ...]:

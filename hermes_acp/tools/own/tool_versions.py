@@ -38,14 +38,14 @@ def _folded(versions: tuple[Version, ...], path: str) -> tuple[ToolVersion, ...]
 def version_to_return_to(versions: tuple[ToolVersion, ...], name: str, number: int) -> ToolVersion:
     """Return the version of a number, or for 0 the last one before what there is now. Raises BadRequest."""
     if not versions:
-        raise BadRequest(f"There is no version of a tool {name[:60]!r}.")
+        raise BadRequest(f"There are no stored versions of a tool {name[:60]!r}.")
     if number == 0:
         earlier = [each for each in versions[:-1] if each.file is not None]
         if not earlier:
-            raise BadRequest(f"{name} has no version before this one.")
+            raise BadRequest(f"{name} has no earlier version.")
         return earlier[-1]
     found = next((each for each in versions if each.number == number), None)
     if found is None or found.file is None:
         kept = ", ".join(str(each.number) for each in versions if each.file is not None)
-        raise BadRequest(f"{name} has no version {number} to go back to.", hint=f"There are: {kept}.")
+        raise BadRequest(f"{name} has no version {number} to restore.", hint=f"There are: {kept}.")
     return found

@@ -20,7 +20,7 @@ from typing import Any
 
 PIECE_CHARACTERS = 3000
 MAX_MESSAGE_CHARS = 4 << 20
-TOO_LARGE = f"This call holds more than {MAX_MESSAGE_CHARS:,} characters. Do it in smaller parts."
+TOO_LARGE = f"This call contains more than {MAX_MESSAGE_CHARS:,} characters. Do it in smaller parts."
 KEPT_BYTES = 16000
 DRAIN_TIMEOUT_S = 0.5
 NAME = "script"
@@ -121,7 +121,7 @@ def tools_over(wire: Wire, names: list[str]) -> types.ModuleType:
         return call
 
     module = types.ModuleType(
-        "tools", "The tools this script may call, by keyword arguments; each gives a text."
+        "tools", "The tools this script may call, with keyword arguments; each returns text."
     )
     vars(module).update({name: function_for(name) for name in names}, ToolError=ToolError)
     sys.modules["tools"] = module

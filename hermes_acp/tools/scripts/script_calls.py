@@ -20,7 +20,7 @@ MIN_POLL_INTERVAL_S: Final = 0.005
 MAX_POLL_INTERVAL_S: Final = 0.25
 MAX_LINE_BYTES: Final = 64 * 1024
 MAX_NOISE_CHARS: Final = 4000
-REFUSED: Final = "This script has made {most} calls, which is all that one may make."
+REFUSED: Final = "This script has made {most} calls, the limit for one script."
 
 Call = Callable[[str, str], Awaitable[Result]]
 

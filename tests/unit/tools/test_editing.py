@@ -56,7 +56,7 @@ async def test_an_edit_shows_what_it_will_do_and_what_it_did() -> None:
         ("two", "2", "2 times, at lines 2, 4"),
         ("    return valeu\n", "x", "lines 6-6:\n     6\t    return value"),
         ("def f():\n  return values", "x", "lines 5-6:\n     5\tdef f():\n     6\t    return value"),
-        ("zzzzqqqq", "x", "Nothing in it is like it"),
+        ("zzzzqqqq", "x", "The file has no similar text"),
     ],
 )
 async def test_an_edit_that_does_not_fit_says_why(old: str, new: str, said: str) -> None:
@@ -93,7 +93,7 @@ async def test_a_write_that_left_no_file_is_an_error() -> None:
 
     result = await perform("write_file", Forgetful(), path="new", content="x")
     assert result.is_error
-    assert "no such file" in result.text
+    assert "does not exist now" in result.text
 
 
 TEXT = st.text(alphabet="ab\n", max_size=12)

@@ -100,7 +100,7 @@ def test_a_new_cell_has_what_the_format_wants() -> None:
     ("text", "edit", "said"),
     [
         (LAYOUTS[0], CellEdit("delete", "7"), "no cell '7'; the notebook has 2"),
-        ("{", CellEdit("delete", "0"), "no notebook"),
+        ("{", CellEdit("delete", "0"), "not a notebook"),
         ('{"nbformat": 3}', CellEdit("delete", "0"), "format 4"),
         ('{"nbformat": 4, "cells": [1]}', CellEdit("delete", "0"), "list of cells"),
     ],
@@ -121,7 +121,7 @@ async def test_the_tools_read_and_change_it() -> None:
     assert b'"source": "5"' in workspace.files["/project/n.ipynb"]
     with pytest.raises(WorkspaceError, match="cell is missing"):
         await propose("notebook_edit", workspace, path="n.ipynb", source="5")
-    with pytest.raises(WorkspaceError, match="no notebook"):
+    with pytest.raises(WorkspaceError, match="not a notebook"):
         await propose("notebook_edit", workspace, path="n.txt", cell=0)
 
 

@@ -53,7 +53,7 @@ async def test_a_page_is_looked_through_and_fenced() -> None:
 async def test_a_long_page_comes_in_parts() -> None:
     pages = Pages(x=Page("https://a.test/x", 200, "a" * SHOWN_CHARACTERS + "b" * 10, is_cut=True))
     first = await fetch(pages, "https://a.test/x")
-    assert first.text.endswith(f"[characters 0 to 40,000 of 40,010; offset={SHOWN_CHARACTERS} gives more]")
+    assert first.text.endswith(f"[characters 0 to 40,000 of 40,010; offset={SHOWN_CHARACTERS} shows more]")
     assert "b" not in first.text.split("\n")[1]
     second = await fetch(pages, "https://a.test/x", SHOWN_CHARACTERS)
     assert second.text.split("\n")[1] == "b" * 10

@@ -88,7 +88,7 @@ def test_stated_parameters_must_go_with_the_function() -> None:
 @pytest.mark.parametrize(
     ("source", "fault"),
     [
-        (GOOD.replace("str", "Path"), "probe.py:2: the type `Path` is not understood"),
+        (GOOD.replace("str", "Path"), "probe.py:2: the type `Path` is not supported"),
         (GOOD.replace(": str", ""), "probe.py:2: the parameter path of run has no type"),
         (GOOD.replace("def run", "async def run"), "probe.py:2: run must be a plain function"),
         (GOOD.replace("def run", "def go"), "probe.py: there must be exactly one function `run`"),
@@ -96,7 +96,7 @@ def test_stated_parameters_must_go_with_the_function() -> None:
         (GOOD + "    global TOOL; TOOL = 3\n", "probe.py:4: there must be exactly one TOOL"),
         ("def run(): pass", "probe.py: there must be exactly one TOOL"),
         (GOOD.replace('"probe"', '"other"'), "probe.py:1: the tool is named 'other', its file 'probe'"),
-        (GOOD.replace('"Probe."', "str(1)"), "probe.py:1: `str(1)` is no plain value"),
+        (GOOD.replace('"Probe."', "str(1)"), "probe.py:1: `str(1)` is not a plain value"),
         (GOOD.replace(".\"}", '.", "rights": 1}'), "probe.py:1: TOOL has no 'rights'"),
         (GOOD.replace("= {", "= dict({").replace("}", "})"), "probe.py:1: TOOL must be a plain dict"),
         (with_facts(files="all"), 'probe.py:1: "files" must be'),
@@ -106,11 +106,11 @@ def test_stated_parameters_must_go_with_the_function() -> None:
         (with_facts(timeout_s=1e9), 'probe.py:1: "timeout_s" must be seconds'),
         ("import socket\n" + GOOD, "probe.py:1: socket needs a network"),
         (GOOD + "    from os import path; import subprocess\n", "probe.py:4: subprocess starts programs"),
-        ("import requests\n" + GOOD, "probe.py:1: requests is not of the standard library"),
-        ("from hermes_acp import core\n" + GOOD, "probe.py:1: hermes_acp is not there for tools"),
+        ("import requests\n" + GOOD, "probe.py:1: requests is not in the standard library"),
+        ("from hermes_acp import core\n" + GOOD, "probe.py:1: hermes_acp is not available to tools"),
         ("from . import other\n" + GOOD, "probe.py:1: a tool is one file"),
-        ("def run(:", "probe.py:1: no valid Python"),
-        ("\0", "probe.py: no valid Python"),
+        ("def run(:", "probe.py:1: not valid Python"),
+        ("\0", "probe.py: not valid Python"),
         ("x = " + "-" * 50_000 + "1", "probe.py: it is nested too deeply"),
         ("#" * (MAX_BYTES + 1), "probe.py: a tool has at most"),
     ],
@@ -120,12 +120,12 @@ def test_each_fault_is_told_with_its_line(source: str, fault: str) -> None:
 
 
 def test_a_name_that_is_taken_and_modules_that_are_declared() -> None:
-    assert "belongs to a tool there is already" in faults(GOOD, "probe")[0]
+    assert "belongs to another tool" in faults(GOOD, "probe")[0]
     as_a_servers = check_tool_source(GOOD.replace('"probe"', '"mcp__files__read"'), "mcp__files__read").faults
     assert "MCP servers" in str(as_a_servers[0]), as_a_servers
     source = with_facts(modules=["yaml"], network=["api.example.com"]) + "import yaml, socket\n"
     tool = declared(source)
-    assert tool.abilities() == "reads the session's folders; speaks to api.example.com; imports yaml"
+    assert tool.abilities() == "reads the session's folders; connects to api.example.com; imports yaml"
     assert tool.capabilities == {"files", "network"}
 
 

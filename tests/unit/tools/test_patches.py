@@ -64,13 +64,13 @@ async def test_one_patch_adds_changes_deletes_and_moves() -> None:
 @pytest.mark.parametrize(
     ("patch", "said"),
     [
-        ("nonsense", "names no file"),
-        ("*** Begin Patch\n*** Update File: a.py\n@@\n-x\n", "breaks off"),
+        ("nonsense", "contains no file"),
+        ("*** Begin Patch\n*** Update File: a.py\n@@\n-x\n", "is cut off"),
         (
             "*** Begin Patch\n*** Update File: a.py\n@@\n-    return 2\n+x\n*** End Patch",
             "more than one place, at lines 2, 5",
         ),
-        ("*** Begin Patch\n*** Update File: a.py\n@@\n-nowhere\n+x\n*** End Patch", "fits nowhere"),
+        ("*** Begin Patch\n*** Update File: a.py\n@@\n-nowhere\n+x\n*** End Patch", "matches nowhere"),
         (
             "*** Begin Patch\n*** Update File: a.py\n@@ class X\n-x\n+y\n*** End Patch",
             "there is no line 'class X'",
@@ -83,7 +83,7 @@ async def test_one_patch_adds_changes_deletes_and_moves() -> None:
         ),
         ("*** Begin Patch\n*** Delete File: gone\n*** Delete File: gone\n*** End Patch", "twice"),
         ("*** Begin Patch\n*** Update File: gone\n@@\n-x\n*** End Patch", "not text"),
-        ("--- a/a.py\n+++ b/a.py\n@@ nonsense @@\n x\n", "no head of a hunk"),
+        ("--- a/a.py\n+++ b/a.py\n@@ nonsense @@\n x\n", "not a hunk header"),
         ("diff --git a/a.py b/a.py\nGIT binary patch\n", "Binary patches"),
     ],
 )

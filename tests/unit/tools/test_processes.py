@@ -99,7 +99,7 @@ async def test_a_command_outside_the_sandbox_says_so() -> None:
 
 async def test_processes_are_listed_read_and_killed() -> None:
     workspace = LiveWorkspace()
-    assert (await tell(workspace, action="list")).text == "No command was left running."
+    assert (await tell(workspace, action="list")).text == "No commands are running in the background."
     process = ToldProcess(
         "p1", "serve\n--all", OutputSnapshot("one\n"), OutputSnapshot("", CommandResult("", 3))
     )
@@ -206,7 +206,7 @@ async def test_a_script_makes_so_many_calls_and_no_more() -> None:
     answering = ScriptCallServer(process, {}, lambda name, given: tools.call(name, given, Report()), 3)
     await answering.run()
     assert len(tools.called) == 3
-    assert "all that one may make" in json.loads(process.written.split("\n")[3])["text"]
+    assert "the limit for one script" in json.loads(process.written.split("\n")[3])["text"]
 
 
 async def test_a_message_that_is_too_large_is_refused_and_not_read() -> None:

@@ -143,7 +143,7 @@ async def test_terminal_passes_the_command_on_unchanged() -> None:
     workspace.end = CommandResult("killed", None)
     result = await perform("terminal", workspace, command="a\nb", cwd="/project/sub", timeout_s="7")
     assert workspace.commands == [Command("a\nb", "/project/sub", 7)]
-    assert result.text == "killed\n[ended from outside, without an exit code]"
+    assert result.text == "killed\n[ended by something else, without an exit code]"
 
 
 async def test_plan_replaces_the_plan() -> None:

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
     [
         ("", "List the skills", "- ship: Ships it."),
         ("Ships", "Look for skills: Ships", "- ship: Ships it."),
-        ("cakes", "Look for skills: cakes", "No skill holds any of these words."),
+        ("cakes", "Look for skills: cakes", "No skill contains any of these words."),
     ],
 )
 async def test_without_a_name_skills_are_listed_or_looked_for(query: str, title: str, text: str) -> None:

@@ -49,7 +49,7 @@ describe("updates of the wire", () => {
   });
 
   it("know the whole command, and why one did not end by itself", () => {
-    const text = "one\ntwo\n[timed out after 30 s; the command and all it started were ended]";
+    const text = "one\ntwo\n[timed out after 30 s; the command and everything it started were ended]";
     const news = toCallNews({ toolCallId: "c", rawInput: { command: "make\nmake test" }, rawOutput: { text } });
     expect(news).toEqual({
       id: "c",
