@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from hermes_acp.agent.turn import Turn
     from hermes_acp.core.denied_paths import DeniedPath
 
-ABOUT_MCP: Final = "Show how the MCP servers stand, sign in at one or connect again"
-REDO_HINT = "force, to overwrite what others changed since"
+ABOUT_COMPACT: Final = "Summarise the older part of the conversation"
+ABOUT_MCP: Final = "Show the status of the MCP servers, sign in to one or reconnect"
+REDO_HINT = "force, to overwrite files that were changed since"
 ABOUT_MEMORY: Final = "Show the notes that wait for your approval, approve or reject them"
-ABOUT_SKILLS: Final = "Show the skills, whose they are, whether they are trusted and how they did"
+ABOUT_SKILLS: Final = "Show the skills: whose they are, whether they are trusted, and how often each was used"
 FAR_CONTEXT: Final = (
     "The files of this session are on the backend {backend}: no context file is in force. Instructions for agents that "
     "lie there, such as AGENTS.md, are read by the agent when it needs them; those of the folder here do not count."
@@ -91,7 +92,7 @@ def builtin_commands(
         place, likeness = services.skill_service.place_of(record), services.recall_service.kinship
         return to_markdown(await services.skill_service.overview(place, workspace_trust, likeness))
 
-    about_context = "Show which context files are in force and what the scanner found"
+    about_context = "Show which context files are used and what the scanner found"
     return SlashCommands(
         (
             SlashCommand("status", "Show the model, the mode and what the session has used", answer_status),
@@ -99,14 +100,12 @@ def builtin_commands(
             SlashCommand("skills", ABOUT_SKILLS, answer_skills),
         ),
         (
-            TurnCommand(
-                "compact", "Sum up the older part of the conversation", "what the summary must keep", _compact
-            ),
-            TurnCommand("undo", "Undo what the last turn changed in files", HINT, undo),
-            TurnCommand("redo", "Take back the last undo", REDO_HINT, redo),
+            TurnCommand("compact", ABOUT_COMPACT, "what the summary must keep", _compact),
+            TurnCommand("undo", "Undo the file changes of the last turn", HINT, undo),
+            TurnCommand("redo", "Undo the last undo", REDO_HINT, redo),
             TurnCommand(
                 "trust",
-                "Show what this folder brings along, and trust it or not",
+                "Show what this folder contains that needs your trust, and trust it or not",
                 "no, to trust nothing",
                 partial(_settle_trust, workspace_trust),
             ),
@@ -149,10 +148,10 @@ async def _settle_trust(workspace_trust: WorkspaceTrust, turn: "Turn", wish: str
     place = turn.record.cwd
     if wish.strip().lower() in ("no", "revoke"):
         workspace_trust.revoke(place)
-        return "Nothing that this folder brings along is trusted any more."
+        return "Nothing in this folder is trusted any more."
     items = workspace_trust.items(place)
     if not items:
-        return "This folder brings nothing along that would need to be trusted."
+        return "This folder contains nothing that needs your trust."
     untrusted = [item for item in items if not workspace_trust.is_trusted(place, item)]
     if not untrusted:
         listed = "\n".join(f"- {item.kind.replace('_', ' ')} {item.name}: {item.about}" for item in items)

@@ -29,10 +29,12 @@ if TYPE_CHECKING:
     from hermes_acp.tools.own.tool_sandbox import ToolSandboxes
 
 TOOL_DISABLED = (
-    "The tool {name} broke {count} times in a row and is put aside; "
-    "`hermes-acp tools allow {name}` ends that."
+    "The tool {name} failed {count} times in a row and is disabled; "
+    "`hermes-acp tools allow {name}` enables it again."
 )
-NOT_A_TOOL = "{path} is not used, as it is no tool yet: {fault} (`hermes-acp tools check {path}` shows all.)"
+NOT_A_TOOL = (
+    "{path} is not used: it is not a valid tool: {fault} (`hermes-acp tools check {path}` shows all.)"
+)
 ELSEWHERE = "The tool {name} is not used here: it works on files, and this session's are elsewhere."
 
 

@@ -88,7 +88,7 @@ def settle_pending(home: Path, wish: str) -> str:
     action, *wanted = shlex.split(wish) or [""]
     if action not in ("approve", "reject") or not wanted:
         if not waiting:
-            return "No note waits for your approval."
+            return "No notes wait for your approval."
         return f"{WAITING.format(notes=_counted(len(waiting)))}\n\n" + "\n\n".join(
             f"```\n{described(note)}\n```" for note in waiting
         )

@@ -70,14 +70,12 @@ class OAuthCoordinator:
             await servers.revive(name)
             return next(server_status_line(each) for each in servers.states() if each.name == name)
         if state.server_login is None:
-            return f"Nobody signs in at {name!r}: it is a program, or config.yaml names who you are there."
+            return (
+                f"There is no sign-in for {name!r}: it is a program, or config.yaml names who you are there."
+            )
         if wish == "logout":
             was_in = await state.server_login.sign_out()
-            return (
-                f"You are no longer signed in at {name!r}."
-                if was_in
-                else f"You were not signed in at {name!r}."
-            )
+            return f"You are signed out of {name!r}." if was_in else f"You were not signed in to {name!r}."
         return await self._lead(servers, state.server_login, turn.gate)
 
     async def _lead(self, servers: "McpServerPool", server_login: "ServerLogin", gate: Gate) -> str:
@@ -103,7 +101,7 @@ class OAuthCoordinator:
         if flow.failure:
             return f"{server_login.server!r}: {flow.failure} {server_login.login_prompt()}"
         await servers.revive(server_login.server)
-        return f"You are signed in at the MCP server {server_login.server!r}."
+        return f"You are signed in to the MCP server {server_login.server!r}."
 
 
 def server_status_line(state: "ServerState") -> str:

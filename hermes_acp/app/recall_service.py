@@ -228,7 +228,7 @@ class RecallService:
         return SemanticSearch(meaning.vectors, meaning.embedder, words, meaning.indexer.count_unknown)
 
     def _tell(self, trouble: HermesError) -> None:
-        sentence = f"Nothing is recalled by meaning: {trouble.sentence()}"
+        sentence = f"The search by meaning is not available: {trouble.sentence()}"
         if sentence not in self._told:
             self._told.add(sentence)
             self._news.append(sentence)

@@ -130,7 +130,7 @@ def sandbox_here(settings: "Settings | None", variables: Mapping[str, str], *roo
         return DetectedSandbox("none", remark="The sandbox is turned off in the settings.")
     if "/" in roots:
         return DetectedSandbox(
-            "none", remark="The whole machine is the workspace: there is nothing to keep out of."
+            "none", remark="The workspace is the whole machine, so a sandbox has nothing to protect."
         )
     return detect_sandbox(variables, roots)
 

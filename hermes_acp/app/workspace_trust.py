@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from hermes_acp.sessions.session import Session
 
 UNTRUSTED: Final = (
-    "This folder brings along what could run code or loosen policy, and is not used: {names}. "
+    "This folder contains settings that can run code or loosen your rules. They are not used: {names}. "
     "`/trust` shows it and lets you trust it."
 )
 DISTRUSTED_BY_EDITOR: Final = "welcome"
@@ -219,10 +219,10 @@ class WorkspaceTrust:
             except StorageError as error:
                 self.trust_for_process(place, items)
                 return f"Trusted until this process ends: {names}. {error.sentence()}"
-            return f"You trust what this folder brings along, until it changes: {names}."
+            return f"You trust these settings of the folder until they change: {names}."
         if answer == "allow_once":
             self.trust_for_process(place, items)
-            return f"You trust what this folder brings along, until this process ends: {names}."
+            return f"You trust these settings of the folder until this process ends: {names}."
         return _untrusted(items)
 
 
@@ -271,7 +271,7 @@ def _question(items: Sequence[TrustItem]) -> str:
     lines = "\n".join(
         f"{item.kind.replace('_', ' ')} {_shown(item.name)}: {_shown(item.about)}" for item in items
     )
-    return f"Trust what this folder brings along? It could run code or loosen policy.\n{lines}"
+    return f"Trust what this folder contains? It can run code or loosen your rules.\n{lines}"
 
 
 def _shown(text: str) -> str:

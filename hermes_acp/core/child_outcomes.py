@@ -11,8 +11,10 @@ from msgspec import Struct, structs
 
 from hermes_acp.core.events import ChildChanged, TurnEnded
 
-CUT_SHORT: Final = "The process ended while this call was running. What its child agents had come to by then:"
-UNLISTED: Final = "A task that is not listed here was not begun."
+CUT_SHORT: Final = (
+    "The process ended while this call was running. The results of its child agents up to then:"
+)
+UNLISTED: Final = "A task that is not listed here was not started."
 IN_DOUBT: Final = (
     "[The child agent did not finish: the process ended. What it was doing may have had its effect, all or a part of "
     "it: look at the present state before doing it again.]"

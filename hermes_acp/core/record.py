@@ -63,7 +63,7 @@ NOT_STARTED = (
     "The process ended before this call was started: nothing happened. Make it again if it is still wanted."
 )
 REPEATABLE = (
-    "The process ended while this call was running, so its outcome is lost. Making it again does no harm."
+    "The process ended while this call was running, so its outcome is lost. It is safe to make it again."
 )
 LOST = "The agent's process ended during this turn; everything up to that point is kept."
 UNFINISHED = "The agent's process ended while the conversation was being shortened; it is as it was."

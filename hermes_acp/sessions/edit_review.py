@@ -53,7 +53,7 @@ class EditReview:
         review = self._reviews.find(path)
         if review is None:
             raise BadRequest(
-                f"No edit of {path[:200]!r} is open in this session.", hint="List the edits again."
+                f"There is no open edit of {path[:200]!r} in this session.", hint="List the edits again."
             )
         await self._judge(review, judgement)
 
@@ -93,5 +93,5 @@ class EditReview:
         content = await workspace.read_for_edit(review.path)
         file = TextFile("") if content is None else decode(content, review.path)
         if content is not None and file.text != review.after:
-            raise WorkspaceError(f"{review.path} changed at this very moment.", hint="Judge it again.")
+            raise WorkspaceError(f"{review.path} changed at the same moment.", hint="Review it again.")
         await workspace.write(review.path, file.encode(text, review.path))

@@ -46,7 +46,7 @@ T = TypeVar("T")
 STEERS_NOTICE: Final = "Handed to the running turn; it is read before its next step."
 QUEUED_NOTICE: Final = "Waiting for the running turn; this message comes next."
 CONTINUE_NOTE: Final = (
-    "[The turn stopped here before it was done. Go on with it; what is done already need not be done again.]"
+    "[The turn stopped here before it was finished. Continue it; do not repeat what is already done.]"
 )
 
 
@@ -164,7 +164,7 @@ class Session:
                     if not self.record.can_resume:
                         raise BadRequest(
                             f"Session {self.id!r} has no turn that stopped before it was done.",
-                            hint="Give a prompt.",
+                            hint="Send a prompt.",
                         )
                     return await self._run(turn_id, (), gate)
             finally:
@@ -339,7 +339,7 @@ class Session:
         if self.record.layers:
             raise BadRequest(
                 "The session's system prompt has been fixed since its first turn.",
-                hint="Send the one it was begun with, or none; or fork the session.",
+                hint="Send the original one, or none; or fork the session.",
             )
         self.ledger.emit(instructions)
 

@@ -80,7 +80,9 @@ def checked_roots(cwd: str, more_roots: Sequence[str]) -> tuple[str, ...]:
     """Return a session's folders, the working directory first. Raises BadRequest for one that cannot serve."""
     for path in (cwd, *more_roots):
         if "\0" in path or not Path(path).is_absolute():
-            raise BadRequest(f"{path!r} is not an absolute path.", hint="Give the whole path of the folder.")
+            raise BadRequest(
+                f"{path!r} is not an absolute path.", hint="Send the absolute path of the folder."
+            )
         try:
             is_folder = Path(path).is_dir()
         except (OSError, ValueError) as error:

@@ -24,11 +24,11 @@ from hermes_acp.storage.transcript import Transcript
 
 MAX_NAMED: Final = 20
 FORCE: Final = ("force", "--force")
-HINT: Final = "how many turns, if not one; force, to undo what others changed since too"
+HINT: Final = "number of turns (default 1); force, to also undo files that were changed since"
 NOTHING: Final = (
     "There is nothing to undo: no turn of this session has changed a file or a note since the last undo."
 )
-NOTHING_RESTORED: Final = "There is no undo to take back."
+NOTHING_RESTORED: Final = "There is no undo to revert."
 
 
 class UndoRequest(Struct, frozen=True):
@@ -93,7 +93,7 @@ class TurnUndo:
         return answer_text(done, back, f"Undid {_counted(turns, done)}", again="`/undo force`")
 
     async def redo(self, words: str) -> str:
-        """Take back the last undo and give the answer for the user. Raises CheckpointError, StorageError."""
+        """Undo the last undo and give the answer for the user. Raises CheckpointError, StorageError."""
         try:
             wanted = parse_undo_request(words)
         except BadRequest as refusal:
@@ -114,7 +114,7 @@ class TurnUndo:
         if last == of_notes[0] and not done.is_refused:
             back = await self._remember(last)
         self._note(done, back, "took an undo back")
-        return answer_text(done, back, "The undo is taken back", again="`/redo force`")
+        return answer_text(done, back, "The undo was reverted", again="`/redo force`")
 
     async def restore(self, checkpoint_id: str, paths: Sequence[str] | None, *, force: bool) -> RestoreResult:
         """Take one checkpoint back, or what it did to some files. Raises BadRequest for one there is not."""
@@ -182,9 +182,9 @@ def answer_text(done: RestoreResult, back: RevertedNotes, headline: str, again: 
     parts: list[str] = []
     is_undo = headline.startswith("Undid")
     if done.restored or back.done:
-        parts.append(f"{headline}{'; `/redo` takes that back' if is_undo else ''}.")
+        parts.append(f"{headline}{'; `/redo` reverts that' if is_undo else ''}.")
     elif not done.conflicts and not back.left:
-        parts.append("Every file is as it was already.")
+        parts.append("No file needed to change.")
     if done.restored:
         parts.append(f"{'As they were before' if is_undo else 'Put back'}:\n{_listed(done.restored)}")
     if back.done:

@@ -125,7 +125,7 @@ async def test_errors_of_the_server_and_of_the_way_are_outcomes(unstable: Scene)
         assert await editor.prompt(session) == "end_turn"
         del server
     assert "the moon is in the wrong place" in outcome(unstable.provider.requests[1])
-    gone_in_the_call_or_before = ("nothing is known of its effect", "is not connected")
+    gone_in_the_call_or_before = ("its effect is not known", "is not connected")
     assert outcome(unstable.provider.requests[2]).endswith(
         tuple(f"{end}." for end in gone_in_the_call_or_before)
     )

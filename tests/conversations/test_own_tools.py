@@ -119,7 +119,7 @@ async def test_a_tool_that_breaks_says_how_and_is_put_aside_at_last(scene: Scene
     assert "1 in a row" in first
     assert "greet" in offered(requests[2 * MAX_CONSECUTIVE_FAILURES - 2])
     assert "greet" not in offered(requests[2 * MAX_CONSECUTIVE_FAILURES])
-    assert "put aside" in notices
+    assert "is disabled" in notices
 
 
 async def test_a_change_by_hand_is_asked_about_anew_and_used_from_the_next_turn(scene: Scene) -> None:

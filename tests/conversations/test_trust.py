@@ -39,7 +39,7 @@ async def test_rules_of_a_workspace_prevent_at_once_and_allow_when_trusted(scene
         cards = ShownSession(editor, session).cards
         assert [cards[each]["status"] for each in ("a1", "b1")] == ["failed", "failed"]
         trust, command = titles(editor)
-        assert "Trust what this folder brings along?" in trust
+        assert "Trust what this folder contains?" in trust
         assert "allow command sh -c true" in trust
         assert "sh -c true" in command
         editor.on[ASK] = allow("allow_workspace")

@@ -58,7 +58,7 @@ async def test_undo_and_redo_and_what_the_model_hears(checkpointed: Scene) -> No
         await editor.prompt(session, "/redo")
         assert path.read_text() == "one"
         await editor.prompt(session, "/redo")
-        assert "no undo to take back" in ShownSession(editor, session).text
+        assert "no undo to revert" in ShownSession(editor, session).text
         path.write_text("mine")
         await editor.prompt(session, "/undo 1")
         assert f"{path}: it was changed since" in ShownSession(editor, session).text
@@ -177,7 +177,7 @@ async def test_notes_of_an_undone_turn_are_taken_back_with_its_files(checkpointe
         notes.write_text(notes.read_text() + "§\nBy Kim.\n")
         await editor.prompt(session, "/undo")
         told = ShownSession(editor, session).text
-        assert "Undid 1 turn (write and note); `/redo` takes that back." in told
+        assert "Undid 1 turn (write and note); `/redo` reverts that." in told
         assert "Notes taken back:\n- Beta." in told
         assert notes.read_text() == "Alpha.\n§\nBy Kim.\n"
         assert not path.exists()
@@ -193,7 +193,7 @@ async def test_notes_of_an_undone_turn_are_taken_back_with_its_files(checkpointe
         assert notes.read_text() == "By Kim.\n§\nAlpha.\n§\nBeta.\n"
         assert path.read_text() == "one"
         await editor.prompt(session, "/redo")
-        assert ShownSession(editor, session).text.endswith("There is no undo to take back.")
+        assert ShownSession(editor, session).text.endswith("There is no undo to revert.")
 
 
 async def test_an_undo_that_is_refused_leaves_notes_as_they_are(checkpointed: Scene) -> None:

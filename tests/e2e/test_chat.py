@@ -127,7 +127,7 @@ async def test_commands_files_and_lines_are_completed(place: Place) -> None:
         await terminal.see("scripted-large")
         terminal.type("/und")
         await terminal.see("/undo")
-        await terminal.see("Undo what the last turn changed")
+        await terminal.see("Undo the file changes of the last turn")
         terminal.type("\x15@a")
         await terminal.see("@a.txt")
         terminal.type(TAB)

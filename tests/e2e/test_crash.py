@@ -62,4 +62,4 @@ async def test_a_killed_run_is_taken_up_without_a_prompt(tmp_path: Path) -> None
         assert CONTINUE_NOTE in str(server.requests[-1].body)
         again = await run_headless("--resume", "s1", environment=environment, cwd=tmp_path)
         assert again.code == 2
-        assert "no turn that stopped before it was done. Give a prompt." in again.errors
+        assert "no turn that stopped before it was done. Send a prompt." in again.errors

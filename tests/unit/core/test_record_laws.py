@@ -176,7 +176,7 @@ OPEN_CALL: tuple[Event, ...] = (
         ((), "nothing happened"),
         ((CallProposed("c", "tool", "A call", "other"), PermissionAsked("c")), "nothing happened"),
         ((CallProposed("c", "tool", "A call", "other"), CallStarted("c")), "look at the present state"),
-        ((CallStarted("c", is_repeatable=True),), "does no harm"),
+        ((CallStarted("c", is_repeatable=True),), "safe to make it again"),
     ],
 )
 def test_a_lost_call_is_told_by_how_far_it_had_come(behind: tuple[Event, ...], words: str) -> None:
