@@ -25,7 +25,7 @@ class LimitedBody(httpx2.AsyncByteStream):
         async for chunk in self._body:
             self._left -= len(chunk)
             if self._left < 0:
-                raise httpx2.ReadError("The answer is larger than is bearable.")
+                raise httpx2.ReadError("The answer is too large.")
             yield chunk
 
     async def aclose(self) -> None:

@@ -20,7 +20,7 @@ MAX_HEAD_BYTES: Final = 32 * 1024
 HEAD_TIMEOUT_S: Final = 10.0
 DONE_PAGE: Final = "You are signed in. This page can be closed."
 REFUSED_PAGE: Final = "The sign-in was refused. This page can be closed."
-FOREIGN_PAGE: Final = "This is not the answer that is waited for."
+FOREIGN_PAGE: Final = "This is not the expected answer."
 
 
 class CallbackServer:

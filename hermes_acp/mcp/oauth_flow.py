@@ -153,7 +153,9 @@ def require_safe_url(url: str, server: str) -> None:
     )
     if not is_plain and address.scheme != "https":
         where = plain(f"{address.scheme}://{address.hostname or ''}", 100)
-        raise SignInFailed(f"The sign-in would lead to {where}, which is no safe page; it was not begun.")
+        raise SignInFailed(
+            f"The sign-in would lead to {where}, which is not a safe page, so it was not started."
+        )
 
 
 def _why(error: BaseException, wait_s: float) -> str:
@@ -171,7 +173,7 @@ def _why(error: BaseException, wait_s: float) -> str:
         case httpx2.HTTPError():
             return f"The sign-in failed: an address of it cannot be reached ({type(error).__name__})."
         case OAuthFlowError() | ValueError() | httpx2.InvalidURL():
-            return f"The sign-in failed: what came back was not in order ({type(error).__name__})."
+            return f"The sign-in failed: the response was not valid ({type(error).__name__})."
         case StorageError():
             return error.sentence()
         case OSError():

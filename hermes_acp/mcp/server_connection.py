@@ -40,7 +40,8 @@ MIN_RETRY_DELAY_S: Final = 0.1
 MAX_RETRY_DELAY_S: Final = 30.0
 CLOSED: Final = "Connection closed"
 SLOW_NOTICE: Final = (
-    "The MCP server {name!r} is not connected yet: this turn goes on without its tools, a later one has them."
+    "The MCP server {name!r} is not connected yet: "
+    "this turn continues without its tools; a later one has them."
 )
 OFFLINE_NOTICE: Final = (
     "The MCP server {name!r} cannot be used: {why}. It is tried {further} times more, then when you write "
@@ -50,9 +51,7 @@ GIVEN_UP_NOTICE: Final = (
     "The MCP server {name!r} cannot be used: {why}. It was tried {tried} times; "
     "it is tried again when a tool of it is called, or in a new session."
 )
-CONNECTION_ERRORS: Final = (
-    "The connection to the server broke during the call; nothing is known of its effect."
-)
+CONNECTION_ERRORS: Final = "The connection to the server broke during the call; its effect is not known."
 
 
 class ServerConnection:

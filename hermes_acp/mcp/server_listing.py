@@ -114,11 +114,15 @@ def _prepare_tools(
         who = f"{plain(tool.name, 80)!r} of the MCP server {plain(server)!r}"
         said = describe_tool((tool.description or "")[:MAX_DESCRIPTION_CHARS], tool.input_schema)
         if said is None:
-            news.append(f"The tool {who} is left out: its parameters are no JSON Schema of bearable size.")
+            news.append(
+                f"The tool {who} is left out: its parameters are not a JSON Schema of acceptable size."
+            )
             continue
         room_bytes -= len(said.whole)
         if room_bytes < 0:
-            news.append(f"The tool {who} and those behind it are left out: they say too much of themselves.")
+            news.append(
+                f"The tool {who} and the ones after it are left out: their descriptions are too long."
+            )
             break
         cleaned = said if context.is_text_allowed(said.whole) else said.cleaned(context.clean)
         if cleaned is not said:

@@ -71,7 +71,7 @@ class ServerLogin:
         """Say how its user gets in."""
         name = plain(self.server)
         return (
-            f"The MCP server {name!r} wants you to sign in: write `/mcp login {name}` here, or run "
+            f"The MCP server {name!r} asks you to sign in: write `/mcp login {name}` here, or run "
             f"`hermes-acp mcp login {name}` in a terminal."
         )
 
@@ -125,7 +125,7 @@ class SignInFlow:
         self.is_begun = True
         from hermes_acp.mcp.oauth_flow import sign_in
 
-        self.failure = "The sign-in was given up."
+        self.failure = "The sign-in was cancelled."
         try:
             with self._scope:
                 await sign_in(self._spec, self._file, self._challenge, self._show)

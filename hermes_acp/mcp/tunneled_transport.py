@@ -111,7 +111,7 @@ class _Tunnel:
             whole = cast("dict[str, Any]", result)
             answer = JSONRPCResponse(jsonrpc="2.0", id=request_id, result=whole)
         elif "result" in outcome:
-            error = ErrorData(code=NO_RESULT, message="The result is no object")
+            error = ErrorData(code=NO_RESULT, message="The result is not an object")
             answer = JSONRPCError(jsonrpc="2.0", id=request_id, error=error)
         else:
             error = ErrorData.model_validate(outcome["error"])

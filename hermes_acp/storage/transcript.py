@@ -156,9 +156,9 @@ class Transcript:
         torn = content[sound.size_bytes :]
         if is_foreign(torn[: torn.find(b"\n") + 1]):
             self._error = self._error or StorageError(
-                f"Session {self.path.stem!r} holds what a newer hermes-acp wrote: "
+                f"Session {self.path.stem!r} contains events of a newer hermes-acp: "
                 "it can be read up to there, and not continued.",
-                hint="Update hermes-acp to go on with it.",
+                hint="Update hermes-acp to continue it.",
             )
             return events, 0
         if torn and not self._error:
@@ -213,7 +213,7 @@ class Transcript:
         state = os.fstat(self._descriptor)
         if not stat.S_ISREG(state.st_mode) or (state.st_nlink and state.st_size == self._size_bytes):
             return
-        done, hint = "changed by another program", "Open the session again to go on from what is sound of it."
+        done, hint = "changed by another program", "Open the session again to continue from its intact part."
         if not state.st_nlink:
             done, hint = "removed", "Start a new session."
         self._error = StorageError(

@@ -203,6 +203,6 @@ def _broken(address: WebAddress, trouble: Exception) -> WorkspaceError:
         case httpx2.TimeoutException():
             return WorkspaceError(f"{address.authority} stopped answering.")
         case httpx2.InvalidURL():
-            raise BadRequest(f"{address.url[:200]!r} is no web address.") from None
+            raise BadRequest(f"{address.url[:200]!r} is not a web address.") from None
         case _:
-            return WorkspaceError(f"{address.authority} broke the connection off, or does not speak HTTP.")
+            return WorkspaceError(f"{address.authority} closed the connection early, or does not speak HTTP.")

@@ -52,7 +52,7 @@ def read_page(content: bytes, content_type: str, url: str = "") -> str:
     """Return a page's text: HTML as Markdown, all else as it is. Raises WorkspaceError for what is no text."""
     kind = kind_of(content_type)
     if b"\0" in content[:PROBED_BYTES] and not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise WorkspaceError(f"It is {len(content):,} bytes of something that is no text.")
+        raise WorkspaceError(f"It is {len(content):,} bytes that are not text.")
     text = (
         content.decode(encoding_of(content, content_type), "replace").replace("\r\n", "\n").replace("\0", "")
     )

@@ -82,11 +82,11 @@ class SearchClient:
                 return WorkspaceError(f"{self.name} refused the query (HTTP {status}).", hint=self._advice())
             case 402 | 429 | 432:
                 return WorkspaceError(
-                    f"{self.name} takes no more queries now (HTTP {status}).", hint="Search less."
+                    f"{self.name} accepts no more queries now (HTTP {status}).", hint="Search less often."
                 )
             case _:
                 return WorkspaceError(
-                    f"{self.name} failed (HTTP {status}).", hint="Try again, or other words."
+                    f"{self.name} failed (HTTP {status}).", hint="Try again, or use other words."
                 )
 
     def _advice(self) -> str:

@@ -93,18 +93,19 @@ def read_address(written: str) -> WebAddress:
     shown = written[:200]
     if len(written) > MAX_URL_CHARACTERS or any(ord(each) <= 32 or ord(each) == 127 for each in written):
         raise BadRequest(
-            f"The URL {shown!r} holds blanks, or is too long.", hint="Quote it as %20 or shorten it."
+            f"The URL {shown!r} contains spaces, or is too long.", hint="Quote it as %20 or shorten it."
         )
     try:
         parts = urlsplit(written)
         port = parts.port
     except ValueError:
-        raise BadRequest(f"{shown!r} is no URL.", hint="Give one like https://host/path.") from None
+        raise BadRequest(f"{shown!r} is not a URL.", hint="Use one like https://host/path.") from None
     if parts.scheme not in ("http", "https") or "\\" in written:
-        raise BadRequest(f"{shown!r} is no web address.", hint="It must begin with https:// or http://.")
+        raise BadRequest(f"{shown!r} is not a web address.", hint="It must start with https:// or http://.")
     if "@" in parts.netloc:
         raise BadRequest(
-            "The URL holds a user name or password.", hint="Leave it out; nothing is signed in to."
+            "The URL contains a user name or password.",
+            hint="Leave it out; pages are fetched without a sign-in.",
         )
     return WebAddress(
         parts.scheme,
@@ -124,21 +125,21 @@ def _read_host(written: str) -> str:
             address = IPv6Address(host)
             return str(address.ipv4_mapped or address)
         except ValueError:
-            raise BadRequest(f"{host[:80]!r} is no IPv6 address.", hint="Check it.") from None
+            raise BadRequest(f"{host[:80]!r} is not an IPv6 address.", hint="Check it.") from None
     if not host.isascii():
         import idna
 
         try:
             host = idna.encode(host, uts46=True).decode()
         except idna.IDNAError:
-            raise BadRequest(f"{host[:80]!r} is no name of a host.", hint="Check its spelling.") from None
+            raise BadRequest(f"{host[:80]!r} is not a host name.", hint="Check its spelling.") from None
     if _NUMBER.match(host.rpartition(".")[2]):
         try:
             return str(IPv4Address(inet_aton(host)))  # as browsers and resolvers read 0x7f.1 or 2130706433
         except OSError:
-            raise BadRequest(f"{host[:80]!r} is no IPv4 address.", hint="Check it.") from None
+            raise BadRequest(f"{host[:80]!r} is not an IPv4 address.", hint="Check it.") from None
     if not _NAME.match(host):
-        raise BadRequest(f"{host[:80]!r} is no name of a host.", hint="Give a URL like https://host/path.")
+        raise BadRequest(f"{host[:80]!r} is not a host name.", hint="Use a URL like https://host/path.")
     return host
 
 

@@ -140,7 +140,7 @@ async def test_a_server_that_says_too_much_of_itself_is_cut_off(tmp_path: Path) 
     tools = f"[{tool()} | {{'name': f't{{n:03}}', 'description': 'word ' * 1600}} for n in range(400)]"
     async with at_work(tmp_path, python_server(server(tools), "h")) as playground:
         assert 100 < len(playground.servers.tools()) < 400
-        assert "say too much of themselves" in "\n".join(playground.servers.news())
+        assert "descriptions are too long" in "\n".join(playground.servers.news())
 
 
 async def test_a_pattern_for_answers_holds_nobody_up(tmp_path: Path) -> None:

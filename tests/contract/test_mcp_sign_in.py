@@ -218,9 +218,9 @@ async def test_nobody_comes_and_no_port_stays_open(tmp_path: Path) -> None:
 async def test_a_sign_in_never_leads_to_an_unsafe_page(tmp_path: Path, link: str) -> None:
     from hermes_acp.mcp.oauth_flow import require_safe_url
 
-    with pytest.raises(SignInFailed, match="no safe page"):
+    with pytest.raises(SignInFailed, match="not a safe page"):
         require_safe_url(link, "http://127.0.0.1:80/mcp")
-    with pytest.raises(SignInFailed, match="no safe page"):
+    with pytest.raises(SignInFailed, match="not a safe page"):
         require_safe_url("http://127.0.0.1/x", "https://mcp.example.com/mcp")
     require_safe_url("https://elsewhere.example/authorize", "https://mcp.example.com/mcp")
 

@@ -164,9 +164,9 @@ async def test_what_is_no_text_is_not_even_loaded(server: WebServer) -> None:
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (b"", "broke the connection off"),
+        (b"", "closed the connection early"),
         (b"nonsense\r\n\r\n", "does not speak HTTP"),
-        (b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort", "broke the connection off"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort", "closed the connection early"),
         (b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n" + PAUSE, "within 0.5 s"),
         (b"HTTP/1.1 200 OK\r\ncontent-encoding: br\r\ncontent-type: text/plain\r\n\r\nx", "not asked for"),
     ],
@@ -206,7 +206,7 @@ async def test_a_service_asked_by_get_gets_its_query_quoted(server: WebServer) -
     ("status", "body", "told"),
     [
         ("401 Unauthorized", "{}", "refused the query"),
-        ("429 Too Many Requests", "{}", "takes no more queries"),
+        ("429 Too Many Requests", "{}", "accepts no more queries"),
         ("500 Oh", "{}", "failed"),
         ("302 Found", "{}", "failed"),
         ("200 OK", "<html>", "not JSON"),

@@ -30,7 +30,7 @@ def check_checkpoints(setup: StoreSetup) -> Iterator[CheckResult]:
     torn = sum(note.is_torn for note in notes)
     if lost:
         names = ", ".join(note.id for note in lost[:5])
-        text = f"{len(lost)} of {len(notes)} checkpoints have lost what they kept ({names})."
+        text = f"{len(lost)} of {len(notes)} checkpoints have lost their content ({names})."
         yield CheckResult("note", text, "They cannot be undone; all others can.")
     elif notes:
         yield CheckResult("fine", f"{len(notes)} checkpoints can be undone.")

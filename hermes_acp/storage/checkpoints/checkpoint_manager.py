@@ -94,7 +94,7 @@ class CheckpointManager:
         try:
             return await run_sync(run, abandon_on_cancel=not to_the_end, limiter=self._threads)
         except OSError as error:
-            raise CheckpointError(f"Checkpoints cannot be had: {error}.") from error
+            raise CheckpointError(f"Checkpoints are not available: {error}.") from error
         finally:
             stop.set()
 
@@ -150,7 +150,7 @@ class CheckpointManager:
         )
 
     async def redo(self, session_id: str, *, force: bool) -> RestoreResult:
-        """Take back the last undo."""
+        """Undo the last undo."""
         return await self._restore(
             lambda store, wish: _restoration(store).redo(session_id, wish), session_id, force=force
         )

@@ -66,7 +66,7 @@ class CheckpointRestorer:
         return self._take_back(chosen, notes, wish, "undo")
 
     def redo(self, session_id: str, wish: RestoreRequest) -> RestoreResult:
-        """Take back the last undo that holds."""
+        """Undo the last undo that holds."""
         notes = self._store.checkpoint_index.of_session(session_id)
         undos = [note for note in notes if note.kind == "undo" and not note.undone_by]
         chosen = undos[-1:]

@@ -123,7 +123,7 @@ class ShadowGit:
         if process.returncode not in fine:
             told = errors.decode("utf-8", "replace").strip()[:MAX_STDERR_CHARACTERS]
             raise GitCommandError(
-                f"git {_named(arguments)} failed ({process.returncode}): {told or 'no word why'}."
+                f"git {_named(arguments)} failed ({process.returncode}): {told or 'no error message'}."
             )
         return output
 

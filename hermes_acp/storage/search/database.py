@@ -219,7 +219,7 @@ class Database:
                     self._move_away()
         except OSError as error:
             return storage_error("set aside the damaged index", self.path, error)
-        return DatabaseDamaged(f"The session index {self.path} was damaged.", hint="It is being made anew.")
+        return DatabaseDamaged(f"The session index {self.path} was damaged.", hint="It is being rebuilt.")
 
     def _move_away(self) -> None:
         number = 1
@@ -233,7 +233,7 @@ class Database:
             raise storage_error("set aside the damaged index", self.path, error) from error
         self.set_aside = target
         self._news.append(
-            f"The session index was damaged: it is kept as {target} and made anew from the sessions' records."
+            f"The session index was damaged: it is kept as {target} and rebuilt from the session records."
         )
 
     async def aclose(self) -> None:

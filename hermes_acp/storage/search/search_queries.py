@@ -96,7 +96,7 @@ def parse(text: str) -> SearchExpression:
         joins = False
     if not groups:
         raise BadRequest(
-            f"There is no word to search for in {text[:80]!r}.", hint='Give words, "a phrase" or a begin*.'
+            f"There is no word to search for in {text[:80]!r}.", hint='Use words, "a phrase" or a begin*.'
         )
     return SearchExpression(tuple(groups))
 

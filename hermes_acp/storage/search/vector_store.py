@@ -150,7 +150,7 @@ class VectorStore:
             return result
         except (apsw.CorruptError, apsw.NotADBError) as error:
             self._remove()
-            raise self._storage_error(error, "It is begun anew at its next use.") from error
+            raise self._storage_error(error, "It is rebuilt at its next use.") from error
         except apsw.Error as error:
             raise self._storage_error(
                 error, "Check that its folder is writable and the disk not full."

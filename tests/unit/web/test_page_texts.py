@@ -138,5 +138,5 @@ def test_what_is_no_text_is_refused_by_its_kind(kind: str) -> None:
 
 
 def test_what_is_no_text_is_refused_by_its_bytes() -> None:
-    with pytest.raises(WorkspaceError, match="no text"):
+    with pytest.raises(WorkspaceError, match="not text"):
         read_page(b"PK\x03\x04\0\0", "text/plain")
