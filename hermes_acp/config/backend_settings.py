@@ -1,7 +1,6 @@
-"""Where commands run and files lie: the settings of each backend.
+"""The settings of each backend: where commands run and where files are.
 
-Knows: every setting, its bounds and its default. Does not know: how a backend works.
-All of it is a person's own: nothing is read from a workspace, so no repository can widen a container.
+Nothing here is ever read from a workspace, so no repository can loosen a container.
 """
 
 from typing import TYPE_CHECKING, Annotated, Final, Literal
@@ -27,81 +26,118 @@ def _check_network(name: str) -> str:
 
 
 class DockerSettings(Section):
-    """A container on this machine, by docker or podman. `image` must be there: none is ever pulled.
-
-    `network` is the name of one of the engine's networks; `host` is none that a container may have.
-    """
+    """A container on this machine, run by Docker or Podman."""
 
     image: Word | None = None
+    """Image of the container. It must exist on this machine; no image is ever pulled."""
     engine: Literal["docker", "podman"] = "docker"
+    """Container engine."""
     runtime: Word | None = None
+    """Another runtime than the engine's default, such as `runsc`."""
     network: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*$"), AfterValidator(_check_network)] = (
         NO_NETWORK
     )
+    """Name of one of the engine's networks. `host` is not allowed."""
     memory_mb: Megabytes = 2048
+    """Memory in megabytes. The container has no swap."""
     cpus: Positive = 2.0
+    """Processors it can use."""
     pids: Annotated[int, Field(ge=16, le=32768)] = 256
+    """Processes it can have at once."""
     tmp_mb: Megabytes = 512
+    """Size of its `/tmp` in megabytes. This counts towards its memory."""
     start_timeout_s: Positive = 60.0
+    """Seconds to wait for the container to start."""
 
 
 class SshSettings(Section):
-    """A machine reached by the system's own ssh, with whatever is configured for it there.
-
-    `folder` is the folder there in which sessions work; without it, the session's own path, which has to be there too.
-    """
+    """Another machine, reached with the system's own ssh and its configuration."""
 
     host: Word | None = None
+    """The machine: a name from your ssh configuration, or an address."""
     user: Word | None = None
+    """User on that machine. Default: your ssh configuration."""
     port: Annotated[int, Field(ge=1, le=65535)] | None = None
+    """Port. Default: your ssh configuration."""
     identity_file: Folder | None = None
+    """Key file. Default: your ssh configuration."""
     config_file: Folder | None = None
+    """Configuration file to use instead of `~/.ssh/config`."""
     folder: Folder | None = None
+    """Folder on that machine in which sessions work. Default: the session's own path, which must exist there."""
     connect_timeout_s: Positive = 20.0
+    """Seconds to wait for a connection."""
 
 
 class SingularitySettings(Section):
-    """A container without a daemon, by apptainer or singularity; `image` is a file, a folder or an address."""
+    """A container without a daemon, run by Apptainer or Singularity."""
 
     image: Annotated[str, Field(min_length=1, pattern=r"^[^-\s]\S*$")] | None = None
+    """File, folder or address that the instance starts from."""
     network: bool = False
+    """Whether the instance can use this machine's network."""
     memory_mb: Megabytes | None = None
+    """Memory in megabytes."""
     cpus: Positive | None = None
+    """Processors it can use."""
     pids: Annotated[int, Field(ge=16, le=32768)] | None = None
+    """Processes it can have at once."""
     start_timeout_s: Positive = 120.0
+    """Seconds to wait for the instance to start."""
 
 
 class ModalSettings(Section):
-    """A sandbox at Modal; its keys are Modal's own (`modal setup`, MODAL_TOKEN_ID and MODAL_TOKEN_SECRET)."""
+    """A sandbox at Modal. Sign in with `modal setup`, or set `MODAL_TOKEN_ID` and `MODAL_TOKEN_SECRET`."""
 
     image: Word = "python:3.12-slim"
+    """Image of the sandbox, from a registry."""
     app: Word = "hermes-acp"
+    """App at Modal that the sandbox belongs to."""
     folder: Folder = "/workspace"
+    """Folder in the sandbox in which the session works."""
     network: bool = True
+    """Whether the sandbox has a network."""
     memory_mb: Megabytes = 2048
+    """Memory in megabytes."""
     cpus: Positive = 2.0
+    """Processors it can use."""
     timeout_s: Annotated[int, Field(ge=60, le=86400)] = 3600
+    """Seconds after which the sandbox always ends."""
 
 
 class DaytonaSettings(Section):
-    """A sandbox at Daytona; its key is in DAYTONA_API_KEY, `snapshot` or `image` names what it is made from."""
+    """A sandbox at Daytona. Its key is in `DAYTONA_API_KEY`. Set `snapshot` or `image`."""
 
     snapshot: Word | None = None
+    """Snapshot at Daytona that the sandbox is created from."""
     image: Word | None = None
+    """Image to create it from instead."""
     folder: Folder = "/home/daytona/workspace"
+    """Folder in the sandbox in which the session works."""
     network: bool = True
+    """Whether the sandbox has a network."""
     idle_minutes: Annotated[int, Field(ge=1)] = 15
+    """Idle minutes after which Daytona stops and deletes the sandbox."""
     start_timeout_s: Positive = 120.0
+    """Seconds to wait for the sandbox to start."""
 
 
 class VercelSettings(Section):
-    """A sandbox at Vercel; VERCEL_OIDC_TOKEN opens it, or VERCEL_TOKEN with VERCEL_TEAM_ID and VERCEL_PROJECT_ID."""
+    """A sandbox at Vercel.
+
+    Set `VERCEL_OIDC_TOKEN`, or `VERCEL_TOKEN` with `VERCEL_TEAM_ID` and `VERCEL_PROJECT_ID`.
+    """
 
     image: Word | None = None
+    """Image of the sandbox. Default: Vercel's own."""
     api_url: Annotated[str, Field(pattern=r"^https?://\S+$")] | None = None
+    """API address, if it is not Vercel's own."""
     folder: Folder = "/vercel/sandbox/workspace"
+    """Folder in the sandbox in which the session works."""
     vcpus: Annotated[int, Field(ge=1, le=32)] = 2
+    """Processors it can use."""
     timeout_s: Annotated[int, Field(ge=60, le=86400)] = 1800
+    """Seconds after which the sandbox always ends."""
 
 
 def configured_backends(settings: "Settings") -> tuple[str, ...]:

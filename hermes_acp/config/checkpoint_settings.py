@@ -1,7 +1,4 @@
-"""What is kept so that turns can be undone: its settings.
-
-Knows: every setting, its bounds and its default. Does not know: how it is kept.
-"""
+"""The settings of checkpoints."""
 
 from typing import Annotated
 
@@ -11,13 +8,15 @@ from hermes_acp.config.settings_section import Positive, Section
 
 
 class CheckpointSettings(Section):
-    """How much is kept of each folder: so many turns, for so many days, in so many bytes in all.
-
-    A file of more than `largest_file_bytes` is left out, by name.
-    """
+    """How much is kept per folder, so that turns can be undone."""
 
     enabled: bool = True
+    """Whether turns can be undone."""
     keep_turns: Annotated[int, Field(ge=1, le=100_000)] = 200
+    """Turns kept per folder."""
     keep_days: Positive = 30.0
+    """Days for which turns are kept."""
     largest_file_bytes: Annotated[int, Field(ge=1024)] = 10 << 20
+    """Larger files are left out; they are listed by name."""
     largest_store_bytes: Annotated[int, Field(ge=1 << 20)] = 2 << 30
+    """Maximum size per folder. When it is exceeded, the older half is deleted."""

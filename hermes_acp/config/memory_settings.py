@@ -1,7 +1,4 @@
-"""The settings of the agent's notes for later sessions, and of a service outside that remembers too.
-
-Knows: their defaults, that there is one service at most. Does not know: what is noted, or where.
-"""
+"""The settings of notes for later sessions and of an external memory service."""
 
 from typing import Annotated, Final
 
@@ -24,25 +21,31 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
 
 class MemoryServiceSettings(Section):
-    """Which service remembers, under which names, and the variable its key is in.
-
-    Without an editor it is neither asked nor told anything, unless `in_headless` says so.
-    """
+    """A memory service outside this machine. At most one is used."""
 
     provider: Annotated[str, AfterValidator(_known)]
+    """The service."""
     api_key_variable: str | None = None
+    """Variable that holds its key, if it is not the usual one."""
     base_url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
+    """Address of the service, if you run it yourself."""
     workspace: Name = "hermes-acp"
+    """Name under which the service keeps what it remembers."""
     user: Name = "user"
+    """Name of the user there."""
     in_headless: bool = False
+    """Whether `hermes-acp run` uses the service too."""
 
 
 class MemorySettings(Section):
-    """Whether notes are kept and shown at all, whether each change is put to the user first, and who remembers too."""
+    """Notes for later sessions."""
 
     enabled: bool = True
+    """Whether the agent keeps notes for later sessions and sees them."""
     ask: bool = False
+    """Whether you are asked before each change of a note."""
     service: MemoryServiceSettings | None = None
+    """A memory service, by name or with its settings."""
 
     @field_validator("service", mode="before")
     @classmethod

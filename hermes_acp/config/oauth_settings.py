@@ -1,7 +1,4 @@
-"""How users sign in at an MCP server, where that is not found out at the server itself.
-
-Knows: what may be configured. Does not know: what is done with it.
-"""
+"""The OAuth settings of an MCP server."""
 
 from pydantic import Field
 
@@ -9,9 +6,13 @@ from hermes_acp.config.settings_section import Section
 
 
 class OAuthSettings(Section):
-    """What somebody registered for this program at the server's authorization server."""
+    """An OAuth client that you registered, for servers without dynamic client registration."""
 
     client_id: str = ""
+    """ID of the client you registered."""
     client_secret: str = ""
+    """Its secret."""
     client_metadata_url: str = Field(default="", pattern=r"^(https://[^\s/]+/[^\s]+)?$")
+    """Address of a client metadata document, for servers that read one."""
     port: int = Field(default=0, ge=0, le=65535)
+    """Port of the OAuth callback on this machine. `0`: any free port."""

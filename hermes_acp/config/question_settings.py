@@ -4,6 +4,7 @@ from hermes_acp.config.settings_section import Positive, Section
 
 
 class QuestionSettings(Section):
-    """How many seconds a question waits for its user's answer; null is as long as it takes."""
+    """Permission questions."""
 
     timeout_s: Positive | None = None
+    """Seconds after which a permission question counts as unanswered. Default: questions wait forever."""

@@ -1,8 +1,4 @@
-"""The settings of finding things by their meaning.
-
-Knows: whose model makes the vectors, and that nothing leaves the machine unless somebody said so. Does not know: any
-model, what is looked for.
-"""
+"""The settings of search by meaning. By default no text leaves the machine for it."""
 
 from typing import Annotated, Literal, Self
 
@@ -12,18 +8,20 @@ from hermes_acp.config.settings_section import ProviderName, Section
 
 
 class RecallSettings(Section):
-    """Who tells what texts mean: nobody, a model on this machine, or a provider's endpoint for embeddings.
-
-    `provider` and `model` are for that endpoint; without a provider it is the one that answers. `most_texts` is how
-    many texts one process has embedded in the background.
-    """
+    """Search by meaning."""
 
     embeddings: Literal["off", "local", "provider"] = "off"
+    """Where embeddings come from: nowhere, a model on this machine, or a provider."""
     provider: ProviderName | None = None
+    """Provider of the embeddings. Default: the current provider."""
     model: str | None = Field(default=None, min_length=1)
+    """Embedding model, such as `text-embedding-3-small`. Required with `embeddings: provider`."""
     dimensions: Annotated[int, Field(ge=16, le=4096)] | None = None
+    """Length of the vectors, if the model supports several."""
     most_texts: Annotated[int, Field(ge=0)] = 2_000
+    """Passages that one process embeds in the background."""
     names_skills: bool = True
+    """Whether the model is told which skills match a prompt by meaning."""
 
     @model_validator(mode="after")
     def _check_names_model(self) -> Self:

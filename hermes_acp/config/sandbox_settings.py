@@ -1,7 +1,4 @@
-"""The settings of the sandbox that commands run in.
-
-Knows: their bounds and defaults. Does not know: how they are kept.
-"""
+"""The settings of the sandbox that commands run in."""
 
 import re
 from typing import Annotated, Final, Literal
@@ -47,20 +44,23 @@ Hosts = tuple[Annotated[str, AfterValidator(_host)], ...]
 
 
 class SandboxSettings(Section):
-    """When commands run in a sandbox, and what they can do there.
-
-    `mode`: `auto` confines what the mode `auto` runs unasked, `on` every command, `off` none. `network` is off, on, or
-    a list of hosts. `read_only` and `writable` are folders beside the session's own, `variables` are passed on beside
-    the usual ones; a name may end in a star. `memory` is each process's, and that of all where this user may
-    make control groups. Sizes may be written as `4G`.
-    """
+    """Which commands run in a sandbox, and what they can do there."""
 
     mode: Annotated[Literal["auto", "on", "off"], BeforeValidator(_switch)] = "auto"
+    """Which commands are confined: those you did not approve (`auto`), all (`on`), none (`off`)."""
     network: Annotated[Literal["off", "on"] | Hosts, BeforeValidator(_switch)] = "off"
+    """What confined commands can reach: nothing, everything (`on`), or a list of hosts."""
     read_only: tuple[Folder, ...] = ()
+    """Folders they can read, besides the system, toolchains and the session's own folders."""
     writable: tuple[Folder, ...] = ()
+    """Folders they can change, besides the session's own."""
     variables: tuple[str, ...] = ()
+    """Environment variables they get besides the usual ones. A name can end in `*`."""
     max_processes: Annotated[int, Field(ge=16, le=100_000)] = 512
+    """Processes at once."""
     memory: Size | None = None
+    """Memory per process, such as `8G`. Default: three quarters of the machine's."""
     file_size: Size | None = None
+    """Size of the largest file they can write, such as `1G`."""
     cpu_s: Annotated[int, Field(ge=1)] | None = None
+    """Seconds of CPU time per process."""

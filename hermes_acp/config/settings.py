@@ -1,8 +1,8 @@
 """The settings a person writes: `config.yaml` and `.env` in the home folder.
 
-Knows: every setting, its bounds and its default. Does not know: who uses it.
-Order, strongest first: command-line flags, environment variables, `.env`, `config.yaml`, defaults. Nothing is ever
-read from the workspace: a repository cannot configure the agent that opens it.
+In order of precedence: command-line flags, environment variables, `.env`, `config.yaml`, defaults. Nothing is ever
+read from the workspace: a repository cannot configure the agent that opens it. The text below each field is its line in
+`docs/reference/settings.md`.
 """
 
 from collections.abc import Mapping
@@ -42,26 +42,34 @@ Price = Annotated[float, Field(ge=0)]
 
 
 class ProviderSettings(Section):
-    """How to reach one vendor. Keys belong in `.env`; `api_key_variable` names the one that holds it, or
-    `api_key_variables` several, used in turn when one is refused, limited or used up.
-
-    `wire` names another wire format than the preset's, `tool_calls: text` is for models without calls of their own.
-    `profile` is one of Amazon's, the other three are Google's: where keys are borrowed (`config.loans`).
-    """
+    """How to reach one provider. Keys belong in `.env`."""
 
     base_url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
+    """Address of the provider. Default: the provider's own."""
     api_key_variable: str | None = None
+    """Variable that holds the key, if it is not the usual one."""
     api_key_variables: tuple[str, ...] = ()
+    """Several such variables. The next key is used when one is refused, rate-limited or out of credit."""
     profile: str | None = None
+    """AWS profile that provides credentials. Only for `bedrock`. Default: `AWS_PROFILE`."""
     project: str | None = None
+    """Google Cloud project. Only for `vertex`. Default: `GOOGLE_CLOUD_PROJECT`."""
     location: str | None = None
+    """Google Cloud location. Only for `vertex`. Default: `GOOGLE_CLOUD_LOCATION`, else `global`."""
     credentials_file: str | None = None
+    """Key file of a service account. Only for `vertex`. Default: `GOOGLE_APPLICATION_CREDENTIALS`."""
     headers: dict[str, str] = Field(default_factory=dict[str, str])
+    """More HTTP headers. Do not put keys here."""
     wire: Literal["anthropic", "bedrock", "gemini", "openai_compatible", "openai_responses"] | None = None
+    """Wire format, if it is not the provider's usual one."""
     tool_calls: Literal["native", "text"] | None = None
+    """`text` for models without tool calls of their own."""
     connect_timeout_s: Positive = 10.0
+    """Seconds to wait for a connection."""
     silence_timeout_s: Positive | None = None
+    """Seconds without data after which a model call fails. Default: depends on the endpoint."""
     first_word_timeout_s: Positive | None = None
+    """Seconds until the first data of an answer. Default: depends on the endpoint."""
 
     @model_validator(mode="after")
     def _check_one_key_setting(self) -> Self:
@@ -76,36 +84,52 @@ class ProviderSettings(Section):
 
 
 class ModelSettings(Section):
-    """What the user knows better of a model than the catalog: tokens, and dollars a million tokens."""
+    """Corrections to the model catalog for one model."""
 
     window_tokens: Annotated[int, Field(ge=1000)] | None = None
+    """Context window in tokens."""
     max_output_tokens: Annotated[int, Field(ge=1)] | None = None
+    """Maximum tokens of one answer."""
     input_usd: Price | None = None
+    """Price of input, in dollars per million tokens."""
     output_usd: Price | None = None
+    """Price of output, in dollars per million tokens."""
     cached_usd: Price | None = None
+    """Price of cached input, in dollars per million tokens."""
     efforts: tuple[Effort, ...] | None = None
+    """Levels of reasoning effort that the model supports."""
     sees: bool | None = None
+    """Whether the model accepts images."""
 
 
 class BudgetSettings(Section):
-    """What one turn may use; steps that made only cheap calls are given back, `max_refunds` of them."""
+    """What one turn can use."""
 
     max_steps: Annotated[int, Field(ge=1)] | None = 100
+    """Steps per turn. A step is a model call; refunded steps do not count. `null` for no limit."""
     max_tokens: Annotated[int, Field(ge=1)] | None = None
+    """Tokens per turn, input and output, cached input included, if the endpoint reports them."""
     max_cost_usd: Positive | None = None
+    """Cost per turn in US dollars, if the price is known."""
     timeout_s: Positive | None = None
+    """Seconds per turn."""
     max_refunds: Annotated[int, Field(ge=0)] = 20
+    """Steps per turn that are refunded because they only read files or searched."""
     tool_timeout_s: Positive = 3600.0
+    """Maximum seconds of one tool call. A tool without a timeout of its own gets 600. Time spent asking you never
+    counts.
+    """
 
 
 class CompactionSettings(Section):
-    """When a conversation is shortened: at which share of the model's window, and which share stays word for word.
-
-    `at` null leaves it to the endpoint to say that its window is full.
-    """
+    """When a long conversation is compacted."""
 
     at: Annotated[float, Field(gt=0.1, le=1)] | None = 0.8
+    """Share of the context window at which the conversation is compacted. `null`: only when the endpoint reports a
+    full window.
+    """
     keep: Annotated[float, Field(ge=0, le=0.5)] = 0.2
+    """Share of the context window kept word for word at the end of the conversation. At most half of `at`."""
 
     @model_validator(mode="after")
     def _check_leaves_room(self) -> Self:
@@ -115,33 +139,40 @@ class CompactionSettings(Section):
 
 
 class DelegationSettings(Section):
-    """How many child agents one call may have, how many of them work at once, how many steps each may take."""
+    """Limits of child agents."""
 
     max_parallel: Annotated[int, Field(ge=1, le=16)] = 3
+    """Child agents of one call that run at the same time."""
     max_children: Annotated[int, Field(ge=1, le=64)] = 8
+    """Tasks in one call."""
     max_steps: Annotated[int, Field(ge=1)] = 40
+    """Steps of one child agent, within what is left of the turn."""
 
 
 class RetrySettings(Section):
-    """How often a step is tried again, and the first wait in seconds; each further wait doubles.
-
-    `jitter` is the share of a wait left to chance; `rest_s` is how long a model that failed is passed over where
-    another stands behind it.
-    """
+    """How failed model calls are retried."""
 
     attempts: Annotated[int, Field(ge=1, le=10)] = 4
+    """Attempts per model call."""
     first_wait_s: Positive = 1.0
+    """Seconds before the first retry. Each further wait doubles."""
     longest_wait_s: Positive = 30.0
+    """Maximum seconds between two retries."""
     longest_retry_after_s: Positive = 300.0
+    """Longest wait that an endpoint can request if no fallback is left."""
     jitter: Annotated[float, Field(ge=0, le=1)] = 0.25
+    """Share of each wait that is random."""
     rest_s: Positive = 60.0
+    """Seconds during which a failed model is skipped. Doubles with each further failure, up to 900."""
 
 
 class FallbackSettings(Section):
-    """A model to go on with when the one before it fails: `provider/model`, or the two apart."""
+    """A model to fall back to: `provider/model`, or both as fields."""
 
     provider: ProviderName
+    """Provider of the fallback."""
     model: str = ""
+    """Model at that provider."""
 
     @model_validator(mode="before")
     @classmethod
@@ -153,17 +184,23 @@ class FallbackSettings(Section):
 
 
 class McpServerSettings(Section):
-    """How to reach one MCP server: a program to start, or an address."""
+    """How to reach one MCP server: a program to start, or an address. Set `command` or `url`."""
 
     command: str | None = Field(default=None, min_length=1)
+    """Program to start. It is not looked up inside the opened project."""
     args: tuple[str, ...] = ()
+    """Arguments of the program."""
     env: dict[str, str] = Field(default_factory=dict[str, str])
+    """Environment variables of the program, besides those that commands get."""
     url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
+    """Address of a running server."""
     headers: dict[str, str] = Field(default_factory=dict[str, str])
+    """HTTP headers. With `Authorization` among them, there is no login."""
     transport: Literal["http", "sse"] = "http"
+    """Transport of a server with a `url`."""
     oauth: OAuthSettings = OAuthSettings.defaults()
     tools: tuple[str, ...] = ()
-    """Patterns of the tools that are offered; all of them where there is none."""
+    """Patterns of the tools to offer, such as `search_*`. Default: all."""
 
     @model_validator(mode="after")
     def _check_one_transport(self) -> Self:
@@ -176,23 +213,37 @@ class Settings(Section):
     """Everything in `config.yaml`."""
 
     provider: ProviderName | None = None
+    """The provider. Default: the first one that has a key or an address."""
     model: str | None = None
+    """The model."""
     allow_bypass: bool = False
+    """Whether the mode `bypass` is available."""
     mode: Literal["ask", "accept_edits", "plan", "auto", "bypass"] = "ask"
+    """Mode of new sessions: what runs without asking. `bypass` requires `allow_bypass`."""
     rules: tuple[RuleSettings, ...] = ()
+    """What is allowed, asked about or denied, by tool, path, command or host."""
     questions: QuestionSettings = QuestionSettings.defaults()
     titles: Literal["first_line", "model"] = "first_line"
+    """Where a session's title comes from: the first line of its first prompt, or one small model call after the first
+    turn (at most 8 s).
+    """
     fallbacks: tuple[FallbackSettings, ...] = ()
+    """Models to fall back to when the current one fails, in order: `provider/model`, or `{provider: …, model: …}`."""
     window_tokens: Annotated[int, Field(ge=1000)] | None = None
+    """Context window of the model, if it is unknown or should be smaller."""
     max_output_tokens: Annotated[int, Field(ge=1)] | None = None
+    """Maximum tokens of one answer."""
     providers: dict[ProviderName, ProviderSettings] = Field(
         default_factory=dict[ProviderName, ProviderSettings]
     )
+    """Settings by provider."""
     models: dict[str, ModelSettings] = Field(default_factory=dict[str, ModelSettings])
+    """Corrections to the model catalog, by model name."""
     budget: BudgetSettings = BudgetSettings.defaults()
     compaction: CompactionSettings = CompactionSettings.defaults()
     delegation: DelegationSettings = DelegationSettings.defaults()
     backend: BackendName = "local"
+    """Where commands run."""
     daytona: DaytonaSettings = DaytonaSettings.defaults()
     docker: DockerSettings = DockerSettings.defaults()
     modal: ModalSettings = ModalSettings.defaults()
@@ -208,6 +259,7 @@ class Settings(Section):
     skills: SkillSettings = SkillSettings.defaults()
     recall: RecallSettings = RecallSettings.defaults()
     mcp_servers: dict[str, McpServerSettings] = Field(default_factory=dict[str, McpServerSettings])
+    """MCP servers whose tools every session can use, by name."""
 
     @field_validator("mode")
     @classmethod

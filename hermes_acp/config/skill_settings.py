@@ -1,7 +1,4 @@
-"""The settings of skills.
-
-Knows: their defaults. Does not know: what a skill is, or where one lies.
-"""
+"""The settings of skills."""
 
 from typing import Annotated
 
@@ -11,11 +8,11 @@ from hermes_acp.config.settings_section import Section
 
 
 class SkillSettings(Section):
-    """Whether skills are looked for at all, and whether the agent may write them.
-
-    After a turn of `look_back_after_calls` calls it is to think of what to write; 0 is never.
-    """
+    """Skills, and whether the agent learns new ones."""
 
     enabled: bool = True
+    """Whether the agent uses skills."""
     learning: bool = True
+    """Whether the agent can write skills itself."""
     look_back_after_calls: Annotated[int, Field(ge=0)] = 10
+    """A turn with this many tool calls is followed by a review. `0` turns reviews off."""

@@ -1,7 +1,4 @@
-"""The settings of the web, of searching it, and of the browser.
-
-Knows: their bounds and defaults. Does not know: who uses them.
-"""
+"""The settings of web pages, web search and the browser."""
 
 from typing import Annotated, Final
 
@@ -28,20 +25,27 @@ def _host(written: str) -> str:
 
 
 class SearchSettings(Section):
-    """Which service searches the web, and the variable its key is in; `base_url` is for one that people run."""
+    """The service that searches the web."""
 
     provider: Annotated[str, AfterValidator(_known)]
+    """The search service."""
     api_key_variable: str | None = None
+    """Variable that holds its key, if it is not the usual one."""
     base_url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
+    """Address of the service. Required for `searxng`, which you run yourself."""
 
 
 class WebSettings(Section):
-    """How pages are fetched. Hosts in `allow_private` may lead to addresses that are not the public network's."""
+    """How web pages are fetched."""
 
     search: SearchSettings | None = None
+    """The service that searches the web."""
     allow_private: tuple[Annotated[str, AfterValidator(_host)], ...] = ()
+    """Hosts that can resolve to addresses of private networks."""
     timeout_s: Positive = 30.0
+    """Seconds per page."""
     most_bytes: Annotated[int, Field(ge=10_000, le=16 << 20)] = 2 << 20
+    """Bytes loaded of one page, after decompression."""
 
     @model_validator(mode="after")
     def _check_has_address(self) -> "WebSettings":
@@ -51,7 +55,9 @@ class WebSettings(Section):
 
 
 class BrowserSettings(Section):
-    """Which Chromium the browser is; where none is named, one on the machine is looked for."""
+    """The browser."""
 
     executable: str | None = Field(default=None, min_length=1)
+    """Path of Chromium. Default: the one on your `PATH`."""
     is_offered: bool = True
+    """Whether the agent has a browser."""

@@ -1,7 +1,4 @@
-"""The terms in which events tell what happened.
-
-Knows: places, diffs, plans, choices, and the closed lists of names. Does not know: events.
-"""
+"""The types that events consist of: places, diffs, plans, choices and closed lists of names."""
 
 from typing import Literal
 
@@ -45,17 +42,17 @@ ExitReason = Literal[
 
 
 class Location(Struct, frozen=True):
-    """A place a call concerns: an absolute path and, if known, a line counted from 1."""
+    """A place that a call concerns: an absolute path and, if known, a line (from 1)."""
 
     path: str
     line: int | None = None
 
 
 class Diff(Struct, frozen=True, omit_defaults=True):
-    """A whole file before and after; `old_text` is None for a new file, `new_text` empty for one that is deleted.
+    """A file before and after. `old_text` is null for a new file; `new_text` is empty for a deleted one.
 
-    Of a big file it is only the part that changes, which begins at `first_line`, counted from 1. Where it `is_masked`,
-    keys were taken out of the texts: they are for reading alone, and are not what is in the file.
+    Of a large file, only the part that changes, which starts at `first_line` (from 1). `is_masked`: secrets were
+    removed from the texts, so they are not exactly what the file contains.
     """
 
     path: str
@@ -67,7 +64,7 @@ class Diff(Struct, frozen=True, omit_defaults=True):
 
 
 class HunkSpan(Struct, frozen=True, gc=False):
-    """Where a hunk lies: so many lines from where on (from 0) of the text before, and of the one after."""
+    """Where a hunk is: start and number of lines in the text before and in the text after. Lines count from 0."""
 
     old_start: int
     old_count: int
@@ -76,7 +73,7 @@ class HunkSpan(Struct, frozen=True, gc=False):
 
 
 class FileVersion(Struct, frozen=True):
-    """What a file (an absolute path) held at one moment: a digest of its bytes."""
+    """The content of a file (an absolute path) at one moment, as a digest of its bytes."""
 
     path: str
     digest: str
@@ -91,9 +88,9 @@ class PlanEntry(Struct, frozen=True):
 
 
 class Grant(Struct, frozen=True):
-    """A standing answer to one kind of effect: `kind` of effect, and the exact `subject` it was given for.
+    """A standing answer for one `kind` of effect on one exact `subject`.
 
-    It may be bound to a `state` of what the subject stands on; in any other state it does not count.
+    If it has a `state`, it counts only while what the subject depends on is unchanged.
     """
 
     kind: Literal["write", "delete", "run", "reach", "call"]
@@ -103,8 +100,9 @@ class Grant(Struct, frozen=True):
 
 
 class Options(Struct, frozen=True):
-    """What a session's user chose for it. An empty `model` is the configured one of `provider`, an empty one of which
-    is the configured one too; `effort` None leaves it to the vendor. An empty `backend` is the configured one.
+    """What the user chose for a session. Empty values mean the configured ones.
+
+    `effort` null leaves the choice to the provider.
     """
 
     model: str = ""

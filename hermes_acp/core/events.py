@@ -1,8 +1,8 @@
-"""What happened in a session: one closed union, recorded first and shown after.
+"""The events of a session: one closed union, recorded first and shown after.
 
-Knows: every event there is. Does not know: who writes them down, who looks at them.
-Events hold no cycles, so the collector need not look at them (`gc=False`), of which a long session has many.
-Replaying a session's events in order rebuilds its history (`core.record`) and everything an editor was shown.
+Replaying a session's events in order rebuilds its history (`core.record`) and everything an editor was shown. Events
+hold no cycles, so the garbage collector skips them (`gc=False`): a long session has many. The docstrings here are the
+text of `docs/reference/events.md`.
 """
 
 from typing import Literal, TypeVar
@@ -28,7 +28,7 @@ from hermes_acp.core.port_types import PermissionAnswer
 
 
 class SessionOpened(Struct, frozen=True, gc=False, tag="session_opened"):
-    """The first event of every session. Times are seconds since the epoch. `parent_id` is whose child agent it is."""
+    """The first event of a session. `parent_id` is the session whose child agent this is."""
 
     session_id: str
     cwd: str
@@ -38,68 +38,68 @@ class SessionOpened(Struct, frozen=True, gc=False, tag="session_opened"):
 
 
 class RootsChanged(Struct, frozen=True, gc=False, tag="roots_changed"):
-    """The session's folders beside its working directory, all of them as they now stand."""
+    """The session's additional folders changed. `more_roots` lists all current ones."""
 
     more_roots: tuple[str, ...]
 
 
 class PromptFrozen(Struct, frozen=True, gc=False, tag="prompt_frozen"):
-    """The system prompt, stable layers first, frozen for the session's life; its making began at `began_at`."""
+    """The system prompt, the most stable layers first. It stays the same for the whole session.
+
+    `began_at` is when its assembly started. In the transcript only.
+    """
 
     layers: tuple[str, ...]
     began_at: float = 0.0
 
 
 class InstructionsGiven(Struct, frozen=True, gc=False, tag="instructions_given"):
-    """The client's own system instructions: behind ours, or in the place of ours."""
+    """System instructions from an editor. They follow the agent's own, or replace them (`overrides`)."""
 
     text: str
     overrides: bool = False
 
 
 class ModeChanged(Struct, frozen=True, gc=False, tag="mode_changed"):
-    """What needs asking changed."""
+    """The mode changed: what needs an approval."""
 
     mode: Mode
 
 
 class OptionsChanged(Struct, frozen=True, gc=False, tag="options_changed"):
-    """The session's options, all of them as they now stand."""
+    """The session's options changed. `options` holds all current ones."""
 
     options: Options
 
 
 class TitleChanged(Struct, frozen=True, gc=False, tag="title_changed"):
-    """The session's title for lists."""
+    """The session's title for lists changed."""
 
     title: str
 
 
 class ArchiveChanged(Struct, frozen=True, gc=False, tag="archive_changed"):
-    """The session was taken out of the usual lists, or put back."""
+    """The session was archived or restored."""
 
     is_archived: bool
 
 
 class TurnStarted(Struct, frozen=True, gc=False, tag="turn_started"):
-    """A prompt was accepted; where it `goes_on`, the last turn is taken up again, with a prompt or without one."""
+    """A prompt was accepted. `goes_on`: the last turn is resumed, with or without a prompt."""
 
     turn_id: str
     goes_on: bool = False
 
 
 class UserSaid(Struct, frozen=True, gc=False, tag="user_said"):
-    """The prompt itself."""
+    """The prompt."""
 
     message_id: str
     parts: tuple[Part, ...]
 
 
 class NoteAdded(Struct, frozen=True, gc=False, tag="note_added"):
-    """The program told the model something, such as the mode now in force; never shown as the user's words.
-
-    Where it `tells_edits`, it says what became of all edits that were judged so far.
-    """
+    """The program told the model something. `tells_edits`: what happened to edits under review."""
 
     text: str
     mode: Mode | None = None
@@ -107,21 +107,21 @@ class NoteAdded(Struct, frozen=True, gc=False, tag="note_added"):
 
 
 class TextSaid(Struct, frozen=True, gc=False, tag="text_said"):
-    """Some words of the answer to `message_id`."""
+    """A part of the answer `message_id`, as it arrives."""
 
     message_id: str
     text: str
 
 
 class ThoughtSaid(Struct, frozen=True, gc=False, tag="thought_said"):
-    """Some words of the reasoning behind `message_id`."""
+    """A part of the reasoning before the answer `message_id`, as it arrives."""
 
     message_id: str
     text: str
 
 
 class CommandAnswered(Struct, frozen=True, gc=False, tag="command_answered"):
-    """The program's own answer to a slash command; shown, and no part of what the model sees."""
+    """The program's own answer to a slash command. The model does not see it."""
 
     message_id: str
     prompt: str
@@ -129,11 +129,11 @@ class CommandAnswered(Struct, frozen=True, gc=False, tag="command_answered"):
 
 
 class CommandsChanged(Struct, frozen=True, gc=False, tag="commands_changed"):
-    """Other slash commands are offered than before; shown at its moment, and no part of the record."""
+    """The list of slash commands changed. Not in the transcript."""
 
 
 class StepEnded(Struct, frozen=True, gc=False, tag="step_ended"):
-    """A model call came to its end; its words are in the events before it, `provider` and `model` are whose."""
+    """A model call completed. Its text is in the events before. `provider` and `model` answered it."""
 
     message_id: str
     tool_calls: tuple[ToolCall, ...] = ()
@@ -144,7 +144,7 @@ class StepEnded(Struct, frozen=True, gc=False, tag="step_ended"):
 
 
 class StepFailed(Struct, frozen=True, gc=False, tag="step_failed"):
-    """A model call broke off; what it said stays in the record and leaves the history when it is retried."""
+    """A model call failed. With `retried`, it is retried, and the model no longer sees what it said."""
 
     message_id: str
     error: str
@@ -152,9 +152,9 @@ class StepFailed(Struct, frozen=True, gc=False, tag="step_failed"):
 
 
 class CompactionStarted(Struct, frozen=True, gc=False, tag="compaction_started"):
-    """The older part of the history is about to give way to something shorter; `again` where it is tried once more.
+    """The older part of the conversation is about to be compacted. `again`: a second attempt.
 
-    `why`: so much of the model's `window` is in use, the endpoint said it is `full`, or the user `asked` for it.
+    `why`: the context `window` fills up, the endpoint reported that it is `full`, or the user `asked`.
     """
 
     compaction_id: str
@@ -163,18 +163,18 @@ class CompactionStarted(Struct, frozen=True, gc=False, tag="compaction_started")
 
 
 class SummarySaid(Struct, frozen=True, gc=False, tag="summary_said"):
-    """Some words of the summary, as they arrive."""
+    """A part of the summary, as it arrives."""
 
     compaction_id: str
     text: str
 
 
 class HistoryCompacted(Struct, frozen=True, gc=False, tag="history_compacted"):
-    """What the model sees from now on (`core.shortening`); the record itself keeps everything.
+    """What the model sees from now on. The transcript itself keeps everything.
 
-    The first `replaced` messages gave way to `summary`, but for those at the places `carried`. Outcomes of the calls
-    `shortened` are cut to `shortened_characters`. Without a summary nothing else was done. `tokens_before` and
-    `tokens_after` are how full the window was and is, by estimate; the rest is what the summary took, and whose it is.
+    `summary` replaces the first `replaced` messages, except those at the indexes `carried`. The outcomes of the calls
+    `shortened` are cut to `shortened_characters`. Without a summary, nothing else changed. `tokens_before` and
+    `tokens_after` are estimates. `usage`, `provider` and `model` are those of the summary.
     """
 
     compaction_id: str
@@ -191,7 +191,7 @@ class HistoryCompacted(Struct, frozen=True, gc=False, tag="history_compacted"):
 
 
 class CompactionFailed(Struct, frozen=True, gc=False, tag="compaction_failed"):
-    """The history stays as it was, and why."""
+    """The compaction failed or was cancelled. The history is unchanged."""
 
     compaction_id: str
     status: Literal["failed", "cancelled"]
@@ -199,10 +199,10 @@ class CompactionFailed(Struct, frozen=True, gc=False, tag="compaction_failed"):
 
 
 class CallProposed(Struct, frozen=True, gc=False, tag="call_proposed"):
-    """A call is understood: what it is, what it touches, what it would change.
+    """A tool call was parsed: what it is, what it would touch and what it would change.
 
-    One that another call makes is `within` that one; the model knows nothing of it but what that call tells. `why` says
-    why a person is asked about it, on the card that is put to them alone.
+    A call that another call makes, such as one of a script, is `within` that call; a post-turn review is `within` its
+    turn. `why` is the reason for asking, shown only in the question.
     """
 
     call_id: str
@@ -217,13 +217,16 @@ class CallProposed(Struct, frozen=True, gc=False, tag="call_proposed"):
 
 
 class PermissionAsked(Struct, frozen=True, gc=False, tag="permission_asked"):
-    """A person was asked about a call."""
+    """An approval is needed."""
 
     call_id: str
 
 
 class PermissionAnswered(Struct, frozen=True, gc=False, tag="permission_answered"):
-    """What they answered, the grants that follow, their word, and the SHA-256 of context files they were shown."""
+    """The answer to a question, the `grants` that follow from it, and the user's `comment`.
+
+    `contents` are SHA-256 digests of the context files that the question showed in full.
+    """
 
     call_id: str
     answer: PermissionAnswer
@@ -233,9 +236,9 @@ class PermissionAnswered(Struct, frozen=True, gc=False, tag="permission_answered
 
 
 class CallStarted(Struct, frozen=True, gc=False, tag="call_started"):
-    """A call begins to have effects; recorded before the first of them.
+    """A call starts to have effects. Recorded before the first of them.
 
-    `is_repeatable` is its tool's word that doing it twice is as good as doing it once.
+    `is_repeatable`: running it twice has the same effect as running it once.
     """
 
     call_id: str
@@ -243,7 +246,7 @@ class CallStarted(Struct, frozen=True, gc=False, tag="call_started"):
 
 
 class CallProgressed(Struct, frozen=True, gc=False, tag="call_progressed"):
-    """The end of a running call's output so far, at most a few kilobytes; or the editor's terminal it runs in."""
+    """The last few kilobytes of a running call's output, or the editor's terminal that shows it."""
 
     call_id: str
     text: str = ""
@@ -251,10 +254,12 @@ class CallProgressed(Struct, frozen=True, gc=False, tag="call_progressed"):
 
 
 class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
-    """A call's one outcome. The model reads `text`, then `advice`, which nobody else is shown, and `parts`.
+    """The outcome of a call. Every call has exactly one. The model reads `text`, `advice` (which
+    nobody else is shown) and `parts`.
 
-    `seen` is what it knows files to hold now. `terminal_id` is where the editor showed it live. Of a command,
-    `output_characters` is how much of the text is its own output; the rest says how it ended.
+    `exit_code` is that of a command, `signal` the signal that killed it. The first `output_characters` of `text` are
+    its own output; the rest says how it ended. `seen` are digests of the files as the model now knows them.
+    `terminal_id` is the editor's terminal that showed it.
     """
 
     call_id: str
@@ -274,9 +279,9 @@ class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
 
 
 class EditDrafted(Struct, frozen=True, gc=False, tag="edit_drafted"):
-    """What an edit will be, while the model still writes the call; shown at its moment, and no part of the record.
+    """An edit as far as the model has written it. Only for editors that show drafts; not in the transcript.
 
-    `path` is as the model wrote it; without `old_text` the file is written whole.
+    `path` is as the model wrote it. Without `old_text`, the whole file is written.
     """
 
     call_id: str
@@ -287,10 +292,10 @@ class EditDrafted(Struct, frozen=True, gc=False, tag="edit_drafted"):
 
 
 class EditsJudged(Struct, frozen=True, gc=False, tag="edits_judged"):
-    """The user accepted or rejected hunks of edits that were made unasked, in one file (`core.reviews`).
+    """The user accepted or rejected hunks, in one file, of edits that were made without asking.
 
-    The hunks lie at `spans` once the review `has_followed` what somebody else made of the file (`followed`, None for no
-    file). `parts` are the rejected ones in words for the model.
+    `spans` are the hunks, after the review `has_followed` later changes of others to the file (`followed`; null: no
+    file). `parts` describe the rejected hunks to the model.
     """
 
     path: str
@@ -302,13 +307,13 @@ class EditsJudged(Struct, frozen=True, gc=False, tag="edits_judged"):
 
 
 class PlanChanged(Struct, frozen=True, gc=False, tag="plan_changed"):
-    """The whole plan as it now stands."""
+    """The plan changed. `entries` is the whole current plan."""
 
     entries: tuple[PlanEntry, ...]
 
 
 class UsageChanged(Struct, frozen=True, gc=False, tag="usage_changed"):
-    """How full the model's window is, in tokens, and what the session has cost so far."""
+    """How full the context window is, and what the session has cost so far."""
 
     used_tokens: int
     window_tokens: int
@@ -316,10 +321,7 @@ class UsageChanged(Struct, frozen=True, gc=False, tag="usage_changed"):
 
 
 class ChildChanged(Struct, frozen=True, gc=False, tag="child_changed"):
-    """A child agent began its work for a call, or ended it: then with the `reason` and what it cost.
-
-    Its own record is that of the session `child_id`.
-    """
+    """A child agent started work for a call. With a `reason`, it ended. Its own session is `child_id`."""
 
     call_id: str
     child_id: str
@@ -330,24 +332,21 @@ class ChildChanged(Struct, frozen=True, gc=False, tag="child_changed"):
 
 
 class ChildReported(Struct, frozen=True, gc=False, tag="child_reported"):
-    """Something happened in a child agent's session; shown at its moment, and no part of this record but of that."""
+    """An event of a child agent's session. In the stream only; the transcript of the child records it."""
 
     child_id: str
     event: "Event"
 
 
 class Noticed(Struct, frozen=True, gc=False, tag="noticed"):
-    """Something the user should know, in one sentence."""
+    """A notice for the user, in one sentence."""
 
     level: Literal["info", "warning", "error"]
     text: str
 
 
 class TurnEnded(Struct, frozen=True, gc=False, tag="turn_ended"):
-    """Why a turn stopped, by name, and in a sentence for the user where it was not simply done; what it used.
-
-    `cost_usd` is None where no price is known.
-    """
+    """Why the turn stopped, and what it used. `sentence` is for the user. A null `cost_usd` is unknown."""
 
     turn_id: str
     reason: ExitReason

@@ -19,7 +19,7 @@ MAX_LISTED: Final = 10
 
 
 class Source(Struct, frozen=True):
-    """Something that a session has read; `name` is what people are shown, such as a URL or a path."""
+    """Something that a session has read. `name` is what people see, such as a URL or a path."""
 
     label: Label
     name: str
@@ -32,9 +32,9 @@ SERVER_LISTS: Final = Source("untrusted", "lists of MCP servers")
 
 
 class SourcesRead(Struct, frozen=True, gc=False, tag="sources_read"):
-    """The session is about to read untrusted words or private data that it had not read before.
+    """The session is about to read untrusted text or private data for the first time.
 
-    `call_id` is the call that reads them; empty where it was no call of this session.
+    `call_id` is the call that reads it; empty if it is not a call of this session.
     """
 
     sources: tuple[Source, ...]

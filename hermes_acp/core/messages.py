@@ -1,7 +1,4 @@
-"""What was said: the history a model is shown.
-
-Knows: parts, messages, tool calls. Does not know: any vendor's wire format, nor the editor's.
-"""
+"""The conversation as a model sees it: parts, messages, tool calls. No vendor's wire format."""
 
 from collections.abc import Iterable
 from typing import Final, Literal
@@ -10,27 +7,27 @@ from msgspec import Struct
 
 
 class TextPart(Struct, frozen=True, gc=False, tag="text"):
-    """Words."""
+    """Text."""
 
     text: str
 
 
 class ImagePart(Struct, frozen=True, gc=False, tag="image"):
-    """A picture, base64-encoded."""
+    """An image, base64-encoded."""
 
     mime_type: str
     data_base64: str
 
 
 class LinkPart(Struct, frozen=True, gc=False, tag="link"):
-    """A resource named but not included."""
+    """A resource that is named but not included."""
 
     uri: str
     name: str
 
 
 class ResourcePart(Struct, frozen=True, gc=False, tag="resource"):
-    """A text resource included whole, such as an open file or a selection."""
+    """A text resource included in full, such as an open file or a selection."""
 
     uri: str
     text: str
@@ -50,10 +47,10 @@ UNNAMED: Final = "tool_call"
 
 
 class ToolCall(Struct, frozen=True, gc=False, omit_defaults=True):
-    """One call as the model wrote it; `arguments` is its JSON text, not yet believed.
+    """A call as the model wrote it. `arguments` is its JSON text, not checked yet.
 
-    `signature` is what some vendors sign a call with and want back beside it. In a record `id` is our own, unique over
-    all sessions, and `vendor_id` the model's, which only the model is shown. Earlier versions recorded `id` alone.
+    `signature` is a provider's signature that must be sent back. `id` is unique over all sessions; `vendor_id` is the
+    model's own ID. Earlier versions recorded `id` alone.
     """
 
     id: str
@@ -64,10 +61,10 @@ class ToolCall(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Thought(Struct, frozen=True, gc=False, omit_defaults=True):
-    """Reasoning that some vendors want back word for word, with their signature.
+    """Reasoning that some providers want back word for word, with their signature.
 
-    `vendor` names the wire format it was had in, empty where any may have it: nobody else understands a signature.
-    `id` is the vendor's own name for it. `after_calls` counts the message's calls that came before it.
+    `vendor` is the wire format it came in; empty: any. `id` is the provider's ID. `after_calls` counts the calls of the
+    message that came before it.
     """
 
     text: str
@@ -106,7 +103,7 @@ Message = UserMessage | AssistantMessage | ToolMessage
 
 
 class Usage(Struct, frozen=True, gc=False):
-    """Tokens of one step. `input_tokens` counts everything sent, cached or not."""
+    """Tokens of one step. `input_tokens` counts all input, cached or not."""
 
     input_tokens: int = 0
     output_tokens: int = 0
