@@ -1,4 +1,4 @@
-"""The tool that replaces replacements of a file.
+"""The tool that replaces passages of a file.
 
 Knows: the old words and the new. Does not know: how they are searched, or written back.
 """
@@ -68,7 +68,7 @@ class Arguments(BaseModel):
 
 
 class EditFile:
-    """Replaces text in a file and keeps its encoding and line ends."""
+    """Replace one or several passages of a file; encoding and line ends are kept."""
 
     name = "edit_file"
     kind: ToolKind = "edit"

@@ -30,7 +30,7 @@ class Arguments(BaseModel):
 
 
 class Glob:
-    """Finds files by a glob, the newest first."""
+    """Find files by name, newest first."""
 
     name = "glob"
     kind: ToolKind = "search"
