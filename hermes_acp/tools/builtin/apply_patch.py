@@ -36,7 +36,7 @@ class Arguments(BaseModel):
 
 
 class ApplyPatch:
-    """Adds, changes, moves and deletes files, all or none."""
+    """Change, create, delete and move several files with one patch; all changes apply, or none."""
 
     name = "apply_patch"
     kind: ToolKind = "edit"

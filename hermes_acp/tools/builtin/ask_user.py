@@ -46,7 +46,7 @@ class Arguments(BaseModel):
 
 
 class AskUser:
-    """Puts one question and waits for the answer."""
+    """Ask you one question, or open a page for you, if somebody is there."""
 
     name = "ask_user"
     kind: ToolKind = "other"

@@ -62,7 +62,7 @@ class _NoBrowser:
 
 
 class BrowserTool:
-    """Opens pages and does on them what a person would."""
+    """Open web pages and use them as a person would: click, type, scroll."""
 
     name = "browser"
     kind: ToolKind = "fetch"

@@ -42,7 +42,7 @@ class _NoDiagnostics:
 
 
 class Diagnostics:
-    """Asks the editor for its errors and warnings."""
+    """Show errors and warnings from the editor, if the editor provides them."""
 
     name = "diagnostics"
     kind: ToolKind = "read"

@@ -50,7 +50,7 @@ class _NoTools:
 
 
 class ExecuteCode:
-    """Runs a script and answers its calls."""
+    """Run a Python script that can call the other tools as functions."""
 
     name = "execute_code"
     kind: ToolKind = "execute"

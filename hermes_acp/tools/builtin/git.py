@@ -44,7 +44,7 @@ class Arguments(BaseModel):
 
 
 class Git:
-    """Looks at a repository; changes nothing and runs none of its programs."""
+    """Show status, diff, log, commits and blame; none of the repository's own programs run."""
 
     name = "git"
     kind: ToolKind = "read"

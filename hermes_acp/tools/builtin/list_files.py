@@ -29,7 +29,7 @@ class Arguments(BaseModel):
 
 
 class ListFiles:
-    """Shows what is in a folder, with sizes."""
+    """List a folder, with sizes."""
 
     name = "list_files"
     kind: ToolKind = "read"

@@ -42,7 +42,7 @@ class Arguments(BaseModel):
 
 
 class Memory:
-    """Adds, replaces and removes notes."""
+    """Add, replace and remove notes for later sessions."""
 
     name = "memory"
     kind: ToolKind = "think"

@@ -35,7 +35,7 @@ class Arguments(BaseModel):
 
 
 class NotebookEdit:
-    """Replaces, inserts or deletes a cell; all else in the file stays as it is laid out."""
+    """Replace, insert or delete a notebook cell; the rest keeps its formatting."""
 
     name = "notebook_edit"
     kind: ToolKind = "edit"

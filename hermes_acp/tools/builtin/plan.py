@@ -34,7 +34,7 @@ class Arguments(BaseModel):
 
 
 class Plan:
-    """Replaces the plan shown to the user."""
+    """Update the plan that the editor shows."""
 
     name = "plan"
     kind: ToolKind = "think"

@@ -43,7 +43,7 @@ class Arguments(BaseModel):
 
 
 class Process:
-    """Lists, reads, writes to and kills what the terminal tool left running."""
+    """List background commands, read them, write to them, end them."""
 
     name = "process"
     kind: ToolKind = "execute"

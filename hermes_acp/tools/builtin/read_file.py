@@ -37,7 +37,7 @@ class Arguments(BaseModel):
 
 
 class ReadFile:
-    """Shows a file's lines with their numbers, or a notebook's cells, or a picture."""
+    """Read text with line numbers, notebooks by cell, and images for models that accept them."""
 
     name = "read_file"
     kind: ToolKind = "read"

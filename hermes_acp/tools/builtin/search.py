@@ -63,7 +63,7 @@ class Arguments(BaseModel):
 
 
 class Search:
-    """Finds lines that match a regular expression, or the files they are in."""
+    """Search lines by regular expression, or list and count the files that match."""
 
     name = "search"
     kind: ToolKind = "search"

@@ -47,7 +47,7 @@ class _NoRecall:
 
 
 class SessionSearch:
-    """Finds passages of earlier sessions."""
+    """Search earlier sessions."""
 
     name = "session_search"
     kind: ToolKind = "search"

@@ -31,7 +31,7 @@ class Arguments(BaseModel):
 
 
 class Skill:
-    """Loads skills."""
+    """Load a skill, or one of its files."""
 
     name = "skill"
     kind: ToolKind = "read"

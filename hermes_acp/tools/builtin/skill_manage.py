@@ -62,7 +62,7 @@ class Arguments(BaseModel):
 
 
 class SkillManage:
-    """Creates, changes and puts away skills."""
+    """Create, change and archive skills."""
 
     name = "skill_manage"
     kind: ToolKind = "edit"

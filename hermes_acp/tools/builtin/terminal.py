@@ -42,7 +42,7 @@ class Arguments(BaseModel):
 
 
 class Terminal:
-    """Runs a command and tells its output and exit code, or leaves it running."""
+    """Run a shell command and report its output and exit code, or leave it running."""
 
     name = "terminal"
     kind: ToolKind = "execute"

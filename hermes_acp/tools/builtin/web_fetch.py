@@ -48,7 +48,7 @@ class _NoWeb:
 
 
 class WebFetch:
-    """Fetches one page as text."""
+    """Read one web page as text."""
 
     name = "web_fetch"
     kind: ToolKind = "fetch"

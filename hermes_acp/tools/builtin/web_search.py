@@ -48,7 +48,7 @@ class _NoSearchEngine:
 
 
 class WebSearch:
-    """Finds pages by words."""
+    """Search the web."""
 
     name = "web_search"
     kind: ToolKind = "fetch"

@@ -28,7 +28,7 @@ class Arguments(BaseModel):
 
 
 class WriteFile:
-    """Writes a file whole, in its own encoding; a new one in UTF-8."""
+    """Create a file or replace a whole one, in its own encoding; new files are UTF-8."""
 
     name = "write_file"
     kind: ToolKind = "edit"
