@@ -58,6 +58,7 @@ check: $(VENV)/.develop
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 	$(BIN)/python protocol/generate.py --check
+	$(BIN)/python docs/reference/generate.py --check
 
 clean:
 	rm -rf $(VENV)

@@ -25,7 +25,9 @@ def main() -> int:
     """Copy the pages and run the generator in strict mode; return its exit code."""
     shutil.rmtree(STAGE, ignore_errors=True)
     docs = ROOT / "docs"
-    shutil.copytree(docs, PAGES, ignore=shutil.ignore_patterns("*.py", "site", "__pycache__"))
+    shutil.copytree(
+        docs, PAGES, ignore=shutil.ignore_patterns("*.py", "site", "reference_pages", "__pycache__")
+    )
     shutil.copyfile(docs / "site" / "zensical.toml", STAGE / "zensical.toml")
     _fetch_script(PAGES / SCRIPT)
     for page in PAGES.rglob("*.md"):

@@ -59,8 +59,8 @@ class SandboxSettings(Section):
     max_processes: Annotated[int, Field(ge=16, le=100_000)] = 512
     """Processes at once."""
     memory: Size | None = None
-    """Memory per process, such as `8G`. Default: three quarters of the machine's."""
+    """Bytes of memory per process; a size such as `8G` is fine. Default: three quarters of the machine's."""
     file_size: Size | None = None
-    """Size of the largest file they can write, such as `1G`."""
+    """Bytes of the largest file they can write; a size such as `1G` is fine."""
     cpu_s: Annotated[int, Field(ge=1)] | None = None
     """Seconds of CPU time per process."""

@@ -13,7 +13,7 @@ from hermes_acp.core.errors import WorkspaceError
 
 
 class CheckpointError(WorkspaceError):
-    """What a turn changes cannot be kept, or what was kept cannot be had; the work itself goes on."""
+    """The changes of a turn cannot be stored, or stored ones cannot be read. The turn itself continues."""
 
     code = "checkpoint_trouble"
 

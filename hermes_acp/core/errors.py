@@ -28,7 +28,7 @@ class HermesError(Exception):
 
 
 class UserError(HermesError):
-    """The configuration or the request is wrong; trying again changes nothing."""
+    """The configuration or the request is wrong. A retry changes nothing."""
 
     code = "user_must_act"
     exit_code = 2
@@ -41,13 +41,13 @@ class ConfigError(UserError):
 
 
 class AuthRequired(UserError):
-    """No model can be reached with what is configured."""
+    """No usable model is configured."""
 
     code = "auth_required"
 
 
 class SessionNotFound(UserError):
-    """A session was named that does not exist, or is not open where it must be."""
+    """The session does not exist, or is not open and must be."""
 
     code = "not_found"
 
@@ -57,44 +57,44 @@ class SessionNotFound(UserError):
 
 
 class BadRequest(UserError):
-    """The request is well formed but cannot be meant, such as a relative working directory."""
+    """The request is well-formed but invalid, such as a relative working directory."""
 
     code = "bad_request"
 
 
 class Busy(UserError):
-    """Another process or turn holds what was asked for."""
+    """Another process or turn is using what was asked for."""
 
     code = "busy"
 
 
 class DescriptorLimitError(UserError):
-    """The process may not open more files; nothing that is open is harmed."""
+    """The process has reached its limit of open files. What is open stays open."""
 
     code = "descriptor_limit"
 
 
 class ModelError(HermesError):
-    """The model or the way to it failed."""
+    """The model, or the connection to it, failed."""
 
     code = "model_trouble"
     exit_code = 3
 
 
 class ModelUnavailable(ModelError):
-    """The endpoint cannot be reached, broke off, or answered with a server error."""
+    """The endpoint cannot be reached, closed the connection, or answered with a server error."""
 
     code = "model_down"
 
 
 class ModelTimeout(ModelUnavailable):
-    """The endpoint accepted the request, and then nothing came for too long."""
+    """The endpoint accepted the request, then sent nothing for too long."""
 
     code = "model_silent"
 
 
 class RateLimited(ModelError):
-    """The endpoint wants fewer requests; `retry_after_s` is its own wish in seconds, if it named one."""
+    """The endpoint limits the rate of requests. `retry_after_s` is the wait it requested, if any."""
 
     code = "rate_limited"
 
@@ -110,7 +110,7 @@ class ModelAuthFailed(ModelError):
 
 
 class ContextWindowExceeded(ModelError):
-    """The conversation no longer fits the model's window."""
+    """The conversation no longer fits the model's context window."""
 
     code = "context_full"
 
@@ -122,50 +122,50 @@ class ModelRefused(ModelError):
 
 
 class QuotaExceeded(ModelRefused):
-    """What the account behind the key may use is used up; another key may do."""
+    """The account's quota is used up. Another key can still work."""
 
     code = "quota_used_up"
 
 
 class BadReply(ModelError):
-    """The endpoint answered something that is not its own format."""
+    """The endpoint's answer is malformed."""
 
     code = "bad_reply"
 
 
 class WorkspaceError(HermesError):
-    """A file or command did not do what was asked; usually an outcome for the model."""
+    """A file or command failed. Usually this is an outcome for the model."""
 
     code = "workspace_trouble"
 
 
 class FileTooLarge(WorkspaceError):
-    """A file has more bytes than are read whole; pieces of it can be had."""
+    """The file is too large to be read whole. Parts of it can be read."""
 
     code = "file_too_large"
 
 
 class EditorStateUnknown(WorkspaceError):
-    """The editor did not say what it holds of a file, so unsaved changes in it cannot be ruled out."""
+    """The editor did not report a file's content, so it can have unsaved changes."""
 
     code = "editor_cannot_tell"
 
 
 class OutsideRoots(WorkspaceError):
-    """A path leads out of the session's folders."""
+    """The path is outside the session's folders."""
 
     code = "outside_roots"
 
 
 class StorageError(HermesError):
-    """The session's record cannot be written or read: locked, corrupt, disk full."""
+    """A transcript cannot be written or read: it is locked or corrupt, or the disk is full."""
 
     code = "storage_trouble"
     exit_code = 4
 
 
 class InternalError(HermesError):
-    """An invariant of this program was broken."""
+    """A bug in hermes-acp. Details are in `logs/bugs.log`."""
 
     code = "bug"
 

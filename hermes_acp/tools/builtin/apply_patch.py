@@ -33,6 +33,7 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     patch: str
+    """The patch: `*** Begin Patch`, or a unified diff."""
 
 
 class ApplyPatch:

@@ -41,8 +41,11 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     question: Annotated[str, Field(min_length=1)]
+    """The question."""
     choices: list[str] | None = None
+    """Answers to choose from."""
     url: str | None = None
+    """A page for you to act on, which your editor opens."""
 
 
 class AskUser:

@@ -33,14 +33,19 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     action: Literal["navigate", "snapshot", "click", "type", "screenshot", "back", "close"]
+    """What to do."""
     url: str | None = None
+    """The page to open."""
     ref: Annotated[
         str | None, Field(pattern=r"^[a-z0-9]{1,20}$", description="A ref of the last snapshot, such as e5")
     ] = None
+    """The element, by its ref in the last snapshot, such as `e5`."""
     text: str | None = None
+    """The text to type."""
     key: Annotated[str | None, Field(pattern=r"^[A-Za-z0-9+]{1,40}$", description="Pressed after typing")] = (
         None
     )
+    """The key to press after typing."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> "Arguments":

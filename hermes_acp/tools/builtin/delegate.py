@@ -28,10 +28,11 @@ class TaskArguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     title: Annotated[str, Field(min_length=1, max_length=100)]
-    instructions: Annotated[
-        str, Field(min_length=1, description="Everything it needs to know: it sees nothing else")
-    ]
+    """What the editor shows."""
+    instructions: Annotated[str, Field(min_length=1, description="Everything it needs to know: it sees nothing else")]
+    """Everything the child must know; it sees nothing else."""
     context: str | None = None
+    """More material for the task."""
 
 
 class Arguments(BaseModel):
@@ -40,7 +41,9 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     tasks: Annotated[list[TaskArguments], Field(min_length=1)]
+    """The tasks."""
     tools: Annotated[list[str] | None, Field(description="The only tools they may use")] = None
+    """The only tools that the children may use."""
 
 
 class _NoDelegates:

@@ -32,6 +32,7 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     path: Annotated[str, Field(description="File or folder")] = "."
+    """A file or folder."""
 
 
 class _NoDiagnostics:

@@ -32,8 +32,11 @@ class EditArguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     old_text: str
+    """The exact text to replace."""
     new_text: str
+    """The text that replaces it."""
     replace_all: bool = False
+    """Replace every occurrence."""
 
 
 class Arguments(BaseModel):
@@ -42,13 +45,18 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     path: Annotated[str, Field(min_length=1)]
+    """The file."""
     old_text: Annotated[str, Field(description="Exact text, without line numbers; must occur once")] = ""
+    """The exact text to replace. It must occur once."""
     new_text: str = ""
+    """The text that replaces it."""
     replace_all: Annotated[bool, Field(description="Replace every occurrence")] = False
+    """Replace every occurrence."""
     edits: Annotated[
         list[EditArguments] | None,
         Field(description="Several, instead; each is applied after the ones before it"),
     ] = None
+    """Several replacements instead. Each one sees the result of those before it."""
 
     def replacements(self) -> Sequence[Replacement]:
         """Return all replacements, in their order. Raises WorkspaceError for one that says nothing."""

@@ -36,7 +36,9 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     code: Annotated[str, Field(min_length=1, max_length=200_000)]
+    """The script."""
     timeout_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S, allow_inf_nan=False)] = DEFAULT_TIMEOUT_S
+    """Seconds it may run."""
 
 
 class _NoTools:

@@ -37,10 +37,15 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     action: Literal["status", "diff", "log", "show", "blame"]
+    """What to show."""
     path: str | None = None
+    """A file or folder."""
     ref: Annotated[str | None, Field(description="Commit, branch or range a..b")] = None
+    """A commit, branch or range `a..b`."""
     staged: bool = False
+    """With `diff`: staged changes only."""
     count: Annotated[int, Field(ge=1, le=MAX_COMMITS)] = DEFAULT_COMMITS
+    """With `log`: the number of commits."""
 
 
 class Git:

@@ -25,8 +25,11 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     pattern: Annotated[str, Field(min_length=1, description="Such as *.{ts,tsx} or src/**/test_*.py")]
+    """A glob, such as `*.{ts,tsx}` or `src/**/test_*.py`."""
     path: Annotated[str | None, Field(description="Folder, default the working directory")] = None
+    """The folder. Default: the working directory."""
     ignored: Annotated[bool, Field(description="Find ignored files too")] = False
+    """Find ignored files too."""
 
 
 class Glob:

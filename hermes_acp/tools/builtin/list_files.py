@@ -26,6 +26,7 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     path: Annotated[str | None, Field(description="Folder, default the working directory")] = None
+    """The folder. Default: the working directory."""
 
 
 class ListFiles:

@@ -33,12 +33,16 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     action: Literal["add", "replace", "remove"]
+    """What to do."""
     store: Annotated[
         Literal["memory", "user", "workspace"],
         Field(description="memory: applies everywhere; user: about the user; workspace: about this one"),
     ] = "workspace"
+    """Which notes: for every folder (`memory`), about the user (`user`), or for this folder (`workspace`)."""
     text: Annotated[str, Field(description="The note: one fact, in a sentence or two")] = ""
+    """The note: one fact, in a sentence or two."""
     old_text: Annotated[str, Field(description="Part of the one note to replace or remove")] = ""
+    """A part of the note to replace or remove."""
 
 
 class Memory:

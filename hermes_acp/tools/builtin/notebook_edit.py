@@ -26,12 +26,17 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 
     path: Annotated[str, Field(min_length=1)]
+    """The notebook."""
     action: Literal["replace", "insert", "delete"] = "replace"
+    """What to do."""
     cell: Annotated[
         str, Field(description="ID or number from 0; insert goes after it, or first without one")
     ] = ""
+    """The cell, by ID or by number (from 0). `insert` goes after it; without one, first."""
     source: str = ""
+    """The new text of the cell."""
     type: Literal["code", "markdown", "raw"] | None = None
+    """The new type of the cell."""
 
 
 class NotebookEdit:

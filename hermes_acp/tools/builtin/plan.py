@@ -21,8 +21,11 @@ class EntryArguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     content: Annotated[str, Field(min_length=1)]
+    """What is to be done."""
     status: Literal["pending", "in_progress", "completed"] = "pending"
+    """How far it is."""
     priority: Literal["high", "medium", "low"] = "medium"
+    """How important it is."""
 
 
 class Arguments(BaseModel):
@@ -31,6 +34,7 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     entries: list[EntryArguments]
+    """The whole plan."""
 
 
 class Plan:

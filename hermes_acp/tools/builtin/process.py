@@ -29,9 +29,13 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     action: Literal["list", "read", "write", "kill"]
+    """What to do."""
     name: Annotated[str | None, Field(description="As p1")] = None
+    """The command, such as `p1`."""
     text: Annotated[str | None, Field(description="Input; \\n sends a line, a final \\u0004 ends it")] = None
+    """Input. `\\n` sends a line, a final `\\u0004` ends the input."""
     wait_s: Annotated[float, Field(ge=0, le=MAX_WAIT_S, description="For output")] = 0
+    """Seconds to wait for output."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> "Arguments":

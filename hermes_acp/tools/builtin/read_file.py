@@ -32,8 +32,11 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     path: Annotated[str, Field(min_length=1)]
+    """The file."""
     offset: Annotated[int | None, Field(ge=1, description="First line, from 1")] = None
+    """The first line, from 1."""
     limit: Annotated[int | None, Field(ge=1, description=f"Lines to read, default {DEFAULT_LINES}")] = None
+    """The number of lines. Default: 2,000."""
 
 
 class ReadFile:

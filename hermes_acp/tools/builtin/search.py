@@ -34,14 +34,23 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     pattern: Annotated[str, Field(min_length=1, description="Regular expression (Rust syntax)")]
+    """A regular expression in Rust's syntax."""
     path: Annotated[str | None, Field(description="File or folder, default the working directory")] = None
+    """A file or folder. Default: the working directory."""
     glob: Annotated[str | None, Field(description="Such as *.{ts,tsx} or src/**/*.py")] = None
+    """Only files that match, such as `*.{ts,tsx}` or `src/**/*.py`."""
     type: Annotated[str | None, Field(description="ripgrep's file type, such as py")] = None
+    """Only files of a type that ripgrep knows, such as `py`."""
     literal: bool = False
+    """Take the pattern as plain text."""
     ignore_case: bool = False
+    """Ignore case."""
     multiline: bool = False
+    """Let the pattern match across lines."""
     context: Annotated[int, Field(ge=0, le=MAX_CONTEXT, description="Lines around each match")] = 0
+    """Lines to show around each match."""
     show: Literal["lines", "files", "counts"] = "lines"
+    """Show matching lines, files, or counts per file."""
 
     def query(self, path: str) -> SearchQuery:
         """Return what is searched, one find beyond what is shown."""

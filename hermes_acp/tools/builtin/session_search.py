@@ -32,11 +32,15 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     query: Annotated[str, Field(min_length=1, description='Words that all occur; "phrase", begin*, a OR b')]
+    """Words that all occur; `\"a phrase\"`, `begin*`, `a OR b`."""
     everywhere: Annotated[bool, Field(description="Search all working directories")] = False
+    """Search the sessions of other folders too."""
     by_meaning: Annotated[
         bool, Field(description="Also find text with a similar meaning; write the query as a sentence")
     ] = False
+    """Also find texts with a similar meaning. The query is then a sentence."""
     limit: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = DEFAULT_RESULTS
+    """The number of results."""
 
 
 class _NoRecall:

@@ -44,8 +44,11 @@ class Arguments(BaseModel):
         Literal["create", "patch", "write_file", "remove_file", "delete", "report_failure"],
         Field(description="report_failure: it was followed and did not work"),
     ]
+    """What to do. `report_failure`: the skill was followed and did not work."""
     name: Annotated[str, Field(description="Such as release-a-version")]
+    """The skill, such as `release-a-version`."""
     reason: Annotated[str, Field(description="Why, in a sentence")]
+    """Why, in a sentence."""
     text: Annotated[
         str,
         Field(
@@ -53,12 +56,16 @@ class Arguments(BaseModel):
             "does and when to use it, ---; patch: what takes the place of old_text"
         ),
     ] = ""
+    """The whole file; with `patch`, the text that replaces `old_text`."""
     old_text: Annotated[str, Field(description="patch: text that occurs there exactly once")] = ""
+    """With `patch`: a passage that occurs once."""
     file: Annotated[str, Field(description="If not SKILL.md")] = ""
+    """The file, if not `SKILL.md`."""
     scope: Annotated[
         Literal["user", "workspace"],
         Field(description="create: for this user everywhere, or all who work here"),
     ] = "user"
+    """With `create`: for this user everywhere, or for everyone who works in this folder."""
 
 
 class SkillManage:

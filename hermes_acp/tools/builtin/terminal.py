@@ -31,14 +31,20 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     command: Annotated[str, Field(min_length=1)]
+    """The command line."""
     cwd: Annotated[str | None, Field(description="Folder, default the working directory")] = None
+    """The folder. Default: the working directory."""
     timeout_s: Annotated[
         float | None,
         Field(gt=0, le=MAX_TIMEOUT_S, allow_inf_nan=False, description=f"Default {DEFAULT_TIMEOUT_S}"),
     ] = None
+    """Seconds it may run. Default: 120."""
     background: Annotated[bool, Field(description="Leave it running; use the process tool for it")] = False
+    """Leave it running; `process` controls it then."""
     pty: Annotated[bool, Field(description="In the background, in a terminal of its own")] = False
+    """With `background`: run it in a terminal of its own."""
     unsandboxed: Annotated[bool, Field(description="Only if a sandbox prevents it")] = False
+    """Run it outside the sandbox, which needs an approval."""
 
 
 class Terminal:

@@ -35,12 +35,19 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     action: Literal["create", "patch", "rollback", "delete"]
+    """What to do."""
     name: Annotated[str, Field(description="Such as count_lines")]
+    """The tool, such as `count_lines`."""
     reason: Annotated[str, Field(description="Why, in a sentence, stored with the version")]
+    """Why. Kept with the version."""
     text: Annotated[str, Field(description="The file, or what replaces old_text")] = ""
+    """The whole file; with `patch`, the text that replaces `old_text`."""
     old_text: Annotated[str, Field(description="patch: text that occurs there exactly once")] = ""
+    """With `patch`: a passage that occurs once."""
     version: Annotated[int, Field(ge=0, description="rollback: 0 is the version before")] = 0
+    """With `rollback`: the version. `0` is the one before."""
     scope: Literal["user", "workspace"] = "user"
+    """For this user everywhere, or for this folder."""
 
 
 class ToolManage:

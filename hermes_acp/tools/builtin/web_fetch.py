@@ -31,7 +31,9 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     url: Annotated[str, Field(min_length=1)]
+    """The address."""
     offset: Annotated[int, Field(ge=0, description="First character to show")] = 0
+    """The first character to show."""
 
 
 class _NoWeb:

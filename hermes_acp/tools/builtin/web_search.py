@@ -31,7 +31,9 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     query: Annotated[str, Field(min_length=1, max_length=400)]
+    """The words to search for."""
     limit: Annotated[int, Field(ge=1, le=MAX_HITS)] = 8
+    """The number of results."""
 
 
 class _NoSearchEngine:

@@ -24,7 +24,9 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     path: Annotated[str, Field(min_length=1)]
+    """The file."""
     content: str
+    """Its whole content."""
 
 
 class WriteFile:

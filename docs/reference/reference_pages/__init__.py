@@ -1,0 +1,1 @@
+"""The generated reference pages, one module a page; each exports `render`."""
