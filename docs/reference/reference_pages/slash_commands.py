@@ -27,6 +27,8 @@ providers: {openai_compatible: {base_url: "http://127.0.0.1:9/v1"}}
 mcp_servers: {example: {command: "true"}}
 """
 """A model that is never called, and a server so that `/mcp` is offered."""
+LATE: Final = frozenset({"mcp", "write-a-skill"})
+"""Commands that an agent offers only after it has looked for servers and skills."""
 TIMEOUT_S: Final = 60
 
 
@@ -67,5 +69,7 @@ async def _announced() -> list[v1.AvailableCommand]:
                 session = await agent.new_session(str(cwd))
                 async for update in session.follow():
                     if isinstance(update, v1.AvailableCommandsUpdate):
-                        return list(update.available_commands)
-    raise ValueError("the agent offered no commands")
+                        commands = update.available_commands
+                        if {each.name for each in commands} >= LATE:
+                            return list(commands)
+    raise ValueError(f"the agent did not offer {', '.join(sorted(LATE))}")
