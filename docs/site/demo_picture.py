@@ -1,7 +1,6 @@
-"""Draw docs/demo.svg from a real run of the demo: `python docs/make_picture.py`.
+"""Draw docs/demo.svg from a real run of the demo: `python docs/site/pictures.py demo`.
 
-Knows: colour codes of a terminal, which stretches of the run are shown. Does not know: what the demo does.
-What is left out is marked by a line of dots; nothing is added.
+Lines that are left out are marked by a line of dots. Nothing is added.
 """
 
 import re
@@ -12,9 +11,11 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).parents[1]
+ROOT: Final = Path(__file__).parents[2]
 PICTURE: Final = ROOT / "docs" / "demo.svg"
 COLUMNS: Final = 104
+NO_BREAK: Final = "\N{NO-BREAK SPACE}"
+"""Browsers take several usual spaces for one."""
 CHARACTER_PX: Final = 8.0
 LINE_PX: Final = 18
 MARGIN_PX: Final = 20
@@ -40,14 +41,13 @@ STRETCHES: Final = (
 )
 
 
-def main() -> int:
+def draw_demo() -> Path:
     """Run the demo and write the picture."""
     command = [sys.executable, str(ROOT / "examples" / "demo"), "--recorded", "--colour"]
     run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=180)
     lines = [part for line in pick_lines(run.stdout.splitlines()) for part in wrap(line)]
     PICTURE.write_text(draw(lines), encoding="utf-8")
-    print(f"{PICTURE.relative_to(ROOT)}: {len(lines)} lines")
-    return 0
+    return PICTURE
 
 
 def pick_lines(lines: list[str]) -> list[str]:
@@ -95,19 +95,15 @@ def draw(lines: list[str]) -> str:
         f'viewBox="0 0 {width} {height}" role="img" aria-label="A run of make demo in a terminal">\n'
         f'<rect width="{width}" height="{height}" rx="8" fill="#0d1117"/>\n'
         '<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, DejaVu Sans Mono, monospace" '
-        f'font-size="13" fill="#e6edf3" style="white-space: pre" xml:space="preserve">\n{rows}\n</g>\n</svg>\n'
+        f'font-size="13" fill="#e6edf3">\n{rows}\n</g>\n</svg>\n'
     )
 
 
 def draw_line(line: str) -> str:
     """Return one line's pieces, each in its colour."""
-    pieces = CODE.split(line)
+    pieces = CODE.split(line.replace(" ", NO_BREAK))
     drawn = escape(pieces[0])
     for style, text in zip(pieces[1::2], pieces[2::2], strict=True):
         if text:
             drawn += f"<tspan {STYLES[style]}>{escape(text)}</tspan>" if style in STYLES else escape(text)
     return drawn
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -423,7 +423,7 @@ const THEMES = [
   ["contrast-light", "Light High Contrast", ".hc-light"],
 ];
 
-async function chooseTheme(window, theme, mark) {
+export async function chooseTheme(window, theme, mark) {
   await window.run("Preferences: Color Theme");
   const box = window.page.locator(".quick-input-widget input").first();
   await until(async () => (await box.getAttribute("placeholder"))?.includes("Color Theme"), "the list of themes");
