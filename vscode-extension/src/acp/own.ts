@@ -19,7 +19,7 @@ export interface DiagnosticsDiagnostic {
   readonly message: string;
   readonly column?: number;
   readonly severity?: "error" | "warning" | "information" | "hint";
-  /** Who says so, such as the name of a linter. */
+  /** Where it comes from, such as the name of a linter. */
   readonly source?: string | null;
 }
 
@@ -31,7 +31,7 @@ export interface DiagnosticsResult {
 /** The parameters of _hermes/checkpoints/list. */
 export interface CheckpointsListParams {
   readonly sessionId: string;
-  /** List undos too, which can themselves be restored. */
+  /** List undos too. They can be undone themselves. */
   readonly includeUndos?: boolean;
 }
 
@@ -54,11 +54,11 @@ export interface CheckpointsListCheckpoint {
   readonly title: string;
   readonly kind: "turn" | "undo";
   readonly files: readonly CheckpointsListCheckpointFile[];
-  /** Files that are never restored: too large, or not to be read. */
+  /** Files that are never restored: too large, or not readable. */
   readonly leftOut: readonly string[];
-  /** It was taken back, and what took it back was not. */
+  /** It was undone, and the undo was not undone. */
   readonly isUndone: boolean;
-  /** The agent's process ended during the turn; `files` may be changes of others too, and it is restored by force alone. */
+  /** The agent's process ended during the turn. `files` can include changes of others, so only `force` restores it. */
   readonly isTorn: boolean;
 }
 
@@ -70,7 +70,7 @@ export interface CheckpointsListResult {
 /** The parameters of _hermes/checkpoints/diff. */
 export interface CheckpointsDiffParams {
   readonly sessionId: string;
-  /** A checkpoint's id, from the list. */
+  /** The ID of a checkpoint, from the list. */
   readonly id: string;
 }
 
@@ -78,11 +78,11 @@ export interface CheckpointsDiffParams {
 export interface CheckpointsDiffFile {
   /** Absolute. */
   readonly path: string;
-  /** Null where the file was not there. */
+  /** Null if the file did not exist. */
   readonly oldText?: string | null;
-  /** Null where it is gone. */
+  /** Null if the file was deleted. */
   readonly newText?: string | null;
-  /** In the place of both texts. */
+  /** Present instead of both texts if the file is binary. */
   readonly binary?: true;
 }
 
@@ -94,11 +94,11 @@ export interface CheckpointsDiffResult {
 /** The parameters of _hermes/checkpoints/restore. */
 export interface CheckpointsRestoreParams {
   readonly sessionId: string;
-  /** A checkpoint's id, from the list. */
+  /** The ID of a checkpoint, from the list. */
   readonly id: string;
-  /** Only these files, as the list names them. */
+  /** Only these files, with the paths of the list. */
   readonly paths?: readonly string[] | null;
-  /** Overwrite what others changed since, too. */
+  /** Also overwrite later changes of others. */
   readonly force?: boolean;
 }
 
@@ -110,28 +110,28 @@ export interface CheckpointsRestoreConflict {
 
 /** The result of _hermes/checkpoints/restore. */
 export interface CheckpointsRestoreResult {
-  /** Files put back, taken away ones included. */
+  /** The restored files, including those that were deleted. */
   readonly restored: readonly string[];
-  /** Files that were left alone. */
+  /** Files that were not touched. */
   readonly conflicts: readonly CheckpointsRestoreConflict[];
-  /** Restoring it undoes this; empty where nothing was done. */
+  /** Restore this checkpoint to revert the undo. Empty if nothing was done. */
   readonly checkpointId: string;
 }
 
 /** The parameters of _hermes/edits/list. */
 export interface EditsListParams {
   readonly sessionId: string;
-  /** List what was judged too. */
+  /** Also list what was reviewed. */
   readonly includeJudged?: boolean;
 }
 
 /** One of the hunks in `EditsListFile`. */
 export interface EditsListFileHunk {
-  /** The first line that goes, counted from 0. */
+  /** The first removed line, from 0. */
   readonly oldStart: number;
-  /** Without their line feeds; what stands behind the last one of a file is a line too. */
+  /** Without line feeds. Text after the last line feed of a file is a line too. */
   readonly oldLines: readonly string[];
-  /** The first line that comes, counted from 0. */
+  /** The first added line, from 0. */
   readonly newStart: number;
   readonly newLines: readonly string[];
 }
@@ -140,25 +140,25 @@ export interface EditsListFileHunk {
 export interface EditsListFile {
   /** Absolute. */
   readonly path: string;
-  /** Names exactly this state; other hunks, another name. */
+  /** Identifies this state. It changes when the hunks change. */
   readonly revision: string;
-  /** The calls that made what is open. */
+  /** The calls that made the open hunks. */
   readonly callIds: readonly string[];
-  /** What the user agreed to so far; null where there was no file. Of a big file texts may be only a part. */
+  /** What the user has accepted so far. Null if there was no file. For a large file, the texts can be a part. */
   readonly oldText: string | null;
-  /** What is there now; null where the file is gone. */
+  /** The current text. Null if the file was deleted. */
   readonly newText: string | null;
-  /** What is open, in order; verdicts name them by their place here, from 0. */
+  /** The open hunks, in order. A verdict names them by their index, from 0. */
   readonly hunks: readonly EditsListFileHunk[];
 }
 
 /** One of the hunks in `EditsListWaitingFile`. */
 export interface EditsListWaitingFileHunk {
-  /** The first line that goes, counted from 0. */
+  /** The first removed line, from 0. */
   readonly oldStart: number;
-  /** Without their line feeds; what stands behind the last one of a file is a line too. */
+  /** Without line feeds. Text after the last line feed of a file is a line too. */
   readonly oldLines: readonly string[];
-  /** The first line that comes, counted from 0. */
+  /** The first added line, from 0. */
   readonly newStart: number;
   readonly newLines: readonly string[];
 }
@@ -168,7 +168,7 @@ export interface EditsListWaitingFile {
   readonly path: string;
   /** Null for a new file. */
   readonly oldText: string | null;
-  /** Null for one that would be deleted. */
+  /** Null if the file would be deleted. */
   readonly newText: string | null;
   readonly hunks: readonly EditsListWaitingFileHunk[];
 }
@@ -186,16 +186,16 @@ export interface EditsListJudged {
   readonly verdict: "accepted" | "rejected";
   /** How many. */
   readonly hunks: number;
-  /** What was rejected, as the model is told. */
+  /** What was rejected, as the model sees it. */
   readonly parts: readonly string[];
 }
 
 /** The result of _hermes/edits/list. */
 export interface EditsListResult {
   readonly files: readonly EditsListFile[];
-  /** Calls that wait for session/request_permission; their hunks are judged by its answer, with `hermes.edits`. */
+  /** Calls that wait for session/request_permission. Its answer decides about their hunks, with `hermes.edits`. */
   readonly waiting: readonly EditsListWaiting[];
-  /** The oldest first; empty unless asked for. */
+  /** Oldest first. Empty without `includeJudged`. */
   readonly judged: readonly EditsListJudged[];
 }
 
@@ -205,32 +205,32 @@ export interface EditsJudgeParams {
   readonly verdict: "accepted" | "rejected";
   /** Only this file. */
   readonly path?: string;
-  /** Only these hunks of the file, by their places in the list. */
+  /** Only these hunks of the file, by their indexes in the list. */
   readonly hunks?: readonly number[];
-  /** That of the list the numbers are from; the call fails where the file was edited since. */
+  /** The revision of the list that the indexes are from. The call fails if the file was edited since. */
   readonly revision?: string;
-  /** The client itself takes what is rejected out of the file, such as in an open document. */
+  /** The client itself reverts rejected hunks, for example in an open document. */
   readonly isDone?: boolean;
 }
 
 /** The result of _hermes/edits/judge. */
 export interface EditsJudgeResult {
-  /** How many hunks of the session are open now. */
+  /** Open hunks of the session after the call. */
   readonly open: number;
 }
 
 /** The parameters of _hermes/edits/draft. */
 export interface EditsDraftParams {
   readonly sessionId: string;
-  /** That of the tool call that follows, where the model's answer comes to its end. */
+  /** The ID of the tool call that follows if the model completes its answer. */
   readonly callId: string;
   /** As the model wrote it: absolute, or relative to the session's working directory. */
   readonly path: string;
-  /** What comes, as far as it is written. */
+  /** The new text, as far as it is written. */
   readonly newText: string;
-  /** Nothing is missing of `newText` any more. */
+  /** `newText` is complete. */
   readonly isWhole: boolean;
-  /** The passage that gives way, all of it; missing where the file is written whole. */
+  /** The whole passage that is replaced. Missing if the whole file is written. */
   readonly oldText?: string;
 }
 
@@ -239,7 +239,7 @@ export interface EditsJudgedParams {
   readonly sessionId: string;
   /** Absolute. */
   readonly path: string;
-  /** How many hunks of the file are left to judge. */
+  /** Open hunks of the file. */
   readonly open: number;
 }
 
@@ -248,9 +248,9 @@ export interface SessionsSearchParams {
   readonly query: string;
   /** Only sessions of this working directory. */
   readonly cwd?: string | null;
-  /** At most so many finds. */
+  /** Maximum number of results. */
   readonly limit?: number;
-  /** Also what says the like in other words, where recall.embeddings is set. */
+  /** Also find texts with a similar meaning, if recall.embeddings is set. */
   readonly byMeaning?: boolean;
 }
 
@@ -260,21 +260,21 @@ export interface SessionsSearchFound {
   readonly title: string;
   readonly cwd: string;
   readonly updatedAt: string;
-  /** The place of the message in its session. */
+  /** The index of the message in its session. */
   readonly position: number;
   readonly speaker: "user" | "agent" | "tool" | "title";
-  /** The message around the words. */
+  /** The part of the message around the words. */
   readonly text: string;
-  /** Where the words are in the text: from, to, in characters of Unicode. */
+  /** Starts and ends of the matched words in the text, in Unicode characters. */
   readonly highlights: readonly (readonly number[])[];
 }
 
 /** The result of _hermes/sessions/search. */
 export interface SessionsSearchResult {
   readonly found: readonly SessionsSearchFound[];
-  /** How many sessions have words that were not read for this search. */
+  /** Sessions whose text was not indexed in time for this search. */
   readonly unreadSessions: number;
-  /** What was left out of the search and why, for its user; absent where nothing was. */
+  /** What the search left out and why, for the user. Absent if nothing was left out. */
   readonly note?: string;
 }
 
