@@ -1,6 +1,6 @@
 """Run one prompt without an editor and act on how it ended: `python examples/headless.py FOLDER PROMPT…`.
 
-Knows: the stream of events and the exit code of `hermes-acp run`. Does not know: the agent's insides.
+It reads the events and the exit code of `hermes-acp run`.
 """
 
 import json
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def main() -> int:
-    """Show words and changed files as they come; give the run's own exit code."""
+    """Show the answer and changed files as they arrive; return the run's exit code."""
     if len(sys.argv) < 3:
         print("usage: headless.py FOLDER PROMPT…", file=sys.stderr)
         return 2
@@ -25,7 +25,7 @@ def main() -> int:
 
 
 def show(event: dict[str, Any]) -> None:
-    """Print the two kinds of event this script cares about, and the end."""
+    """Print the answer, changed files and the end."""
     match event:
         case {"type": "text_said", "text": text}:
             print(text, end="", flush=True)

@@ -13,7 +13,7 @@ from hermes_acp_client.errors import AgentError
 
 
 def main() -> int:
-    """Show the answer as it comes; give 0 when the turn ended by itself."""
+    """Show the answer as it arrives; return 0 if the turn completed."""
     if len(sys.argv) < 3:
         print("usage: one_prompt.py FOLDER PROMPT…", file=sys.stderr)
         return 2
@@ -30,7 +30,7 @@ def main() -> int:
 
 
 def show(session_id: str, update: dict[str, Any]) -> None:
-    """Print words and the titles of tool calls."""
+    """Print the answer and the titles of tool calls."""
     del session_id
     match update:
         case {"sessionUpdate": "agent_message_chunk", "content": {"text": text}}:
@@ -42,7 +42,7 @@ def show(session_id: str, update: dict[str, Any]) -> None:
 
 
 def ask(request: dict[str, Any]) -> str | None:
-    """Ask at the terminal; anything but a listed number is a no."""
+    """Ask at the terminal; everything except a listed number means no."""
     print(f"\n{request['toolCall']['title']}?")
     for number, option in enumerate(request["options"], 1):
         print(f"  {number}. {option['name']}")

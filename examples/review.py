@@ -19,7 +19,7 @@ PROMPT: Final = "Look for a mistake in this folder and correct it."
 
 
 async def main() -> int:
-    """Run one turn; give 0 when it came to its own end."""
+    """Run one turn; return 0 if it completed."""
     if len(sys.argv) < 2:
         print("usage: review.py FOLDER [PROMPT…]", file=sys.stderr)
         return 2
@@ -41,7 +41,7 @@ async def main() -> int:
 
 
 def show(update: v1.SessionUpdate) -> None:
-    """Print words and what calls did."""
+    """Print the answer and the outcomes of calls."""
     match update:
         case v1.AgentMessageChunk(content=v1.TextContent(text=text)):
             print(text, end="", flush=True)
@@ -52,7 +52,7 @@ def show(update: v1.SessionUpdate) -> None:
 
 
 async def ask(request: v1.RequestPermissionRequest) -> Permission:
-    """Ask at the terminal: y allows, anything else is a no and its reason."""
+    """Ask at the terminal: y allows; any other text refuses and is the reason."""
     print(f"\n{request.tool_call.title}? (y, or why not) ", end="", flush=True)
     answer = (await anyio.to_thread.run_sync(sys.stdin.readline)).strip()
     if answer == "y":

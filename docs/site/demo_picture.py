@@ -36,7 +36,7 @@ STRETCHES: Final = (
     ("A parcel of 501 g", "Edit rates.py  [completed]"),
     ("Now the tests again", "agent ▸ Now"),
     ("Run python3 -m unittest  [in progress]", "turn ended"),
-    ("The server is started anew", "session/list names"),
+    ("The server restarts", "session/list names"),
     ("session/load replays the prompt", "the answer and the cards"),
 )
 

@@ -1,7 +1,6 @@
 """Show the main job with real parts: `python examples/demo [--recorded] [--colour]`.
 
-Knows: the order of the demo and what it claims. Does not know: how anything is drawn, served or spoken.
-Exit codes: 0 everything shown did happen, 1 something did not, 2 the configuration is wrong.
+Exit codes: 0 everything shown happened, 1 something did not, 2 the configuration is wrong.
 """
 
 import argparse
@@ -35,7 +34,7 @@ TURN_TIMEOUT_S: Final = 600.0
 CARD_TIMEOUT_S: Final = 10.0
 TEST_RUN: Final = re.compile(r"(cd [\w./-]+ && )?(python3? -m (unittest|pytest)|pytest)( [\w.:-]+)*( 2>&1)?")
 RECORDING_NOTE: Final = (
-    "RECORDING: no model is set up, so the model's words were written beforehand.\n"
+    "RECORDING: no model is configured, so the model's answers come from a recording.\n"
     "The server, the tools, the edit, the command and the session are real."
 )
 
@@ -93,19 +92,19 @@ class Show:
             self.claim("the embedded model streamed an answer, piece by piece", words > 1)
 
     async def work(self, model: Mapping[str, str] | None) -> str:
-        """Have the task done; give the session's id."""
+        """Run the task; return the session's ID."""
         async with self._open(model) as agent:
             session = await agent.new_session(str(self._stage.project))
             await session.set_mode(
                 "ask"
             )  # whatever the user's own settings say: the demo shows the questions
             reason = await self.take_turn(session, TASK)
-        self.claim("the turn came to its own end", reason == "end_turn")
+        self.claim("the turn completed", reason == "end_turn")
         self._check_work()
         return session.id
 
     async def return_to(self, session_id: str, model: Mapping[str, str] | None) -> None:
-        """Start the server anew, find the session and have it replayed."""
+        """Restart the server, find the session and replay it."""
         async with self._open(model) as agent:
             listed = await agent.list_sessions(str(self._stage.project))
             for info in listed:
@@ -147,8 +146,8 @@ class Show:
             screen.line(f"    {line}")
         before = (Path(__file__).parents[1] / "sample_project" / "rates.py").read_text(encoding="utf-8")
         self.claim("rates.py was changed on disk", text != before)
-        self.claim("the edit was asked about before it was made", "edit" in self._asked_about)
-        self.claim("the command was asked about before it ran", "execute" in self._asked_about)
+        self.claim("the edit asked before it was made", "edit" in self._asked_about)
+        self.claim("the command asked before it ran", "execute" in self._asked_about)
         self.claim("a command of the agent printed OK", any("OK" in out for out in self._outputs.values()))
         self.claim("the tests pass when the demo runs them itself", run_tests(stage.project).returncode == 0)
 
@@ -162,13 +161,13 @@ def call_of(request: v1.RequestPermissionRequest) -> tuple[str, str]:
 def texts_of(
     updates: Sequence[v1.SessionUpdate], kind: type[v1.UserMessageChunk | v1.AgentMessageChunk]
 ) -> str:
-    """Join the words of one speaker."""
+    """Join the text of one speaker."""
     chunks = [update.content for update in updates if isinstance(update, kind)]
     return "".join(content.text for content in chunks if isinstance(content, v1.TextContent))
 
 
 async def show_all(options: argparse.Namespace, has_colours: bool) -> int:
-    """Run the demo; give the exit code."""
+    """Run the demo; return the exit code."""
     user = read_environment()
     choice = Choice("none") if options.recorded else await find_model(user)
     with set_stage() as stage:
@@ -180,7 +179,7 @@ async def show_all(options: argparse.Namespace, has_colours: bool) -> int:
             stage.take_settings(user)
             screen.heading(f"The task, by {choice.name} ({choice.source})")
             session_id = await show.work(None)
-            screen.heading("The server is started anew")
+            screen.heading("The server restarts")
             await show.return_to(session_id, None)
         screen.line()
         return show.exit_code
@@ -191,7 +190,7 @@ async def show_without_a_model(show: Show, skips_embedded: bool) -> None:
     files = None if skips_embedded else find_local_model()
     if files is not None:
         show.screen.heading(
-            "A chat turn", "The embedded model is tiny (135 million parameters) and good for little."
+            "A chat turn", "The embedded model is tiny (135 million parameters) and cannot do much."
         )
         show.screen.line("  loading it …", DIM)
         async with local_model_server(files) as server:
@@ -205,13 +204,13 @@ async def show_without_a_model(show: Show, skips_embedded: bool) -> None:
     elif not skips_embedded:
         missing = ", ".join(list_missing_packages())
         show.screen.line(
-            f"The embedded model is not installed ({missing}); its chat turn is left out.", YELLOW
+            f"The embedded model is not installed ({missing}); its chat turn is skipped.", YELLOW
         )
     with recorded_model() as base_url:
         model = {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "none-needed", "HERMES_MODEL": "recording"}
         show.screen.heading("The task", RECORDING_NOTE)
         session_id = await show.work(model)
-        show.screen.heading("The server is started anew")
+        show.screen.heading("The server restarts")
         await show.return_to(session_id, model)
 
 
