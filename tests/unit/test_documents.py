@@ -5,9 +5,8 @@ import subprocess
 import sys
 
 from hermes_acp.config.environment import MODEL_VARIABLES, SWITCHES
-from hermes_acp.frontends.cli.run.headless_session import EXIT_CODES, RunReport
+from hermes_acp.frontends.cli.run.headless_session import RunReport
 from hermes_acp.models.wire.local_detection import LOCAL_PORTS
-from hermes_acp.frontends.cli.headless_session import RunReport
 from tests.architecture.sources import ROOT
 
 HEADLESS = (ROOT / "docs" / "headless.md").read_text(encoding="utf-8")

@@ -1,6 +1,5 @@
 """docs/sessions.md names the limits of a search."""
 
-from hermes_acp.frontends.cli.sessions.sessions_command import DEFAULT_RESULTS, add_sessions
 from hermes_acp.storage.search.search_index import MAX_PER_SESSION
 from hermes_acp.storage.search.search_tables import OUTCOME_CHARACTERS, WORDS_CHARACTERS
 from tests.architecture.sources import ROOT

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hermes_acp.core.errors import HermesError
-from hermes_acp.frontends.cli.headless_session import EXIT_CODES
+from hermes_acp.frontends.cli.run.headless_session import EXIT_CODES
 
 from .commands import exit_codes, find_parser
 from .docstrings import class_text

@@ -29,7 +29,9 @@ class TaskArguments(BaseModel):
 
     title: Annotated[str, Field(min_length=1, max_length=100)]
     """What the editor shows."""
-    instructions: Annotated[str, Field(min_length=1, description="Everything it needs to know: it sees nothing else")]
+    instructions: Annotated[
+        str, Field(min_length=1, description="Everything it needs to know: it sees nothing else")
+    ]
     """Everything the child must know; it sees nothing else."""
     context: str | None = None
     """More material for the task."""

@@ -25,9 +25,9 @@ class Arguments(BaseModel):
 
     name: Annotated[str, Field(description="Without one, all are listed")] = ""
     """The skill. Without a name, all skills are listed."""
-    query: Annotated[str, Field(description="Instead of a name: list skills that contain any of these words")] = (
-        ""
-    )
+    query: Annotated[
+        str, Field(description="Instead of a name: list skills that contain any of these words")
+    ] = ""
     """Instead of a name: list skills that contain any of these words."""
     file: Annotated[str, Field(description="Another file of the skill, such as references/api.md")] = ""
     """Another file of the skill, such as `references/api.md`."""

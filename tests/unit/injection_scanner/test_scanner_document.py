@@ -2,7 +2,6 @@
 
 import msgspec
 
-from hermes_acp.frontends.cli.scan.scan_flags import add_scan
 from hermes_acp.frontends.cli.scan.scan_lines import BadLine, ScanAnswer
 from hermes_acp.storage.allowed_texts import FILE
 from injection_scanner.findings import Finding

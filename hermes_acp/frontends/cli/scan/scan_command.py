@@ -12,9 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hermes_acp.core.errors import BadRequest, HermesError
+from hermes_acp.frontends.cli.messages import scan_messages
 from injection_scanner.findings import Finding, ScanReport
 from injection_scanner.scanner import scan
-from hermes_acp.frontends.cli.messages import scan_messages
 
 if TYPE_CHECKING:
     from hermes_acp.config.environment import Environment

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 import msgspec
 
+from hermes_acp.frontends.cli.messages import scan_messages
 from injection_scanner.findings import Finding
 from injection_scanner.scanner import scan
-from hermes_acp.frontends.cli.messages import scan_messages
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
