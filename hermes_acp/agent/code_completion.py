@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from hermes_acp.agent.turn import TurnDependencies
+from hermes_acp.agent.turn.turn import TurnDependencies
 from hermes_acp.core.event_types import Options
 from hermes_acp.core.messages import ModelRequest, TextPart, UserMessage
 from hermes_acp.core.proposals import Reads

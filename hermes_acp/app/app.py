@@ -242,8 +242,8 @@ class App:
 
     def _ports(self) -> dict[str, object]:
         """Give, by name, what tools take beside their workspace; `diagnoses` come with a session's editor."""
-        from hermes_acp.agent.delegation import Delegation
-        from hermes_acp.agent.nested_calls import NestedCalls
+        from hermes_acp.agent.calls.nested_calls import NestedCalls
+        from hermes_acp.agent.children.delegation import Delegation
 
         return {
             "recall": self.recall,

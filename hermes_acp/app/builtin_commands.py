@@ -27,7 +27,7 @@ from hermes_acp.sessions.session_commands import SlashCommand, SlashCommands, Tu
 from hermes_acp.sessions.turn_undo import HINT, NOTHING
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.turn import Turn
+    from hermes_acp.agent.turn.turn import Turn
     from hermes_acp.core.denied_paths import DeniedPath
 
 ABOUT_MCP: Final = "Show how the MCP servers stand, sign in at one or connect again"
@@ -136,7 +136,7 @@ def _tell_context(
 
 
 async def _compact(turn: "Turn", wish: str) -> str:
-    from hermes_acp.agent.compaction import compact, to_markdown
+    from hermes_acp.agent.compaction.history_compaction import compact, to_markdown
 
     return to_markdown(await compact(turn, "asked", wish), turn.record.messages)
 

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from anyio.to_thread import run_sync
 
-from hermes_acp.agent.context_monitor import ContextQuestion, ContextReport
+from hermes_acp.agent.turn.context_monitor import ContextQuestion, ContextReport
 from hermes_acp.core.denied_paths import DeniedPath
 from hermes_acp.core.messages import AssistantMessage, TextPart, UserMessage
 from hermes_acp.core.ports import Workspace

@@ -16,7 +16,7 @@ from hermes_acp.core.ports import Gate
 from hermes_acp.sessions.session import Session
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.turn import Turn
+    from hermes_acp.agent.turn.turn import Turn
     from hermes_acp.mcp.server_login import ServerLogin
     from hermes_acp.mcp.server_pool import McpServerPool, ServerState
 

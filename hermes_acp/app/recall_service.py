@@ -18,7 +18,7 @@ from hermes_acp.core.ports import StartTask
 from hermes_acp.storage.session_store import SessionStore
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.turn import Ending, Turn, TurnStages
+    from hermes_acp.agent.turn.turn import Ending, Turn, TurnStages
     from hermes_acp.app.skill_service import SkillService
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
@@ -90,7 +90,7 @@ class RecallService:
 
     def stages(self, settings: "Settings", skill_service: "SkillService", start: StartTask) -> "TurnStages":
         """Return what is done before a turn, before a step and after a turn."""
-        from hermes_acp.agent.turn import TurnStages
+        from hermes_acp.agent.turn.turn import TurnStages
 
         if self._meaning is None:
             return TurnStages()

@@ -24,7 +24,7 @@ from hermes_acp.core.ports import Clock, Workspace
 from hermes_acp.core.trust_types import WorkspacePolicyStore
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.turn import SystemPrompt, TurnDependencies, TurnStages
+    from hermes_acp.agent.turn.turn import SystemPrompt, TurnDependencies, TurnStages
     from hermes_acp.app.model_connections import ModelConnections
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
@@ -89,7 +89,7 @@ class TurnDependenciesFactory:
 
         It blocks.
         """
-        from hermes_acp.agent.turn import CompactionShares, TurnDependencies
+        from hermes_acp.agent.turn.turn import CompactionShares, TurnDependencies
         from hermes_acp.app.context_file_monitor import ContextFileMonitor
         from hermes_acp.app.external_memory_service import memory_key
         from hermes_acp.app.external_tools import search_key

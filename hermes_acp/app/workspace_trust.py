@@ -33,7 +33,7 @@ from hermes_acp.core.trust_types import REJECTED, TrustedItem, TrustItem
 from hermes_acp.storage.workspace_entries import WorkspaceEntries
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.ledger import Ledger
+    from hermes_acp.agent.turn.ledger import Ledger
     from hermes_acp.config.workspace_settings import WorkspaceSettings
     from hermes_acp.sessions.session import Session
 

@@ -12,13 +12,13 @@ import anyio.lowlevel
 from msgspec import Struct, structs
 
 from hermes_acp.agent.background_tasks import joined_task
-from hermes_acp.agent.ledger import Ledger
-from hermes_acp.agent.running_calls import RunningCalls
-from hermes_acp.agent.turn import Ending, Turn, TurnDependencies, TurnLimits, TurnUsage
-from hermes_acp.agent.turn_checkpoints import TurnCheckpoints
-from hermes_acp.agent.turn_endings import make_ending
-from hermes_acp.agent.turn_inbox import Inbox, InboxMessage
-from hermes_acp.agent.turn_runner import finalize, run_to_ending, to_turn_ended
+from hermes_acp.agent.loop.turn_runner import finalize, run_to_ending, to_turn_ended
+from hermes_acp.agent.turn.ledger import Ledger
+from hermes_acp.agent.turn.running_calls import RunningCalls
+from hermes_acp.agent.turn.turn import Ending, Turn, TurnDependencies, TurnLimits, TurnUsage
+from hermes_acp.agent.turn.turn_checkpoints import TurnCheckpoints
+from hermes_acp.agent.turn.turn_endings import make_ending
+from hermes_acp.agent.turn.turn_inbox import Inbox, InboxMessage
 from hermes_acp.core.available_options import AvailableModel, AvailableOptions
 from hermes_acp.core.checkpoint_types import Checkpoints
 from hermes_acp.core.errors import BadRequest, Busy

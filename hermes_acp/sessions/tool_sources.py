@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import anyio
 
-from hermes_acp.agent.ledger import Ledger
+from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.core.events import Noticed
 from hermes_acp.core.ports import PromptTemplate, ResourceLibrary, Tool, ToolSource
 from hermes_acp.core.tool_ports import DiagnosticsProvider

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import anyio
 import pytest
 
-from hermes_acp.agent.ledger import Ledger
+from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.core.events import Event, Noticed
 from hermes_acp.core.ports import PromptTemplate, ResourceLibrary, Tool
 from hermes_acp.core.record import Record

@@ -4,9 +4,9 @@ Knows: from which share on, and that what failed once in a turn is not tried bef
 how it is done. A step that is refused for its length makes room by itself (`agent.step`).
 """
 
-from hermes_acp.agent.compaction import compact
-from hermes_acp.agent.token_estimates import tokens_in_use
-from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.agent.compaction.history_compaction import compact
+from hermes_acp.agent.compaction.token_estimates import tokens_in_use
+from hermes_acp.agent.turn.turn import Ending, Turn
 from hermes_acp.core.errors import ModelError
 
 

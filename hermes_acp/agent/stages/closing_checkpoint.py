@@ -1,6 +1,6 @@
 """After a turn: the state it leaves is kept."""
 
-from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.agent.turn.turn import Ending, Turn
 
 
 async def close_checkpoint(turn: Turn, ending: Ending) -> None:

@@ -7,8 +7,8 @@ service, how it is asked. No step waits for it but the first one, for a moment.
 from collections.abc import Callable
 from typing import Final
 
-from hermes_acp.agent.flow_tracking import note_sources
-from hermes_acp.agent.turn import Ending, Turn, TurnStages
+from hermes_acp.agent.calls.flow_tracking import note_sources
+from hermes_acp.agent.turn.turn import Ending, Turn, TurnStages
 from hermes_acp.core.events import NoteAdded
 from hermes_acp.core.flow_labels import Source
 from hermes_acp.core.messages import AssistantMessage, UserMessage, words_in

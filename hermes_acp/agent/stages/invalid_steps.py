@@ -6,8 +6,8 @@ the model was told each time.
 
 from typing import Final
 
-from hermes_acp.agent.turn import MAX_INVALID_STEPS, Ending, Turn, TurnStep
-from hermes_acp.agent.turn_endings import make_ending
+from hermes_acp.agent.turn.turn import MAX_INVALID_STEPS, Ending, Turn, TurnStep
+from hermes_acp.agent.turn.turn_endings import make_ending
 
 MAX_MISTAKE_CHARACTERS: Final = 200
 

@@ -7,9 +7,9 @@ Knows: how many repetitions are worth a warning and how many are the end. Does n
 from hashlib import blake2b
 from typing import Final
 
-from hermes_acp.agent.loop_guard import Repeatable
-from hermes_acp.agent.turn import CallOutcome, Ending, Turn, TurnStep
-from hermes_acp.agent.turn_endings import make_ending
+from hermes_acp.agent.turn.loop_guard import Repeatable
+from hermes_acp.agent.turn.turn import CallOutcome, Ending, Turn, TurnStep
+from hermes_acp.agent.turn.turn_endings import make_ending
 from hermes_acp.core.events import NoteAdded
 
 WARNED_AT: Final = 3

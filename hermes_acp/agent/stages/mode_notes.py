@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.agent.turn.turn import Ending, Turn
 from hermes_acp.core.event_types import Mode
 from hermes_acp.core.events import NoteAdded
 

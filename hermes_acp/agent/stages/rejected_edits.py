@@ -6,7 +6,7 @@ Knows: how that is said. Does not know: who judged, how a hunk is taken back.
 import os
 from typing import Final
 
-from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.agent.turn.turn import Ending, Turn
 from hermes_acp.core.events import NoteAdded
 
 MAX_CHARACTERS: Final = 8_000

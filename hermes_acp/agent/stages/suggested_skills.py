@@ -6,7 +6,7 @@ how it is found out. The frozen prompt stays as it is.
 
 from typing import Final
 
-from hermes_acp.agent.turn import Ending, Stage, Turn
+from hermes_acp.agent.turn.turn import Ending, Stage, Turn
 from hermes_acp.core.embedding_ports import SkillSuggester
 from hermes_acp.core.events import NoteAdded, Noticed
 from hermes_acp.core.messages import UserMessage, words_in

@@ -4,9 +4,9 @@ Knows: the limits of a turn, and that the last tenth of its time, half a minute 
 not know: how the limits were chosen. The whole time is bounded around the turn, whatever runs (`agent.flight`).
 """
 
-from hermes_acp.agent.final_answer import ask_for_final_answer
-from hermes_acp.agent.turn import Ending, Turn, TurnLimits, TurnUsage
-from hermes_acp.agent.turn_endings import make_ending
+from hermes_acp.agent.loop.final_answer import ask_for_final_answer
+from hermes_acp.agent.turn.turn import Ending, Turn, TurnLimits, TurnUsage
+from hermes_acp.agent.turn.turn_endings import make_ending
 from hermes_acp.core.events import Noticed
 
 

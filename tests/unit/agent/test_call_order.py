@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.agent.call_scheduling import Footprint, footprint_of
-from hermes_acp.agent.tool_calls import run_tool_calls
-from hermes_acp.agent.tool_capabilities import undeclared_effects
+from hermes_acp.agent.calls.call_scheduling import Footprint, footprint_of
+from hermes_acp.agent.calls.tool_calls import run_tool_calls
+from hermes_acp.agent.calls.tool_capabilities import undeclared_effects
 from hermes_acp.core.event_types import Capability
 from hermes_acp.core.events import (
     CallEnded,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hermes_acp.agent.tool_calls import run_tool_calls
-from hermes_acp.agent.turn import CallOutcome, Turn
+from hermes_acp.agent.calls.tool_calls import run_tool_calls
+from hermes_acp.agent.turn.turn import CallOutcome, Turn
 from hermes_acp.core.events import StepEnded, UserSaid
 from hermes_acp.core.messages import ResourcePart, ToolCall
 from hermes_acp.core.record import Record

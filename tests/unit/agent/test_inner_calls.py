@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import anyio
 import pytest
 
-from hermes_acp.agent.loop import run_turn
-from hermes_acp.agent.nested_calls import NestedCalls
+from hermes_acp.agent.calls.nested_calls import NestedCalls
+from hermes_acp.agent.loop.turn_loop import run_turn
 from hermes_acp.core.errors import InternalError
 from hermes_acp.core.events import (
     CallEnded,

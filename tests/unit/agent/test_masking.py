@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from hermes_acp.agent.ledger import Ledger
-from hermes_acp.agent.secret_masking import MASKED
+from hermes_acp.agent.turn.ledger import Ledger
+from hermes_acp.agent.turn.secret_masking import MASKED
 from hermes_acp.core.event_types import Diff
 from hermes_acp.core.events import (
     CallEnded,

@@ -7,9 +7,9 @@ import anyio.lowlevel
 import pytest
 from msgspec import structs
 
-from hermes_acp.agent.call_permission import TOO_HARD, judge
-from hermes_acp.agent.tool_calls import run_tool_calls
-from hermes_acp.agent.turn_checkpoints import TurnCheckpoints, checkpoint_before
+from hermes_acp.agent.calls.call_permission import TOO_HARD, judge
+from hermes_acp.agent.calls.tool_calls import run_tool_calls
+from hermes_acp.agent.turn.turn_checkpoints import TurnCheckpoints, checkpoint_before
 from hermes_acp.core.event_types import Grant, Mode
 from hermes_acp.core.events import StepEnded
 from hermes_acp.core.proposals import Effect, Progress, Proposal, Result, Runs

@@ -2,18 +2,18 @@
 
 import pytest
 
-from hermes_acp.agent.final_answer import FINAL_ANSWER_PROMPT
-from hermes_acp.agent.final_reply import NUDGE, ending_for_reply
+from hermes_acp.agent.loop.final_answer import FINAL_ANSWER_PROMPT
+from hermes_acp.agent.loop.final_reply import NUDGE, ending_for_reply
+from hermes_acp.agent.loop.turn_runner import finalize, run_to_ending
 from hermes_acp.agent.stages.ending_notice import show_ending
 from hermes_acp.agent.stages.first_title import name_session, title_of
 from hermes_acp.agent.stages.invalid_steps import count_invalid_steps
 from hermes_acp.agent.stages.loop_detection import detect_loops
 from hermes_acp.agent.stages.step_refund import refund_cheap_step
 from hermes_acp.agent.stages.turn_budget import keep_within_budget, used_up
-from hermes_acp.agent.turn import CallOutcome, Ending, Turn, TurnLimits, TurnStages, TurnStep, TurnUsage
-from hermes_acp.agent.turn_endings import make_ending
-from hermes_acp.agent.turn_inbox import InboxMessage
-from hermes_acp.agent.turn_runner import finalize, run_to_ending
+from hermes_acp.agent.turn.turn import CallOutcome, Ending, Turn, TurnLimits, TurnStages, TurnStep, TurnUsage
+from hermes_acp.agent.turn.turn_endings import make_ending
+from hermes_acp.agent.turn.turn_inbox import InboxMessage
 from hermes_acp.core.errors import ConfigError, ModelUnavailable, StorageError, WorkspaceError
 from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import CallEnded, NoteAdded, Noticed, StepFailed, TitleChanged

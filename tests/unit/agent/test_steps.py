@@ -5,10 +5,10 @@ import anyio.lowlevel
 import pytest
 from msgspec import structs
 
-from hermes_acp.agent.compaction import compact
-from hermes_acp.agent.loop import run_turn
-from hermes_acp.agent.model_step import FRAME_S, StreamedText, run_step
-from hermes_acp.agent.turn import Turn
+from hermes_acp.agent.compaction.history_compaction import compact
+from hermes_acp.agent.loop.model_step import FRAME_S, StreamedText, run_step
+from hermes_acp.agent.loop.turn_loop import run_turn
+from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.core.errors import (
     BadReply,
     ConfigError,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.agent.summary_prompts import (
+from hermes_acp.agent.compaction.summary_prompts import (
     MIN_CHUNK_CHARACTERS,
     chunk_messages,
     max_summary_words,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_acp.agent.loop import run_turn
+from hermes_acp.agent.loop.turn_loop import run_turn
 from hermes_acp.core.events import AnyEvent, CallEnded, CallStarted
 from hermes_acp.core.file_versions import file_version
 from hermes_acp.core.plugins import PluginFolder

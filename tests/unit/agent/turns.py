@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hermes_acp.agent.ledger import Ledger
-from hermes_acp.agent.turn import SystemPrompt, Turn, TurnDependencies, TurnLimits, TurnStages, TurnUsage
-from hermes_acp.agent.turn_inbox import Inbox
+from hermes_acp.agent.turn.ledger import Ledger
+from hermes_acp.agent.turn.turn import SystemPrompt, Turn, TurnDependencies, TurnLimits, TurnStages, TurnUsage
+from hermes_acp.agent.turn.turn_inbox import Inbox
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.events import AnyEvent, CallProposed, Event, SessionOpened, TurnStarted, UserSaid
 from hermes_acp.core.messages import TextPart

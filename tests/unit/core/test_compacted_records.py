@@ -4,7 +4,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.agent.compaction_cuts import HistoryBudget, find_cut
+from hermes_acp.agent.compaction.compaction_cuts import HistoryBudget, find_cut
 from hermes_acp.core.events import (
     CompactionFailed,
     CompactionStarted,

@@ -8,7 +8,7 @@ thoughts hold for a quotation, and nothing in it speaks to whoever sums it up.
 from collections.abc import Sequence
 from typing import Final
 
-from hermes_acp.agent.token_estimates import TOKEN_BYTES
+from hermes_acp.agent.compaction.token_estimates import TOKEN_BYTES
 from hermes_acp.core.compacted_history import shorten
 from hermes_acp.core.messages import (
     AssistantMessage,

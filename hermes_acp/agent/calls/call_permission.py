@@ -10,10 +10,10 @@ from typing import Final
 import anyio
 from msgspec import structs
 
-from hermes_acp.agent.call_edits import apply_call_edits, with_comment
-from hermes_acp.agent.flow_tracking import exposure_of, policy_flow_of
-from hermes_acp.agent.policy_timeout import within_timeout
-from hermes_acp.agent.turn import Turn
+from hermes_acp.agent.calls.call_edits import apply_call_edits, with_comment
+from hermes_acp.agent.calls.flow_tracking import exposure_of, policy_flow_of
+from hermes_acp.agent.turn.policy_timeout import within_timeout
+from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.context.context_search import is_context_file
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.event_types import Grant

@@ -4,7 +4,7 @@ Knows: the one way an event takes: keys are masked, then it goes into the durabl
 eyes of every audience. Does not know: what any event means, or how many watch.
 """
 
-from hermes_acp.agent.secret_masking import MASKED, masked
+from hermes_acp.agent.turn.secret_masking import MASKED, masked
 from hermes_acp.core.events import AnyEvent, Event, Noticed, UserSaid
 from hermes_acp.core.ports import Audience, Journal
 from hermes_acp.core.record import Record

@@ -12,11 +12,20 @@ from typing import Final, Literal
 import anyio
 from msgspec import structs
 
-from hermes_acp.agent.compaction_cuts import HistoryBudget, HistoryCut, find_cut
-from hermes_acp.agent.model_step import StreamedText, ask_with_fallback, stream_reply
-from hermes_acp.agent.summary_prompts import SYSTEM, chunk_messages, max_summary_words, request_text
-from hermes_acp.agent.token_estimates import estimate_request_tokens, estimate_tokens, plausible_tokens
-from hermes_acp.agent.turn import Turn
+from hermes_acp.agent.compaction.compaction_cuts import HistoryBudget, HistoryCut, find_cut
+from hermes_acp.agent.compaction.summary_prompts import (
+    SYSTEM,
+    chunk_messages,
+    max_summary_words,
+    request_text,
+)
+from hermes_acp.agent.compaction.token_estimates import (
+    estimate_request_tokens,
+    estimate_tokens,
+    plausible_tokens,
+)
+from hermes_acp.agent.loop.model_step import StreamedText, ask_with_fallback, stream_reply
+from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.core.compacted_history import apply_compaction
 from hermes_acp.core.errors import BadReply, ContextWindowExceeded, ModelError, ModelRefused, StorageError
 from hermes_acp.core.events import (

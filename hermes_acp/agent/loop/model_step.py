@@ -13,10 +13,10 @@ import anyio
 from msgspec import structs
 
 from hermes_acp.agent.background_tasks import background_tasks
-from hermes_acp.agent.call_ids import CallIds
-from hermes_acp.agent.draft_streaming import DraftStream
-from hermes_acp.agent.failed_attempts import FailedAttempts
-from hermes_acp.agent.turn import Relief, Turn
+from hermes_acp.agent.loop.call_ids import CallIds
+from hermes_acp.agent.loop.draft_streaming import DraftStream
+from hermes_acp.agent.loop.failed_attempts import FailedAttempts
+from hermes_acp.agent.turn.turn import Relief, Turn
 from hermes_acp.core.errors import BadReply, ConfigError, ContextWindowExceeded, ModelError, ModelRefused
 from hermes_acp.core.events import (
     Noticed,

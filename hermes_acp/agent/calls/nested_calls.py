@@ -8,10 +8,10 @@ from typing import Final
 
 from msgspec import structs
 
-from hermes_acp.agent.call_progress import CallProgress
-from hermes_acp.agent.deadline import Deadline
-from hermes_acp.agent.tool_calls import run_inner_call
-from hermes_acp.agent.turn import Turn
+from hermes_acp.agent.calls.call_progress import CallProgress
+from hermes_acp.agent.calls.deadline import Deadline
+from hermes_acp.agent.calls.tool_calls import run_inner_call
+from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.core.errors import InternalError
 from hermes_acp.core.events import CallProposed
 from hermes_acp.core.messages import ToolCall

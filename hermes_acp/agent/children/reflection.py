@@ -11,10 +11,11 @@ from typing import Any, Final
 import anyio
 from msgspec import Struct, structs
 
-from hermes_acp.agent.child_agents import last_answer
-from hermes_acp.agent.ledger import Ledger
-from hermes_acp.agent.tool_calls import outcome_of
-from hermes_acp.agent.turn import (
+from hermes_acp.agent.calls.tool_calls import outcome_of
+from hermes_acp.agent.children.child_agents import last_answer
+from hermes_acp.agent.loop.turn_runner import run_unprompted
+from hermes_acp.agent.turn.ledger import Ledger
+from hermes_acp.agent.turn.turn import (
     Ending,
     SystemPrompt,
     Turn,
@@ -24,8 +25,7 @@ from hermes_acp.agent.turn import (
     TurnStep,
     TurnUsage,
 )
-from hermes_acp.agent.turn_inbox import Inbox
-from hermes_acp.agent.turn_runner import run_unprompted
+from hermes_acp.agent.turn.turn_inbox import Inbox
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.event_types import CallStatus
 from hermes_acp.core.events import (

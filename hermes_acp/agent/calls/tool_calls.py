@@ -12,16 +12,16 @@ import anyio
 import msgspec
 from msgspec import Struct, structs
 
-from hermes_acp.agent.call_filter import CallFilter, RejectedCall
-from hermes_acp.agent.call_permission import ask, judge
-from hermes_acp.agent.call_progress import CallProgress
-from hermes_acp.agent.call_scheduling import CallOrder, Footprint, footprint_of
-from hermes_acp.agent.deadline import Deadline
-from hermes_acp.agent.flow_tracking import exposure_of, note_call
-from hermes_acp.agent.stale_read_check import stale_read_reason
-from hermes_acp.agent.tool_capabilities import undeclared_effects
-from hermes_acp.agent.turn import CallOutcome, Turn
-from hermes_acp.agent.turn_checkpoints import checkpoint_before
+from hermes_acp.agent.calls.call_filter import CallFilter, RejectedCall
+from hermes_acp.agent.calls.call_permission import ask, judge
+from hermes_acp.agent.calls.call_progress import CallProgress
+from hermes_acp.agent.calls.call_scheduling import CallOrder, Footprint, footprint_of
+from hermes_acp.agent.calls.deadline import Deadline
+from hermes_acp.agent.calls.flow_tracking import exposure_of, note_call
+from hermes_acp.agent.calls.stale_read_check import stale_read_reason
+from hermes_acp.agent.calls.tool_capabilities import undeclared_effects
+from hermes_acp.agent.turn.turn import CallOutcome, Turn
+from hermes_acp.agent.turn.turn_checkpoints import checkpoint_before
 from hermes_acp.core.errors import HermesError, StorageError, first_error
 from hermes_acp.core.event_types import CallStatus
 from hermes_acp.core.events import CallEnded, CallProposed, CallStarted

@@ -11,8 +11,8 @@ from typing import Final
 import anyio
 from anyio.abc import TaskGroup
 
-from hermes_acp.agent.deadline import Deadline
-from hermes_acp.agent.turn import Turn
+from hermes_acp.agent.calls.deadline import Deadline
+from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.core.errors import first_error
 from hermes_acp.core.event_types import PlanEntry
 from hermes_acp.core.events import CallProgressed, PlanChanged

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from hermes_acp.agent.turn import Ending
+from hermes_acp.agent.turn.turn import Ending
 from hermes_acp.core.event_types import ExitReason
 
 SENTENCES: Final[Mapping[ExitReason, str]] = MappingProxyType(

@@ -7,9 +7,9 @@ from typing import Final
 
 from msgspec import structs
 
-from hermes_acp.agent.model_step import run_step
-from hermes_acp.agent.tool_calls import run_tool_calls
-from hermes_acp.agent.turn import Turn
+from hermes_acp.agent.calls.tool_calls import run_tool_calls
+from hermes_acp.agent.loop.model_step import run_step
+from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.core.errors import ModelError
 from hermes_acp.core.events import NoteAdded
 from hermes_acp.tools.toolbox import Toolbox

@@ -9,10 +9,10 @@ from typing import Final
 
 import anyio
 
-from hermes_acp.agent.loop import run_turn
-from hermes_acp.agent.tool_calls import close_open_calls
-from hermes_acp.agent.turn import Ending, PostflightStage, Turn
-from hermes_acp.agent.turn_endings import make_ending
+from hermes_acp.agent.calls.tool_calls import close_open_calls
+from hermes_acp.agent.loop.turn_loop import run_turn
+from hermes_acp.agent.turn.turn import Ending, PostflightStage, Turn
+from hermes_acp.agent.turn.turn_endings import make_ending
 from hermes_acp.core.errors import HermesError, ModelError, StorageError
 from hermes_acp.core.events import Noticed, TurnEnded, TurnStarted, UserSaid
 from hermes_acp.core.messages import TextPart

@@ -9,8 +9,8 @@ from typing import Final
 
 from msgspec import structs
 
-from hermes_acp.agent.policy_timeout import within_timeout
-from hermes_acp.agent.turn import Turn
+from hermes_acp.agent.turn.policy_timeout import within_timeout
+from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.core.flow_labels import Exposure, Source, SourcesRead
 from hermes_acp.core.messages import ToolMessage, UserMessage, words_in
 from hermes_acp.core.ports import Tool

@@ -12,10 +12,10 @@ from typing import Final
 import anyio
 from msgspec import Struct, structs
 
-from hermes_acp.agent.call_progress import CallProgress
-from hermes_acp.agent.child_agents import ChildGroup, run_child
-from hermes_acp.agent.tool_calls import outcome_of
-from hermes_acp.agent.turn import Turn, TurnLimits
+from hermes_acp.agent.calls.call_progress import CallProgress
+from hermes_acp.agent.calls.tool_calls import outcome_of
+from hermes_acp.agent.children.child_agents import ChildGroup, run_child
+from hermes_acp.agent.turn.turn import Turn, TurnLimits
 from hermes_acp.core.errors import BadRequest, InternalError, StorageError
 from hermes_acp.core.port_types import DelegatedTask
 from hermes_acp.core.ports import ChildRecords

@@ -10,14 +10,14 @@ from typing import Final
 import anyio
 from msgspec import structs
 
-from hermes_acp.agent.call_progress import TAIL_CHARACTERS, CallProgress
-from hermes_acp.agent.flow_tracking import note_sources
-from hermes_acp.agent.ledger import Ledger
+from hermes_acp.agent.calls.call_progress import TAIL_CHARACTERS, CallProgress
+from hermes_acp.agent.calls.flow_tracking import note_sources
+from hermes_acp.agent.loop.turn_runner import run_unprompted
 from hermes_acp.agent.system_prompt import child_instructions
-from hermes_acp.agent.turn import Turn, TurnDependencies, TurnLimits, TurnUsage
-from hermes_acp.agent.turn_endings import SENTENCES
-from hermes_acp.agent.turn_inbox import Inbox
-from hermes_acp.agent.turn_runner import run_unprompted
+from hermes_acp.agent.turn.ledger import Ledger
+from hermes_acp.agent.turn.turn import Turn, TurnDependencies, TurnLimits, TurnUsage
+from hermes_acp.agent.turn.turn_endings import SENTENCES
+from hermes_acp.agent.turn.turn_inbox import Inbox
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,

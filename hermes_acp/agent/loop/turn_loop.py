@@ -3,10 +3,10 @@
 Knows: the order of things. Does not know: what any of them does; whatever is new becomes a stage or a class beside it.
 """
 
-from hermes_acp.agent.final_reply import ending_for_reply
-from hermes_acp.agent.model_step import run_step
-from hermes_acp.agent.tool_calls import run_tool_calls
-from hermes_acp.agent.turn import Ending, Turn, TurnStep
+from hermes_acp.agent.calls.tool_calls import run_tool_calls
+from hermes_acp.agent.loop.final_reply import ending_for_reply
+from hermes_acp.agent.loop.model_step import run_step
+from hermes_acp.agent.turn.turn import Ending, Turn, TurnStep
 
 
 async def run_turn(turn: Turn) -> Ending:

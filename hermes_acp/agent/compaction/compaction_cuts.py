@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.agent.token_estimates import TOKEN_BYTES, estimate_tokens
+from hermes_acp.agent.compaction.token_estimates import TOKEN_BYTES, estimate_tokens
 from hermes_acp.core.compacted_history import apply_compaction, is_long
 from hermes_acp.core.events import HistoryCompacted
 from hermes_acp.core.history_invariants import can_split_before, last_exchange_index, last_prompt_index
