@@ -22,7 +22,7 @@ from hermes_acp.app.recall_service import RecallService
 from hermes_acp.app.skill_learning import SkillLearning
 from hermes_acp.app.skill_service import SkillService
 from hermes_acp.app.workspace_trust import WorkspaceTrust
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.sessions.session_commands import SlashCommand, SlashCommands, TurnCommand
 from hermes_acp.sessions.turn_undo import HINT, NOTHING
 

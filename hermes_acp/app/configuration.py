@@ -17,7 +17,7 @@ from hermes_acp.config.provider_access import ProviderAccess
 from hermes_acp.core.available_options import AvailableModel
 from hermes_acp.core.errors import AuthRequired
 from hermes_acp.core.event_types import Mode
-from hermes_acp.core.ports import Clock
+from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.world import enable_garbage_collection
 
 if TYPE_CHECKING:

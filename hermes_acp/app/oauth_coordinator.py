@@ -12,7 +12,7 @@ import anyio
 
 from hermes_acp.app.mcp_server_manager import McpServerManager
 from hermes_acp.core.events import Noticed
-from hermes_acp.core.ports import Gate
+from hermes_acp.core.ports.gate_ports import Gate
 from hermes_acp.sessions.session import Session
 
 if TYPE_CHECKING:

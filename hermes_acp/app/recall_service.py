@@ -14,7 +14,7 @@ from anyio.to_thread import run_sync
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import ConfigError, HermesError, StorageError
-from hermes_acp.core.ports import StartTask
+from hermes_acp.core.ports.runtime_ports import StartTask
 from hermes_acp.storage.session_store import SessionStore
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hermes_acp.app.skill_service import SkillService
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
-    from hermes_acp.core.port_types import RecallQuery, SearchResults
+    from hermes_acp.core.ports.recall_ports import RecallQuery, SearchResults
     from hermes_acp.recall.hybrid_search import SemanticSearch
     from hermes_acp.skills.suggestions.skill_similarity import SkillSimilarity
     from hermes_acp.skills.suggestions.skill_suggestions import SemanticIndex, SkillSuggester

@@ -12,7 +12,8 @@ from anyio.to_thread import run_sync
 from hermes_acp.app.mcp_server_manager import McpServerManager
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import HermesError, StorageError
-from hermes_acp.core.ports import ChildRecords, Clock
+from hermes_acp.core.ports.child_ports import ChildRecords
+from hermes_acp.core.ports.runtime_ports import Clock
 
 if TYPE_CHECKING:
     from hermes_acp.agent.children.reflection import Reflection

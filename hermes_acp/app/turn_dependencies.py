@@ -20,8 +20,9 @@ from hermes_acp.app.skill_learning import SkillLearning
 from hermes_acp.app.skill_service import SkillService
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.ports import Clock, Workspace
-from hermes_acp.core.trust_types import WorkspacePolicyStore
+from hermes_acp.core.ports.runtime_ports import Clock
+from hermes_acp.core.ports.trust_ports import WorkspacePolicyStore
+from hermes_acp.core.ports.workspace_ports import Workspace
 
 if TYPE_CHECKING:
     from hermes_acp.agent.turn.turn import SystemPrompt, TurnDependencies, TurnStages
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.messages import ToolSchema
-    from hermes_acp.core.record import Record
+    from hermes_acp.core.record.session_record import Record
     from hermes_acp.policy.policy_engine import Policy
     from hermes_acp.telemetry.redaction import Redactor
 

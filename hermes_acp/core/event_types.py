@@ -113,3 +113,25 @@ class Options(Struct, frozen=True):
     provider: str = ""
     effort: Effort | None = None
     backend: str = ""
+
+
+PermissionAnswer = Literal[
+    "allow_once",
+    "allow_always",
+    "allow_workspace",
+    "reject_once",
+    "reject_always",
+    "cancelled",
+    "unavailable",
+]
+"""`allow_always` and `reject_always` are for the session, `allow_workspace` for all later ones in its folder too. One
+that is `cancelled` or `unavailable` is no answer at all, and no refusal.
+"""
+
+
+class EventContext(Struct, frozen=True):
+    """When something is done: in which turn of which session, and at what time (seconds since the epoch)."""
+
+    session_id: str
+    turn_id: str
+    at: float

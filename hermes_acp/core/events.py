@@ -19,12 +19,12 @@ from hermes_acp.core.event_types import (
     Location,
     Mode,
     Options,
+    PermissionAnswer,
     PlanEntry,
     ToolKind,
 )
 from hermes_acp.core.flow_labels import SourcesRead
 from hermes_acp.core.messages import Part, Thought, ToolCall, Usage
-from hermes_acp.core.port_types import PermissionAnswer
 
 
 class SessionOpened(Struct, frozen=True, gc=False, tag="session_opened"):

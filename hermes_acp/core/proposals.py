@@ -9,9 +9,11 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from hermes_acp.core.event_types import Diff, FileVersion, Location, PlanEntry, ToolKind
+from hermes_acp.core.event_types import Diff, EventContext, FileVersion, Location, PlanEntry, ToolKind
 from hermes_acp.core.messages import Part
-from hermes_acp.core.port_types import Confinement, EventContext
+
+Confinement = Literal["usual", "must", "read_only", "never"]
+"""Whether a command runs in a sandbox: as configured, always, always with the workspace read-only, or never."""
 
 
 class Reads(Struct, frozen=True):

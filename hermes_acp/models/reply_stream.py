@@ -23,7 +23,7 @@ from hermes_acp.core.messages import (
     ToolCall,
     Usage,
 )
-from hermes_acp.core.ports import Provider
+from hermes_acp.core.ports.model_ports import Provider
 from hermes_acp.models.response_timeouts import IdleTimer
 
 MALFORMED: Final = "malformed_arguments"

@@ -105,7 +105,7 @@ class WireConnection:
 
     @asynccontextmanager
     async def stream(self, request: ModelRequest) -> AsyncGenerator[AsyncIterator[ModelEvent]]:
-        """Open one step; see `core.ports.Provider`."""
+        """Open one step; see `core.ports.model_ports.Provider`."""
         wire, link = self._wire, self._link
         omitted = self._conceded.get(request.model, frozenset())
         path = wire.chat_path(request.model)

@@ -20,7 +20,6 @@ from hermes_acp.agent.turn.turn_checkpoints import TurnCheckpoints
 from hermes_acp.agent.turn.turn_endings import make_ending
 from hermes_acp.agent.turn.turn_inbox import Inbox, InboxMessage
 from hermes_acp.core.available_options import AvailableModel, AvailableOptions
-from hermes_acp.core.checkpoint_types import Checkpoints
 from hermes_acp.core.errors import BadRequest, Busy
 from hermes_acp.core.event_types import Mode, Options
 from hermes_acp.core.events import (
@@ -36,8 +35,12 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.flow_labels import SourcesRead
 from hermes_acp.core.messages import Part, UserMessage, words_in
-from hermes_acp.core.ports import Clock, Gate, Ids, ToolSource, Workspace
-from hermes_acp.core.record import Record
+from hermes_acp.core.ports.checkpoint_ports import Checkpoints
+from hermes_acp.core.ports.gate_ports import Gate
+from hermes_acp.core.ports.runtime_ports import Clock, Ids
+from hermes_acp.core.ports.tool_ports import ToolSource
+from hermes_acp.core.ports.workspace_ports import Workspace
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.sessions.session_commands import CommandMenu, SlashCommands, TurnCommand, split_command
 from hermes_acp.sessions.tool_sources import ToolSources
 from hermes_acp.storage.transcript import Transcript

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import structs
 
-from hermes_acp.core.port_types import PermissionResponse
+from hermes_acp.core.ports.gate_ports import PermissionResponse
 from hermes_acp.core.proposals import Action, Progress, Proposal, Result
 
 EDIT_NOTE: Final = "The user took only a part of this edit. What is in the files now is what they want."

@@ -16,11 +16,11 @@ from hermes_acp.agent.turn.policy_timeout import within_timeout
 from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.context.context_search import is_context_file
 from hermes_acp.core.errors import StorageError
-from hermes_acp.core.event_types import Grant
+from hermes_acp.core.event_types import Grant, PermissionAnswer
 from hermes_acp.core.events import CallProposed, Noticed, PermissionAnswered, PermissionAsked
 from hermes_acp.core.flow_labels import Exposure
-from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse, PermissionScope
-from hermes_acp.core.ports import Tool
+from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
+from hermes_acp.core.ports.tool_ports import Tool
 from hermes_acp.core.proposals import Effect, Proposal, Remembers
 from hermes_acp.policy.grants import confinement_note, describe_grants
 from hermes_acp.policy.verdicts import Verdict

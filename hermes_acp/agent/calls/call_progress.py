@@ -14,10 +14,9 @@ from anyio.abc import TaskGroup
 from hermes_acp.agent.calls.deadline import Deadline
 from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.core.errors import first_error
-from hermes_acp.core.event_types import PlanEntry
+from hermes_acp.core.event_types import EventContext, PlanEntry
 from hermes_acp.core.events import CallProgressed, PlanChanged
-from hermes_acp.core.port_types import Confinement, EventContext
-from hermes_acp.core.proposals import Effect, Question, Reply, Result
+from hermes_acp.core.proposals import Confinement, Effect, Question, Reply, Result
 from hermes_acp.telemetry.redaction import WINDOW
 
 TAIL_CHARACTERS: Final = 2000

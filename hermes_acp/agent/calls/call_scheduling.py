@@ -13,7 +13,7 @@ from typing import Final
 import anyio
 from msgspec import Struct
 
-from hermes_acp.core.ports import Tool
+from hermes_acp.core.ports.tool_ports import Tool
 from hermes_acp.core.proposals import Deletes, Effect, Presses, Reaches, Reads, Recalls, Remembers, Writes
 
 MAX_CONCURRENT_CALLS: Final = 8

@@ -13,9 +13,9 @@ from hermes_acp.agent.turn.policy_timeout import within_timeout
 from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.core.flow_labels import Exposure, Source, SourcesRead
 from hermes_acp.core.messages import ToolMessage, UserMessage, words_in
-from hermes_acp.core.ports import Tool
+from hermes_acp.core.ports.tool_ports import Tool
 from hermes_acp.core.proposals import Proposal
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.core.untrusted_text import plain
 from hermes_acp.policy.information_flow import FlowState
 

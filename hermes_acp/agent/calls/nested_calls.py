@@ -13,10 +13,10 @@ from hermes_acp.agent.calls.deadline import Deadline
 from hermes_acp.agent.calls.tool_calls import run_inner_call
 from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.core.errors import InternalError
+from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.events import CallProposed
 from hermes_acp.core.messages import ToolCall
-from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse, PermissionScope
-from hermes_acp.core.ports import Gate
+from hermes_acp.core.ports.gate_ports import Gate, PermissionResponse, PermissionScope
 from hermes_acp.core.proposals import Progress, Question, Reply, Result
 
 WITHHELD: Final = frozenset({"execute_code", "delegate", "ask_user"})

@@ -7,7 +7,7 @@ Decided before anybody is asked: nobody should have to approve a change that was
 from typing import Final
 
 from hermes_acp.core.proposals import Proposal
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.tools.safe_display import escape_invisible
 
 UNREAD: Final = (

@@ -27,9 +27,8 @@ from hermes_acp.core.event_types import CallStatus
 from hermes_acp.core.events import CallEnded, CallProposed, CallStarted
 from hermes_acp.core.flow_labels import Exposure
 from hermes_acp.core.messages import ToolCall
-from hermes_acp.core.port_types import Confinement
-from hermes_acp.core.ports import Tool
-from hermes_acp.core.proposals import Proposal, Reads, Result
+from hermes_acp.core.ports.tool_ports import Tool
+from hermes_acp.core.proposals import Confinement, Proposal, Reads, Result
 from hermes_acp.core.untrusted_text import plain
 from hermes_acp.policy.verdicts import Verdict
 from hermes_acp.tools.toolbox import ParsedCall

@@ -18,6 +18,7 @@ from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.agent.turn.turn import Turn, TurnDependencies, TurnLimits, TurnUsage
 from hermes_acp.agent.turn.turn_endings import SENTENCES
 from hermes_acp.agent.turn.turn_inbox import Inbox
+from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -38,10 +39,10 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.flow_labels import SourcesRead
 from hermes_acp.core.messages import AssistantMessage
-from hermes_acp.core.port_types import DelegatedTask, PermissionAnswer, PermissionResponse, PermissionScope
-from hermes_acp.core.ports import ChildRecords
+from hermes_acp.core.ports.child_ports import ChildRecords, DelegatedTask
+from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
 from hermes_acp.core.proposals import Question, Reply, Result
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 
 MAX_ANSWER_CHARACTERS: Final = 16_000
 MAX_STATUS_CHARACTERS: Final = 100

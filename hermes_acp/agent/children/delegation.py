@@ -17,8 +17,7 @@ from hermes_acp.agent.calls.tool_calls import outcome_of
 from hermes_acp.agent.children.child_agents import ChildGroup, run_child
 from hermes_acp.agent.turn.turn import Turn, TurnLimits
 from hermes_acp.core.errors import BadRequest, InternalError, StorageError
-from hermes_acp.core.port_types import DelegatedTask
-from hermes_acp.core.ports import ChildRecords
+from hermes_acp.core.ports.child_ports import ChildRecords, DelegatedTask
 from hermes_acp.core.proposals import Progress, Result
 from hermes_acp.tools.toolbox import Toolbox
 

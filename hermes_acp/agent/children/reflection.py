@@ -27,7 +27,7 @@ from hermes_acp.agent.turn.turn import (
 )
 from hermes_acp.agent.turn.turn_inbox import Inbox
 from hermes_acp.core.errors import StorageError
-from hermes_acp.core.event_types import CallStatus
+from hermes_acp.core.event_types import CallStatus, PermissionAnswer
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -42,8 +42,9 @@ from hermes_acp.core.events import (
     UsageChanged,
 )
 from hermes_acp.core.messages import AssistantMessage, Message, ToolMessage, UserMessage, words_in
-from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse, PermissionScope
-from hermes_acp.core.ports import ChildRecords, StartTask
+from hermes_acp.core.ports.child_ports import ChildRecords
+from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
+from hermes_acp.core.ports.runtime_ports import StartTask
 from hermes_acp.core.proposals import Question, Reply, Result
 
 NAME: Final = "look_back"

@@ -26,7 +26,6 @@ from hermes_acp.agent.compaction.token_estimates import (
 )
 from hermes_acp.agent.loop.model_step import StreamedText, ask_with_fallback, stream_reply
 from hermes_acp.agent.turn.turn import Turn
-from hermes_acp.core.compacted_history import apply_compaction
 from hermes_acp.core.errors import BadReply, ContextWindowExceeded, ModelError, ModelRefused, StorageError
 from hermes_acp.core.events import (
     CompactionFailed,
@@ -44,6 +43,7 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
+from hermes_acp.core.record.compacted_history import apply_compaction
 from hermes_acp.models import model_catalog
 
 CompactionReason = Literal["window", "full", "asked"]

@@ -21,7 +21,7 @@ from hermes_acp.core.messages import (
     ToolSchema,
     UserMessage,
 )
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 
 TOKEN_BYTES: Final = 4
 MESSAGE_TOKENS: Final = 4

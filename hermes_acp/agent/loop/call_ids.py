@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from msgspec import structs
 
 from hermes_acp.core.messages import ToolCall
-from hermes_acp.core.ports import Ids
+from hermes_acp.core.ports.runtime_ports import Ids
 
 
 class CallIds:

@@ -35,7 +35,7 @@ from hermes_acp.core.messages import (
     ThoughtFragment,
     Usage,
 )
-from hermes_acp.core.ports import Provider
+from hermes_acp.core.ports.model_ports import Provider
 from hermes_acp.models import model_catalog
 from hermes_acp.models.message_parts import with_vendor_ids, without_pictures
 from hermes_acp.models.routing import FallBack, GiveUp, NextKey, Retry, RetryDecision, RouteKey, Shorten

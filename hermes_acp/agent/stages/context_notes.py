@@ -11,7 +11,7 @@ from msgspec import structs
 from hermes_acp.agent.turn.context_monitor import CARD_NAME, ContextQuestion
 from hermes_acp.agent.turn.turn import Ending, Turn
 from hermes_acp.core.errors import StorageError
-from hermes_acp.core.event_types import Diff
+from hermes_acp.core.event_types import Diff, PermissionAnswer
 from hermes_acp.core.events import (
     CallEnded,
     CallProposed,
@@ -21,7 +21,7 @@ from hermes_acp.core.events import (
     PermissionAnswered,
     PermissionAsked,
 )
-from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse, PermissionScope
+from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
 
 MAX_ROUNDS: Final = 8
 """An approved file may import others that are asked about in turn."""

@@ -7,9 +7,9 @@ how it is found out. The frozen prompt stays as it is.
 from typing import Final
 
 from hermes_acp.agent.turn.turn import Ending, Stage, Turn
-from hermes_acp.core.embedding_ports import SkillSuggester
 from hermes_acp.core.events import NoteAdded, Noticed
 from hermes_acp.core.messages import UserMessage, words_in
+from hermes_acp.core.ports.skill_ports import SkillSuggester
 
 FIRST_WAIT_S: Final = 0.4
 MIN_PROMPT_CHARACTERS: Final = 12

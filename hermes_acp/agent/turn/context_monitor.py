@@ -5,8 +5,8 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from hermes_acp.core.ports import Workspace
-from hermes_acp.core.record import Record
+from hermes_acp.core.ports.workspace_ports import Workspace
+from hermes_acp.core.record.session_record import Record
 
 CARD_NAME: Final = "context_file"
 """The name of the card on which a user is asked about a context file."""

@@ -6,8 +6,8 @@ eyes of every audience. Does not know: what any event means, or how many watch.
 
 from hermes_acp.agent.turn.secret_masking import MASKED, masked
 from hermes_acp.core.events import AnyEvent, Event, Noticed, UserSaid
-from hermes_acp.core.ports import Audience, Journal
-from hermes_acp.core.record import Record
+from hermes_acp.core.ports.record_ports import Audience, Journal
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.telemetry.redaction import Redactor
 
 

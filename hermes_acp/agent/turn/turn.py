@@ -15,13 +15,14 @@ from hermes_acp.agent.turn.loop_guard import LoopGuard
 from hermes_acp.agent.turn.running_calls import RunningCalls
 from hermes_acp.agent.turn.turn_checkpoints import TurnCheckpoints
 from hermes_acp.agent.turn.turn_inbox import Inbox
-from hermes_acp.core.event_types import CallStatus, ExitReason, Grant, Mode, Options
+from hermes_acp.core.event_types import CallStatus, EventContext, ExitReason, Grant, Mode, Options
 from hermes_acp.core.events import AnyEvent, UsageChanged
 from hermes_acp.core.flow_labels import Source
 from hermes_acp.core.messages import Effort, ModelReply, Usage
-from hermes_acp.core.port_types import EventContext
-from hermes_acp.core.ports import Clock, Gate, Ids, Log, Workspace
-from hermes_acp.core.record import Record
+from hermes_acp.core.ports.gate_ports import Gate
+from hermes_acp.core.ports.runtime_ports import Clock, Ids, Log
+from hermes_acp.core.ports.workspace_ports import Workspace
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.models.routes import Route, Routing
 from hermes_acp.models.routing import FallbackPlan
 from hermes_acp.policy.policy_engine import Policy

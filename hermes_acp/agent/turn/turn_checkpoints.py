@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 import anyio
 
 from hermes_acp.agent.turn.policy_timeout import within_timeout
-from hermes_acp.core.checkpoint_types import CheckpointContext, CheckpointError, Checkpoints
 from hermes_acp.core.events import Noticed
 from hermes_acp.core.messages import TextPart, UserMessage
+from hermes_acp.core.ports.checkpoint_ports import CheckpointContext, CheckpointError, Checkpoints
 from hermes_acp.core.proposals import Calls, Deletes, Effect, Runs, Writes
 
 if TYPE_CHECKING:

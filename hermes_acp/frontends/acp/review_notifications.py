@@ -5,8 +5,8 @@ Knows: the notification `_hermes/edits/judged` and the announcement of it. Does 
 
 from typing import Final
 
-from hermes_acp.core.edit_reviews import Reviews
 from hermes_acp.core.events import EditsJudged
+from hermes_acp.core.record.edit_reviews import Reviews
 from hermes_acp.frontends.acp.client_connection import ClientConnection
 from hermes_acp.frontends.acp.meta_extensions import takes
 from hermes_protocol import own

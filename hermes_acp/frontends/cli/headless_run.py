@@ -20,7 +20,7 @@ from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadRequest, StorageError
 from hermes_acp.core.events import Noticed
 from hermes_acp.core.messages import TextPart
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.frontends.cli.cli_output import escaped
 from hermes_acp.frontends.cli.headless_session import RunReporter, UnattendedGate
 from hermes_acp.sessions.session import Session

@@ -8,8 +8,9 @@ none.
 from collections.abc import Callable
 from typing import Final
 
+from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.events import CallProposed
-from hermes_acp.core.port_types import PermissionAnswer, PermissionScope
+from hermes_acp.core.ports.gate_ports import PermissionScope
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.frontends.lsp.lsp_client import ClientError, LspClient
 from hermes_acp.tools.safe_display import escape_invisible

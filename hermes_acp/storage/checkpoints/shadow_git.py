@@ -19,7 +19,7 @@ from threading import Event
 from types import MappingProxyType
 from typing import IO, Any, Final, cast
 
-from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.core.ports.checkpoint_ports import CheckpointError
 from hermes_acp.storage.private_files import write_whole
 
 CONFIG: Final = """[core]

@@ -24,8 +24,8 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.messages import AssistantMessage, ModelReply, ModelRequest, TextPart, Usage, UserMessage
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.port_types import DelegatedTask
-from hermes_acp.core.record import Record
+from hermes_acp.core.ports.child_ports import DelegatedTask
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.tools.toolbox import Toolbox
 from tests.conversations.scripted_provider import ScriptedProvider, call, step

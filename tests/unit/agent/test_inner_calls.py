@@ -20,7 +20,7 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.messages import AssistantMessage, ToolCall, ToolMessage
 from hermes_acp.core.proposals import Progress, Result
-from hermes_acp.core.record import IN_DOUBT, NOT_STARTED, Record
+from hermes_acp.core.record.session_record import IN_DOUBT, NOT_STARTED, Record
 from tests.conversations.scripted_provider import ScriptedProvider, call, step
 from tests.unit.agent.fake_tools import FakeTool, crash, fail, hang, succeed
 from tests.unit.agent.turns import MemoryJournal, open_turn

@@ -16,7 +16,6 @@ from hermes_acp.app.turn_stages import turn_stages
 from hermes_acp.core.errors import BadReply, ContextWindowExceeded, ModelUnavailable, RateLimited
 from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import AnyEvent, CallEnded, CallProposed, Event, StepEnded
-from hermes_acp.core.history_invariants import invariant_violations
 from hermes_acp.core.messages import (
     FinishReason,
     TextPart,
@@ -24,7 +23,8 @@ from hermes_acp.core.messages import (
     UserMessage,
 )
 from hermes_acp.core.proposals import Progress, Result
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.history_invariants import invariant_violations
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.core.tool_metadata import ToolMetadata
 from tests.conversations.scripted_provider import ScriptedProvider, Step
 from tests.unit.agent.fake_tools import FakeTool, crash, fail, hang, succeed

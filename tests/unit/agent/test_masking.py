@@ -18,7 +18,7 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.messages import ImagePart, LinkPart, ResourcePart, TextPart
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.telemetry.redaction import Redactor
 from tests.unit.agent.turns import MemoryJournal
 from tests.unit.telemetry import secret_samples as samples

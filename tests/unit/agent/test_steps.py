@@ -31,8 +31,8 @@ from hermes_acp.core.events import (
     UsageChanged,
     UserSaid,
 )
-from hermes_acp.core.file_versions import file_version
 from hermes_acp.core.messages import AssistantMessage, TextPart, Usage
+from hermes_acp.core.record.file_versions import file_version
 from hermes_acp.models.routing import RetryPolicy
 from tests.conversations.scripted_provider import Pause, ScriptedProvider, Step, call, step
 from tests.unit.agent.turns import ManualClock, MemoryJournal, MemoryLog, Watcher, open_turn, routing_among

@@ -10,8 +10,8 @@ from hermes_acp.agent.compaction.summary_prompts import (
     max_summary_words,
     request_text,
 )
-from hermes_acp.core.compacted_history import fenced_summary, is_long, shorten
 from hermes_acp.core.messages import Message, TextPart, ToolMessage, UserMessage
+from hermes_acp.core.record.compacted_history import fenced_summary, is_long, shorten
 from tests.unit.core.histories import histories
 
 

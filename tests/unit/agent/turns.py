@@ -7,13 +7,15 @@ from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.agent.turn.turn import SystemPrompt, Turn, TurnDependencies, TurnLimits, TurnStages, TurnUsage
 from hermes_acp.agent.turn.turn_inbox import Inbox
 from hermes_acp.core.errors import StorageError
+from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.events import AnyEvent, CallProposed, Event, SessionOpened, TurnStarted, UserSaid
 from hermes_acp.core.messages import TextPart
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.port_types import ModelInfo, PermissionAnswer, PermissionScope
-from hermes_acp.core.ports import Provider, Workspace
+from hermes_acp.core.ports.gate_ports import PermissionScope
+from hermes_acp.core.ports.model_ports import ModelInfo, Provider
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Question, Reply
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.models.routes import Route, Routing
 from hermes_acp.models.routing import Cooldowns, RetryPolicy
 from hermes_acp.policy.policy_engine import Policy

@@ -1,6 +1,6 @@
 """_hermes/checkpoints/restore: take back what a turn changed, or what an undo put back."""
 
-from hermes_acp.core.checkpoint_types import RestoreResult
+from hermes_acp.core.ports.checkpoint_ports import RestoreResult
 from hermes_acp.frontends.acp.client_connection import ClientConnection
 from hermes_acp.frontends.acp.method_spec import Method
 from hermes_protocol import own

@@ -6,8 +6,9 @@ a clear yes is a no.
 
 import msgspec
 
+from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.events import CallProposed
-from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse, PermissionScope
+from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.frontends.acp.answer_extras import full_answer
 from hermes_acp.frontends.acp.approval_text import approval_text, call_meta

@@ -8,19 +8,8 @@ from array import array
 from collections.abc import Iterable, Sequence
 from typing import Literal, Protocol
 
-from msgspec import Struct
-
-from hermes_acp.core.ports import Workspace
-
 Purpose = Literal["query", "passage"]
 """Whether a text asks for something or is what may be found; some models tell these apart."""
-
-
-class SkillSuggestion(Struct, frozen=True):
-    """A skill that seems to fit what the user asked."""
-
-    name: str
-    about: str
 
 
 class Embedder(Protocol):
@@ -37,22 +26,6 @@ class Embedder(Protocol):
 
     async def aclose(self) -> None:
         """Let go of what it holds; a later call takes it up again."""
-        ...
-
-
-class SkillSuggester(Protocol):
-    """Whoever knows which skills fit a prompt."""
-
-    def look(self, session_id: str, workspace: Workspace, prompt: str) -> None:
-        """Begin to find out, beside whatever else goes on."""
-        ...
-
-    async def fitting(self, session_id: str, max_wait_s: float) -> Sequence[SkillSuggestion]:
-        """Return what was found and not told in this session yet, after waiting for at most so long."""
-        ...
-
-    def forget(self, session_id: str) -> None:
-        """Find out nothing more for a session that closes."""
         ...
 
 

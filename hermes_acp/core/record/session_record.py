@@ -12,9 +12,6 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import structs
 
-from hermes_acp.core.child_outcomes import ChildOutcome, describe_interrupted_call, resolve_child_end
-from hermes_acp.core.compacted_history import apply_compaction, shifted_position
-from hermes_acp.core.edit_reviews import REVIEWED, Reviews
 from hermes_acp.core.event_types import Grant, Mode, Options
 from hermes_acp.core.events import (
     ArchiveChanged,
@@ -43,7 +40,6 @@ from hermes_acp.core.events import (
     UsageChanged,
     UserSaid,
 )
-from hermes_acp.core.file_versions import attached_versions
 from hermes_acp.core.flow_labels import Exposure, SourcesRead
 from hermes_acp.core.messages import (
     AssistantMessage,
@@ -54,7 +50,11 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
-from hermes_acp.core.unanswered_prompts import with_outcome_note
+from hermes_acp.core.record.child_outcomes import ChildOutcome, describe_interrupted_call, resolve_child_end
+from hermes_acp.core.record.compacted_history import apply_compaction, shifted_position
+from hermes_acp.core.record.edit_reviews import REVIEWED, Reviews
+from hermes_acp.core.record.file_versions import attached_versions
+from hermes_acp.core.record.unanswered_prompts import with_outcome_note
 
 INTERRUPTED = "[The turn was interrupted here.]"
 CUT_OFF = "interrupted"
