@@ -106,7 +106,7 @@ class Session:
         self._inbox: Inbox | None = None
         self._last_end: TurnEnded | None = None
         self._told_of_effort = ""
-        self._turn_checkpoints = TurnCheckpoints(lambda: services.checkpoints(self))
+        self._turn_checkpoints = TurnCheckpoints(lambda: services.checkpoints(self), self.ledger)
         services.attend(self)
 
     @property

@@ -12,6 +12,7 @@ import anyio
 import msgspec
 from msgspec import Struct, structs
 
+from hermes_acp.agent.calls.call_checkpoints import checkpoint_before
 from hermes_acp.agent.calls.call_filter import CallFilter, RejectedCall
 from hermes_acp.agent.calls.call_permission import ask, judge
 from hermes_acp.agent.calls.call_progress import CallProgress
@@ -21,7 +22,6 @@ from hermes_acp.agent.calls.flow_tracking import exposure_of, note_call
 from hermes_acp.agent.calls.stale_read_check import stale_read_reason
 from hermes_acp.agent.calls.tool_capabilities import undeclared_effects
 from hermes_acp.agent.turn.turn import CallOutcome, Turn
-from hermes_acp.agent.turn.turn_checkpoints import checkpoint_before
 from hermes_acp.core.errors import HermesError, StorageError, first_error
 from hermes_acp.core.event_types import CallStatus
 from hermes_acp.core.events import CallEnded, CallProposed, CallStarted

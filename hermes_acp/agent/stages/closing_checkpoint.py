@@ -6,4 +6,4 @@ from hermes_acp.agent.turn.turn import Ending, Turn
 async def close_checkpoint(turn: Turn, ending: Ending) -> None:
     """Keep what is there now, if the turn may have changed anything."""
     if turn.turn_checkpoints and not turn.delegator:
-        await turn.turn_checkpoints.after(turn)
+        await turn.turn_checkpoints.after()
