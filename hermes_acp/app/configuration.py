@@ -22,7 +22,8 @@ from hermes_acp.world import enable_garbage_collection
 
 if TYPE_CHECKING:
     from hermes_acp.agent.children.delegation import ChildLimits
-    from hermes_acp.agent.turn.turn import TurnDependencies, TurnLimits
+    from hermes_acp.agent.turn.turn import TurnDependencies
+    from hermes_acp.agent.turn.turn_limits import TurnLimits
     from hermes_acp.app.model_connections import Connect, ModelConnections
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
@@ -182,7 +183,7 @@ class Configuration:
 
     def limits(self) -> "TurnLimits":
         """Return what one turn may use; asked for in a turn."""
-        from hermes_acp.agent.turn.turn import TurnLimits
+        from hermes_acp.agent.turn.turn_limits import TurnLimits
 
         assert self._settings, "limits are asked for in a turn, which has a kit"
         budget = self._settings.budget

@@ -18,7 +18,8 @@ from hermes_acp.core.ports.runtime_ports import StartTask
 from hermes_acp.storage.session_store import SessionStore
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.turn.turn import Ending, Turn, TurnStages
+    from hermes_acp.agent.turn.turn import Turn, TurnStages
+    from hermes_acp.agent.turn.turn_endings import Ending
     from hermes_acp.app.skill_service import SkillService
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings

@@ -15,10 +15,12 @@ from hermes_acp.agent.background_tasks import joined_task
 from hermes_acp.agent.loop.turn_runner import finalize, run_to_ending, to_turn_ended
 from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.agent.turn.running_calls import RunningCalls
-from hermes_acp.agent.turn.turn import Ending, Turn, TurnDependencies, TurnLimits, TurnUsage
+from hermes_acp.agent.turn.turn import Turn, TurnDependencies
 from hermes_acp.agent.turn.turn_checkpoints import TurnCheckpoints
-from hermes_acp.agent.turn.turn_endings import make_ending
+from hermes_acp.agent.turn.turn_endings import Ending, make_ending
 from hermes_acp.agent.turn.turn_inbox import Inbox, InboxMessage
+from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.agent.turn.turn_usage import TurnUsage
 from hermes_acp.core.available_options import AvailableModel, AvailableOptions
 from hermes_acp.core.errors import BadRequest, Busy
 from hermes_acp.core.event_types import Mode, Options

@@ -21,7 +21,8 @@ from hermes_acp.agent.calls.deadline import Deadline
 from hermes_acp.agent.calls.flow_tracking import exposure_of, note_call
 from hermes_acp.agent.calls.stale_read_check import stale_read_reason
 from hermes_acp.agent.calls.tool_capabilities import undeclared_effects
-from hermes_acp.agent.turn.turn import CallOutcome, Turn
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_step import CallOutcome
 from hermes_acp.core.errors import HermesError, StorageError, first_error
 from hermes_acp.core.event_types import CallStatus
 from hermes_acp.core.events import CallEnded, CallProposed, CallStarted

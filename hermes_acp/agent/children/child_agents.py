@@ -15,9 +15,11 @@ from hermes_acp.agent.calls.flow_tracking import note_sources
 from hermes_acp.agent.loop.turn_runner import run_unprompted
 from hermes_acp.agent.system_prompt import child_instructions
 from hermes_acp.agent.turn.ledger import Ledger
-from hermes_acp.agent.turn.turn import Turn, TurnDependencies, TurnLimits, TurnUsage
+from hermes_acp.agent.turn.turn import Turn, TurnDependencies
 from hermes_acp.agent.turn.turn_endings import SENTENCES
 from hermes_acp.agent.turn.turn_inbox import Inbox
+from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.agent.turn.turn_usage import TurnUsage
 from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.events import (
     CallEnded,

@@ -15,7 +15,8 @@ from msgspec import Struct, structs
 from hermes_acp.agent.calls.call_progress import CallProgress
 from hermes_acp.agent.calls.tool_calls import outcome_of
 from hermes_acp.agent.children.child_agents import ChildGroup, run_child
-from hermes_acp.agent.turn.turn import Turn, TurnLimits
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_limits import TurnLimits
 from hermes_acp.core.errors import BadRequest, InternalError, StorageError
 from hermes_acp.core.ports.child_ports import ChildRecords, DelegatedTask
 from hermes_acp.core.proposals import Progress, Result

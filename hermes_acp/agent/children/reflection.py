@@ -15,17 +15,12 @@ from hermes_acp.agent.calls.tool_calls import outcome_of
 from hermes_acp.agent.children.child_agents import last_answer
 from hermes_acp.agent.loop.turn_runner import run_unprompted
 from hermes_acp.agent.turn.ledger import Ledger
-from hermes_acp.agent.turn.turn import (
-    Ending,
-    SystemPrompt,
-    Turn,
-    TurnDependencies,
-    TurnLimits,
-    TurnStages,
-    TurnStep,
-    TurnUsage,
-)
+from hermes_acp.agent.turn.turn import SystemPrompt, Turn, TurnDependencies, TurnStages
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.agent.turn.turn_inbox import Inbox
+from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.agent.turn.turn_step import TurnStep
+from hermes_acp.agent.turn.turn_usage import TurnUsage
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.event_types import CallStatus, PermissionAnswer
 from hermes_acp.core.events import (

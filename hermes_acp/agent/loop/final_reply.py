@@ -5,8 +5,8 @@ Knows: that it is the end, unless it is empty or a message arrived meanwhile. Do
 
 from typing import Final
 
-from hermes_acp.agent.turn.turn import MAX_INVALID_STEPS, Ending, Turn
-from hermes_acp.agent.turn.turn_endings import make_ending
+from hermes_acp.agent.turn.turn import MAX_INVALID_STEPS, Turn
+from hermes_acp.agent.turn.turn_endings import Ending, make_ending
 from hermes_acp.core.events import NoteAdded
 from hermes_acp.core.messages import ModelReply
 

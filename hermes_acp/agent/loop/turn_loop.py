@@ -6,7 +6,9 @@ Knows: the order of things. Does not know: what any of them does; whatever is ne
 from hermes_acp.agent.calls.tool_calls import run_tool_calls
 from hermes_acp.agent.loop.final_reply import ending_for_reply
 from hermes_acp.agent.loop.model_step import run_step
-from hermes_acp.agent.turn.turn import Ending, Turn, TurnStep
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
+from hermes_acp.agent.turn.turn_step import TurnStep
 
 
 async def run_turn(turn: Turn) -> Ending:

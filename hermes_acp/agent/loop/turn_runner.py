@@ -11,8 +11,8 @@ import anyio
 
 from hermes_acp.agent.calls.tool_calls import close_open_calls
 from hermes_acp.agent.loop.turn_loop import run_turn
-from hermes_acp.agent.turn.turn import Ending, PostflightStage, Turn
-from hermes_acp.agent.turn.turn_endings import make_ending
+from hermes_acp.agent.turn.turn import PostflightStage, Turn
+from hermes_acp.agent.turn.turn_endings import Ending, make_ending
 from hermes_acp.core.errors import HermesError, ModelError, StorageError
 from hermes_acp.core.events import Noticed, TurnEnded, TurnStarted, UserSaid
 from hermes_acp.core.messages import TextPart

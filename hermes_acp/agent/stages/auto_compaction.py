@@ -6,7 +6,8 @@ how it is done. A step that is refused for its length makes room by itself (`age
 
 from hermes_acp.agent.compaction.history_compaction import compact
 from hermes_acp.agent.compaction.token_estimates import tokens_in_use
-from hermes_acp.agent.turn.turn import Ending, Turn
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.errors import ModelError
 
 

@@ -1,6 +1,7 @@
 """After a turn: the state it leaves is kept."""
 
-from hermes_acp.agent.turn.turn import Ending, Turn
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 
 
 async def close_checkpoint(turn: Turn, ending: Ending) -> None:

@@ -6,7 +6,8 @@ itself, and a turn that was done or stopped by the user needs none.
 
 from typing import Final
 
-from hermes_acp.agent.turn.turn import Ending, Turn
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import Noticed
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Final
 
 from hermes_acp.agent.calls.flow_tracking import note_sources
-from hermes_acp.agent.turn.turn import Ending, Turn, TurnStages
+from hermes_acp.agent.turn.turn import Turn, TurnStages
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.events import NoteAdded
 from hermes_acp.core.flow_labels import Source
 from hermes_acp.core.messages import AssistantMessage, UserMessage, words_in

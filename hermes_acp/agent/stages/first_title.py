@@ -5,7 +5,8 @@ Knows: that a title is the first line of the first prompt, short enough for a li
 
 from typing import Final
 
-from hermes_acp.agent.turn.turn import Ending, Turn
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.events import TitleChanged
 from hermes_acp.core.messages import UserMessage, words_in
 

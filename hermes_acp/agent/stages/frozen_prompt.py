@@ -5,7 +5,8 @@ Knows: that it happens once in a session's life. Does not know: what the prompt 
 
 from hermes_acp.agent.calls.flow_tracking import note_sources
 from hermes_acp.agent.system_prompt import with_instructions
-from hermes_acp.agent.turn.turn import Ending, Turn
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.events import Noticed, PromptFrozen
 
 

@@ -6,8 +6,9 @@ the model was told each time.
 
 from typing import Final
 
-from hermes_acp.agent.turn.turn import MAX_INVALID_STEPS, Ending, Turn, TurnStep
-from hermes_acp.agent.turn.turn_endings import make_ending
+from hermes_acp.agent.turn.turn import MAX_INVALID_STEPS, Turn
+from hermes_acp.agent.turn.turn_endings import Ending, make_ending
+from hermes_acp.agent.turn.turn_step import TurnStep
 
 MAX_MISTAKE_CHARACTERS: Final = 200
 

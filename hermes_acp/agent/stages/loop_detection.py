@@ -8,8 +8,9 @@ from hashlib import blake2b
 from typing import Final
 
 from hermes_acp.agent.turn.loop_guard import Repeatable
-from hermes_acp.agent.turn.turn import CallOutcome, Ending, Turn, TurnStep
-from hermes_acp.agent.turn.turn_endings import make_ending
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending, make_ending
+from hermes_acp.agent.turn.turn_step import CallOutcome, TurnStep
 from hermes_acp.core.events import NoteAdded
 
 WARNED_AT: Final = 3

@@ -9,7 +9,8 @@ from typing import Final
 import anyio
 
 from hermes_acp.agent.stages.first_title import MAX_TITLE_CHARACTERS, title_of
-from hermes_acp.agent.turn.turn import Ending, Turn
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.errors import HermesError
 from hermes_acp.core.events import TitleChanged
 from hermes_acp.core.messages import (

@@ -18,7 +18,8 @@ from anyio.to_thread import run_sync
 from msgspec import Struct
 
 from hermes_acp.agent.calls.flow_tracking import note_sources
-from hermes_acp.agent.turn.turn import Ending, Turn
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.events import NoteAdded, Noticed
 from hermes_acp.core.flow_labels import Source
 from hermes_acp.core.messages import AssistantMessage, Message, TextPart, ToolCall, ToolMessage, UserMessage

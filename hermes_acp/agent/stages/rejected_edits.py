@@ -6,7 +6,8 @@ Knows: how that is said. Does not know: who judged, how a hunk is taken back.
 import os
 from typing import Final
 
-from hermes_acp.agent.turn.turn import Ending, Turn
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.events import NoteAdded
 
 MAX_CHARACTERS: Final = 8_000

@@ -10,7 +10,8 @@ from typing import Final
 
 from anyio.to_thread import run_sync
 
-from hermes_acp.agent.turn.turn import Ending, PostflightStage, Turn
+from hermes_acp.agent.turn.turn import PostflightStage, Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import Noticed

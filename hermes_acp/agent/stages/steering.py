@@ -3,7 +3,8 @@
 Knows: that they become the user's words where they arrive. Does not know: who chose steering over queueing.
 """
 
-from hermes_acp.agent.turn.turn import Ending, Turn
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.events import UserSaid
 
 

@@ -4,7 +4,9 @@ Knows: that a step is free when every call of it was cheap, up to a limit. Does 
 says so of itself.
 """
 
-from hermes_acp.agent.turn.turn import Ending, Turn, TurnStep
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
+from hermes_acp.agent.turn.turn_step import TurnStep
 
 
 async def refund_cheap_step(turn: Turn, step: TurnStep) -> Ending | None:

@@ -6,7 +6,8 @@ how it is found out. The frozen prompt stays as it is.
 
 from typing import Final
 
-from hermes_acp.agent.turn.turn import Ending, Stage, Turn
+from hermes_acp.agent.turn.turn import Stage, Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.events import NoteAdded, Noticed
 from hermes_acp.core.messages import UserMessage, words_in
 from hermes_acp.core.ports.skill_ports import SkillSuggester

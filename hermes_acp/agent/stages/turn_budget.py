@@ -5,8 +5,10 @@ not know: how the limits were chosen. The whole time is bounded around the turn,
 """
 
 from hermes_acp.agent.loop.final_answer import ask_for_final_answer
-from hermes_acp.agent.turn.turn import Ending, Turn, TurnLimits, TurnUsage
-from hermes_acp.agent.turn.turn_endings import make_ending
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending, make_ending
+from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.agent.turn.turn_usage import TurnUsage
 from hermes_acp.core.events import Noticed
 
 

@@ -14,11 +14,15 @@ from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.agent.turn.loop_guard import LoopGuard
 from hermes_acp.agent.turn.running_calls import RunningCalls
 from hermes_acp.agent.turn.turn_checkpoints import TurnCheckpoints
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.agent.turn.turn_inbox import Inbox
-from hermes_acp.core.event_types import CallStatus, EventContext, ExitReason, Grant, Mode, Options
+from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.agent.turn.turn_step import TurnStep
+from hermes_acp.agent.turn.turn_usage import TurnUsage
+from hermes_acp.core.event_types import EventContext, Grant, Mode, Options
 from hermes_acp.core.events import AnyEvent, UsageChanged
 from hermes_acp.core.flow_labels import Source
-from hermes_acp.core.messages import Effort, ModelReply, Usage
+from hermes_acp.core.messages import Effort
 from hermes_acp.core.ports.gate_ports import Gate
 from hermes_acp.core.ports.runtime_ports import Clock, Ids, Log
 from hermes_acp.core.ports.workspace_ports import Workspace
@@ -29,49 +33,8 @@ from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.telemetry.redaction import Redactor
 from hermes_acp.tools.toolbox import Toolbox
 
-FINAL_ANSWER_SHARE: Final = 0.1
-MAX_FINAL_ANSWER_S: Final = 30.0
-DEFAULT_CALL_TIMEOUT_S: Final = 600.0
-"""How long a call of a tool may take that names no time itself."""
 MAX_INVALID_STEPS: Final = 3
 """Steps in a row that gave nothing valid: calls none of which was understood, or no answer at all."""
-
-
-class Ending(Struct, frozen=True):
-    """Why a turn stopped; `sentence` is for the user, empty where there is nothing to explain."""
-
-    reason: ExitReason
-    sentence: str = ""
-    error_code: str = ""
-
-
-class TurnLimits(Struct, frozen=True):
-    """What one turn may use; None is no limit.
-
-    `max_tokens` counts what is sent and answered, cached or not, over all steps. `max_refunds` is how many steps that
-    made only cheap calls are given back. `tool_timeout_s` is the longest that one call may take, `question_timeout_s`
-    the wait for a person's answer.
-    """
-
-    max_steps: int | None = 100
-    max_tokens: int | None = None
-    max_cost_usd: float | None = None
-    timeout_s: float | None = None
-    max_refunds: int = 20
-    tool_timeout_s: float = 3600.0
-    question_timeout_s: float | None = None
-
-    @property
-    def working_s(self) -> float | None:
-        """The time of a turn without that which is kept for its last answer: a tenth of it, half a minute at most."""
-        if self.timeout_s is None:
-            return None
-        return self.timeout_s - min(self.timeout_s * FINAL_ANSWER_SHARE, MAX_FINAL_ANSWER_S)
-
-    def call_s(self, wanted_s: float | None, passed_s: float) -> float:
-        """Return how long a call may take that wants so much, `passed_s` after the turn began."""
-        longest_s = min(DEFAULT_CALL_TIMEOUT_S if wanted_s is None else wanted_s, self.tool_timeout_s)
-        return longest_s if self.working_s is None else max(0.0, min(longest_s, self.working_s - passed_s))
 
 
 class SystemPrompt(Struct, frozen=True):
@@ -83,29 +46,6 @@ class SystemPrompt(Struct, frozen=True):
     layers: tuple[str, ...]
     notices: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
-
-
-class CallOutcome(Struct, frozen=True):
-    """What came of one call, as the stages after a step see it.
-
-    `call` is the tool and its arguments in one spelling, so that equal calls are equal. Of a call that was not
-    understood, or that repeats another of its step, nothing was carried out.
-    """
-
-    name: str
-    call: str
-    status: CallStatus
-    text: str
-    is_understood: bool = False
-    is_cheap: bool = False
-    is_repeat: bool = False
-
-
-class TurnStep(Struct, frozen=True):
-    """One answer of the model with the outcomes of its calls, in their order."""
-
-    reply: ModelReply
-    outcomes: tuple[CallOutcome, ...] = ()
 
 
 class CompactionShares(Struct, frozen=True):
@@ -159,42 +99,6 @@ class TurnDependencies(Struct, frozen=True):
         """Return the same kit for what a session's user chose."""
         routing = self.routing.with_preferred(options.provider, options.model)
         return structs.replace(self, routing=routing, effort=options.effort)
-
-
-class TurnUsage:
-    """What a turn has used so far, its child agents included; `cost_usd` is None while no step had a price."""
-
-    def __init__(self, started_at_s: float, delegator: "TurnUsage | None" = None) -> None:
-        self._delegator = delegator
-        self.started_at_s = started_at_s
-        self.steps = 0
-        self.refunds = 0
-        self.cost_usd: float | None = None
-        self.usage = Usage()
-
-    def add(self, usage: Usage, cost_usd: float | None) -> None:
-        """Count one step."""
-        self.charge(usage, cost_usd)
-        self._count()
-
-    def _count(self) -> None:
-        self.steps += 1
-        if self._delegator:
-            self._delegator._count()
-
-    def charge(self, usage: Usage, cost_usd: float | None) -> None:
-        """Count what was used beside the steps."""
-        if cost_usd is not None:
-            self.cost_usd = (self.cost_usd or 0.0) + cost_usd
-        self.usage += usage
-        if self._delegator:
-            self._delegator.charge(usage, cost_usd)
-
-    def count_refund(self) -> None:
-        """Count the last step as not taken."""
-        self.refunds += 1
-        if self._delegator:
-            self._delegator.count_refund()
 
 
 class Turn(Struct):

@@ -7,8 +7,18 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from hermes_acp.agent.turn.turn import Ending
+from msgspec import Struct
+
 from hermes_acp.core.event_types import ExitReason
+
+
+class Ending(Struct, frozen=True):
+    """Why a turn stopped; `sentence` is for the user, empty where there is nothing to explain."""
+
+    reason: ExitReason
+    sentence: str = ""
+    error_code: str = ""
+
 
 SENTENCES: Final[Mapping[ExitReason, str]] = MappingProxyType(
     {

@@ -3,7 +3,8 @@
 import pytest
 
 from hermes_acp.agent.calls.tool_calls import run_tool_calls
-from hermes_acp.agent.turn.turn import CallOutcome, Turn
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_step import CallOutcome
 from hermes_acp.core.events import StepEnded, UserSaid
 from hermes_acp.core.messages import ResourcePart, ToolCall
 from hermes_acp.core.record.session_record import Record

@@ -11,9 +11,12 @@ from hermes_acp.agent.stages.invalid_steps import count_invalid_steps
 from hermes_acp.agent.stages.loop_detection import detect_loops
 from hermes_acp.agent.stages.step_refund import refund_cheap_step
 from hermes_acp.agent.stages.turn_budget import keep_within_budget, used_up
-from hermes_acp.agent.turn.turn import CallOutcome, Ending, Turn, TurnLimits, TurnStages, TurnStep, TurnUsage
-from hermes_acp.agent.turn.turn_endings import make_ending
+from hermes_acp.agent.turn.turn import Turn, TurnStages
+from hermes_acp.agent.turn.turn_endings import Ending, make_ending
 from hermes_acp.agent.turn.turn_inbox import InboxMessage
+from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.agent.turn.turn_step import CallOutcome, TurnStep
+from hermes_acp.agent.turn.turn_usage import TurnUsage
 from hermes_acp.core.errors import ConfigError, ModelUnavailable, StorageError, WorkspaceError
 from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import CallEnded, NoteAdded, Noticed, StepFailed, TitleChanged

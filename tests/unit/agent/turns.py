@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hermes_acp.agent.turn.ledger import Ledger
-from hermes_acp.agent.turn.turn import SystemPrompt, Turn, TurnDependencies, TurnLimits, TurnStages, TurnUsage
+from hermes_acp.agent.turn.turn import SystemPrompt, Turn, TurnDependencies, TurnStages
 from hermes_acp.agent.turn.turn_inbox import Inbox
+from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.agent.turn.turn_usage import TurnUsage
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.events import AnyEvent, CallProposed, Event, SessionOpened, TurnStarted, UserSaid
