@@ -94,7 +94,9 @@ class App:
         self.skill_service = SkillService(
             environment, self.mcp_manager.start, self.learning, self.backend_selector, self.context
         )
-        self._turn_factory = TurnDependenciesFactory(environment, self._turn_services(), clock, self._ports)
+        self._turn_factory = TurnDependenciesFactory(
+            environment, self._turn_services(), clock, self.ids, self._ports
+        )
         self.configuration = Configuration(
             ProviderAccess(environment, dict(overrides or {})),
             self._turn_factory,

@@ -15,7 +15,7 @@ from hermes_acp.agent.background_tasks import joined_task
 from hermes_acp.agent.loop.turn_runner import finalize, run_to_ending, to_turn_ended
 from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.agent.turn.running_calls import RunningCalls
-from hermes_acp.agent.turn.turn import Turn, TurnDependencies
+from hermes_acp.agent.turn.turn import Turn, TurnCalls, TurnDependencies
 from hermes_acp.agent.turn.turn_checkpoints import TurnCheckpoints
 from hermes_acp.agent.turn.turn_endings import Ending, make_ending
 from hermes_acp.agent.turn.turn_inbox import Inbox, InboxMessage
@@ -265,11 +265,8 @@ class Session:
             inbox=self._inbox,
             limits=self._services.limits(),
             spent=TurnUsage(self._services.clock.monotonic()),
-            clock=self._services.clock,
-            ids=self._services.ids,
             fallback_plan=deps.routing.fallback_plan(),
-            running=self.running,
-            turn_checkpoints=self._turn_checkpoints,
+            calls=TurnCalls(self.running, checkpoints=self._turn_checkpoints),
         )
 
     async def _equip(self, turn: Turn) -> None:
@@ -288,7 +285,7 @@ class Session:
 
     def _tell_of_lesser_effort(self, deps: TurnDependencies) -> None:
         """Say once that the model in use lacks the effort that was chosen; between turns there is no room for it."""
-        news = deps.routing.routes[0].effort_notice(deps.effort)
+        news = deps.routing.routes[0].effort_notice(deps.model_use.effort)
         if news and news != self._told_of_effort:
             self.ledger.emit(Noticed("info", news))
         self._told_of_effort = news

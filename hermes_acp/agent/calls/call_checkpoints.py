@@ -28,13 +28,13 @@ def _checkpoint_context(turn: Turn) -> CheckpointContext:
 async def checkpoint_before(turn: Turn, effects: Sequence[Effect]) -> None:
     """Keep the state before a call with these effects, in the checkpoint of the outermost turn."""
     top = turn.outermost
-    if top.turn_checkpoints is None:
+    if top.calls.checkpoints is None:
         return
     touched = await within_timeout(effects, lambda: _touched_by(turn, effects), [])
     if touched is not None:
-        await top.turn_checkpoints.before(_checkpoint_context(top), touched)
+        await top.calls.checkpoints.before(_checkpoint_context(top), touched)
     else:
-        top.turn_checkpoints.expect(top.record.roots)
+        top.calls.checkpoints.expect(top.record.roots)
 
 
 def _touched_by(turn: Turn, effects: Sequence[Effect]) -> list[str] | None:

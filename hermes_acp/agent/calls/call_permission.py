@@ -45,7 +45,7 @@ async def judge(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure) 
     policy, mode, grants, place = turn.deps.policy, turn.mode, turn.grants, turn.record.cwd
     folder, flow = turn.remote_folder, policy_flow_of(turn, exposure)
 
-    effects = tuple(map(_with_attendance, proposal.effects)) if turn.reflects_on else proposal.effects
+    effects = tuple(map(_with_attendance, proposal.effects)) if turn.origin.reflects_on else proposal.effects
 
     def look() -> Verdict:
         return policy.judge(effects, mode, grants, tool=tool.name, place=place, folder=folder, flow=flow)
@@ -63,7 +63,7 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdi
 
     Raises WorkspaceError where it cannot be done as they want it.
     """
-    if turn.reflects_on and proposal.unasked:
+    if turn.origin.reflects_on and proposal.unasked:
         return proposal.unasked
     why = verdict.why
     grants = await _lasting_grants(turn, proposal)

@@ -98,7 +98,7 @@ class CallProgress:
         What the session has read does not count: a redirect is the server's choice and carries nothing of the model's.
         """
         turn = self._turn
-        running = turn.running.find(self._call_id)
+        running = turn.calls.running.find(self._call_id)
         tool = running.card.name if running else ""
         verdict = turn.deps.policy.judge(
             effects, turn.mode, turn.grants, tool=tool, place=turn.record.cwd, folder=turn.remote_folder
@@ -108,7 +108,7 @@ class CallProgress:
     async def inquire(self, question: Question) -> Reply | None:
         """Put a question to whoever can be asked in this turn; the call's time stands still meanwhile."""
         with self._deadline.paused():
-            async with self._turn.asking:
+            async with self._turn.calls.asking:
                 await self._turn.ledger.drained()
                 return await self._turn.gate.inquire(self._call_id, question)
 

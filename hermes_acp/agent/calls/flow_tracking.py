@@ -25,7 +25,7 @@ UNKNOWN_OUTPUT: Final = Source("untrusted", "the output of a command")
 
 def exposure_of(turn: Turn) -> Exposure:
     """Return what the model of a turn may know of, through its own session and through those it works for."""
-    above = turn.delegator or turn.reflects_on
+    above = turn.origin.parent
     own = turn.record.exposure
     return exposure_of(above).including(own.sources()) if above else own
 
@@ -55,7 +55,7 @@ async def note_call(turn: Turn, tool: Tool, proposal: Proposal, call_id: str, *,
 
 def _records(turn: Turn) -> Iterable[Record]:
     yield turn.record
-    if above := turn.delegator or turn.reflects_on:
+    if above := turn.origin.parent:
         yield from _records(above)
 
 

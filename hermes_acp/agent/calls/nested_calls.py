@@ -57,9 +57,12 @@ class NestedCalls:
         turn = outer.turn
         deps = structs.replace(turn.deps, toolbox=turn.deps.toolbox.only(self.names(progress)))
         inner: Turn = structs.replace(
-            turn, deps=deps, gate=ClockPausingGate(turn.gate, outer.deadline), within=outer.call_id
+            turn,
+            deps=deps,
+            gate=ClockPausingGate(turn.gate, outer.deadline),
+            origin=structs.replace(turn.origin, within=outer.call_id),
         )
-        outcome = await run_inner_call(inner, ToolCall(turn.ids.fresh("call"), name, arguments))
+        outcome = await run_inner_call(inner, ToolCall(turn.deps.ids.fresh("call"), name, arguments))
         text = turn.deps.redactor.clean(outcome.text)
         return Result(text, is_error=outcome.status != "completed")
 

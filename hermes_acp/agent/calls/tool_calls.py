@@ -233,7 +233,7 @@ class _StepCalls:
             return _Clearance(unknown)
         if verdict.decision == "allow":
             return _Clearance(confinement=verdict.confinement)
-        async with turn.asking:
+        async with turn.calls.asking:
             known = turn.grants
             leave = await _asked(turn, proposed, proposal, verdict)
         if turn.grants != known and not leave.refusal:
@@ -248,7 +248,7 @@ def _end(turn: Turn, call: ToolCall, outcome: _CallResult) -> None:
     if not turn.record.was_proposed(call.id):
         kind = turn.deps.toolbox.kind_of(call)
         title = plain(call.name) or "unnamed tool"
-        turn.emit(CallProposed(call.id, call.name, title, kind, _raw_input(call), within=turn.within))
+        turn.emit(CallProposed(call.id, call.name, title, kind, _raw_input(call), within=turn.origin.within))
         if outcome.status == "completed":
             turn.emit(CallStarted(call.id, is_repeatable=True))  # by the call that it repeats
     result, clean = outcome.result, partial(turn.deps.redactor.clean, source=call.arguments)
@@ -267,7 +267,7 @@ def _end(turn: Turn, call: ToolCall, outcome: _CallResult) -> None:
             signal=result.signal,
             output_characters=None if output is None else len(clean(output)),
             terminal_id=outcome.terminal_id,
-            within=turn.within,
+            within=turn.origin.within,
         )
     )
 
@@ -314,7 +314,7 @@ async def _perform(
     turn: Turn, card: CallProposed, proposal: Proposal, leave: _Clearance, tool: Tool
 ) -> _CallResult:
     """Do it, unless its user stops it: then what it was for goes on without it."""
-    passed_s = turn.clock.monotonic() - turn.spent.started_at_s
+    passed_s = turn.deps.clock.monotonic() - turn.spent.started_at_s
     if turn.limits.working_s is not None and passed_s >= turn.limits.working_s:
         return _failed(TOO_LATE)
     deadline = Deadline(turn.limits.call_s(proposal.deadline_s, passed_s))
@@ -335,7 +335,7 @@ async def _perform(
         return result
 
     outcomes: list[Result] = []
-    with turn.running.hold(card) as running:
+    with turn.calls.running.hold(card) as running:
         turn.emit(CallStarted(card.call_id, tool.tool_metadata.is_repeatable))
         await note_call(turn, tool, proposal, card.call_id, has_network=progress.confinement == "usual")
         if not all(isinstance(effect, Reads) for effect in proposal.effects):
@@ -371,7 +371,7 @@ def _card(turn: Turn, call: ToolCall, proposal: Proposal, raw_input: object) -> 
         raw_input=raw_input,
         locations=proposal.locations,
         diffs=proposal.diffs,
-        within=turn.within,
+        within=turn.origin.within,
     )
 
 

@@ -15,7 +15,7 @@ from hermes_acp.agent.calls.flow_tracking import note_sources
 from hermes_acp.agent.loop.turn_runner import run_unprompted
 from hermes_acp.agent.system_prompt import child_instructions
 from hermes_acp.agent.turn.ledger import Ledger
-from hermes_acp.agent.turn.turn import Turn, TurnDependencies
+from hermes_acp.agent.turn.turn import Turn, TurnDependencies, TurnOrigin
 from hermes_acp.agent.turn.turn_endings import SENTENCES
 from hermes_acp.agent.turn.turn_inbox import Inbox
 from hermes_acp.agent.turn.turn_limits import TurnLimits
@@ -69,7 +69,7 @@ class ChildGroup:
         self.deps = deps
         self.asking = anyio.Lock()
         self._limits = limits
-        self._began_at_s = self.turn.clock.monotonic()
+        self._began_at_s = self.turn.deps.clock.monotonic()
         self._standings = [f"{title}: waiting" for title in titles]
         self._report()
 
@@ -78,7 +78,7 @@ class ChildGroup:
         timeout_s = self._limits.timeout_s
         if timeout_s is None:
             return self._limits
-        passed_s = self.turn.clock.monotonic() - self._began_at_s
+        passed_s = self.turn.deps.clock.monotonic() - self._began_at_s
         return structs.replace(self._limits, timeout_s=max(0.0, timeout_s - passed_s))
 
     def stand(self, number: int, standing: str) -> None:
@@ -107,8 +107,8 @@ class ChildGate:
     ) -> PermissionAnswer | PermissionResponse:
         """Put the call to whoever the turn above asks, on a card of its own that says which child wants it."""
         above = self._group.turn
-        async with self._group.asking, self._group.turn.asking:
-            own_id = above.ids.fresh("call")
+        async with self._group.asking, self._group.turn.calls.asking:
+            own_id = above.deps.ids.fresh("call")
             card = structs.replace(call, call_id=own_id, title=f"{self._title}: {call.title}")
             self.own_ids[call.call_id] = own_id
             above.ledger.show(card)
@@ -245,18 +245,16 @@ def _open(group: ChildGroup, ledger: Ledger, gate: ChildGate, title: str) -> Tur
     ledger.emit(OptionsChanged(above.record.options))
     ledger.emit(ModeChanged(above.mode))
     return Turn(
-        id=above.ids.fresh("turn"),
+        id=above.deps.ids.fresh("turn"),
         deps=deps,
         ledger=ledger,
         workspace=above.workspace,
         gate=gate,
         inbox=Inbox(),
         limits=group.limits_now(),
-        spent=TurnUsage(above.clock.monotonic(), above.spent),
-        clock=above.clock,
-        ids=above.ids,
+        spent=TurnUsage(above.deps.clock.monotonic(), above.spent),
         fallback_plan=deps.routing.fallback_plan(),
-        delegator=above,
+        origin=TurnOrigin(delegator=above),
     )
 
 

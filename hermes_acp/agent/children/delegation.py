@@ -127,7 +127,7 @@ def child_limits(turn: Turn, children: int, most_steps: int) -> TurnLimits:
         cost_usd = (limits.max_cost_usd - (spent.cost_usd or 0.0)) / heads
     timeout_s = None
     if limits.working_s is not None:
-        timeout_s = limits.working_s - (turn.clock.monotonic() - spent.started_at_s)
+        timeout_s = limits.working_s - (turn.deps.clock.monotonic() - spent.started_at_s)
     shares = (steps, tokens, cost_usd, timeout_s)
     if any(share is not None and share <= 0 for share in shares):
         raise BadRequest(

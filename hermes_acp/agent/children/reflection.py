@@ -15,7 +15,7 @@ from hermes_acp.agent.calls.tool_calls import outcome_of
 from hermes_acp.agent.children.child_agents import last_answer
 from hermes_acp.agent.loop.turn_runner import run_unprompted
 from hermes_acp.agent.turn.ledger import Ledger
-from hermes_acp.agent.turn.turn import SystemPrompt, Turn, TurnDependencies, TurnStages
+from hermes_acp.agent.turn.turn import SystemPrompt, Turn, TurnDependencies, TurnOrigin, TurnStages
 from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.agent.turn.turn_inbox import Inbox
 from hermes_acp.agent.turn.turn_limits import TurnLimits
@@ -89,7 +89,7 @@ class Reflection:
 
     async def count(self, turn: Turn, step: TurnStep) -> Ending | None:
         """After a step: count its calls."""
-        if not turn.delegator:
+        if not turn.origin.delegator:
             self._calls.setdefault(turn.id, []).extend(outcome.name for outcome in step.outcomes)
         return None
 
@@ -100,7 +100,7 @@ class Reflection:
             calls = self._calls.pop(turn.id, [])
             is_wanted = 0 < terms.after_calls <= len(calls) and WRITES not in calls
             can = self._is_attended() and WRITES in turn.deps.toolbox.names
-            if ending.reason != "done" or turn.delegator or not (is_wanted and can):
+            if ending.reason != "done" or turn.origin.delegator or not (is_wanted and can):
                 return
             if (limits := turn.left()) is None:
                 return
@@ -128,7 +128,7 @@ class ReflectionRun:
         self._records = records
         self._terms = terms
         self._limits = limits
-        self._card = CallProposed(turn.ids.fresh("call"), NAME, TITLE, "think", within=turn.id)
+        self._card = CallProposed(turn.deps.ids.fresh("call"), NAME, TITLE, "think", within=turn.id)
         self._scope = anyio.CancelScope()
         self._is_due = anyio.Event()
         self._is_over = anyio.Event()
@@ -168,7 +168,7 @@ class ReflectionRun:
         status: CallStatus = "cancelled"
         text = STOPPED
         try:
-            with self._above.running.hold(card) as running:
+            with self._above.calls.running.hold(card) as running:
                 try:
                     result = await outcome_of(self._work, CRASHED)
                 except StorageError as error:
@@ -218,18 +218,16 @@ class ReflectionRun:
             tool_timeout_s=min(own.tool_timeout_s, MAX_CALL_S),
         )
         return Turn(
-            id=above.ids.fresh("turn"),
+            id=above.deps.ids.fresh("turn"),
             deps=deps,
             ledger=ledger,
             workspace=above.workspace,
             gate=_ReflectionGate(above, self._card, ledger),
             inbox=Inbox(),
             limits=limits,
-            spent=TurnUsage(above.clock.monotonic()),
-            clock=above.clock,
-            ids=above.ids,
+            spent=TurnUsage(above.deps.clock.monotonic()),
             fallback_plan=deps.routing.fallback_plan(),
-            reflects_on=above,
+            origin=TurnOrigin(reflects_on=above),
         )
 
 
@@ -248,7 +246,7 @@ class _ReflectionGate:
         above = self._above
         own = structs.replace(
             call,
-            call_id=above.ids.fresh("call"),
+            call_id=above.deps.ids.fresh("call"),
             title=f"Looking back: {call.title}",
             within=self._card.call_id,
         )

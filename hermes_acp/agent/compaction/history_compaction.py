@@ -90,14 +90,14 @@ class _Compaction:
             self._before = max(self._before, min(whole, facts.window_tokens))
             self._window = min(facts.window_tokens, self._before)
         self._scale = min(3.0, max(0.5, self._before / whole))
-        self._id = turn.ids.fresh("compaction")
+        self._id = turn.deps.ids.fresh("compaction")
         self._usage = Usage()
         self._cost_usd: float | None = None
         self._has_spoken = False
 
     def room(self) -> HistoryBudget:
         """Return how long the history may be, by the estimate that the endpoint's last count puts right."""
-        shares = self._turn.deps.shares
+        shares = self._turn.deps.model_use.shares
         window = self._window / self._scale
         kept = int(window * shares.keep)
         if self._why == "asked":
@@ -174,7 +174,7 @@ class _Compaction:
             model=route.model,
             system=(SYSTEM,),
             messages=(UserMessage((TextPart(text),)),),
-            max_output_tokens=turn.deps.max_output_tokens,
+            max_output_tokens=turn.deps.model_use.max_output_tokens,
             effort=route.effort("low"),
         )
         words = StreamedText(turn, self._id)

@@ -25,8 +25,8 @@ def ending_for_reply(turn: Turn, reply: ModelReply) -> Ending | None:
         return None
     if reply.message.text.strip():
         return make_ending("done")
-    turn.invalid_steps += 1
-    if turn.invalid_steps >= MAX_INVALID_STEPS:
+    turn.guards.invalid_steps += 1
+    if turn.guards.invalid_steps >= MAX_INVALID_STEPS:
         return make_ending("empty")
     turn.emit(NoteAdded(NUDGE))
     return None

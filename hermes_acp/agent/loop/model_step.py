@@ -62,7 +62,7 @@ class StreamedText:
             self.flush()
             self._event = event
         self._pieces.append(text)
-        if self._turn.clock.monotonic() - self._shown_at_s >= FRAME_S:
+        if self._turn.deps.clock.monotonic() - self._shown_at_s >= FRAME_S:
             self.flush()
         else:
             self._arrived.set()
@@ -72,7 +72,7 @@ class StreamedText:
         if self._pieces:
             text = "".join(self._pieces)
             self._pieces.clear()
-            self._shown_at_s = self._turn.clock.monotonic()
+            self._shown_at_s = self._turn.deps.clock.monotonic()
             self._turn.emit(self._event(self._message_id, text))
 
     async def flush_frames(self) -> None:
@@ -116,7 +116,7 @@ async def ask_with_fallback(
     fallback_plan.begin_step()
     tried = FailedAttempts()
     while True:
-        route_key, message_id = fallback_plan.route_key, turn.ids.fresh("msg")
+        route_key, message_id = fallback_plan.route_key, turn.deps.ids.fresh("msg")
         try:
             reply = await ask(message_id)
         except ModelError as trouble:
@@ -167,7 +167,7 @@ def _log(turn: Turn, route_key: RouteKey, trouble: ModelError, decision: RetryDe
 
 
 async def _ask(turn: Turn, message_id: str) -> ModelReply:
-    call_ids = CallIds(turn.ids)
+    call_ids = CallIds(turn.deps.ids)
     words, drafts = StreamedText(turn, message_id), DraftStream(turn, call_ids)
     try:
         hear = partial(_dispatch_fragment, words, drafts)
@@ -249,8 +249,8 @@ def _request(turn: Turn) -> ModelRequest:
         system=turn.record.layers,
         messages=messages if route.facts.sees else without_pictures(messages),
         tools=turn.deps.toolbox.schemas,
-        max_output_tokens=turn.deps.max_output_tokens,
-        effort=route.effort(turn.deps.effort),
+        max_output_tokens=turn.deps.model_use.max_output_tokens,
+        effort=route.effort(turn.deps.model_use.effort),
     )
 
 

@@ -68,7 +68,7 @@ async def run_unprompted(turn: Turn, words: str) -> TurnEnded:
     Give how it ended. Raises StorageError.
     """
     turn.emit(TurnStarted(turn.id))
-    turn.emit(UserSaid(turn.ids.fresh("msg"), (TextPart(words),)))
+    turn.emit(UserSaid(turn.deps.ids.fresh("msg"), (TextPart(words),)))
     try:
         ending = await run_to_ending(turn)
     except BaseException as error:

@@ -13,12 +13,12 @@ from hermes_acp.core.errors import ModelError
 
 async def keep_within_window(turn: Turn) -> Ending | None:
     """Compact where the next request would take more than the configured share; a failure leaves things as they are."""
-    share = turn.deps.shares.at
-    if share is None or turn.has_failed_to_compact:
+    share = turn.deps.model_use.shares.at
+    if share is None or turn.guards.has_failed_to_compact:
         return None
     if tokens_in_use(turn.record, turn.deps.toolbox.schemas) >= share * turn.route.facts.window_tokens:
         try:
             await compact(turn, "window")
         except ModelError:
-            turn.has_failed_to_compact = True
+            turn.guards.has_failed_to_compact = True
     return None

@@ -6,5 +6,5 @@ from hermes_acp.agent.turn.turn_endings import Ending
 
 async def close_checkpoint(turn: Turn, ending: Ending) -> None:
     """Keep what is there now, if the turn may have changed anything."""
-    if turn.turn_checkpoints and not turn.delegator:
-        await turn.turn_checkpoints.after()
+    if turn.calls.checkpoints and not turn.origin.delegator:
+        await turn.calls.checkpoints.after()

@@ -52,7 +52,7 @@ async def note_context_changes(turn: Turn) -> Ending | None:
 
 async def _settle(turn: Turn, question: ContextQuestion) -> None:
     """Ask about one file; the record keeps the answer, and so do those of the sessions above."""
-    async with turn.asking:
+    async with turn.calls.asking:
         answer = await _ask(turn, question)
     watch = turn.deps.context_files
     is_used = answer.startswith("allow")
@@ -72,7 +72,7 @@ async def _ask(turn: Turn, question: ContextQuestion) -> PermissionAnswer:
     """Put the file to a person, whole, on a card of its own; the model hears nothing of it."""
     what, why = ("new", WHY_NEW) if question.old_text is None else ("changed", WHY_CHANGED)
     card = CallProposed(
-        call_id=turn.ids.fresh("call"),
+        call_id=turn.deps.ids.fresh("call"),
         name=CARD_NAME,
         title=f"Use the {what} instructions in {question.path}?",
         kind="read",

@@ -32,13 +32,13 @@ def outside_memory_stages(
     async def ask_memory(turn: Turn) -> Ending | None:
         """Begin to ask, unless that was done when the turn before ended."""
         exchange = _exchange(turn)
-        if is_wanted() and not turn.delegator and exchange.said:
+        if is_wanted() and not turn.origin.delegator and exchange.said:
             memory.prefetch(turn.record.session_id, exchange.said)
         return None
 
     async def tell_memory(turn: Turn) -> Ending | None:
         """Add what is remembered as a note, once it is there."""
-        if is_wanted() and not turn.delegator:
+        if is_wanted() and not turn.origin.delegator:
             text = await memory.take(turn.record.session_id, 0.0 if turn.spent.steps else FIRST_WAIT_S)
             if text:
                 note_sources(turn, (Source("private", f"notes of the memory service {memory.label}"),))
@@ -48,7 +48,7 @@ def outside_memory_stages(
     async def keep_exchange(turn: Turn, ending: Ending) -> None:
         """Begin to tell what was said; where nobody stays behind, wait for that for a moment."""
         exchange = _exchange(turn)
-        if is_wanted() and not turn.delegator and exchange.said and ending.reason == "done":
+        if is_wanted() and not turn.origin.delegator and exchange.said and ending.reason == "done":
             memory.keep(turn.record.session_id, exchange)
             if not is_attended():
                 await memory.settle(turn.record.session_id, HEADLESS_WAIT_S)

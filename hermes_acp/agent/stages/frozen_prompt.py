@@ -13,7 +13,7 @@ from hermes_acp.core.events import Noticed, PromptFrozen
 async def freeze_prompt(turn: Turn) -> Ending | None:
     """Write the prompt into the record unless it is there; from then on every request begins with the same bytes."""
     if not turn.record.layers:
-        began_at = turn.clock.now()
+        began_at = turn.deps.clock.now()
         briefing = await turn.deps.build_prompt(turn.record, turn.workspace, turn.outermost.record)
         layers = with_instructions(briefing.layers, turn.record.instructions)
         turn.emit(PromptFrozen(layers, began_at))

@@ -16,13 +16,13 @@ MAX_MISTAKE_CHARACTERS: Final = 200
 async def count_invalid_steps(turn: Turn, step: TurnStep) -> Ending | None:
     """Count a step of calls none of which was understood; an understood one or words begin the count afresh."""
     if not step.outcomes:
-        turn.invalid_steps = 0 if step.reply.message.text.strip() else turn.invalid_steps
+        turn.guards.invalid_steps = 0 if step.reply.message.text.strip() else turn.guards.invalid_steps
         return None
     if any(outcome.is_understood for outcome in step.outcomes):
-        turn.invalid_steps = 0
+        turn.guards.invalid_steps = 0
         return None
-    turn.invalid_steps += 1
-    if turn.invalid_steps < MAX_INVALID_STEPS:
+    turn.guards.invalid_steps += 1
+    if turn.guards.invalid_steps < MAX_INVALID_STEPS:
         return None
     mistake = _begin_of(step.outcomes[-1].text)
     return make_ending("bad_calls", f"{make_ending('bad_calls').sentence} The last mistake: {mistake}")

@@ -27,7 +27,7 @@ async def detect_loops(turn: Turn, step: TurnStep) -> Ending | None:
     for outcome in step.outcomes:
         if outcome.is_repeat or outcome.status == "cancelled":
             continue
-        times = turn.guard.count(_repeatable(outcome), has_effect=not outcome.is_cheap)
+        times = turn.guards.loops.count(_repeatable(outcome), has_effect=not outcome.is_cheap)
         if times >= ENDED_AT:
             return make_ending(
                 "looping",

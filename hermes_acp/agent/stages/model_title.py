@@ -75,7 +75,7 @@ async def _ask(turn: Turn, text: str) -> ModelReply:
         model=route.model,
         system=(SYSTEM,),
         messages=(UserMessage((TextPart(text),)),),
-        max_output_tokens=min(turn.deps.max_output_tokens or MAX_TOKENS, MAX_TOKENS),
+        max_output_tokens=min(turn.deps.model_use.max_output_tokens or MAX_TOKENS, MAX_TOKENS),
         effort=route.effort("low"),
     )
     return await ask_once(await route.connect(turn.fallback_plan.route_key.key), request)

@@ -11,5 +11,5 @@ from hermes_acp.core.events import UserSaid
 async def steer_from_inbox(turn: Turn) -> Ending | None:
     """Put what came since the last step behind the history."""
     for letter in turn.inbox.read_all():
-        turn.emit(UserSaid(turn.ids.fresh("msg"), letter.parts))
+        turn.emit(UserSaid(turn.deps.ids.fresh("msg"), letter.parts))
     return None

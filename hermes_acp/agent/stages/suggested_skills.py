@@ -26,14 +26,14 @@ def skill_suggestion_stages(suggester: SkillSuggester) -> tuple[Stage, Stage]:
 
     async def look_for_skills(turn: Turn) -> Ending | None:
         """Begin to look for skills that fit the prompt."""
-        words = "" if turn.delegator or LOADS not in turn.deps.toolbox.names else _asked(turn)
+        words = "" if turn.origin.delegator or LOADS not in turn.deps.toolbox.names else _asked(turn)
         if len(words) >= MIN_PROMPT_CHARACTERS and not words.startswith("/"):
             suggester.look(turn.record.session_id, turn.workspace, turn.deps.redactor.clean(words))
         return None
 
     async def name_fitting_skills(turn: Turn) -> Ending | None:
         """Add a note with those that were found."""
-        if turn.delegator:
+        if turn.origin.delegator:
             return None
         found = await suggester.fitting(turn.record.session_id, 0.0 if turn.spent.steps else FIRST_WAIT_S)
         if found:

@@ -29,7 +29,7 @@ async def tell_unknown_price(turn: Turn) -> Ending | None:
 
 async def keep_within_budget(turn: Turn) -> Ending | None:
     """Stop before a step that the budget no longer covers, once the model was asked for its last words."""
-    ending = used_up(turn.limits, turn.spent, turn.clock.monotonic())
+    ending = used_up(turn.limits, turn.spent, turn.deps.clock.monotonic())
     if ending:
         await ask_for_final_answer(turn)
     return ending

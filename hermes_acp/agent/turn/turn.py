@@ -1,7 +1,4 @@
-"""One turn: from a prompt to a named ending.
-
-Knows: what a turn has at hand, what it may use up, how it can end. Does not know: how it proceeds (`agent.loop`).
-"""
+"""A turn: what it has at hand while it runs, and how it is related to other turns."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -58,8 +55,16 @@ class CompactionShares(Struct, frozen=True):
     keep: float = 0.2
 
 
+class ModelUse(Struct, frozen=True):
+    """How the models of a turn are used: output tokens of one reply, reasoning effort, and parts of the window."""
+
+    max_output_tokens: int | None = None
+    effort: Effort | None = None
+    shares: CompactionShares = CompactionShares()
+
+
 class TurnStages(Struct, frozen=True):
-    """What happens around the steps of a turn, in order; chosen in `assembly`.
+    """What happens around the steps of a turn, in order; chosen in `app`.
 
     `preflight` runs once before everything, `before_step` and `after_step` around each step; each may end the turn.
     `postflight` runs once, when it is known how the turn ended, also after a failure or a cancel; only a record that
@@ -75,11 +80,10 @@ class TurnStages(Struct, frozen=True):
 
 
 class TurnDependencies(Struct, frozen=True):
-    """What every turn of this process uses alike; chosen in `assembly`.
+    """What every turn of this process uses alike; chosen in `app`.
 
     `expenses` is where the usage of calls is written that belong to no session. `build_prompt` writes a session's
-    prompt; its
-    third argument is the outermost session, whose user approves context files.
+    prompt; its third argument is the outermost session, whose user approves context files.
     """
 
     routing: Routing
@@ -90,23 +94,59 @@ class TurnDependencies(Struct, frozen=True):
     stages: TurnStages
     redactor: Redactor
     build_prompt: Callable[[Record, Workspace, Record], Awaitable[SystemPrompt]]
-    max_output_tokens: int | None = None
-    effort: Effort | None = None
-    shares: CompactionShares = CompactionShares()
+    clock: Clock
+    ids: Ids
+    model_use: ModelUse = ModelUse()
     context_files: ContextMonitor = NullContextMonitor()
 
     def for_options(self, options: Options) -> "TurnDependencies":
-        """Return the same kit for what a session's user chose."""
-        routing = self.routing.with_preferred(options.provider, options.model)
-        return structs.replace(self, routing=routing, effort=options.effort)
+        """Return the same dependencies for what a session's user chose."""
+        return structs.replace(
+            self,
+            routing=self.routing.with_preferred(options.provider, options.model),
+            model_use=structs.replace(self.model_use, effort=options.effort),
+        )
+
+
+class TurnOrigin(Struct, frozen=True):
+    """What a turn works for; empty for a turn that a person prompted.
+
+    `delegator` is the turn that handed it a task and shares its budget, `reflects_on` the finished turn that it
+    reviews. `within` is the call that makes further calls in it, such as that of a script.
+    """
+
+    delegator: "Turn | None" = None
+    reflects_on: "Turn | None" = None
+    within: str = ""
+
+    @property
+    def parent(self) -> "Turn | None":
+        """The turn this one works for, by delegation or by reflection."""
+        return self.delegator or self.reflects_on
+
+
+class TurnGuards(Struct):
+    """Counters that end a turn which gets nowhere: repeated calls, invalid steps in a row, failed compactions."""
+
+    loops: LoopGuard = field(default_factory=LoopGuard)
+    invalid_steps: int = 0
+    has_failed_to_compact: bool = False
+
+
+class TurnCalls(Struct):
+    """What all calls of a turn share.
+
+    Whoever puts a question to a person holds `asking`, so there is one question at a time. `checkpoints` is None
+    where nothing is kept for an undo.
+    """
+
+    running: RunningCalls = field(default_factory=RunningCalls)
+    asking: anyio.Lock = field(default_factory=anyio.Lock)
+    checkpoints: TurnCheckpoints | None = None
 
 
 class Turn(Struct):
-    """One running turn; that of a child agent has a `delegator`, for whose call it works.
-
-    Whoever puts a question to a person in it holds `asking`: there is one at a time. `within` is the call for which
-    further calls are made in it, if they are.
-    """
+    """One running turn."""
 
     id: str
     deps: TurnDependencies
@@ -116,18 +156,10 @@ class Turn(Struct):
     inbox: Inbox
     limits: TurnLimits
     spent: TurnUsage
-    clock: Clock
-    ids: Ids
     fallback_plan: FallbackPlan
-    guard: LoopGuard = field(default_factory=LoopGuard)
-    invalid_steps: int = 0
-    has_failed_to_compact: bool = False
-    running: RunningCalls = field(default_factory=RunningCalls)
-    asking: anyio.Lock = field(default_factory=anyio.Lock)
-    delegator: "Turn | None" = None
-    within: str = ""
-    turn_checkpoints: TurnCheckpoints | None = None
-    reflects_on: "Turn | None" = None
+    guards: TurnGuards = field(default_factory=TurnGuards)
+    calls: TurnCalls = field(default_factory=TurnCalls)
+    origin: TurnOrigin = TurnOrigin()
 
     @property
     def record(self) -> Record:
@@ -146,30 +178,33 @@ class Turn(Struct):
 
     @property
     def outermost(self) -> "Turn":
-        """The turn that all others work for, itself where it is one of no child agent."""
-        return self.delegator.outermost if self.delegator else self
+        """The turn at the top of the delegation; the turn itself where nobody delegated it."""
+        delegator = self.origin.delegator
+        return delegator.outermost if delegator else self
 
     @property
     def event_context(self) -> EventContext:
-        """Now, in the turn that what is done here belongs to."""
-        turn = self.reflects_on or self.outermost
-        return EventContext(turn.record.session_id, turn.id, self.clock.now())
+        """The present moment, in the turn that a person prompted."""
+        turn = self.origin.reflects_on or self.outermost
+        return EventContext(turn.record.session_id, turn.id, self.deps.clock.now())
 
     @property
     def depth(self) -> int:
-        """How many agents stand above this one."""
-        return self.delegator.depth + 1 if self.delegator else 0
+        """The number of agents above this one."""
+        delegator = self.origin.delegator
+        return delegator.depth + 1 if delegator else 0
 
     @property
     def mode(self) -> Mode:
-        """What needs asking now; a child agent's mode is that of the session it works for."""
-        return self.delegator.mode if self.delegator else self.record.mode
+        """The permission mode now; a child agent has that of the session it works for."""
+        delegator = self.origin.delegator
+        return delegator.mode if delegator else self.record.mode
 
     @property
     def grants(self) -> tuple[Grant, ...]:
-        """The standing answers that hold here, those given to whoever stands above included."""
-        above = self.delegator.grants if self.delegator else ()
-        return above + self.record.grants
+        """The standing answers that hold here, those given to the agents above included."""
+        delegator = self.origin.delegator
+        return (delegator.grants if delegator else ()) + self.record.grants
 
     def emit(self, event: AnyEvent) -> AnyEvent:
         """Record an event, then show it; give it as it was recorded."""

@@ -10,7 +10,7 @@ from hermes_acp.agent.children.child_agents import MAX_ANSWER_CHARACTERS
 from hermes_acp.agent.children.delegation import ChildLimits, Delegation, child_limits, child_tools
 from hermes_acp.agent.loop.turn_runner import run_to_ending
 from hermes_acp.agent.stages.step_refund import refund_cheap_step
-from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn import Turn, TurnOrigin
 from hermes_acp.agent.turn.turn_limits import TurnLimits
 from hermes_acp.agent.turn.turn_step import CallOutcome, TurnStep
 from hermes_acp.agent.turn.turn_usage import TurnUsage
@@ -301,7 +301,7 @@ async def test_a_childs_refund_is_its_parents_too() -> None:
 async def test_grants_and_mode_of_those_above_hold_below() -> None:
     turn, _ = turn_with(says("."), MemoryRecords())
     below = open_turn(ScriptedProvider(), MemoryJournal())
-    below.delegator = turn
+    below.origin = TurnOrigin(delegator=turn)
     grant = Grant("write", "/project/a", allowed=True)
     turn.emit(PermissionAnswered("c1", "allow_always", (grant,)))
     assert (below.grants, below.depth, below.mode) == ((grant,), 1, "ask")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec import Struct, structs
 
 from hermes_acp.agent.loop.turn_runner import finalize, run_to_ending
-from hermes_acp.agent.turn.turn import CompactionShares, Turn
+from hermes_acp.agent.turn.turn import CompactionShares, ModelUse, Turn
 from hermes_acp.agent.turn.turn_endings import Ending, make_ending
 from hermes_acp.agent.turn.turn_inbox import InboxMessage
 from hermes_acp.agent.turn.turn_limits import TurnLimits
@@ -195,7 +195,7 @@ async def perform(play: Play) -> tuple[Turn, MemoryJournal, Ending]:
         tools=toolbox(),
         routing=routing,
     )
-    turn.deps = structs.replace(turn.deps, shares=play.shares)
+    turn.deps = structs.replace(turn.deps, model_use=ModelUse(shares=play.shares))
     turn.ledger.admit(SlowReader())
     if play.has_letter:
         turn.inbox.put(InboxMessage((TextPart("And this."),)))

@@ -79,7 +79,7 @@ async def test_a_huge_command_is_judged_beside_the_loop_and_asked_about() -> Non
 
 async def test_what_a_huge_command_changes_is_looked_at_beside_the_loop() -> None:
     turn = open_turn(ScriptedProvider(), MemoryJournal())
-    turn.turn_checkpoints = TurnCheckpoints(lambda: None, turn.ledger)
+    turn.calls.checkpoints = TurnCheckpoints(lambda: None, turn.ledger)
     beats = 0
 
     async def beat() -> None:

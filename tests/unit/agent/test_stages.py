@@ -191,7 +191,7 @@ async def test_empty_answers_and_senseless_calls_are_counted_together_and_words_
     assert ending_for_reply(turn, replied()) is None
     assert await count_invalid_steps(turn, came_of(outcome(understood=False))) is None
     await count_invalid_steps(turn, TurnStep(replied("Words.")))
-    assert turn.invalid_steps == 0
+    assert turn.guards.invalid_steps == 0
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ async def test_an_answer_is_no_ending_while_a_message_waits() -> None:
     turn.inbox.put(InboxMessage((TextPart("wait"),)))
     assert ending_for_reply(turn, replied("Yes.")) is None
     assert ending_for_reply(turn, replied("")) is None
-    assert (turn.invalid_steps, notes(journal)) == (0, [])
+    assert (turn.guards.invalid_steps, notes(journal)) == (0, [])
 
 
 async def test_repetitions_are_warned_of_and_then_end_the_turn() -> None:

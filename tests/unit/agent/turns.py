@@ -171,6 +171,8 @@ def open_turn(
         stages=stages or TurnStages(),
         redactor=Redactor(()),
         build_prompt=build_empty_prompt,
+        clock=clock,
+        ids=SequentialIds(provider.call_names),
     )
     ledger = Ledger(journal, Record())
     ledger.emit(SessionOpened("ses_1", "/project", ("/project",), 1.0))
@@ -185,7 +187,5 @@ def open_turn(
         Inbox(),
         limits or TurnLimits(),
         TurnUsage(clock.monotonic()),
-        clock,
-        SequentialIds(provider.call_names),
         deps.routing.fallback_plan(),
     )
