@@ -60,7 +60,7 @@ def events_to_close(record: Record, path: Path) -> list[Event]:
     first.
     """
     accounts: dict[str, ChildOutcome] = {}
-    for child_id in record.open_children():
+    for child_id in record.calls.children():
         if account := close_child(child_record_path(path, child_id)):
             accounts[child_id] = account
     return record.closing_events(accounts)

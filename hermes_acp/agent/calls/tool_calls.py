@@ -105,7 +105,7 @@ async def run_inner_call(turn: Turn, call: ToolCall) -> CallOutcome:
     try:
         await bench.run(0)
     except anyio.get_cancelled_exc_class():
-        if turn.record.is_open_within(call.id):
+        if turn.record.calls.is_inner(call.id):
             _end(turn, call, _CallResult("cancelled", Result(CANCELLED, is_error=True)))
         raise
     return bench.outcomes[0]
@@ -113,7 +113,7 @@ async def run_inner_call(turn: Turn, call: ToolCall) -> CallOutcome:
 
 def close_open_calls(turn: Turn) -> None:
     """Give every call its outcome that has none and will get no other, as the turn was stopped."""
-    for call in turn.record.open_calls():
+    for call in turn.record.calls.of_model():
         _end(turn, call, _CallResult("cancelled", Result(CANCELLED, is_error=True)))
 
 
@@ -245,7 +245,7 @@ class _StepCalls:
 
 def _end(turn: Turn, call: ToolCall, outcome: _CallResult) -> None:
     """Give a call its outcome; one that was never understood is shown first, so that there is a card to close."""
-    if not turn.record.was_proposed(call.id):
+    if not turn.record.calls.was_proposed(call.id):
         kind = turn.deps.toolbox.kind_of(call)
         title = plain(call.name) or "unnamed tool"
         turn.emit(CallProposed(call.id, call.name, title, kind, _raw_input(call), within=turn.origin.within))

@@ -45,32 +45,22 @@ from hermes_acp.core.messages import (
     AssistantMessage,
     Message,
     TextPart,
-    ToolCall,
     ToolMessage,
     Usage,
     UserMessage,
 )
-from hermes_acp.core.record.child_outcomes import ChildOutcome, describe_interrupted_call, resolve_child_end
+from hermes_acp.core.record.child_outcomes import ChildOutcome
 from hermes_acp.core.record.compacted_history import apply_compaction, shifted_position
 from hermes_acp.core.record.edit_reviews import REVIEWED, Reviews
 from hermes_acp.core.record.file_versions import attached_versions
+from hermes_acp.core.record.open_calls import OpenCalls
 from hermes_acp.core.record.unanswered_prompts import with_outcome_note
 
 INTERRUPTED = "[The turn was interrupted here.]"
 CUT_OFF = "interrupted"
 """The error code of a turn whose process ended."""
-NOT_STARTED = (
-    "The process ended before this call was started: nothing happened. Make it again if it is still wanted."
-)
-REPEATABLE = (
-    "The process ended while this call was running, so its outcome is lost. Making it again does no harm."
-)
 LOST = "The agent's process ended during this turn; everything up to that point is kept."
 UNFINISHED = "The agent's process ended while the conversation was being shortened; it is as it was."
-IN_DOUBT = (
-    "The process ended while this call was running. It was started and may have had its effect, all or a part of it: "
-    "look at the present state before doing it again."
-)
 
 
 class Record:
@@ -106,13 +96,8 @@ class Record:
         self.reviews = Reviews()
         self.exposure = Exposure()
         self._informed: dict[str, tuple[Grant, ...]] = {}
-        self._open_calls: dict[str, ToolCall] = {}
-        self._step_calls: tuple[str, ...] = ()
+        self.calls = OpenCalls()
         self.last_end: TurnEnded | None = None
-        self._proposed: set[str] = set()
-        self._started: dict[str, CallStarted] = {}
-        self._inner: dict[str, CallProposed] = {}
-        self._children: dict[str, ChildChanged] = {}
         self._unanswered: list[UserMessage] = []
         self._words: list[str] = []
         self._turn_began_at = 0
@@ -136,11 +121,9 @@ class Record:
             case StepEnded() | StepFailed():
                 self._close_step(event)
             case CallProposed():
-                self._proposed.add(event.call_id)
-                if event.within:
-                    self._inner[event.call_id] = event
+                self.calls.propose(event)
             case CallStarted():
-                self._started[event.call_id] = event
+                self.calls.start(event)
             case CallEnded():
                 self._end_call(event)
             case TurnStarted():
@@ -185,7 +168,7 @@ class Record:
             case SourcesRead():
                 self._read(event)
             case ChildChanged():
-                self._children[event.child_id] = event
+                self.calls.change_child(event)
                 if event.cost_usd:
                     cost_usd = (self.usage.cost_usd or 0.0) + event.cost_usd
                     self.usage = structs.replace(self.usage, cost_usd=cost_usd)
@@ -220,21 +203,13 @@ class Record:
 
     def _end_call(self, event: CallEnded) -> None:
         """Take a call's outcome to its place: calls of a step may end in any order, the history has them in theirs."""
-        self._open_calls.pop(event.call_id, None)
-        self._started.pop(event.call_id, None)
-        self._inner.pop(event.call_id, None)
-        for child in self.children_of(event.call_id):
-            del self._children[child.child_id]
+        self.calls.end(event.call_id)
         self.seen.update({version.path: version.digest for version in event.seen})
         if event.within:
             return
         failed = event.status != "completed"
         outcome = ToolMessage(event.call_id, event.name, event.text, is_error=failed, parts=event.parts)
-        later = 0
-        if event.call_id in self._step_calls:
-            behind = self._step_calls[self._step_calls.index(event.call_id) + 1 :]
-            later = sum(call_id not in self._open_calls for call_id in behind)
-        self.messages.insert(len(self.messages) - later, outcome)
+        self.messages.insert(len(self.messages) - self.calls.ended_behind(event.call_id), outcome)
 
     def _say(self, message: AssistantMessage) -> None:
         self.messages.append(message)
@@ -246,8 +221,7 @@ class Record:
         if isinstance(event, StepEnded):
             self._count(event.provider, event.usage)
             self._say(AssistantMessage(text, event.thoughts, event.tool_calls))
-            self._open_calls = {call.id: call for call in event.tool_calls}
-            self._step_calls = tuple(self._open_calls)
+            self.calls.begin_step(event.tool_calls)
         elif text and not event.retried:
             self._say(AssistantMessage(f"{text}\n{INTERRUPTED}"))
 
@@ -281,26 +255,6 @@ class Record:
         """Return the event the session began with."""
         return SessionOpened(self.session_id, self.cwd, self.roots, self.created_at, self.parent_id)
 
-    def open_calls(self) -> tuple[ToolCall, ...]:
-        """List the calls that have no outcome yet, in their order."""
-        return tuple(self._open_calls.values())
-
-    def children_of(self, call_id: str) -> list[ChildChanged]:
-        """List the child agents that an open call has begun, each as it was last heard of."""
-        return [child for child in self._children.values() if child.call_id == call_id]
-
-    def is_open_within(self, call_id: str) -> bool:
-        """Return whether a call that another one made was shown and has no outcome yet."""
-        return call_id in self._inner
-
-    def open_children(self) -> tuple[str, ...]:
-        """List the ids of the child agents whose call has no outcome yet."""
-        return tuple(self._children)
-
-    def was_proposed(self, call_id: str) -> bool:
-        """Return whether a call was shown as understood."""
-        return call_id in self._proposed
-
     @property
     def can_resume(self) -> bool:
         """Return whether the last turn stopped before it was done, so that it can be taken up again."""
@@ -312,38 +266,15 @@ class Record:
         """Return whether the process ended before the last prompt got a word of an answer."""
         return bool(self._unanswered and self.last_end and self.last_end.error_code == CUT_OFF)
 
-    def _lost_outcome(self, call_id: str, accounts: Mapping[str, ChildOutcome]) -> str:
-        if children := self.children_of(call_id):
-            return describe_interrupted_call(children, accounts)
-        started = self._started.get(call_id)
-        if started is None:
-            return NOT_STARTED
-        return REPEATABLE if started.is_repeatable else IN_DOUBT
-
     def closing_events(self, accounts: Mapping[str, ChildOutcome] | None = None) -> list[Event]:
         """List the events that lawfully close what a killed process left open; apply and record them in order.
 
         `accounts` are what the records of child agents at work tell, by their ids.
         """
-        told = accounts or {}
         ends: list[Event] = []
         if self.open_compaction:
             ends.append(CompactionFailed(self.open_compaction, "cancelled", UNFINISHED))
-        ends += [
-            resolve_child_end(child, told.get(child.child_id), LOST)
-            for child in self._children.values()
-            if child.reason is None
-        ]
-        ends += [
-            CallEnded(
-                card.call_id, card.name, "failed", self._lost_outcome(card.call_id, told), within=card.within
-            )
-            for card in self._inner.values()
-        ]
-        for call in self._open_calls.values():
-            if call.id not in self._proposed:
-                ends.append(CallProposed(call.id, call.name, call.name, "other"))
-            ends.append(CallEnded(call.id, call.name, "failed", self._lost_outcome(call.id, told)))
+        ends += self.calls.closing_events(accounts or {}, LOST)
         if self.open_turn:
             ends.append(TurnEnded(self.open_turn, "cancelled", LOST, CUT_OFF))
         return ends

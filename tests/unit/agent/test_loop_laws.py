@@ -245,6 +245,6 @@ def check_calls(events: list[Event]) -> None:
 
 def check_history(record: Record) -> None:
     """Outcomes stand right behind their step, and two answers never stand side by side."""
-    assert record.open_calls() == ()
+    assert record.calls.of_model() == ()
     assert invariant_violations(record.messages) == []
     assert isinstance(record.messages[0], UserMessage)
