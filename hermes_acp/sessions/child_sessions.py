@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from hermes_acp.agent.children.child_agents import child_result, last_answer
+from hermes_acp.agent.children.child_answer import child_result, last_answer
 from hermes_acp.core.errors import Busy, SessionNotFound, StorageError
 from hermes_acp.core.events import Event, SessionOpened
 from hermes_acp.core.ports.runtime_ports import Clock, Ids

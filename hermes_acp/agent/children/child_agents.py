@@ -7,20 +7,18 @@ Does not know: what it may use (`agent.delegation`), how a turn proceeds, editor
 from collections.abc import Sequence
 from typing import Final
 
-import anyio
 from msgspec import structs
 
 from hermes_acp.agent.calls.call_progress import TAIL_CHARACTERS, CallProgress
 from hermes_acp.agent.calls.flow_tracking import note_sources
+from hermes_acp.agent.children.child_answer import child_result
+from hermes_acp.agent.children.child_turn import ChildSetup, child_session, open_child_turn
+from hermes_acp.agent.children.parent_gate import ParentCards, ParentGate
 from hermes_acp.agent.loop.turn_runner import run_unprompted
 from hermes_acp.agent.system_prompt import child_instructions
-from hermes_acp.agent.turn.ledger import Ledger
-from hermes_acp.agent.turn.turn import Turn, TurnDependencies, TurnOrigin
+from hermes_acp.agent.turn.turn import TurnDependencies, TurnOrigin
 from hermes_acp.agent.turn.turn_endings import SENTENCES
-from hermes_acp.agent.turn.turn_inbox import Inbox
 from hermes_acp.agent.turn.turn_limits import TurnLimits
-from hermes_acp.agent.turn.turn_usage import TurnUsage
-from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -29,27 +27,18 @@ from hermes_acp.core.events import (
     ChildChanged,
     ChildReported,
     Event,
-    ModeChanged,
-    OptionsChanged,
     PermissionAnswered,
     PermissionAsked,
     PromptFrozen,
     StepEnded,
     TextSaid,
-    TitleChanged,
     TurnEnded,
 )
 from hermes_acp.core.flow_labels import SourcesRead
-from hermes_acp.core.messages import AssistantMessage
 from hermes_acp.core.ports.child_ports import ChildRecords, DelegatedTask
-from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
-from hermes_acp.core.proposals import Question, Reply, Result
-from hermes_acp.core.record.session_record import Record
+from hermes_acp.core.proposals import Result
 
-MAX_ANSWER_CHARACTERS: Final = 16_000
 MAX_STATUS_CHARACTERS: Final = 100
-UNFINISHED: Final = "[The child agent did not finish: {why}]"
-CUT: Final = "\n[… {missing:,} more characters of this answer are in the session {child_id}]"
 
 
 class ChildGroup:
@@ -67,7 +56,6 @@ class ChildGroup:
         self.turn = progress.turn
         self.records = records
         self.deps = deps
-        self.asking = anyio.Lock()
         self._limits = limits
         self._began_at_s = self.turn.deps.clock.monotonic()
         self._standings = [f"{title}: waiting" for title in titles]
@@ -93,34 +81,6 @@ class ChildGroup:
         self.progress.board("\n".join(lines))
 
 
-class ChildGate:
-    """Whoever can be asked above, for one child: one question at a time among all children of a call."""
-
-    def __init__(self, group: ChildGroup, title: str) -> None:
-        self._group = group
-        self._title = title
-        self.own_ids: dict[str, str] = {}
-        """Under which id the session above shows a call that was asked about."""
-
-    async def ask(
-        self, call: CallProposed, *, permission_scope: PermissionScope
-    ) -> PermissionAnswer | PermissionResponse:
-        """Put the call to whoever the turn above asks, on a card of its own that says which child wants it."""
-        above = self._group.turn
-        async with self._group.asking, self._group.turn.calls.asking:
-            own_id = above.deps.ids.fresh("call")
-            card = structs.replace(call, call_id=own_id, title=f"{self._title}: {call.title}")
-            self.own_ids[call.call_id] = own_id
-            above.ledger.show(card)
-            above.emit(PermissionAsked(own_id))
-            await above.ledger.drained()
-            return await above.gate.ask(card, permission_scope=permission_scope)
-
-    async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Ask nobody: a child puts no questions but those for permission."""
-        return None
-
-
 class ChildObserver:
     """What the session above is shown of one child: how it stands, and the calls that were asked about.
 
@@ -128,11 +88,11 @@ class ChildObserver:
     there and for the other children.
     """
 
-    def __init__(self, group: ChildGroup, number: int, title: str, gate: ChildGate, child_id: str) -> None:
+    def __init__(self, group: ChildGroup, number: int, title: str, cards: ParentCards, child_id: str) -> None:
         self._group = group
         self._number = number
         self._title = title
-        self._gate = gate
+        self._cards = cards
         self._child_id = child_id
         self._steps = 0
         self._step = 1
@@ -146,22 +106,12 @@ class ChildObserver:
         above = self._group.turn
         above.ledger.show(ChildReported(self._child_id, event))
         if isinstance(event, SourcesRead):
-            note_sources(above, event.sources, self._gate.own_ids.get(event.call_id, ""))
-        if isinstance(event, CallProposed | CallStarted | CallProgressed | CallEnded | PermissionAnswered):
-            self._show_above(event)
+            note_sources(above, event.sources, self._cards.own_id(event.call_id))
+        if isinstance(event, CallProposed | CallStarted | CallProgressed | CallEnded):
+            self._cards.follow(event)
+        elif isinstance(event, PermissionAnswered) and (own_id := self._cards.own_id(event.call_id)):
+            above.emit(structs.replace(event, call_id=own_id))
         self._follow(event)
-
-    def _show_above(
-        self, event: CallProposed | CallStarted | CallProgressed | CallEnded | PermissionAnswered
-    ) -> None:
-        own_id = self._gate.own_ids.get(event.call_id)
-        if own_id is None:
-            return
-        above, own = self._group.turn, structs.replace(event, call_id=own_id)
-        if isinstance(own, PermissionAnswered):
-            above.emit(own)
-        else:
-            above.ledger.show(own)
 
     def _follow(self, event: Event) -> None:
         match event:
@@ -203,74 +153,43 @@ def _last_line(text: str) -> str:
 
 
 async def run_child(group: ChildGroup, number: int, delegated_task: DelegatedTask) -> Result:
-    """Carry out one errand in a turn of its own, and give its answer or why there is none.
+    """Carry out one task in a turn of its own, and give its answer or why there is none.
 
-    Whatever happens, its record is closed and the session above knows how it ended. Raises StorageError.
+    Whatever happens, its record is closed and the session above records how it ended. Raises StorageError.
     """
-    above = group.turn
-    journal, record = await group.records.begin(above.record)
-    began = ChildChanged(group.progress.call_id, record.session_id, delegated_task.title)
+    above, title = group.turn, delegated_task.title
+    began: ChildChanged | None = None
     ended = TurnEnded("", "storage_trouble", SENTENCES["storage_trouble"])
     try:
-        gate = ChildGate(group, delegated_task.title)
-        turn = _open(group, Ledger(journal, record), gate, delegated_task.title)
-        above.emit(began)
-        watch = ChildObserver(group, number, delegated_task.title, gate, record.session_id)
-        turn.ledger.admit(watch)
-        words = (
-            f"{delegated_task.instructions}\n\n{delegated_task.context}"
-            if delegated_task.context
-            else delegated_task.instructions
-        )
-        try:
-            ended = await run_unprompted(turn, words)
-        except BaseException:
-            ended = record.last_end or ended
-            raise
-        finally:
-            watch.end(ended)
+        async with child_session(above, group.records) as ledger:
+            record = ledger.record
+            began = ChildChanged(group.progress.call_id, record.session_id, title)
+            cards = ParentCards(above, title)
+            turn = open_child_turn(above, ledger, _setup(group, title), ParentGate(above, cards))
+            above.emit(began)
+            observer = ChildObserver(group, number, title, cards, record.session_id)
+            ledger.admit(observer)
+            try:
+                ended = await run_unprompted(turn, _prompt(delegated_task))
+            except BaseException:
+                ended = record.last_end or ended
+                raise
+            finally:
+                observer.end(ended)
     finally:
-        journal.close()
-        above.emit(
-            structs.replace(began, reason=ended.reason, sentence=ended.sentence, cost_usd=ended.cost_usd)
-        )
+        if began:
+            above.emit(
+                structs.replace(began, reason=ended.reason, sentence=ended.sentence, cost_usd=ended.cost_usd)
+            )
     return child_result(record, ended)
 
 
-def _open(group: ChildGroup, ledger: Ledger, gate: ChildGate, title: str) -> Turn:
-    """Open the child's session: its title, its instructions, and what was chosen for the session above."""
+def _setup(group: ChildGroup, title: str) -> ChildSetup:
     above, deps = group.turn, group.deps
-    ledger.emit(TitleChanged(title))
-    ledger.emit(child_instructions(deps.toolbox.names, above.outermost.record.instructions))
-    ledger.emit(OptionsChanged(above.record.options))
-    ledger.emit(ModeChanged(above.mode))
-    return Turn(
-        id=above.deps.ids.fresh("turn"),
-        deps=deps,
-        ledger=ledger,
-        workspace=above.workspace,
-        gate=gate,
-        inbox=Inbox(),
-        limits=group.limits_now(),
-        spent=TurnUsage(above.deps.clock.monotonic(), above.spent),
-        fallback_plan=deps.routing.fallback_plan(),
-        origin=TurnOrigin(delegator=above),
-    )
+    instructions = child_instructions(deps.toolbox.names, above.outermost.record.instructions)
+    return ChildSetup(title, deps, group.limits_now(), TurnOrigin(delegator=above), instructions)
 
 
-def child_result(record: Record, ended: TurnEnded) -> Result:
-    """Return a child's answer, and why it did not finish if it did not."""
-    answer = last_answer(record)
-    if ended.reason == "done":
-        return Result(answer)
-    why = UNFINISHED.format(why=ended.sentence)
-    return Result(f"{answer}\n{why}" if answer else why, is_error=True)
-
-
-def last_answer(record: Record) -> str:
-    """Return what a child said last, as much of it as whoever stands above should read."""
-    said = (message.text for message in reversed(record.messages) if isinstance(message, AssistantMessage))
-    answer = next((text for text in said if text.strip()), "")
-    if (missing := len(answer) - MAX_ANSWER_CHARACTERS) > 0:
-        return answer[:MAX_ANSWER_CHARACTERS] + CUT.format(missing=missing, child_id=record.session_id)
-    return answer
+def _prompt(delegated_task: DelegatedTask) -> str:
+    instructions, context = delegated_task.instructions, delegated_task.context
+    return f"{instructions}\n\n{context}" if context else instructions

@@ -12,35 +12,30 @@ import anyio
 from msgspec import Struct, structs
 
 from hermes_acp.agent.calls.tool_calls import outcome_of
-from hermes_acp.agent.children.child_agents import last_answer
+from hermes_acp.agent.children.child_answer import last_answer
+from hermes_acp.agent.children.child_turn import ChildSetup, child_session, open_child_turn
+from hermes_acp.agent.children.parent_gate import ParentCards, ParentGate, record_or_show
 from hermes_acp.agent.loop.turn_runner import run_unprompted
-from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.agent.turn.turn import SystemPrompt, Turn, TurnDependencies, TurnOrigin, TurnStages
 from hermes_acp.agent.turn.turn_endings import Ending
-from hermes_acp.agent.turn.turn_inbox import Inbox
 from hermes_acp.agent.turn.turn_limits import TurnLimits
 from hermes_acp.agent.turn.turn_step import TurnStep
-from hermes_acp.agent.turn.turn_usage import TurnUsage
 from hermes_acp.core.errors import StorageError
-from hermes_acp.core.event_types import CallStatus, PermissionAnswer
+from hermes_acp.core.event_types import CallStatus
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
     CallProposed,
     CallStarted,
     Event,
-    ModeChanged,
-    OptionsChanged,
-    TitleChanged,
     TurnEnded,
     TurnStarted,
     UsageChanged,
 )
 from hermes_acp.core.messages import AssistantMessage, Message, ToolMessage, UserMessage, words_in
 from hermes_acp.core.ports.child_ports import ChildRecords
-from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
 from hermes_acp.core.ports.runtime_ports import StartTask
-from hermes_acp.core.proposals import Question, Reply, Result
+from hermes_acp.core.proposals import Result
 
 NAME: Final = "look_back"
 TITLE: Final = "Looking back at this turn"
@@ -163,8 +158,8 @@ class ReflectionRun:
 
     async def _look(self) -> None:
         ledger, card = self._above.ledger, self._card
-        _tell(ledger, card)
-        _tell(ledger, CallStarted(card.call_id, is_repeatable=True))
+        record_or_show(ledger, card)
+        record_or_show(ledger, CallStarted(card.call_id, is_repeatable=True))
         status: CallStatus = "cancelled"
         text = STOPPED
         try:
@@ -177,26 +172,23 @@ class ReflectionRun:
             if running.scope.cancelled_caught:
                 text = CANCELLED
         finally:
-            _tell(ledger, CallEnded(card.call_id, NAME, status, text, within=card.within))
+            record_or_show(ledger, CallEnded(card.call_id, NAME, status, text, within=card.within))
 
     async def _work(self) -> Result:
-        """Fly a turn of its own, and give its last words."""
+        """Run a turn of its own, and give its last words."""
         above = self._above
         index = await anyio.to_thread.run_sync(self._terms.index, above.record.cwd)
-        journal, record = await self._records.begin(above.record)
-        try:
-            ledger = Ledger(journal, record)
+        async with child_session(above, self._records) as ledger:
             ledger.admit(_CardProgress(above, self._card))
-            turn = self._open(ledger, index)
-            ended = await run_unprompted(
-                turn, ASKED.format(account=describe_last_turn(above.record.messages))
-            )
-        finally:
-            journal.close()
+            cards = ParentCards(above, "Looking back", within=self._card.call_id)
+            ledger.admit(_CardFollower(cards))
+            turn = open_child_turn(above, ledger, self._setup(index), ParentGate(above, cards))
+            account = describe_last_turn(above.record.messages)
+            ended = await run_unprompted(turn, ASKED.format(account=account))
         is_done = ended.reason == "done"
-        return Result(last_answer(record) if is_done else ended.sentence, is_error=not is_done)
+        return Result(last_answer(turn.record) if is_done else ended.sentence, is_error=not is_done)
 
-    def _open(self, ledger: Ledger, index: str) -> Turn:
+    def _setup(self, index: str) -> ChildSetup:
         above = self._above
         toolbox = above.deps.toolbox
         deps: TurnDependencies = structs.replace(
@@ -205,9 +197,6 @@ class ReflectionRun:
             stages=self._terms.stages,
             build_prompt=_prompt_builder(index),
         )
-        ledger.emit(TitleChanged(TITLE))
-        ledger.emit(OptionsChanged(above.record.options))
-        ledger.emit(ModeChanged(above.record.mode))
         own = self._limits
         limits = structs.replace(
             own,
@@ -217,65 +206,19 @@ class ReflectionRun:
             max_refunds=0,
             tool_timeout_s=min(own.tool_timeout_s, MAX_CALL_S),
         )
-        return Turn(
-            id=above.deps.ids.fresh("turn"),
-            deps=deps,
-            ledger=ledger,
-            workspace=above.workspace,
-            gate=_ReflectionGate(above, self._card, ledger),
-            inbox=Inbox(),
-            limits=limits,
-            spent=TurnUsage(above.deps.clock.monotonic()),
-            fallback_plan=deps.routing.fallback_plan(),
-            origin=TurnOrigin(reflects_on=above),
-        )
+        return ChildSetup(TITLE, deps, limits, TurnOrigin(reflects_on=above))
 
 
-class _ReflectionGate:
-    """The conversation's user, asked on a card of its own within that of the look back."""
+class _CardFollower:
+    """Shows above what becomes of the calls that were asked about there."""
 
-    def __init__(self, above: Turn, card: CallProposed, ledger: Ledger) -> None:
-        self._above = above
-        self._card = card
-        self._ledger = ledger
-
-    async def ask(
-        self, call: CallProposed, *, permission_scope: PermissionScope
-    ) -> PermissionAnswer | PermissionResponse:
-        """Put a call to the user; its card lives on as the call does."""
-        above = self._above
-        own = structs.replace(
-            call,
-            call_id=above.deps.ids.fresh("call"),
-            title=f"Looking back: {call.title}",
-            within=self._card.call_id,
-        )
-        _tell(above.ledger, own)
-        self._ledger.admit(_MirroredCall(above, call.call_id, own))
-        await above.ledger.drained()
-        return await above.gate.ask(own, permission_scope=permission_scope)
-
-    async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Ask nothing else."""
-        return None
-
-
-class _MirroredCall:
-    """Shows above how a call goes on that was asked about there."""
-
-    def __init__(self, above: Turn, call_id: str, own: CallProposed) -> None:
-        self._above = above
-        self._call_id = call_id
-        self._own = own
+    def __init__(self, cards: ParentCards) -> None:
+        self._cards = cards
 
     def show(self, event: Event) -> None:
-        """Take an event of the look back."""
-        if isinstance(event, CallStarted | CallEnded) and event.call_id == self._call_id:
-            own = self._own
-            shown = structs.replace(event, call_id=own.call_id)
-            if isinstance(shown, CallEnded):
-                shown = structs.replace(shown, within=own.within)
-            _tell(self._above.ledger, shown)
+        """Take an event of the reflection."""
+        if isinstance(event, CallStarted | CallEnded):
+            self._cards.follow(event)
 
     async def drained(self) -> None:
         """Keep up."""
@@ -293,7 +236,7 @@ class _CardProgress:
         """Take an event of the look back."""
         match event:
             case CallProposed():
-                _tell(self._above.ledger, CallProgressed(self._card.call_id, event.title))
+                record_or_show(self._above.ledger, CallProgressed(self._card.call_id, event.title))
             case UsageChanged(cost_usd=float(cost_usd)):
                 self._above.bill(cost_usd - self._billed_usd)
                 self._billed_usd = cost_usd
@@ -302,14 +245,6 @@ class _CardProgress:
 
     async def drained(self) -> None:
         """Keep up."""
-
-
-def _tell(ledger: Ledger, event: CallProposed | CallStarted | CallProgressed | CallEnded) -> None:
-    """Record and show what becomes of a card; where nothing can be recorded any more, its end is shown all the same."""
-    try:
-        ledger.emit(event)
-    except StorageError:
-        ledger.show(event)
 
 
 def _prompt_builder(index: str) -> Callable[..., Coroutine[Any, Any, SystemPrompt]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from hermes_acp.agent.calls.call_progress import TAIL_CHARACTERS
-from hermes_acp.agent.children.child_agents import MAX_ANSWER_CHARACTERS
+from hermes_acp.agent.children.child_answer import MAX_ANSWER_CHARACTERS
 from hermes_acp.agent.children.delegation import ChildLimits, Delegation, child_limits, child_tools
 from hermes_acp.agent.loop.turn_runner import run_to_ending
 from hermes_acp.agent.stages.step_refund import refund_cheap_step
