@@ -1,7 +1,4 @@
-"""A call carried out otherwise than it was proposed: as its user changed it before they said yes.
-
-Knows: what the model is told of that. Does not know: how a user changes anything, or how a proposal is amended.
-"""
+"""Carry out a call as its user changed it before they allowed it, and tell the model what they changed."""
 
 import os
 from collections.abc import Mapping
@@ -19,7 +16,7 @@ COMMENT: Final = "They say: {comment}"
 
 
 def apply_call_edits(proposal: Proposal, answer: PermissionResponse, place: str) -> Proposal:
-    """Return a proposal as its user wants it, and let its end tell the model so. Raises WorkspaceError, BadRequest."""
+    """Return a proposal as its user wants it; its result tells the model so. Raises WorkspaceError, BadRequest."""
     if answer.texts and proposal.amend is not None:
         proposal = proposal.amend(answer.texts)
         told = [

@@ -1,7 +1,6 @@
-"""Which of one step's calls are carried out.
+"""Decide which calls of a step are carried out.
 
-Knows: that a call must be whole and understood, that a repeated one is not carried out twice, how many calls of a tool
-one step may hold. Does not know: what a call does, who is asked about it.
+Rejected are calls that are incomplete, not understood, repeated, or over the tool's number a step.
 """
 
 from collections import Counter
@@ -26,7 +25,10 @@ TOO_MANY: Final = (
 
 
 class RejectedCall(Struct, frozen=True):
-    """A call that is not carried out, and why, in words for the model; it may repeat another of its step, by number."""
+    """A call that is not carried out, and why, in words for the model.
+
+    `repeats` is the number of the call in the same step that it repeats, if it does.
+    """
 
     why: str
     is_understood: bool = False
@@ -34,7 +36,7 @@ class RejectedCall(Struct, frozen=True):
 
 
 class CallFilter:
-    """The calls of one step, in their order."""
+    """The filter for the calls of one step, which are passed to it in their order."""
 
     def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
@@ -42,9 +44,9 @@ class CallFilter:
         self._numbers: dict[str, int] = {}
 
     def admit(self, call: ToolCall, number: int, *, is_cut_off: bool) -> ParsedCall | RejectedCall:
-        """Understand a call, or say why it is not carried out. `is_cut_off` tells that the answer ended within it.
+        """Parse a call, or say why it is not carried out. `is_cut_off`: the model's answer ended within it.
 
-        What may change something makes every call before it worth another try.
+        After a call that may change something, every earlier call may be made again.
         """
         if is_cut_off:
             return RejectedCall(CUT_OFF)

@@ -1,6 +1,5 @@
-"""Whether a call may run: judged, and asked about where that is what is called for.
+"""Decide whether a tool call may run; ask the user when policy requires it.
 
-Knows: what holds where a judgement takes too long, what becomes of each answer. Does not know: any rule or editor.
 A question without an answer is no refusal: the model is told that nobody decided.
 """
 
@@ -41,7 +40,10 @@ UNAVAILABLE: Final = (
 
 
 async def judge(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure) -> Verdict:
-    """Judge a call as it stands now; what takes too long is asked about. `exposure` is what its model had read."""
+    """Check a call against policy as things stand now; a check that times out becomes a question.
+
+    `exposure` is what the model had read when it made the call.
+    """
     policy, mode, grants, place = turn.deps.policy, turn.mode, turn.grants, turn.record.cwd
     folder, flow = turn.remote_folder, policy_flow_of(turn, exposure)
 
@@ -54,14 +56,14 @@ async def judge(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure) 
 
 
 def _with_attendance(effect: Effect) -> Effect:
-    """Return an effect as a look back has it: its user sees what is noted before it is, as they see nothing else."""
+    """Return an effect as a reflection has it: its user sees every change of notes before it is made."""
     return structs.replace(effect, is_asked=True) if isinstance(effect, Remembers) else effect
 
 
 async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdict) -> Proposal | str:
-    """Put a call to a person; give it as they want it, or why it must not run, in words for the model.
+    """Put a call to a person; return it as they want it, or why it must not run, in words for the model.
 
-    Raises WorkspaceError where it cannot be done as they want it.
+    Raises WorkspaceError where it cannot be changed as they want it.
     """
     if turn.origin.reflects_on and proposal.unasked:
         return proposal.unasked
@@ -102,13 +104,13 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdi
 
 
 def _with_reason(turn: Turn, card: CallProposed, verdict: Verdict) -> CallProposed:
-    """Return the card as it is put to a person: with every reason once what was read is one, else with those shown."""
+    """Return the card of a question, with every reason where what was read is one, else with those shown."""
     why = verdict.why if exposure_of(turn).restricts(turn.mode) else verdict.shown
     return structs.replace(card, why=why) if why else card
 
 
 def _approved_contents(turn: Turn, proposal: Proposal) -> tuple[str, ...]:
-    """Return digests of the context files that a call writes as its user just read and approved them."""
+    """Return the digests of context files that the call writes and its user has just approved."""
     imports = turn.deps.policy.imports(turn.record.cwd)
     written = [
         diff
@@ -131,7 +133,7 @@ def _given(
 
 
 async def _lasting_grants(turn: Turn, proposal: Proposal) -> tuple[Grant, ...]:
-    """Return what "always" would remember of a call; nothing of what is too hard to judge."""
+    """Return what an answer for later calls would remember; nothing where the check timed out."""
     policy, place = turn.deps.policy, turn.record.cwd
     nothing: tuple[Grant, ...] = ()
     effects = proposal.effects
@@ -141,7 +143,7 @@ async def _lasting_grants(turn: Turn, proposal: Proposal) -> tuple[Grant, ...]:
 
 
 def _remember(turn: Turn, grants: tuple[Grant, ...]) -> None:
-    """Keep an answer for later sessions; where that cannot be done it holds for this one."""
+    """Store an answer for later sessions; where that fails it holds for this session."""
     try:
         turn.deps.policy.remember(turn.record.cwd, grants)
     except StorageError as error:

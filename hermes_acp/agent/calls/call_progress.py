@@ -1,7 +1,6 @@
-"""What a running call reports while it runs.
+"""Report what a running call does: live output, plan, questions.
 
-Knows: how live output is kept short and how often it is shown. Does not know: what runs.
-The wait between two showings doubles up to a bound, so an hour of output costs the record a few megabytes at most.
+The interval between two updates doubles up to a bound, so an hour of output costs the record a few megabytes at most.
 """
 
 from collections.abc import AsyncGenerator
@@ -21,7 +20,7 @@ from hermes_acp.telemetry.redaction import WINDOW
 
 TAIL_CHARACTERS: Final = 2000
 MAX_HEARD_CHARACTERS: Final = TAIL_CHARACTERS + WINDOW
-"""More is kept than is shown, so that what is shown never begins within a secret."""
+"""More is kept than is shown, so that the shown part never starts within a secret."""
 FIRST_WAIT_S: Final = 0.05
 MAX_WAIT_S: Final = 2.0
 
@@ -32,7 +31,7 @@ class CallProgress:
     def __init__(
         self, turn: Turn, call_id: str, deadline: Deadline, confinement: Confinement = "usual"
     ) -> None:
-        """Begin to report; `confinement` is what the call was let through with."""
+        """Start to report. `confinement` is how policy lets the call's commands run."""
         self.confinement: Confinement = confinement
         self._turn = turn
         self._call_id = call_id
@@ -51,7 +50,7 @@ class CallProgress:
 
     @property
     def call_id(self) -> str:
-        """The call."""
+        """The call's ID."""
         return self._call_id
 
     @property
@@ -66,11 +65,11 @@ class CallProgress:
 
     @property
     def event_context(self) -> EventContext:
-        """The turn the call is part of: the outermost, or the one that is looked back at; and the time."""
+        """The present moment, in the turn that a person prompted."""
         return self._turn.event_context
 
     def output(self, text: str) -> None:
-        """Take a further piece of live output; shown before long."""
+        """Append live output; it is shown with the next update."""
         self._heard += text
         self._is_whole = False
         if len(self._heard) > 2 * MAX_HEARD_CHARACTERS:
@@ -78,7 +77,7 @@ class CallProgress:
         self._show_before_long()
 
     def board(self, text: str) -> None:
-        """Replace the live output as a whole; shown before long."""
+        """Replace all live output; it is shown with the next update."""
         self._heard = text[:TAIL_CHARACTERS]
         self._is_whole = True
         self._show_before_long()
@@ -93,9 +92,10 @@ class CallProgress:
         self._turn.emit(PlanChanged(entries))
 
     def allows(self, *effects: Effect) -> bool:
-        """Judge further effects of the call as those it was judged by at first; nobody is asked.
+        """Check further effects of the call against policy, without asking anybody.
 
-        What the session has read does not count: a redirect is the server's choice and carries nothing of the model's.
+        What the session has read does not count: a redirect is the server's choice and carries nothing of the
+        model's.
         """
         turn = self._turn
         running = turn.calls.running.find(self._call_id)
@@ -106,7 +106,7 @@ class CallProgress:
         return verdict.decision == "allow"
 
     async def inquire(self, question: Question) -> Reply | None:
-        """Put a question to whoever can be asked in this turn; the call's time stands still meanwhile."""
+        """Put a question to the turn's user; the call's deadline is paused meanwhile."""
         with self._deadline.paused():
             async with self._turn.calls.asking:
                 await self._turn.ledger.drained()
@@ -114,14 +114,14 @@ class CallProgress:
 
     @property
     def tail(self) -> str:
-        """The end of the live output so far, without secrets and the end of its last line."""
+        """The end of the live output so far, without secrets."""
         return self._clean(is_final=True).rstrip("\n")
 
     def _clean(self, *, is_final: bool) -> str:
         return self._turn.deps.redactor.tail(self._heard, TAIL_CHARACTERS, is_final=is_final)
 
     def broken_off(self, why: str) -> Result:
-        """Return the outcome of a call that was ended from outside: what was heard of it last, and why it ended."""
+        """Return the result of a call that was stopped from outside: its last output, and why it was stopped."""
         tail = self.tail
         return Result(f"{tail}\n{why}" if tail else why, is_error=True)
 
@@ -139,7 +139,7 @@ class CallProgress:
             self._showing = None
 
     def _show_before_long(self) -> None:
-        """Have it shown; most calls say nothing while they run, and need nobody for that."""
+        """Schedule an update; most calls report nothing while they run and need no task for that."""
         self._arrived.set()
         if self._showing is not None and not self._is_shown:
             self._is_shown = True

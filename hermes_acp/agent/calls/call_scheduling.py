@@ -1,10 +1,7 @@
-"""Which calls of one step may run together, and which wait for others.
+"""Schedule the calls of one step: which run together and which wait.
 
-Knows: what calls touch, which of them get in each other's way, whose turn it is to be understood and to be asked about.
-Does not know: what a call does, how it is judged, carried out or recorded.
-
-Calls are understood in their order, each only when no earlier one that is still at work gets in its way: so what it is
-shown against is what it will find. Whatever gets in nobody's way runs at the same time.
+Calls are understood in the model's order, each once no earlier call that conflicts with it is running, so the state
+it was checked against is the state it finds. Calls without a conflict run at the same time.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,9 +18,9 @@ _UNBOUNDED_TOOLS: Final = frozenset({"processes", "delegation"})
 
 
 class Footprint(Struct, frozen=True):
-    """What a call touches: paths it looks at and paths it changes, or, where it `is_unbounded`, nobody knows what.
+    """What a call touches: paths it reads and paths it changes; where it `is_unbounded`, that is not known.
 
-    Calls with the same `place`, where it has one, are of a tool that remembers what was done before.
+    Calls with the same `place`, where it has one, belong to a tool that keeps state between calls.
     """
 
     reads: tuple[str, ...] = ()
@@ -33,16 +30,16 @@ class Footprint(Struct, frozen=True):
 
     @property
     def touches_anything(self) -> bool:
-        """Whether it has to do with files or commands at all."""
+        """Whether the call touches files or commands at all."""
         return bool(self.is_unbounded or self.reads or self.changes)
 
     @property
     def changes_anything(self) -> bool:
-        """Whether others may find something else behind it than before."""
+        """Whether later calls may find another state than before."""
         return bool(self.is_unbounded or self.changes)
 
     def conflicts_with(self, other: "Footprint") -> bool:
-        """Return whether two calls must not run at the same time; looking never hinders looking."""
+        """Return whether two calls must not run at the same time; two reads never conflict."""
         if self.place and self.place == other.place:
             return True
         if self.is_unbounded or other.is_unbounded:
@@ -51,7 +48,7 @@ class Footprint(Struct, frozen=True):
 
 
 def footprint_of(tool: Tool, effects: Iterable[Effect]) -> Footprint:
-    """Return what a call touches by the effects it declares; an unknown kind of effect may touch anything."""
+    """Return what a call touches by its declared effects; an unknown kind of effect may touch anything."""
     reads: list[str] = []
     changes: list[str] = []
     is_unbounded = _is_unbounded(tool)
@@ -86,7 +83,7 @@ def _is_one_within(one: str, other: str) -> bool:
 
 
 class CallSlot:
-    """One call's place among those of its step."""
+    """The scheduling state of one call."""
 
     def __init__(self) -> None:
         self.footprint = Footprint()
@@ -95,21 +92,21 @@ class CallSlot:
         self.has_ended = anyio.Event()
 
     def end(self) -> None:
-        """Let everybody go on who waits for this call."""
+        """Release the calls that wait for this one."""
         self.is_understood.set()
         self.is_decided.set()
         self.has_ended.set()
 
 
 class CallOrder:
-    """The calls of one step, by their numbers from 0 on; each ends its place, whatever happened."""
+    """The calls of one step, numbered from 0; each must end its slot, whatever happened."""
 
     def __init__(self, count: int) -> None:
         self._places = [CallSlot() for _ in range(count)]
         self.seats = anyio.Semaphore(MAX_CONCURRENT_CALLS, fast_acquire=True)
 
     def place(self, number: int) -> CallSlot:
-        """Return a call's place."""
+        """Return a call's slot."""
         return self._places[number]
 
     async def wait_for_turn(self, number: int) -> None:
@@ -118,7 +115,7 @@ class CallOrder:
             await place.is_understood.wait()
 
     async def wait_to_ask(self, number: int) -> None:
-        """Wait until nobody is asked about an earlier call any more, nor will be."""
+        """Wait until no earlier call is, or will be, the subject of a question."""
         for place in self._places[:number]:
             await place.is_decided.wait()
 
@@ -127,9 +124,9 @@ class CallOrder:
         await self._places[number].has_ended.wait()
 
     async def wait_for_likely_conflicts(self, number: int, tool: Tool) -> None:
-        """Wait for earlier calls that are likely in this one's way, so that it need not be understood twice.
+        """Wait for earlier calls that are likely to conflict, so that this one is understood only once.
 
-        A call that may change files waits for those that only look, as they soon end.
+        A call that may change files waits for those that only read, as they end soon.
         """
         likely = Footprint(
             reads=("/",) if tool.tool_metadata.capabilities else (), is_unbounded=_is_unbounded(tool)
@@ -147,10 +144,10 @@ class CallOrder:
 
     @staticmethod
     async def wait_for_conflicts(at_work: Iterable[CallSlot], footprint: Footprint | None) -> bool:
-        """Wait for those of the calls which were `at_work` while this one was understood that are in its way.
+        """Wait for those calls in `at_work` that conflict with this one; return whether there were any.
 
-        Tell whether there were any, though they may have ended by then: this one is then understood anew. Without a
-        footprint it could not be understood: then all that change something may be the reason.
+        Return True even where they have ended by then: this call must be understood anew. Without a footprint the
+        call could not be understood, so every call that changes something may be the reason.
         """
         hindrances = [
             place

@@ -1,7 +1,4 @@
-"""The time one running call may take.
-
-Knows: when it is over, and that it stands still while a person is asked. Does not know: what runs, who is asked.
-"""
+"""The deadline of a running call; it is paused while a person is asked."""
 
 import math
 from collections.abc import Generator
@@ -11,7 +8,7 @@ import anyio
 
 
 class Deadline:
-    """A bound in seconds from now on; `scope` is cancelled when they are over."""
+    """A time limit in seconds from now; `scope` is cancelled when it is over."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -21,7 +18,7 @@ class Deadline:
 
     @contextmanager
     def paused(self) -> Generator[None]:
-        """Let the time stand still while the block runs; blocks may overlap."""
+        """Pause the deadline while the block runs; blocks may overlap."""
         if not self._pauses:
             self._left_s = self.scope.deadline - anyio.current_time()
             self.scope.deadline = math.inf

@@ -1,4 +1,4 @@
-"""Track what a turn's session reads, and hand it to policy.
+"""Track what a turn's session has read, and pass it to policy.
 
 A child agent has read whatever the agents above it have read; what it reads itself is recorded above as well.
 """
@@ -24,14 +24,14 @@ UNKNOWN_OUTPUT: Final = Source("untrusted", "the output of a command")
 
 
 def exposure_of(turn: Turn) -> Exposure:
-    """Return what the model of a turn may know of, through its own session and through those it works for."""
+    """Return what the model of a turn has read, in its own session and in those it works for."""
     above = turn.origin.parent
     own = turn.record.exposure
     return exposure_of(above).including(own.sources()) if above else own
 
 
 def policy_flow_of(turn: Turn, exposure: Exposure) -> FlowState:
-    """Return what policy is to know of the information flow; `exposure` is that of the step a call belongs to."""
+    """Return the information flow for a policy check; `exposure` is that of the call's step."""
     records = tuple(_records(turn))
     informed = tuple(grant for record in records for grant in record.informed_grants)
     return FlowState(exposure, informed, partial(_is_known_link, turn, records))
@@ -60,7 +60,7 @@ def _records(turn: Turn) -> Iterable[Record]:
 
 
 def _is_known_link(turn: Turn, records: Iterable[Record], url: str) -> bool:
-    """Return whether a URL stands word for word in what the user or a source on the network said."""
+    """Return whether a URL occurs word for word in what the user or a network source said."""
     return any(
         url in message.text
         if isinstance(message, ToolMessage)

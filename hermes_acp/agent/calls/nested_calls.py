@@ -1,7 +1,7 @@
-"""Calls that a running call makes, such as those of a script.
+"""Run the calls that a running call makes, such as those of a script.
 
-Knows: which tools can be called so, that time stands still for the outer call while a person is asked about an inner
-one. Does not know: who calls, or why. Each takes the way of every call: it is judged, asked about, shown and recorded.
+Each is checked, asked about, shown and recorded like any call. The outer call's deadline is paused while a person is
+asked about an inner one.
 """
 
 from typing import Final
@@ -20,11 +20,11 @@ from hermes_acp.core.ports.gate_ports import Gate, PermissionResponse, Permissio
 from hermes_acp.core.proposals import Progress, Question, Reply, Result
 
 WITHHELD: Final = frozenset({"execute_code", "delegate", "ask_user"})
-"""Tools that only the model itself may use: what they do takes turns, or answers, of their own."""
+"""Tools that only the model may call: they need turns or answers of their own."""
 
 
 class ClockPausingGate:
-    """Whoever can be asked in a turn, without the outer call's time running meanwhile."""
+    """The gate of a turn; it pauses the outer call's deadline while it waits for a person."""
 
     def __init__(self, gate: Gate, deadline: Deadline) -> None:
         self._gate = gate
@@ -44,15 +44,15 @@ class ClockPausingGate:
 
 
 class NestedCalls:
-    """The tools of whichever turn a call belongs to."""
+    """The tools of the turn that a call belongs to."""
 
     def names(self, progress: Progress) -> tuple[str, ...]:
-        """List what can be called."""
+        """List the tools that can be called."""
         names = _outer(progress).turn.deps.toolbox.names
         return tuple(name for name in names if name not in WITHHELD)
 
     async def call(self, name: str, arguments: str, progress: Progress) -> Result:
-        """Make one call, and give what the model would read of it, without secrets. Raises StorageError."""
+        """Run one call; return what the model would read of it, without secrets. Raises StorageError."""
         outer = _outer(progress)
         turn = outer.turn
         deps = structs.replace(turn.deps, toolbox=turn.deps.toolbox.only(self.names(progress)))

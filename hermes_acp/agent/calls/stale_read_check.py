@@ -1,7 +1,6 @@
-"""Whether the model knows what it is about to change.
+"""Reject a change of files that the model has not read as they are now.
 
-Knows: what it was shown of files in this session, and what they hold now. Does not know: how a change is made.
-Decided before anybody is asked: nobody should have to approve a change that was thought up against something else.
+The check runs before anybody is asked: nobody should approve a change that was made up against another text.
 """
 
 from typing import Final
@@ -19,7 +18,7 @@ CHANGED: Final = (
 
 
 def stale_read_reason(proposal: Proposal, record: Record) -> str:
-    """Say which file the model does not know as it is now; empty where it knows all that would be replaced."""
+    """Name the file that the model does not know as it is now; empty where it knows all it would replace."""
     for version in proposal.replaces:
         known = record.seen.get(version.path)
         if known is None:

@@ -1,7 +1,5 @@
-"""The calls of one step: understood, judged, asked about, carried out, each with exactly one outcome.
+"""Run the calls of one step, each to exactly one outcome: understand, propose, check, ask, perform.
 
-Knows: the order understand → propose → judge → ask → perform, that nothing skips a part of it, and that an action
-which takes too long is ended. Does not know: any tool, any rule, any editor; which calls run together (`call_order`).
 This is the one boundary where a tool's failure becomes an outcome.
 """
 
@@ -62,9 +60,9 @@ class _CallResult(Struct, frozen=True):
 
 
 class _Clearance(Struct, frozen=True):
-    """Whether a call may run: why not, in words for the model, and how its commands are confined.
+    """Whether a call may run: a refusal in words for the model, and how its commands are confined.
 
-    `amended` is what a person who was asked wants done in its place.
+    `amended` is what the user wants done in its place.
     """
 
     refusal: str = ""
@@ -75,50 +73,47 @@ class _Clearance(Struct, frozen=True):
 async def run_tool_calls(
     turn: Turn, calls: Sequence[ToolCall], *, truncated: bool
 ) -> tuple[CallOutcome, ...]:
-    """Run a step's calls, together where they do not get in each other's way, and give their outcomes in order.
+    """Run a step's calls, concurrently where they do not conflict; return the outcomes in the model's order.
 
-    On cancellation every call still open gets its outcome first. Of an answer that was `truncated` the last call is not
+    On cancellation every open call gets its outcome first. Where the answer was `truncated`, its last call is not
     run. Raises StorageError.
     """
-    bench = _StepCalls(turn, calls, truncated=truncated)
+    step_calls = _StepCalls(turn, calls, truncated=truncated)
     try:
         if len(calls) == 1:
-            await bench.run(0)
+            await step_calls.run(0)
         else:
             async with anyio.create_task_group() as tasks:
                 for number in range(len(calls)):
-                    tasks.start_soon(bench.run, number)
+                    tasks.start_soon(step_calls.run, number)
     except anyio.get_cancelled_exc_class():
         close_open_calls(turn)
         raise
     except BaseExceptionGroup as group:
         raise first_error(group) from None
-    return tuple(bench.outcomes[number] for number in range(len(calls)))
+    return tuple(step_calls.outcomes[number] for number in range(len(calls)))
 
 
 async def run_inner_call(turn: Turn, call: ToolCall) -> CallOutcome:
-    """Run a call that another one makes, the one the turn is `within`; a cancel gives it its outcome first.
-
-    Raises StorageError.
-    """
-    bench = _StepCalls(turn, (call,), truncated=False)
+    """Run a call that another call makes; on cancellation it gets its outcome first. Raises StorageError."""
+    step_calls = _StepCalls(turn, (call,), truncated=False)
     try:
-        await bench.run(0)
+        await step_calls.run(0)
     except anyio.get_cancelled_exc_class():
         if turn.record.calls.is_inner(call.id):
             _end(turn, call, _CallResult("cancelled", Result(CANCELLED, is_error=True)))
         raise
-    return bench.outcomes[0]
+    return step_calls.outcomes[0]
 
 
 def close_open_calls(turn: Turn) -> None:
-    """Give every call its outcome that has none and will get no other, as the turn was stopped."""
+    """Record a cancelled outcome for every call that has none, as the turn was stopped."""
     for call in turn.record.calls.of_model():
         _end(turn, call, _CallResult("cancelled", Result(CANCELLED, is_error=True)))
 
 
 class _StepCalls:
-    """The calls of one step at work."""
+    """The calls of one step while they run."""
 
     def __init__(self, turn: Turn, calls: Sequence[ToolCall], *, truncated: bool) -> None:
         self.outcomes: dict[int, CallOutcome] = {}
@@ -126,7 +121,7 @@ class _StepCalls:
         self._calls = calls
         self._truncated = truncated
         self._order = CallOrder(len(calls))
-        self._sieve = CallFilter(turn.deps.toolbox)
+        self._filter = CallFilter(turn.deps.toolbox)
         self._exposure = exposure_of(turn)
         """What the model had read when it made these calls."""
 
@@ -140,7 +135,7 @@ class _StepCalls:
             self._order.place(number).end()
 
     async def _run(self, number: int) -> CallOutcome:
-        """Run one call that the sieve lets pass, and give every call its outcome."""
+        """Run one call if the filter admits it, and record its outcome."""
         turn, call = self._turn, self._calls[number]
         admitted = self._admit(call, number)
         if isinstance(admitted, RejectedCall):
@@ -161,12 +156,12 @@ class _StepCalls:
     def _admit(self, call: ToolCall, number: int) -> ParsedCall | RejectedCall:
         is_cut_off = self._truncated and number == len(self._calls) - 1
         try:
-            return self._sieve.admit(call, number, is_cut_off=is_cut_off)
+            return self._filter.admit(call, number, is_cut_off=is_cut_off)
         except Exception as error:
             return RejectedCall(CRASHED.format(kind=type(error).__name__))
 
     async def _refuse(self, call: ToolCall, refused: RejectedCall) -> CallOutcome:
-        """Return a call that is not carried out its outcome: that of the call which it repeats, where it does."""
+        """Record the outcome of a rejected call: that of the call which it repeats, if it repeats one."""
         status: CallStatus = "failed"
         if refused.repeats is not None:
             await self._order.wait_for_end(refused.repeats)
@@ -188,16 +183,16 @@ class _StepCalls:
         tool, place = understood.tool, self._order.place(number)
         proposed = self._turn.emit(_card(self._turn, call, proposal, understood.plain))
         place.is_understood.set()
-        leave = self._fault_of(tool, proposal) or await self._permit(number, tool, proposed, proposal)
-        if leave.refusal:
-            return _failed(leave.refusal)
+        clearance = self._fault_of(tool, proposal) or await self._permit(number, tool, proposed, proposal)
+        if clearance.refusal:
+            return _failed(clearance.refusal)
         place.is_decided.set()
         async with self._order.seats:
-            wanted = leave.amended or proposal
-            return await _perform(self._turn, proposed, wanted, leave, tool)
+            wanted = clearance.amended or proposal
+            return await _perform(self._turn, proposed, wanted, clearance, tool)
 
     async def _propose(self, number: int, understood: ParsedCall) -> Proposal | _CallResult:
-        """Understand a call as things are once no earlier one gets in its way any more."""
+        """Understand a call in the state that it will find, after every earlier call that conflicts with it."""
         tool, order = understood.tool, self._order
         await order.wait_for_likely_conflicts(number, tool)
         while True:
@@ -209,7 +204,7 @@ class _StepCalls:
                 return proposal
 
     def _fault_of(self, tool: Tool, proposal: Proposal) -> _Clearance | None:
-        """Say why a proposal cannot even be judged: its tool may not have such effects."""
+        """Reject a proposal with effects that its tool has no capability for."""
         beyond = undeclared_effects(proposal.effects, tool.tool_metadata.capabilities)
         if not beyond:
             return None
@@ -220,7 +215,7 @@ class _StepCalls:
     async def _permit(
         self, number: int, tool: Tool, proposed: CallProposed, proposal: Proposal
     ) -> _Clearance:
-        """Judge a call, and ask a person where that is what is called for."""
+        """Check a call against policy, and ask a person where policy requires it."""
         turn = self._turn
         verdict = await _judged(turn, tool, proposal, self._exposure)
         if verdict.decision == "ask":
@@ -235,16 +230,16 @@ class _StepCalls:
             return _Clearance(confinement=verdict.confinement)
         async with turn.calls.asking:
             known = turn.grants
-            leave = await _asked(turn, proposed, proposal, verdict)
-        if turn.grants != known and not leave.refusal:
+            clearance = await _asked(turn, proposed, proposal, verdict)
+        if turn.grants != known and not clearance.refusal:
             # A lasting answer lets it run in the sandbox, this time too.
-            permission_scope = await _judged(turn, tool, leave.amended or proposal, self._exposure)
-            leave = structs.replace(leave, confinement=permission_scope.confinement)
-        return leave
+            now_allowed = await _judged(turn, tool, clearance.amended or proposal, self._exposure)
+            clearance = structs.replace(clearance, confinement=now_allowed.confinement)
+        return clearance
 
 
 def _end(turn: Turn, call: ToolCall, outcome: _CallResult) -> None:
-    """Give a call its outcome; one that was never understood is shown first, so that there is a card to close."""
+    """Record a call's outcome; a call that was never understood is shown first, so that it has a card."""
     if not turn.record.calls.was_proposed(call.id):
         kind = turn.deps.toolbox.kind_of(call)
         title = plain(call.name) or "unnamed tool"
@@ -285,7 +280,7 @@ async def _asked(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Ve
 
 
 async def _judged(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure) -> Verdict:
-    """Judge a call; a judgement that fails lets nothing run. Raises StorageError."""
+    """Check a call against policy; a check that fails denies it. Raises StorageError."""
     try:
         return await judge(turn, tool, proposal, exposure)
     except StorageError:
@@ -297,7 +292,7 @@ async def _judged(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure
 
 
 async def _proposal_of(turn: Turn, understood: ParsedCall) -> Proposal | _CallResult:
-    """Understand a call; whatever goes wrong is its outcome. Raises StorageError."""
+    """Understand a call; any failure is its outcome. Raises StorageError."""
     try:
         with anyio.move_on_after(turn.limits.tool_timeout_s):
             return await understood.tool.propose(understood.arguments, turn.workspace)
@@ -311,14 +306,14 @@ async def _proposal_of(turn: Turn, understood: ParsedCall) -> Proposal | _CallRe
 
 
 async def _perform(
-    turn: Turn, card: CallProposed, proposal: Proposal, leave: _Clearance, tool: Tool
+    turn: Turn, card: CallProposed, proposal: Proposal, clearance: _Clearance, tool: Tool
 ) -> _CallResult:
-    """Do it, unless its user stops it: then what it was for goes on without it."""
+    """Carry out a call; where the user stops it, the turn continues."""
     passed_s = turn.deps.clock.monotonic() - turn.spent.started_at_s
     if turn.limits.working_s is not None and passed_s >= turn.limits.working_s:
         return _failed(TOO_LATE)
     deadline = Deadline(turn.limits.call_s(proposal.deadline_s, passed_s))
-    progress = CallProgress(turn, card.call_id, deadline, leave.confinement)
+    progress = CallProgress(turn, card.call_id, deadline, clearance.confinement)
     ends: list[Result] = []
 
     async def act() -> Result:
@@ -351,7 +346,7 @@ async def _perform(
 
 
 async def outcome_of(act: Callable[[], Awaitable[Result]], crashed: str = CRASHED) -> Result:
-    """Act; whatever goes wrong is the outcome, in words for the model. Raises StorageError."""
+    """Run an action; any failure becomes a result in words for the model. Raises StorageError."""
     try:
         return await act()
     except StorageError:

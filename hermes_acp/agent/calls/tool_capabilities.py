@@ -1,7 +1,6 @@
-"""What a tool may have to do with at all.
+"""Compare a call's effects with the capabilities its tool declares.
 
-Knows: which capability each kind of effect takes. Does not know: any tool, any rule. A call whose effects lie beyond
-what its tool declares is a fault of the tool's, not a question for the user.
+An effect beyond them is a fault of the tool, not a question for the user.
 """
 
 from collections.abc import Iterable

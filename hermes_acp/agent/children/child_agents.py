@@ -1,8 +1,4 @@
-"""A child agent at work: a turn of its own, in a session of its own, for a call of another turn.
-
-Knows: what a child is told, how its questions and grants reach whoever stands above, what of it is shown there.
-Does not know: what it may use (`agent.delegation`), how a turn proceeds, editors.
-"""
+"""Run a child agent: a turn in a session of its own that carries out a task for a call of its parent."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -62,7 +58,7 @@ class ChildGroup:
         self._report()
 
     def limits_now(self) -> TurnLimits:
-        """Return what a child that begins now may use: of the time, what the others before it have left."""
+        """Return the limits of a child that starts now: of the time, what is left of it."""
         timeout_s = self._limits.timeout_s
         if timeout_s is None:
             return self._limits
@@ -70,22 +66,22 @@ class ChildGroup:
         return structs.replace(self._limits, timeout_s=max(0.0, timeout_s - passed_s))
 
     def stand(self, number: int, standing: str) -> None:
-        """Show how one child stands, in a few lines."""
+        """Show the status of one child, in a few lines."""
         self._standings[number] = standing
         self._report()
 
     def _report(self) -> None:
-        """Show all of them, each in its share of the room."""
+        """Show the status of all children, each in its share of the card."""
         room = TAIL_CHARACTERS // len(self._standings)
         lines = (f"{number}. {standing}"[: room - 1] for number, standing in enumerate(self._standings, 1))
         self.progress.board("\n".join(lines))
 
 
 class ChildObserver:
-    """What the session above is shown of one child: how it stands, and the calls that were asked about.
+    """Show one child in the parent's session: its status, and the calls that were asked about.
 
-    All of it is shown to those who take that. A standing answer given to the child is recorded above, so that it holds
-    there and for the other children.
+    A standing answer given to the child is recorded in the parent's session, so that it holds there and for the other
+    children.
     """
 
     def __init__(self, group: ChildGroup, number: int, title: str, cards: ParentCards, child_id: str) -> None:
@@ -100,7 +96,7 @@ class ChildObserver:
         self._words = self._last = ""
 
     def show(self, event: Event) -> None:
-        """Take one event of the child's."""
+        """Take one event of the child's session."""
         if isinstance(event, PromptFrozen):
             return
         above = self._group.turn
@@ -143,7 +139,7 @@ class ChildObserver:
         self._group.stand(self._number, f"{self._title}: {how} ({steps})")
 
     async def drained(self) -> None:
-        """Wait while somebody above is too far behind."""
+        """Wait while an audience of the parent is too far behind."""
         await self._group.turn.ledger.drained()
 
 

@@ -1,8 +1,6 @@
-"""Work handed to child agents within a turn.
+"""Delegate tasks to child agents: choose their tools, their depth and their share of the budget.
 
-Knows: what a child may use: which tools, how deep, which share of the budget. Does not know: how a child works
-(`agent.children`), where its record lies, which tool hands work over.
-A child's tools are chosen before it begins, so depth is bound by what there is and not by a rule it could break.
+A child's tools are chosen before it starts, so it cannot go deeper than it may.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,17 +21,17 @@ from hermes_acp.core.proposals import Progress, Result
 from hermes_acp.tools.toolbox import Toolbox
 
 MAX_DEPTH: Final = 2
-"""How many agents may stand above one."""
+"""The maximum number of agents above one."""
 HANDS_ON: Final = "delegate"
 WITHHELD: Final = frozenset({"ask_user", "memory", "skill_manage", "tool_manage"})
-"""Tools no child has: it asks nobody, and what is remembered for good is for the session's own agent to decide."""
+"""Tools no child has: it asks nobody, and only the session's own agent writes notes, skills and tools."""
 CRASHED: Final = (
     "The child agent failed unexpectedly ({kind}). What it had begun may be half done: look before you go on."
 )
 
 
 class ChildLimits(Struct, frozen=True):
-    """How many children one call may have, how many of them work at once, and how many steps each may take."""
+    """Limits on children: how many a call may have, how many run at once, how many steps each may take."""
 
     max_parallel: int = 3
     max_children: int = 8
@@ -41,7 +39,7 @@ class ChildLimits(Struct, frozen=True):
 
 
 class Delegation:
-    """Gives each errand of a call to a child agent of its own."""
+    """The TaskDelegator of this process."""
 
     def __init__(self, records: ChildRecords, bounds: Callable[[], ChildLimits]) -> None:
         self._records = records
@@ -50,9 +48,10 @@ class Delegation:
     async def run_tasks(
         self, delegated_tasks: Sequence[DelegatedTask], tools: Sequence[str] | None, progress: Progress
     ) -> Sequence[Result]:
-        """Let the children work, a few at a time, and give what each answered or why it did not.
+        """Run a child for each task, a few at a time; return what each answered or why it did not.
 
-        Raises BadRequest where there are too many, for a tool they cannot have, and where too little is left to share.
+        Raises BadRequest where there are too many tasks, for a tool they cannot have, and where too little is left to
+        share.
         """
         if not isinstance(progress, CallProgress):
             raise InternalError("Work was delegated outside of a turn.")
@@ -73,20 +72,20 @@ class Delegation:
             [delegated_task.title for delegated_task in delegated_tasks],
         )
         outcomes = [Result("")] * len(delegated_tasks)
-        seats = anyio.Semaphore(bounds.max_parallel)
+        slots = anyio.Semaphore(bounds.max_parallel)
 
-        async def employ(number: int, delegated_task: DelegatedTask) -> None:
-            async with seats:
+        async def run_one(number: int, delegated_task: DelegatedTask) -> None:
+            async with slots:
                 outcomes[number] = await outcome_of(partial(_finish, group, number, delegated_task), CRASHED)
 
         async with anyio.create_task_group() as tasks:
             for number, delegated_task in enumerate(delegated_tasks):
-                tasks.start_soon(employ, number, delegated_task)
+                tasks.start_soon(run_one, number, delegated_task)
         return outcomes
 
 
 async def _finish(group: ChildGroup, number: int, delegated_task: DelegatedTask) -> Result:
-    """Let one child work to its end; that its record cannot be written ends nobody else's turn."""
+    """Run one child to its end; a record that cannot be written ends this child alone."""
     try:
         return await run_child(group, number, delegated_task)
     except StorageError as error:
@@ -94,7 +93,7 @@ async def _finish(group: ChildGroup, number: int, delegated_task: DelegatedTask)
 
 
 def child_tools(turn: Turn, wanted: Sequence[str] | None) -> Toolbox:
-    """Return the tools of a turn's child: those of the turn, without what no child has and what lies too deep.
+    """Return the tools of a turn's child: those of the turn, without what no child or none so deep may have.
 
     `wanted` narrows them. Raises BadRequest for a name that is none of them.
     """
@@ -102,17 +101,17 @@ def child_tools(turn: Turn, wanted: Sequence[str] | None) -> Toolbox:
     names = [name for name in turn.deps.toolbox.names if name not in withheld]
     if wanted is None:
         return turn.deps.toolbox.only(names)
-    if strange := [name for name in wanted if name not in names]:
+    if unknown := [name for name in wanted if name not in names]:
         raise BadRequest(
-            f"A child agent has no tool {strange[0][:80]!r}.", hint=f"It may use: {', '.join(names)}."
+            f"A child agent has no tool {unknown[0][:80]!r}.", hint=f"It may use: {', '.join(names)}."
         )
     return turn.deps.toolbox.only(wanted)
 
 
 def child_limits(turn: Turn, children: int, most_steps: int) -> TurnLimits:
-    """Return what each of a turn's children may use: an equal share of what is left, the turn itself counted as one.
+    """Return the limits of each child: an equal share of what is left, with the turn itself counted as one.
 
-    Time is not shared, as it passes for all: children end before what the turn keeps for its own last answer. Raises
+    Time is not shared, as it passes for all: children end before the time kept for the turn's final answer. Raises
     BadRequest where a share is nothing.
     """
     limits, spent, heads = turn.limits, turn.spent, children + 1

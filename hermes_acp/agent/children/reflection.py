@@ -1,8 +1,7 @@
-"""A look back at a turn that took many calls: is there something in it that later sessions should know?
+"""Review a turn that took many calls, and keep what later sessions should know.
 
-Knows: when one is due, what it may use, that it ends where the next turn begins. Does not know: what a skill is, who
-watches. It runs beside the conversation, in a session of its own below it, and is shown on one card; what it wants to
-write is put to the user like any other call.
+The reflection runs beside the conversation, in a session of its own below it, and is shown on one card. It ends when
+the next turn starts. What it wants to write is asked about like any other call.
 """
 
 from collections.abc import Callable, Coroutine, Sequence
@@ -64,16 +63,16 @@ ASKED: Final = "<account>\n{account}\n</account>\n\nIs there something to keep?"
 
 
 class ReflectionConfig(Struct, frozen=True):
-    """When a look back is due, and with which stages it proceeds; `after_calls` 0 is never."""
+    """When a reflection is due, and its stages; `after_calls` 0 disables it."""
 
     after_calls: int
     stages: TurnStages
     index: Callable[[str], str]
-    """What a prompt says of the skills of a place; blocks."""
+    """Return the list of skills for the prompt of a folder; blocks."""
 
 
 class Reflection:
-    """Looks back at turns, one a session at a time; `start` lets it be at work beside the conversation."""
+    """Reflect on turns, one at a time in a session; `start` runs a task beside the conversation."""
 
     def __init__(self, records: ChildRecords, start: StartTask, is_attended: Callable[[], bool]) -> None:
         self._records = records
@@ -83,13 +82,13 @@ class Reflection:
         self._looks: dict[str, ReflectionRun] = {}
 
     async def count(self, turn: Turn, step: TurnStep) -> Ending | None:
-        """After a step: count its calls."""
+        """Count the calls of a step."""
         if not turn.origin.delegator:
             self._calls.setdefault(turn.id, []).extend(outcome.name for outcome in step.outcomes)
         return None
 
     def due(self, terms: ReflectionConfig) -> Callable[[Turn, Ending], Coroutine[Any, Any, None]]:
-        """Give the stage that orders a look back at a turn which is over, where one is due."""
+        """Return the stage that starts a reflection on a finished turn, where one is due."""
 
         async def look_back(turn: Turn, ending: Ending) -> None:
             calls = self._calls.pop(turn.id, [])
@@ -108,13 +107,13 @@ class Reflection:
         return look_back
 
     async def release(self, session_id: str) -> None:
-        """End the look back of a session that closes, and wait for its end."""
+        """Stop the reflection of a session that closes, and wait for its end."""
         if look := self._looks.pop(session_id, None):
             await look.stop()
 
 
 class ReflectionRun:
-    """One look back, from the end of its turn to its own end or the beginning of the next turn."""
+    """One reflection, from the end of its turn until it is done or the next turn starts."""
 
     def __init__(
         self, turn: Turn, records: ChildRecords, terms: ReflectionConfig, limits: TurnLimits
@@ -130,17 +129,17 @@ class ReflectionRun:
         self._has_begun = False
 
     def show(self, event: Event) -> None:
-        """Take what happens in the conversation: begin behind the turn's end, end where the next one begins."""
+        """Follow the conversation: start after the turn's end, stop when the next turn starts."""
         if isinstance(event, TurnEnded):
             self._is_due.set()
         elif isinstance(event, TurnStarted):
             self._scope.cancel()
 
     async def drained(self) -> None:
-        """Keep up: there is nothing to wait for."""
+        """Return at once: there is nothing to wait for."""
 
     async def run(self) -> None:
-        """Look back, whatever comes of it."""
+        """Reflect, whatever comes of it."""
         self._has_begun = True
         try:
             with self._scope:
@@ -151,7 +150,7 @@ class ReflectionRun:
             self._is_over.set()
 
     async def stop(self) -> None:
-        """End it, and wait until nothing of it is at work."""
+        """Stop the reflection, and wait until none of its work is left."""
         self._scope.cancel()
         if self._has_begun:
             await self._is_over.wait()
@@ -175,7 +174,7 @@ class ReflectionRun:
             record_or_show(ledger, CallEnded(card.call_id, NAME, status, text, within=card.within))
 
     async def _work(self) -> Result:
-        """Run a turn of its own, and give its last words."""
+        """Run the reflection's turn, and return its last words."""
         above = self._above
         index = await anyio.to_thread.run_sync(self._terms.index, above.record.cwd)
         async with child_session(above, self._records) as ledger:
@@ -210,7 +209,7 @@ class ReflectionRun:
 
 
 class _CardFollower:
-    """Shows above what becomes of the calls that were asked about there."""
+    """Show in the parent's session what becomes of the calls that were asked about."""
 
     def __init__(self, cards: ParentCards) -> None:
         self._cards = cards
@@ -221,11 +220,11 @@ class _CardFollower:
             self._cards.follow(event)
 
     async def drained(self) -> None:
-        """Keep up."""
+        """Return at once."""
 
 
 class _CardProgress:
-    """Shows on the card above what the look back does, and has the session above pay for it, step by step."""
+    """Show on the parent's card what the reflection does, and bill the parent's session, step by step."""
 
     def __init__(self, above: Turn, card: CallProposed) -> None:
         self._above = above
@@ -233,7 +232,7 @@ class _CardProgress:
         self._billed_usd = 0.0
 
     def show(self, event: Event) -> None:
-        """Take an event of the look back."""
+        """Take an event of the reflection."""
         match event:
             case CallProposed():
                 record_or_show(self._above.ledger, CallProgressed(self._card.call_id, event.title))
@@ -244,7 +243,7 @@ class _CardProgress:
                 pass
 
     async def drained(self) -> None:
-        """Keep up."""
+        """Return at once."""
 
 
 def _prompt_builder(index: str) -> Callable[..., Coroutine[Any, Any, SystemPrompt]]:
@@ -255,7 +254,7 @@ def _prompt_builder(index: str) -> Callable[..., Coroutine[Any, Any, SystemPromp
 
 
 def describe_last_turn(messages: Sequence[Message]) -> str:
-    """Tell the last turn in words: what was said and done; too much of it is left out in the middle."""
+    """Describe the last turn: what was said and done; the middle is left out where it is too long."""
     begins = [
         number
         for number, each in enumerate(messages)

@@ -1,7 +1,6 @@
-"""Which part of a history gives way when it has to be shorter.
+"""Choose the part of a history that compaction removes; old tool outcomes go before words.
 
-Knows: what must stay, what may go, and that old outcomes go before words do. Does not know: tokens as an endpoint
-counts them, how a summary is made. Pure: the same history and the same room give the same cut.
+Pure: the same history and the same budget give the same cut.
 """
 
 from collections.abc import Sequence
@@ -16,18 +15,18 @@ from hermes_acp.core.record.compacted_history import apply_compaction, is_long
 from hermes_acp.core.record.history_invariants import can_split_before, last_exchange_index, last_prompt_index
 
 POINTER_LENGTH: Final = 400
-"""What is left of an old outcome: enough to tell what it was."""
+"""Characters that are left of an old outcome, enough to tell what it was."""
 LARGE_OUTCOME_CHARACTERS: Final = 2_000
-"""An old outcome is worth cutting from here on."""
+"""An old outcome of this length or more is worth cutting."""
 MIN_CHARACTERS: Final = 1_000
-"""What is left of a fresh outcome at least, however little room there is."""
+"""Characters that are always left of a fresh outcome."""
 
 
 class HistoryBudget(Struct, frozen=True):
-    """How long a history may be, in tokens by estimate.
+    """How long a history may be, in estimated tokens.
 
-    `kept` is for the end that stays word for word, `max_fresh` for the part of it that nothing may take the place of.
-    Where cutting old outcomes brings the history down to `target`, that is all that is done; None is never. Less than
+    `kept` is for the end that stays word for word, `max_fresh` for the part of it that cannot be removed. Where
+    cutting old outcomes brings the history down to `target`, nothing else is done; None is never. Less than
     `min_saved` is not summarised.
     """
 
@@ -38,7 +37,7 @@ class HistoryBudget(Struct, frozen=True):
 
 
 class HistoryCut(Struct, frozen=True):
-    """What gives way: see `core.events.HistoryCompacted`. Nothing is summarised where nothing is `replaced`."""
+    """What is removed: see `HistoryCompacted`. Nothing is summarised where nothing is `replaced`."""
 
     replaced: int = 0
     carried: tuple[int, ...] = ()
@@ -53,7 +52,7 @@ class HistoryCut(Struct, frozen=True):
 
 
 def find_cut(messages: Sequence[Message], room: HistoryBudget) -> HistoryCut | None:
-    """Decide what gives way; None where the history is short or nothing of it may go."""
+    """Choose what is removed; None where the history is short or nothing may be removed."""
     fresh_from = last_exchange_index(messages)
     place = _tail_start(messages, fresh_from, room.kept)
     if room.target is not None and (cut := _prune(messages, place, room.target)):
@@ -69,7 +68,7 @@ def find_cut(messages: Sequence[Message], room: HistoryBudget) -> HistoryCut | N
 
 
 def _tail_start(messages: Sequence[Message], fresh_from: int, kept: int) -> int:
-    """Return the first place from which the end of the history is light enough to be kept as it is."""
+    """Return the first index from which the end of the history fits the budget."""
     place, weight = fresh_from, estimate_tokens(messages[fresh_from:])
     for number in range(fresh_from - 1, -1, -1):
         weight += estimate_tokens(messages[number : number + 1])
@@ -81,7 +80,7 @@ def _tail_start(messages: Sequence[Message], fresh_from: int, kept: int) -> int:
 
 
 def _prune(messages: Sequence[Message], place: int, target: int) -> HistoryCut | None:
-    """Cut big old outcomes down to what tells what they were, if that is enough."""
+    """Cut large old outcomes to a pointer, if that is enough."""
     big = tuple(
         message.call_id
         for message in messages[:place]
@@ -93,7 +92,7 @@ def _prune(messages: Sequence[Message], place: int, target: int) -> HistoryCut |
 
 
 def _shorten_fresh(fresh: Sequence[Message], most: int) -> tuple[tuple[str, ...], int]:
-    """Find the outcomes that alone leave no room for anything else, and how long each of them may be."""
+    """Find fresh outcomes that leave no room for anything else, and how long each of them may be."""
     outcomes = [message for message in fresh if isinstance(message, ToolMessage)]
     weight = estimate_tokens(fresh)
     if not outcomes or weight <= most:

@@ -1,9 +1,4 @@
-"""Shortening a history: its older part gives way to a summary that the model itself writes.
-
-Knows: when to ask, how often, what it cost, that a history which could not be shortened stays as it was. Does not know:
-what gives way (`agent.cuts`), how it is put to the model (`agent.summaries`), what the history is then
-(`core.shortening`).
-"""
+"""Compact a history: replace its older part with a summary that the model writes."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -55,9 +50,9 @@ MAX_HALVINGS: Final = 5
 
 
 async def compact(turn: Turn, why: CompactionReason, wish: str = "") -> HistoryCompacted | None:
-    """Shorten the history once; None where there is nothing to shorten. `wish` is the user's own word on the summary.
+    """Compact the history once; None where there is nothing to compact. `wish` is the user's own instruction.
 
-    Raises ModelError where no summary could be had; whatever is raised, the history is then as it was.
+    Raises ModelError where no summary could be had. Whatever is raised, the history is then as it was.
     """
     compaction = _Compaction(turn, why, wish)
     cut = find_cut(turn.record.messages, compaction.room())
@@ -65,7 +60,7 @@ async def compact(turn: Turn, why: CompactionReason, wish: str = "") -> HistoryC
 
 
 async def make_room(turn: Turn) -> bool:
-    """Shorten a history that the endpoint said is too long; tell whether it is shorter now."""
+    """Compact a history that the endpoint refused as too long; return whether it is shorter now."""
     try:
         return await compact(turn, "full") is not None
     except ModelError:
@@ -73,7 +68,7 @@ async def make_room(turn: Turn) -> bool:
 
 
 class _Compaction:
-    """One compaction, from its beginning to its one end."""
+    """One compaction, from its start to its one end."""
 
     def __init__(self, turn: Turn, why: CompactionReason, wish: str) -> None:
         tools = turn.deps.toolbox.schemas
@@ -96,7 +91,7 @@ class _Compaction:
         self._has_spoken = False
 
     def room(self) -> HistoryBudget:
-        """Return how long the history may be, by the estimate that the endpoint's last count puts right."""
+        """Return how long the history may be, by an estimate corrected with the endpoint's last count."""
         shares = self._turn.deps.model_use.shares
         window = self._window / self._scale
         kept = int(window * shares.keep)
@@ -109,7 +104,7 @@ class _Compaction:
         return HistoryBudget(kept, int(window / 2), target, min_saved)
 
     async def run(self, cut: HistoryCut) -> HistoryCompacted:
-        """Do it; the end is on record whatever it is, unless nothing can be recorded any more."""
+        """Compact; the end is recorded whatever it is, unless the record cannot be written."""
         turn = self._turn
         turn.emit(CompactionStarted(self._id, self._why))
         try:
@@ -129,7 +124,7 @@ class _Compaction:
         return event
 
     def _measured(self, messages: Sequence[Message], event: HistoryCompacted) -> HistoryCompacted:
-        """Say what an event brings. Raises BadReply where that is nothing."""
+        """Return the event with its token counts. Raises BadReply where nothing was saved."""
         gain = estimate_tokens(messages) - estimate_tokens(apply_compaction(messages, event))
         if gain <= 0:
             raise BadReply("The summary was no shorter than what it was to stand for.")
@@ -214,7 +209,7 @@ def _failure(compaction_id: str, error: BaseException) -> CompactionFailed:
 
 
 def to_markdown(done: HistoryCompacted | None, messages: Sequence[Message]) -> str:
-    """Say in words what a compaction brought; `messages` is the history after it."""
+    """Describe what a compaction saved; `messages` is the history after it."""
     if done is None:
         return "There is nothing to shorten: the conversation is short as it is."
     sizes = f"about {done.tokens_after:,} tokens instead of about {done.tokens_before:,}"

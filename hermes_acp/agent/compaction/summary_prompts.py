@@ -1,8 +1,7 @@
-"""What a model is asked when it is to sum up a conversation.
+"""Write the prompts that ask a model to summarise a conversation.
 
-Knows: how messages are written down as a text, how that text is cut into pieces that fit, what a summary must hold.
-Does not know: who asks, who answers. The conversation is quoted, not continued: no vendor's rules for calls and
-thoughts hold for a quotation, and nothing in it speaks to whoever sums it up.
+The conversation is quoted, not continued: no vendor's rules for calls and thoughts hold for a quotation, and nothing
+in it is addressed to the summariser.
 """
 
 from collections.abc import Sequence
@@ -47,21 +46,24 @@ MAX_WORDS: Final = 1_200
 
 
 def request_text(piece: str, earlier: str, words: int, wish: str) -> str:
-    """Return the question about one piece; `earlier` is the summary of the pieces before it, `wish` the user's own."""
+    """Return the prompt for one piece; `earlier` is the summary of the pieces before it.
+
+    `wish` is the user's own instruction.
+    """
     before = EARLIER.format(summary=earlier) if earlier else ""
     fenced = f"<{TAG}>\n{piece.replace(f'</{TAG}', f'< /{TAG}')}\n</{TAG}>\n\n"
     return f"{before}{fenced}{ASKED.format(words=words)}{OWN_WISH.format(wish=wish) if wish else ''}"
 
 
 def max_summary_words(window_tokens: int) -> int:
-    """Return how long a summary may be for a window: about a twentieth of it, within reason."""
+    """Return how long a summary may be for a window: about a twentieth of it, within bounds."""
     return max(MIN_WORDS, min(MAX_WORDS, window_tokens // 30))
 
 
 def chunk_messages(messages: Sequence[Message], tokens: int) -> list[str]:
-    """Write messages down in pieces of so many tokens at most; one piece if that can be done.
+    """Write messages as text in chunks of at most so many tokens; in one chunk if possible.
 
-    Where the whole is too long, the oldest outcomes are written short before anything is cut into pieces.
+    Where the whole is too long, the oldest outcomes are shortened before anything is split.
     """
     most = max(MIN_CHUNK_CHARACTERS, tokens * TOKEN_BYTES)
     written = [_written(message, OUTCOME_CHARACTERS) for message in messages]
@@ -77,7 +79,7 @@ def chunk_messages(messages: Sequence[Message], tokens: int) -> list[str]:
 
 
 def _packed_chunks(texts: Sequence[str], most: int) -> list[str]:
-    """Join texts to pieces; only a text too long for a piece of its own is parted."""
+    """Join texts into chunks; only a text too long for one chunk is split."""
     pieces = [""]
     for text in texts:
         rest = text

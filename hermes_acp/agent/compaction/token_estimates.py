@@ -1,8 +1,7 @@
-"""How much of a model's window something takes, in tokens, by estimate.
+"""Estimate how many tokens of a model's window something takes.
 
-Knows: that a token is about four bytes, and what the endpoint counted last. Does not know: any vendor's tokens. What
-was counted is not believed beyond measure: there are endpoints that count one answer, or always the same. An estimate
-looks at lengths alone, once a step.
+A token is about four bytes. The endpoint's last count corrects the estimate, within bounds: some endpoints count one
+answer only, or always report the same. An estimate looks at lengths alone, once a step.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,22 +26,22 @@ TOKEN_BYTES: Final = 4
 MESSAGE_TOKENS: Final = 4
 IMAGE_TOKENS: Final = 1500
 MAX_ESTIMATE_ERROR: Final = 2
-"""How many times too high an estimate may be."""
+"""The factor by which an estimate may be too high."""
 
 
 def tokens_in_use(record: Record, tools: Sequence[ToolSchema]) -> int:
-    """Return how much of the window the next request takes at most: as counted, or by estimate where that is more."""
+    """Return how much of the window the next request takes at most: the higher of count and estimate."""
     return max(estimate_request_tokens(record, tools), _measured(record) or 0)
 
 
 def plausible_tokens(record: Record, tools: Sequence[ToolSchema]) -> int:
-    """Return how much of the window the next request takes: as counted, unless the estimate is beyond twice of that."""
+    """Return how much of the window the next request takes: the count, unless the estimate is over twice that."""
     estimated, measured = estimate_request_tokens(record, tools), _measured(record)
     return estimated if measured is None or measured * MAX_ESTIMATE_ERROR < estimated else measured
 
 
 def _measured(record: Record) -> int | None:
-    """Return what the endpoint counted, with an estimate of what came since."""
+    """Return the endpoint's count plus an estimate of what came since."""
     counted = record.usage.used_tokens
     if counted and record.measured_at <= len(record.messages):
         return counted + estimate_tokens(record.messages[record.measured_at :])
@@ -50,7 +49,7 @@ def _measured(record: Record) -> int | None:
 
 
 def estimate_request_tokens(record: Record, tools: Sequence[ToolSchema]) -> int:
-    """Estimate the whole of a request: prompt, tools and history."""
+    """Estimate a whole request: prompt, tools and history."""
     schemas = sum(len(msgspec.json.encode(tool)) for tool in tools) // TOKEN_BYTES
     return _text_tokens(*record.layers) + schemas + estimate_tokens(record.messages)
 

@@ -1,7 +1,4 @@
-"""Edits shown while the model still writes them.
-
-Knows: whose arguments are whose, how often a draft is worth showing. Does not know: who looks, what a draft is for.
-"""
+"""Show edits while the model still writes them."""
 
 from typing import Final
 
@@ -30,7 +27,7 @@ class DraftStream:
         self._arrived = anyio.Event()
 
     def add(self, fragment: CallFragment) -> None:
-        """Take some of a call's arguments."""
+        """Append a fragment of a call's arguments."""
         key = fragment.key
         if self._names.setdefault(key, fragment.name) in (WRITES, EDITS):
             self._pieces.setdefault(key, []).append(fragment.arguments)
@@ -38,7 +35,7 @@ class DraftStream:
             self._arrived.set()
 
     async def show_frames(self) -> None:
-        """Show what has grown, a frame at a time; runs beside the stream."""
+        """Show what has grown, once a frame; runs beside the stream."""
         while True:
             await self._arrived.wait()
             await anyio.sleep(FRAME_S)

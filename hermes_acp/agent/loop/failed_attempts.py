@@ -1,8 +1,4 @@
-"""The ways to a model that were tried in one step, for when none led to an answer.
-
-Knows: what each of them failed with last. Does not know: which way is tried next (`models.routing`), how a failure is
-told to an editor.
-"""
+"""Collect the routes that failed in one step, for the error when none led to an answer."""
 
 from copy import copy
 from typing import Final
@@ -15,17 +11,17 @@ NONE_ANSWERED: Final = "No model answered."
 
 
 class FailedAttempts:
-    """What was tried, in the order of the first tries."""
+    """The failures, in the order in which the routes were first tried."""
 
     def __init__(self) -> None:
         self._errors: dict[RouteKey, ModelError] = {}
 
     def note(self, route_key: RouteKey, trouble: ModelError) -> None:
-        """Take a failure; of several on the same way the last one is told."""
+        """Take a failure; for a route that failed several times the last one counts."""
         self._errors[route_key] = trouble
 
     def combined_error(self, trouble: ModelError) -> ModelError:
-        """Return the last failure as one of all ways: its kind, what stood in the way of each, and every hint once."""
+        """Return the last failure with the reasons of all routes and every hint once."""
         if len(self._errors) < 2:
             return trouble
         told = copy(trouble)

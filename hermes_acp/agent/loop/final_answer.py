@@ -1,7 +1,4 @@
-"""The one call after the budget: a final answer from what there is.
-
-Knows: how the model is asked for it, and that no tool is offered or run. Does not know: which budget ended.
-"""
+"""Ask for a final answer without tools after the budget has ended."""
 
 from typing import Final
 
@@ -21,7 +18,7 @@ FINAL_ANSWER_PROMPT: Final = (
 
 
 async def ask_for_final_answer(turn: Turn) -> None:
-    """Ask once, without tools; the turn ends whatever comes of it. A call made all the same is answered, not run."""
+    """Ask once, without tools; the turn ends whatever comes of it. A call made all the same is not run."""
     turn.emit(NoteAdded(FINAL_ANSWER_PROMPT))
     mute = structs.replace(turn, deps=structs.replace(turn.deps, toolbox=Toolbox({})))
     try:

@@ -1,7 +1,4 @@
-"""What an answer without calls means for the turn.
-
-Knows: that it is the end, unless it is empty or a message arrived meanwhile. Does not know: steps with calls.
-"""
+"""Decide what an answer without calls means: the end of the turn, unless it is empty or a message has arrived."""
 
 from typing import Final
 
@@ -16,7 +13,10 @@ NUDGE: Final = (
 
 
 def ending_for_reply(turn: Turn, reply: ModelReply) -> Ending | None:
-    """Name the ending that an answer is; None where the model is asked again. An empty one is a strike."""
+    """Return the ending that an answer means; None where the model is asked again.
+
+    An empty answer counts as an invalid step.
+    """
     if reply.finish == "length":
         return make_ending("truncated")
     if reply.finish == "refusal":

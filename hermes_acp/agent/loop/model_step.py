@@ -1,8 +1,7 @@
-"""One model call: its words into events, its failures into further tries.
+"""Make one model call: turn its words into events, and its failures into further attempts.
 
-Knows: how fragments are gathered into frames, how a decision of `models.routing` is carried out and told.
-Does not know: any vendor, which failure is worth what. The first words are shown at once, later ones at most once a
-frame, so that a fast model costs the record and the editor no more than a slow one.
+The first words are shown at once, later ones at most once a frame, so a fast model costs the record and the editor no
+more than a slow one.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
@@ -57,7 +56,7 @@ class StreamedText:
         self._arrived = anyio.Event()
 
     def add(self, event: TextEventType, text: str) -> None:
-        """Take some words; show them now if the last frame is over."""
+        """Append words; show them now if the last frame is over."""
         if event is not self._event:
             self.flush()
             self._event = event
@@ -85,11 +84,10 @@ class StreamedText:
 
 
 async def run_step(turn: Turn) -> ModelReply:
-    """Ask the model once, on whichever way leads to an answer. Raises the last ModelError.
+    """Ask the model once, by any route that leads to an answer. Raises the last ModelError.
 
-    After ContextWindowExceeded another try is worth something once the history is shorter, which is tried once, or
-    with a model
-    whose window is larger.
+    After ContextWindowExceeded the history is compacted, and the call made again, once; or a model with a larger
+    window is asked.
     """
     return await ask_with_fallback(turn, partial(_ask, turn), turn.deps.stages.relief)
 
@@ -97,9 +95,9 @@ async def run_step(turn: Turn) -> ModelReply:
 async def ask_with_fallback(
     turn: Turn, ask: Callable[[str], Awaitable[ModelReply]], relief: Relief | None = None
 ) -> ModelReply:
-    """Ask under a fresh message id, on whichever way leads to an answer.
+    """Ask under a fresh message ID, by any route that leads to an answer.
 
-    Raises the last ModelError, which tells of every way where there were several.
+    Raises the last ModelError, which names every route where there were several.
     """
     fallback_plan = turn.fallback_plan
     if resting := fallback_plan.skipped_route:
@@ -119,21 +117,21 @@ async def ask_with_fallback(
         route_key, message_id = fallback_plan.route_key, turn.deps.ids.fresh("msg")
         try:
             reply = await ask(message_id)
-        except ModelError as trouble:
-            tried.note(route_key, trouble)
-            is_full = isinstance(trouble, ContextWindowExceeded)
-            decision = Shorten() if is_full and relief else fallback_plan.record_failure(trouble)
-            _log(turn, route_key, trouble, decision)
-            turn.emit(StepFailed(message_id, trouble.message, retried=not isinstance(decision, GiveUp)))
+        except ModelError as error:
+            tried.note(route_key, error)
+            is_full = isinstance(error, ContextWindowExceeded)
+            decision = Shorten() if is_full and relief else fallback_plan.record_failure(error)
+            _log(turn, route_key, error, decision)
+            turn.emit(StepFailed(message_id, error.message, retried=not isinstance(decision, GiveUp)))
             if isinstance(decision, Shorten):
                 relieve, relief = relief, None
                 if relieve and await relieve(turn):
                     continue
-                decision = fallback_plan.record_failure(trouble)
-                _log(turn, route_key, trouble, decision)
+                decision = fallback_plan.record_failure(error)
+                _log(turn, route_key, error, decision)
             if isinstance(decision, GiveUp):
-                raise tried.combined_error(trouble) from trouble
-            turn.emit(Noticed("warning", f"{trouble.message} {_describe_decision(turn, decision)}"))
+                raise tried.combined_error(error) from error
+            turn.emit(Noticed("warning", f"{error.message} {_describe_decision(turn, decision)}"))
             if isinstance(decision, Retry):
                 await anyio.sleep(decision.wait_s)
         else:
@@ -152,7 +150,7 @@ def _describe_decision(turn: Turn, decision: Retry | NextKey | FallBack) -> str:
             return f"Going on with {turn.route.model} ({turn.route.provider})."
 
 
-def _log(turn: Turn, route_key: RouteKey, trouble: ModelError, decision: RetryDecision | Shorten) -> None:
+def _log(turn: Turn, route_key: RouteKey, error: ModelError, decision: RetryDecision | Shorten) -> None:
     went_on = {f"to_{name}": value for name, value in structs.asdict(decision).items()}
     turn.deps.log.note(
         "model_call_failed",
@@ -160,7 +158,7 @@ def _log(turn: Turn, route_key: RouteKey, trouble: ModelError, decision: RetryDe
         turn=turn.id,
         route=route_key.route,
         key=route_key.key,
-        trouble=trouble.code,
+        trouble=error.code,
         decision=type(decision).__struct_config__.tag,
         **went_on,
     )
@@ -201,7 +199,7 @@ def _dispatch_fragment(words: StreamedText, drafts: DraftStream, fragment: Fragm
 async def stream_reply(
     turn: Turn, request: ModelRequest, hear: OnFragment, *frames: Callable[[], Coroutine[Any, Any, None]]
 ) -> ModelReply:
-    """Make one call on the way the turn goes now; `hear` takes each fragment to where it is shown, `frames` show it."""
+    """Make one call by the turn's current route; `hear` takes each fragment, `frames` shows them."""
     reply: ModelReply | None = None
     provider = await _connect(turn)
     quiet = SilenceNotice(turn)
@@ -219,14 +217,14 @@ async def stream_reply(
 
 
 class SilenceNotice:
-    """The time before a step's first word; said once if it grows long, so that nobody has to guess."""
+    """Notice a long wait for a step's first word, and report it once."""
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self.is_broken = False
 
     async def tell(self) -> None:
-        """Say so; runs beside the stream."""
+        """Report the wait; runs beside the stream."""
         quiet_s = self._turn.deps.routing.retry_policy.quiet_s
         await anyio.sleep(quiet_s)
         if not self.is_broken:
@@ -235,7 +233,7 @@ class SilenceNotice:
 
 
 async def _connect(turn: Turn) -> Provider:
-    """Open the way the turn goes. A fallback that is set up wrongly is a model that does not answer."""
+    """Connect by the turn's current route. A fallback with wrong settings counts as a model that does not answer."""
     try:
         return await turn.route.connect(turn.fallback_plan.route_key.key)
     except ConfigError as error:
@@ -255,7 +253,7 @@ def _request(turn: Turn) -> ModelRequest:
 
 
 def _refusal_error(turn: Turn, usage: Usage) -> ModelRefused:
-    """Charge for an answer that is none and give the trouble that sends its question on; it is no step."""
+    """Charge for a reply that is no answer, and return the error that lets another route try."""
     cost_usd = model_catalog.cost_usd(usage, turn.route.facts)
     turn.spent.charge(usage, cost_usd)
     turn.bill(cost_usd)

@@ -1,6 +1,6 @@
-"""The loop itself: stages, a step, its calls, again.
+"""The loop of a turn: stages, a model step, its calls, again.
 
-Knows: the order of things. Does not know: what any of them does; whatever is new becomes a stage or a class beside it.
+Only the order is here; whatever is new becomes a stage or a class of its own.
 """
 
 from hermes_acp.agent.calls.tool_calls import run_tool_calls

@@ -1,8 +1,4 @@
-"""A turn as a transaction: within its time, ended by name whatever happens, with its postflight done.
-
-Knows: which failure is which ending, and that what comes after a turn comes after every turn. Does not know: what a
-turn does, what is done after it, who is told.
-"""
+"""Run a turn as a transaction: within its time limit, to a named ending, with its postflight stages."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -21,25 +17,27 @@ POSTFLIGHT_S: Final = 10.0
 
 
 async def run_to_ending(turn: Turn, run: Callable[[Turn], Awaitable[Ending]] = run_turn) -> Ending:
-    """Run a turn to its end and name it; only a cancel and a bug are raised. `run` is what it does, if not as usual."""
+    """Run a turn and return its ending; only a cancel and a bug are raised.
+
+    `run` replaces the usual loop.
+    """
     timeout_s = turn.limits.timeout_s
     try:
         with anyio.move_on_after(timeout_s):
             return await run(turn)
-    except StorageError as trouble:
-        return make_ending("storage_trouble", trouble.sentence(), trouble.code)
-    except ModelError as trouble:
-        return make_ending("model_trouble", trouble.sentence(), trouble.code)
-    except HermesError as trouble:
-        return make_ending("gave_up", trouble.sentence(), trouble.code)
+    except StorageError as error:
+        return make_ending("storage_trouble", error.sentence(), error.code)
+    except ModelError as error:
+        return make_ending("model_trouble", error.sentence(), error.code)
+    except HermesError as error:
+        return make_ending("gave_up", error.sentence(), error.code)
     return make_ending("out_of_time", f"Stopped after {timeout_s:g} s, the limit of a turn.")
 
 
 async def finalize(turn: Turn, ending: Ending) -> Ending:
-    """Close what the turn left open and do what comes after it, in bounded time even if it was cancelled.
+    """Close what the turn left open and run its postflight stages, in bounded time even if it was cancelled.
 
-    Give the ending that holds: nothing is done after one whose record cannot be written, and it is the ending if that
-    is found out here.
+    Return the ending that holds. Where the record cannot be written, no stage runs and that is the ending.
     """
     if ending.reason == "storage_trouble":
         return ending
@@ -48,8 +46,8 @@ async def finalize(turn: Turn, ending: Ending) -> Ending:
         with anyio.move_on_after(POSTFLIGHT_S, shield=True):
             for stage in turn.deps.stages.postflight:
                 await _close(stage, turn, ending)
-    except StorageError as trouble:
-        return make_ending("storage_trouble", trouble.sentence(), trouble.code)
+    except StorageError as error:
+        return make_ending("storage_trouble", error.sentence(), error.code)
     return ending
 
 
@@ -58,14 +56,14 @@ async def _close(stage: PostflightStage, turn: Turn, ending: Ending) -> None:
         await stage(turn, ending)
     except StorageError:
         raise
-    except HermesError as trouble:
-        turn.emit(Noticed("warning", trouble.sentence()))
+    except HermesError as error:
+        turn.emit(Noticed("warning", error.sentence()))
 
 
 async def run_unprompted(turn: Turn, words: str) -> TurnEnded:
-    """Fly a turn that nobody prompted, from these words on, and close its record whatever happens.
+    """Run a turn that nobody prompted, from these words on, and close its record whatever happens.
 
-    Give how it ended. Raises StorageError.
+    Return how it ended. Raises StorageError.
     """
     turn.emit(TurnStarted(turn.id))
     turn.emit(UserSaid(turn.deps.ids.fresh("msg"), (TextPart(words),)))
@@ -79,7 +77,7 @@ async def run_unprompted(turn: Turn, words: str) -> TurnEnded:
 
 
 async def finalize_and_record(turn: Turn, ending: Ending) -> TurnEnded:
-    """Land a turn and close its record, even if it was cancelled; give how it ended. Raises StorageError."""
+    """Finalize a turn and record its end, even if it was cancelled. Raises StorageError."""
     ended = to_turn_ended(turn, ending)
     with anyio.CancelScope(shield=True):
         ended = to_turn_ended(turn, await finalize(turn, ending))
@@ -90,7 +88,7 @@ async def finalize_and_record(turn: Turn, ending: Ending) -> TurnEnded:
 
 
 def to_turn_ended(turn: Turn, ending: Ending) -> TurnEnded:
-    """Return how a turn ended and what it used."""
+    """Return the event of a turn's end: its ending and what it used."""
     spent = turn.spent
     return TurnEnded(
         turn.id,

@@ -1,4 +1,4 @@
-"""Tell the model what is new about the context files, behind the prompt it was given.
+"""Tell the model what changed in the context files since its prompt was written.
 
 A file that appeared or changed during the session is used only after its user approved the whole of it.
 """
@@ -35,7 +35,10 @@ UNASKED: Final = "nobody could be asked. Approve it in a session with an editor,
 
 
 async def note_context_changes(turn: Turn) -> Ending | None:
-    """Add what is new as a note, and ask about files that need a yes; before a session's first answer there is none."""
+    """Add a note on what changed, and ask about files that need approval.
+
+    Before a session's first answer nothing has changed.
+    """
     watch = turn.deps.context_files
     for _ in range(MAX_ROUNDS):
         report = await watch.look(turn.record, turn.workspace, turn.outermost.record)
@@ -51,7 +54,7 @@ async def note_context_changes(turn: Turn) -> Ending | None:
 
 
 async def _settle(turn: Turn, question: ContextQuestion) -> None:
-    """Ask about one file; the record keeps the answer, and so do those of the sessions above."""
+    """Ask about one file; the answer is recorded in this session and in those above."""
     async with turn.calls.asking:
         answer = await _ask(turn, question)
     watch = turn.deps.context_files
@@ -69,7 +72,7 @@ async def _settle(turn: Turn, question: ContextQuestion) -> None:
 
 
 async def _ask(turn: Turn, question: ContextQuestion) -> PermissionAnswer:
-    """Put the file to a person, whole, on a card of its own; the model hears nothing of it."""
+    """Show the whole file to a person, on a card of its own that the model does not see."""
     what, why = ("new", WHY_NEW) if question.old_text is None else ("changed", WHY_CHANGED)
     card = CallProposed(
         call_id=turn.deps.ids.fresh("call"),

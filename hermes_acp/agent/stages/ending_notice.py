@@ -1,7 +1,6 @@
-"""Tell the user why a turn stopped short where the protocol's stop reason says too little.
+"""Tell the user why a turn stopped short, where the protocol's stop reason says too little.
 
-Knows: which endings reach an editor as a bare stop reason. Does not know: editors. A failure carries its sentence
-itself, and a turn that was done or stopped by the user needs none.
+A failure has a sentence of its own, and a turn that was done or stopped by the user needs none.
 """
 
 from typing import Final

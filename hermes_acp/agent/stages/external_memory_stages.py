@@ -1,7 +1,6 @@
-"""Let a service outside take part in remembering: tell the model what it recalls, and it what was said.
+"""Recall from an external memory service, and send it what was said.
 
-Knows: when, and that what comes from there is fenced as background, not as the user's words. Does not know: any
-service, how it is asked. No step waits for it but the first one, for a moment.
+What the service returns is fenced as background, not as the user's words. Only the first step waits for it, briefly.
 """
 
 from collections.abc import Callable
@@ -27,7 +26,7 @@ SOURCE: Final = (
 def outside_memory_stages(
     memory: ExternalMemory, is_wanted: Callable[[], bool], is_attended: Callable[[], bool]
 ) -> TurnStages:
-    """Return the stages; nothing is asked or told where it is not wanted."""
+    """Return the stages; where the service is not wanted, nothing is asked or sent."""
 
     async def ask_memory(turn: Turn) -> Ending | None:
         """Begin to ask, unless that was done when the turn before ended."""

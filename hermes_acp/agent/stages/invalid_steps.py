@@ -1,8 +1,4 @@
-"""End a turn whose calls make no sense any more.
-
-Knows: that steps without one understood call, several in a row, are the end. Does not know: what was wrong with them;
-the model was told each time.
-"""
+"""End a turn after several steps in a row without one understood call."""
 
 from typing import Final
 
@@ -14,7 +10,7 @@ MAX_MISTAKE_CHARACTERS: Final = 200
 
 
 async def count_invalid_steps(turn: Turn, step: TurnStep) -> Ending | None:
-    """Count a step of calls none of which was understood; an understood one or words begin the count afresh."""
+    """Count a step none of whose calls was understood; an understood call, or words, reset the count."""
     if not step.outcomes:
         turn.guards.invalid_steps = 0 if step.reply.message.text.strip() else turn.guards.invalid_steps
         return None
@@ -29,7 +25,7 @@ async def count_invalid_steps(turn: Turn, step: TurnStep) -> Ending | None:
 
 
 def _begin_of(text: str) -> str:
-    """Return as many whole words of a text as a sentence can hold."""
+    """Return as many whole words of a text as fit a sentence."""
     if len(text) <= MAX_MISTAKE_CHARACTERS:
         return text
     return f"{text[:MAX_MISTAKE_CHARACTERS].rpartition(' ')[0] or text[:MAX_MISTAKE_CHARACTERS]} …"

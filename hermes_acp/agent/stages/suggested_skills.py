@@ -1,7 +1,6 @@
-"""Name the skills that fit what the user just asked, behind the prompt that lists them all.
+"""Name the skills that fit the prompt in a note; the frozen prompt stays as it is.
 
-Knows: that it is said once, as a note, and that no step waits for it but the first one, for a moment. Does not know:
-how it is found out. The frozen prompt stays as it is.
+Only the first step waits for the search, briefly.
 """
 
 from typing import Final
@@ -22,7 +21,7 @@ NAMED: Final = (
 
 
 def skill_suggestion_stages(suggester: SkillSuggester) -> tuple[Stage, Stage]:
-    """Return the stage that begins to look, for the start of a turn, and the one that tells, for each step."""
+    """Return the stage that starts the search, for the start of a turn, and the one that adds the note."""
 
     async def look_for_skills(turn: Turn) -> Ending | None:
         """Begin to look for skills that fit the prompt."""
@@ -47,7 +46,7 @@ def skill_suggestion_stages(suggester: SkillSuggester) -> tuple[Stage, Stage]:
 
 
 def _asked(turn: Turn) -> str:
-    """Return the words of the prompt this turn began with; empty where it goes on with the last one."""
+    """Return the words of the turn's prompt; empty where it continues the last turn."""
     for message in reversed(turn.record.messages):
         if not isinstance(message, UserMessage):
             return ""

@@ -1,4 +1,4 @@
-"""How a turn learns what is new about the context files, and what it has to ask about them."""
+"""The port by which a turn learns what changed in the context files, and what it has to ask about them."""
 
 from collections.abc import Sequence
 from typing import Final, Protocol
@@ -13,7 +13,7 @@ CARD_NAME: Final = "context_file"
 
 
 class ContextChange(Protocol):
-    """Something new about the context files: a text for the model, a sentence for its user."""
+    """A change of the context files: a text for the model, a sentence for the user."""
 
     @property
     def text(self) -> str:
@@ -27,10 +27,10 @@ class ContextChange(Protocol):
 
 
 class ContextQuestion(Struct, frozen=True):
-    """A context file that appeared or changed during the session; it is used once its user says so.
+    """A context file that appeared or changed during the session; it is used once its user approves it.
 
-    `file` is its path on disk, `path` how it is called for people, `digest` the SHA-256 of its content. `old_text` is
-    what the model was shown of it before, None for nothing.
+    `file` is its path on disk, `path` its name for people, `digest` the SHA-256 of its content. `old_text` is what
+    the model was shown of it before, None for nothing.
     """
 
     path: str
@@ -41,17 +41,17 @@ class ContextQuestion(Struct, frozen=True):
 
 
 class ContextReport(Struct, frozen=True):
-    """What is new about the context files, and what may be used once the user approves it."""
+    """What changed in the context files, and what may be used once the user approves it."""
 
     news: Sequence[ContextChange] = ()
     questions: Sequence[ContextQuestion] = ()
 
 
 class ContextMonitor(Protocol):
-    """Looks after the context files of sessions."""
+    """Monitor the context files of sessions."""
 
     async def look(self, record: Record, workspace: Workspace, above: Record) -> ContextReport:
-        """Report what is new for a session; `above` is the one whose user is asked, itself where it is no child's."""
+        """Report what changed for a session; `above` is the session whose user is asked."""
         ...
 
     def set_aside(self, record: Record, question: ContextQuestion) -> None:
@@ -59,12 +59,12 @@ class ContextMonitor(Protocol):
         ...
 
     async def remember(self, record: Record, question: ContextQuestion, *, is_used: bool) -> None:
-        """Let later sessions of the folder use this content, or ask about it first. Raises StorageError."""
+        """Store that later sessions of the folder may use this content, or must ask. Raises StorageError."""
         ...
 
 
 class NullContextMonitor:
-    """Watches nothing, as where there are no context files."""
+    """Monitor nothing, as where there are no context files."""
 
     async def look(self, record: Record, workspace: Workspace, above: Record) -> ContextReport:
         """Report nothing."""

@@ -1,7 +1,6 @@
-"""Log, then show.
+"""Log, then show: the one route of every event.
 
-Knows: the one way an event takes: keys are masked, then it goes into the durable journal, into the record, before the
-eyes of every audience. Does not know: what any event means, or how many watch.
+Secrets are masked, then the event goes into the durable journal, into the record, and to every audience.
 """
 
 from hermes_acp.agent.turn.secret_masking import MASKED, masked
@@ -22,7 +21,7 @@ class Ledger:
         self._audiences: tuple[Audience, ...] = ()
 
     def emit(self, event: AnyEvent) -> AnyEvent:
-        """Record one event without keys, then show it; give it as it was recorded.
+        """Record one event without secrets, then show it; return it as it was recorded.
 
         Raises StorageError, with nothing shown.
         """
@@ -35,12 +34,12 @@ class Ledger:
         return recorded
 
     def show(self, event: Event) -> None:
-        """Show an event that the record cannot or need not hold: that it is full, or what it holds already, again."""
+        """Show an event without recording it: the record cannot be written, or another record holds it."""
         for audience in self._audiences:
             audience.show(event)
 
     async def settle(self) -> None:
-        """Make everything emitted so far outlive the machine."""
+        """Make everything emitted so far survive a crash of the machine."""
         await self._journal.settle()
 
     async def drained(self) -> None:
@@ -49,14 +48,14 @@ class Ledger:
             await audience.drained()
 
     def admit(self, audience: Audience) -> None:
-        """Let an audience watch from now on."""
+        """Add an audience."""
         if audience not in self._audiences:
             self._audiences = (*self._audiences, audience)
 
     def is_watched_by(self, audience: Audience) -> bool:
-        """Return whether an audience, or one equal to it, watches."""
+        """Return whether an audience, or one equal to it, is there."""
         return audience in self._audiences
 
     def dismiss(self, audience: Audience) -> None:
-        """Let an audience go, or the one equal to it."""
+        """Remove an audience, or the one equal to it."""
         self._audiences = tuple(other for other in self._audiences if other != audience)

@@ -1,7 +1,6 @@
-"""How long a judgement may take before everybody goes on without it.
+"""Timeout for policy checks; a check that times out becomes a question.
 
-Knows: which commands could keep everybody waiting, and that these are looked at in a thread. Does not know: what is
-judged of a call, or what follows.
+Only checks that may take long run in a thread.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +18,7 @@ POLICY_TIMEOUT_S: Final = 5.0
 
 
 async def within_timeout(effects: Sequence[Effect], look: Callable[[], T], otherwise: T) -> T:
-    """Look at what a call with these effects would do; `otherwise` is what holds where that takes too long."""
+    """Run a check of a call with these effects; return `otherwise` where it times out."""
     if _are_cheap_to_check(effects):
         return look()
     with anyio.move_on_after(POLICY_TIMEOUT_S):
@@ -28,6 +27,6 @@ async def within_timeout(effects: Sequence[Effect], look: Callable[[], T], other
 
 
 def _are_cheap_to_check(effects: Sequence[Effect]) -> bool:
-    """Return whether no command of a call is long, or has patterns, for which the disk is searched."""
+    """Return whether no command of a call is long or has glob patterns, which search the disk."""
     commands = [effect.command for effect in effects if isinstance(effect, Runs)]
     return sum(map(len, commands)) <= LONG_CHARACTERS and not any(set(each) & PATTERNS for each in commands)

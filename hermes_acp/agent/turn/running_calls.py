@@ -1,7 +1,6 @@
-"""The calls of a session that are being carried out, each of which can be stopped alone.
+"""The running calls of a session, each of which can be stopped alone.
 
-Knows: that a call is found from before anybody is told of its start until its work has ended. Does not know: who stops
-one, or what its tool does.
+A call is listed from before its start is shown until its work has ended.
 """
 
 from collections.abc import Generator
@@ -14,7 +13,7 @@ from hermes_acp.core.events import CallProposed
 
 
 class RunningCall:
-    """One call at work; `ends_as` is its status where it is stopped."""
+    """One running call; `ends_as` is its status where it is stopped."""
 
     def __init__(self, card: CallProposed) -> None:
         self.card = card
@@ -22,20 +21,20 @@ class RunningCall:
         self.ends_as: CallStatus = "cancelled"
 
     def stop(self, ends_as: CallStatus = "cancelled") -> None:
-        """End this call alone, unless its work is done first; returns at once, and the turn goes on."""
+        """Stop this call alone, unless it is done first; returns at once, and the turn goes on."""
         self.ends_as = ends_as
         self.scope.cancel()
 
 
 class RunningCalls:
-    """The calls at work, by their ids."""
+    """The running calls by ID."""
 
     def __init__(self) -> None:
         self._calls: dict[str, RunningCall] = {}
 
     @contextmanager
     def hold(self, card: CallProposed) -> Generator[RunningCall]:
-        """Let a call be found while the block runs, which just ends where the call is stopped."""
+        """List a call while the block runs; the block ends where the call is stopped."""
         call = self._calls[card.call_id] = RunningCall(card)
         try:
             with call.scope:
@@ -44,10 +43,10 @@ class RunningCalls:
             del self._calls[card.call_id]
 
     def stop_all(self) -> None:
-        """End each of them alone; returns at once."""
+        """Stop each call; returns at once."""
         for call in self._calls.values():
             call.stop()
 
     def find(self, call_id: str) -> RunningCall | None:
-        """Return a call that is at work."""
+        """Return a running call; None where it is not running."""
         return self._calls.get(call_id)

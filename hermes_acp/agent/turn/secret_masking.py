@@ -1,7 +1,6 @@
-"""Mask keys in what a person or a file brings into a session's record.
+"""Mask secrets in what a person or a file adds to a session's record.
 
-Knows: which events hold words of a person's, and texts of files. Does not know: what a key looks like (`telemetry`).
-The record is the history: a model sees what is on disk, before a restart and after one, so it sees the masks too.
+The record is the history that the model sees, before a restart and after one, so the model sees the masks too.
 """
 
 from collections.abc import Callable
@@ -28,11 +27,11 @@ MASKED: Final = (
 )
 
 Clean = Callable[..., str]
-"""Return a text without keys; with the `source` of the text where it has one."""
+"""Return a text without secrets; with the `source` of the text where it has one."""
 
 
 def masked(event: AnyEvent, clean: Clean) -> AnyEvent:
-    """Return an event without keys; the same one where it holds none."""
+    """Return an event without secrets; the same event where it holds none."""
     match event:
         case UserSaid(parts=parts):
             fresh = masked_parts(parts, clean)
@@ -53,7 +52,7 @@ def masked(event: AnyEvent, clean: Clean) -> AnyEvent:
 
 
 def masked_parts(parts: tuple[Part, ...], clean: Clean) -> tuple[Part, ...]:
-    """Return parts of a message without keys; pictures are as they are."""
+    """Return parts of a message without secrets; pictures are as they are."""
     return tuple(_masked_part(part, clean) for part in parts)
 
 

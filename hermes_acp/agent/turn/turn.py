@@ -31,13 +31,13 @@ from hermes_acp.telemetry.redaction import Redactor
 from hermes_acp.tools.toolbox import Toolbox
 
 MAX_INVALID_STEPS: Final = 3
-"""Steps in a row that gave nothing valid: calls none of which was understood, or no answer at all."""
+"""The limit of invalid steps in a row: no call was understood, or there was no answer at all."""
 
 
 class SystemPrompt(Struct, frozen=True):
-    """The system prompt of a session, and what the user should know of how it came about.
+    """The system prompt of a session, with notices for the user on how it was built.
 
-    `sources` are the untrusted and private sources among what the prompt holds.
+    `sources` are the untrusted and private sources in the prompt.
     """
 
     layers: tuple[str, ...]
@@ -46,9 +46,9 @@ class SystemPrompt(Struct, frozen=True):
 
 
 class CompactionShares(Struct, frozen=True):
-    """Parts of a model's window: from `at` in use on the history is compacted, `keep` of it stays word for word.
+    """Shares of a model's window: the history is compacted from `at` on, and `keep` stays word for word.
 
-    `at` None leaves it to the endpoint to say that its window is full.
+    With `at` None it is compacted only when the endpoint says that its window is full.
     """
 
     at: float | None = 0.8
@@ -67,9 +67,9 @@ class TurnStages(Struct, frozen=True):
     """What happens around the steps of a turn, in order; chosen in `app`.
 
     `preflight` runs once before everything, `before_step` and `after_step` around each step; each may end the turn.
-    `postflight` runs once, when it is known how the turn ended, also after a failure or a cancel; only a record that
-    cannot be written leaves it out. `relief` makes room when an endpoint says that its window is full, and tells
-    whether it could.
+    `postflight` runs once, when the ending is known, also after a failure or a cancel; it is left out only where the
+    record cannot be written. `relief` makes room when an endpoint says that its window is full, and returns whether
+    it could.
     """
 
     preflight: tuple["Stage", ...] = ()
@@ -80,10 +80,10 @@ class TurnStages(Struct, frozen=True):
 
 
 class TurnDependencies(Struct, frozen=True):
-    """What every turn of this process uses alike; chosen in `app`.
+    """What every turn of this process uses; chosen in `app`.
 
-    `expenses` is where the usage of calls is written that belong to no session. `build_prompt` writes a session's
-    prompt; its third argument is the outermost session, whose user approves context files.
+    `expenses` is the log for the usage of calls that belong to no session. `build_prompt` builds a session's prompt;
+    its third argument is the outermost session, whose user approves context files.
     """
 
     routing: Routing
@@ -126,7 +126,7 @@ class TurnOrigin(Struct, frozen=True):
 
 
 class TurnGuards(Struct):
-    """Counters that end a turn which gets nowhere: repeated calls, invalid steps in a row, failed compactions."""
+    """Counters that end a turn without progress: repeated calls, invalid steps in a row, failed compactions."""
 
     loops: LoopGuard = field(default_factory=LoopGuard)
     invalid_steps: int = 0
@@ -163,7 +163,7 @@ class Turn(Struct):
 
     @property
     def record(self) -> Record:
-        """The session as its events so far tell it."""
+        """The state of the session by its events so far."""
         return self.ledger.record
 
     @property
@@ -207,23 +207,23 @@ class Turn(Struct):
         return (delegator.grants if delegator else ()) + self.record.grants
 
     def emit(self, event: AnyEvent) -> AnyEvent:
-        """Record an event, then show it; give it as it was recorded."""
+        """Record an event, then show it; return it as it was recorded."""
         return self.ledger.emit(event)
 
     def tell_usage(self, used_tokens: int, cost_usd: float | None) -> None:
-        """Tell how full the model's window is now; what was just spent comes on top of the session's total."""
+        """Report how full the model's window is; `cost_usd` is added to the session's total."""
         known = [cost for cost in (self.record.usage.cost_usd, cost_usd) if cost is not None]
         total_usd = sum(known) if known else None
         self.emit(UsageChanged(used_tokens, self.route.facts.window_tokens, total_usd))
 
     def bill(self, cost_usd: float | None) -> None:
-        """Add to the total of the session what was spent beside the steps of its turns."""
+        """Add to the session's total what was spent beside the steps of its turns."""
         if cost_usd:
             usage = self.record.usage
             self.emit(structs.replace(usage, cost_usd=(usage.cost_usd or 0.0) + cost_usd))
 
     def left(self) -> TurnLimits | None:
-        """Return what it has not used of its tokens and money; None where one of them is used up."""
+        """Return the limits less the tokens and the money used; None where one of them is used up."""
         limits, usage = self.limits, self.spent.usage
         tokens, cost_usd = limits.max_tokens, limits.max_cost_usd
         if tokens is not None:

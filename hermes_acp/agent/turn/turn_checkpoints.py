@@ -13,10 +13,10 @@ from hermes_acp.core.ports.checkpoint_ports import CheckpointContext, Checkpoint
 
 
 class TurnCheckpoints:
-    """The checkpoints of one session; one turn at a time has it."""
+    """The checkpoints of one session; one turn at a time uses it."""
 
     def __init__(self, find: Callable[[], Checkpoints | None], ledger: Ledger) -> None:
-        """Keep nothing yet; `find` gives where to keep it, or None where that is not wanted, or raises why not."""
+        """Start without a checkpoint. `find` returns the store, None where checkpoints are off, or raises."""
         self._find = find
         self._ledger = ledger
         self._lock = anyio.Lock()
@@ -27,7 +27,7 @@ class TurnCheckpoints:
         self._warnings: set[str] = set()
 
     def expect(self, roots: Sequence[str]) -> None:
-        """Get ready for a change: a turn that looks around is likely to make one."""
+        """Prepare for a change: a turn that reads is likely to make one."""
         if self._is_expected:
             return
         self._is_expected = True
@@ -38,7 +38,7 @@ class TurnCheckpoints:
             return  # reported when there is something to keep
 
     async def before(self, context: CheckpointContext, touched: Sequence[str]) -> None:
-        """Keep what is there before these files (absolute), or any, are changed; a failure is told once."""
+        """Keep the state before these files (absolute) or any others change; a failure is reported once."""
         async with self._lock:
             if self._given_up == context.turn_id:
                 return
@@ -57,7 +57,7 @@ class TurnCheckpoints:
                 self._warn(error)
 
     async def after(self) -> None:
-        """Keep what is there when the turn is over, if anything may have changed."""
+        """Keep the state at the end of the turn, if anything may have changed."""
         async with self._lock:
             checkpoint, touched = self._checkpoint, tuple(self._touched)
             self._checkpoint, self._touched = "", {}

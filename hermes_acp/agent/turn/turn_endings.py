@@ -1,7 +1,4 @@
-"""Every way a turn can end, each in one sentence for the user.
-
-Knows: the reasons, and what to say where nothing closer is known. Does not know: when a turn ends, how it is told.
-"""
+"""Every way a turn can end, each with a sentence for the user."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -43,6 +40,6 @@ _WITHOUT_CODE: Final = frozenset({"done", "cancelled"})
 
 
 def make_ending(reason: ExitReason, sentence: str = "", error_code: str = "") -> Ending:
-    """Name an ending; what is left out is filled in: the usual sentence, and the reason as its code."""
+    """Return an ending; by default with the usual sentence, and the reason as its code."""
     code = error_code or ("" if reason in _WITHOUT_CODE else reason)
     return Ending(reason, sentence or SENTENCES[reason], code)

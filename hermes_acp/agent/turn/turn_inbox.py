@@ -1,7 +1,4 @@
-"""Messages that reach a turn while it runs.
-
-Knows: which messages still wait to be read, and which turn read them. Does not know: who sends, what is said.
-"""
+"""Messages that reach a turn while it runs."""
 
 import anyio
 
@@ -18,7 +15,7 @@ class InboxMessage:
 
 
 class Inbox:
-    """The letters of one turn, in the order they came."""
+    """The messages of one turn, in the order they came."""
 
     def __init__(self) -> None:
         self._unread: list[InboxMessage] = []
@@ -28,16 +25,16 @@ class Inbox:
         return bool(self._unread)
 
     def put(self, message: InboxMessage) -> None:
-        """Add a letter."""
+        """Add a message."""
         self._unread.append(message)
 
     def take_back(self, message: InboxMessage) -> None:
-        """Remove a letter nobody has read."""
+        """Remove a message that was not read."""
         if message in self._unread:
             self._unread.remove(message)
 
     def read_all(self) -> list[InboxMessage]:
-        """Return what came since the last reading."""
+        """Return the messages since the last reading."""
         fresh, self._unread = self._unread, []
         for message in fresh:
             message.was_read = True
@@ -45,6 +42,6 @@ class Inbox:
         return fresh
 
     def settle(self) -> None:
-        """Let everybody go who waits for this turn: it has ended."""
+        """Release everybody who waits for this turn: it has ended."""
         for message in (*self._read, *self._unread):
             message.settled.set()

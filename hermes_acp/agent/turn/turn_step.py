@@ -7,10 +7,10 @@ from hermes_acp.core.messages import ModelReply
 
 
 class CallOutcome(Struct, frozen=True):
-    """What came of one call, as the stages after a step see it.
+    """The outcome of one call.
 
-    `call` is the tool and its arguments in one spelling, so that equal calls are equal. Of a call that was not
-    understood, or that repeats another of its step, nothing was carried out.
+    `call` is the tool and its arguments in one spelling, so that equal calls are equal. A call that was not
+    understood, or that repeats another of its step, was not carried out.
     """
 
     name: str

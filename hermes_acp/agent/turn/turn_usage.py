@@ -25,7 +25,7 @@ class TurnUsage:
             self._delegator._count()
 
     def charge(self, usage: Usage, cost_usd: float | None) -> None:
-        """Count what was used beside the steps."""
+        """Count usage outside of the steps."""
         if cost_usd is not None:
             self.cost_usd = (self.cost_usd or 0.0) + cost_usd
         self.usage += usage
@@ -33,7 +33,7 @@ class TurnUsage:
             self._delegator.charge(usage, cost_usd)
 
     def count_refund(self) -> None:
-        """Count the last step as not taken."""
+        """Refund the last step."""
         self.refunds += 1
         if self._delegator:
             self._delegator.count_refund()
