@@ -1,8 +1,4 @@
-"""What can go wrong, told to the person who must act.
-
-Knows: the five families, their stable codes, what each costs a headless run (its exit code), which one of a group is
-told. Does not know: JSON-RPC, terminals, tools; the boundaries translate.
-"""
+"""The errors of this program, each with a stable code and an exit code for headless runs."""
 
 from typing import ClassVar
 
@@ -23,7 +19,7 @@ class HermesError(Exception):
         self.retryable = retryable
 
     def sentence(self) -> str:
-        """Join what happened and what to do."""
+        """Join the message and the hint."""
         return f"{self.message} {self.hint}".strip()
 
 
@@ -57,7 +53,7 @@ class SessionNotFound(UserError):
 
 
 class BadRequest(UserError):
-    """The request is well formed but cannot be meant, such as a relative working directory."""
+    """The request is well formed but makes no sense, such as a relative working directory."""
 
     code = "bad_request"
 
@@ -75,7 +71,7 @@ class DescriptorLimitError(UserError):
 
 
 class ModelError(HermesError):
-    """The model or the way to it failed."""
+    """The model, or the route to it, failed."""
 
     code = "model_trouble"
     exit_code = 3
@@ -88,13 +84,13 @@ class ModelUnavailable(ModelError):
 
 
 class ModelTimeout(ModelUnavailable):
-    """The endpoint accepted the request, and then nothing came for too long."""
+    """The endpoint accepted the request, and then sent nothing for too long."""
 
     code = "model_silent"
 
 
 class RateLimited(ModelError):
-    """The endpoint wants fewer requests; `retry_after_s` is its own wish in seconds, if it named one."""
+    """The endpoint wants fewer requests; `retry_after_s` is the wait in seconds that it asked for, if any."""
 
     code = "rate_limited"
 
@@ -122,13 +118,13 @@ class ModelRefused(ModelError):
 
 
 class QuotaExceeded(ModelRefused):
-    """What the account behind the key may use is used up; another key may do."""
+    """The account behind the key has used up its quota; another key may work."""
 
     code = "quota_used_up"
 
 
 class BadReply(ModelError):
-    """The endpoint answered something that is not its own format."""
+    """The endpoint's answer is not in its own format."""
 
     code = "bad_reply"
 
@@ -140,13 +136,13 @@ class WorkspaceError(HermesError):
 
 
 class FileTooLarge(WorkspaceError):
-    """A file has more bytes than are read whole; pieces of it can be had."""
+    """A file is too large to be read whole; parts of it can be read."""
 
     code = "file_too_large"
 
 
 class EditorStateUnknown(WorkspaceError):
-    """The editor did not say what it holds of a file, so unsaved changes in it cannot be ruled out."""
+    """The editor did not say what it holds of a file, so it may have unsaved changes."""
 
     code = "editor_cannot_tell"
 
@@ -171,6 +167,6 @@ class InternalError(HermesError):
 
 
 def first_error(error: BaseException) -> BaseException:
-    """Return an error itself, or the first of those in a group."""
+    """Return an error itself, or the first one in an exception group."""
     inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
     return first_error(inner[0]) if inner else error

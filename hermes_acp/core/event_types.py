@@ -1,7 +1,4 @@
-"""The terms in which events tell what happened.
-
-Knows: places, diffs, plans, choices, and the closed lists of names. Does not know: events.
-"""
+"""Value types of events: places, diffs, plans, options, and the closed lists of names."""
 
 from typing import Literal
 
@@ -19,7 +16,7 @@ Speaker = Literal["user", "agent", "tool", "title"]
 
 
 Capability = Literal["files", "network", "processes", "memory", "delegation"]
-"""What a tool may have to do with at all; a call whose effects lie beyond it never runs."""
+"""What a tool may touch at all; a call whose effects lie beyond it never runs."""
 
 
 CallStatus = Literal["completed", "failed", "cancelled"]
@@ -45,7 +42,7 @@ ExitReason = Literal[
 
 
 class Location(Struct, frozen=True):
-    """A place a call concerns: an absolute path and, if known, a line counted from 1."""
+    """A place that a call concerns: an absolute path and, if known, a line counted from 1."""
 
     path: str
     line: int | None = None
@@ -67,7 +64,7 @@ class Diff(Struct, frozen=True, omit_defaults=True):
 
 
 class HunkSpan(Struct, frozen=True, gc=False):
-    """Where a hunk lies: so many lines from where on (from 0) of the text before, and of the one after."""
+    """The lines of a hunk, from 0: start and count in the text before, and in the text after."""
 
     old_start: int
     old_count: int
@@ -76,7 +73,7 @@ class HunkSpan(Struct, frozen=True, gc=False):
 
 
 class FileVersion(Struct, frozen=True):
-    """What a file (an absolute path) held at one moment: a digest of its bytes."""
+    """The content of a file (an absolute path) at one moment, as a digest of its bytes."""
 
     path: str
     digest: str
@@ -103,8 +100,9 @@ class Grant(Struct, frozen=True):
 
 
 class Options(Struct, frozen=True):
-    """What a session's user chose for it. An empty `model` is the configured one of `provider`, an empty one of which
-    is the configured one too; `effort` None leaves it to the vendor. An empty `backend` is the configured one.
+    """The options that a session's user chose.
+
+    An empty `provider`, `model` or `backend` is the configured one; `effort` None leaves it to the vendor.
     """
 
     model: str = ""
@@ -130,7 +128,7 @@ that is `cancelled` or `unavailable` is no answer at all, and no refusal.
 
 
 class EventContext(Struct, frozen=True):
-    """When something is done: in which turn of which session, and at what time (seconds since the epoch)."""
+    """When something is done: the session, the turn, and the time in seconds since the epoch."""
 
     session_id: str
     turn_id: str

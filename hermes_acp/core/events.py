@@ -1,8 +1,7 @@
-"""What happened in a session: one closed union, recorded first and shown after.
+"""The events of a session: one closed union, recorded first and shown afterwards.
 
-Knows: every event there is. Does not know: who writes them down, who looks at them.
-Events hold no cycles, so the collector need not look at them (`gc=False`), of which a long session has many.
-Replaying a session's events in order rebuilds its history (`core.record`) and everything an editor was shown.
+Replaying a session's events in order rebuilds its history (`core.record`) and everything an editor was shown. A long
+session has many events; they hold no cycles, so the garbage collector need not track them (`gc=False`).
 """
 
 from typing import Literal, TypeVar
@@ -28,7 +27,7 @@ from hermes_acp.core.messages import Part, Thought, ToolCall, Usage
 
 
 class SessionOpened(Struct, frozen=True, gc=False, tag="session_opened"):
-    """The first event of every session. Times are seconds since the epoch. `parent_id` is whose child agent it is."""
+    """The first event; `created_at` is in seconds since the epoch, `parent_id` the session it works for."""
 
     session_id: str
     cwd: str
@@ -38,7 +37,7 @@ class SessionOpened(Struct, frozen=True, gc=False, tag="session_opened"):
 
 
 class RootsChanged(Struct, frozen=True, gc=False, tag="roots_changed"):
-    """The session's folders beside its working directory, all of them as they now stand."""
+    """The session's folders beside its working directory, all of them."""
 
     more_roots: tuple[str, ...]
 
@@ -58,13 +57,13 @@ class InstructionsGiven(Struct, frozen=True, gc=False, tag="instructions_given")
 
 
 class ModeChanged(Struct, frozen=True, gc=False, tag="mode_changed"):
-    """What needs asking changed."""
+    """The permission mode changed."""
 
     mode: Mode
 
 
 class OptionsChanged(Struct, frozen=True, gc=False, tag="options_changed"):
-    """The session's options, all of them as they now stand."""
+    """The session's options changed; these are all of them."""
 
     options: Options
 
@@ -76,13 +75,13 @@ class TitleChanged(Struct, frozen=True, gc=False, tag="title_changed"):
 
 
 class ArchiveChanged(Struct, frozen=True, gc=False, tag="archive_changed"):
-    """The session was taken out of the usual lists, or put back."""
+    """The session was archived or restored."""
 
     is_archived: bool
 
 
 class TurnStarted(Struct, frozen=True, gc=False, tag="turn_started"):
-    """A prompt was accepted; where it `goes_on`, the last turn is taken up again, with a prompt or without one."""
+    """A prompt was accepted; a turn that `goes_on` resumes the last one, with a prompt or without."""
 
     turn_id: str
     goes_on: bool = False
@@ -96,9 +95,9 @@ class UserSaid(Struct, frozen=True, gc=False, tag="user_said"):
 
 
 class NoteAdded(Struct, frozen=True, gc=False, tag="note_added"):
-    """The program told the model something, such as the mode now in force; never shown as the user's words.
+    """The program told the model something, such as a new mode; never shown as the user's words.
 
-    Where it `tells_edits`, it says what became of all edits that were judged so far.
+    A note that `tells_edits` says what became of all edits reviewed so far.
     """
 
     text: str
@@ -121,7 +120,7 @@ class ThoughtSaid(Struct, frozen=True, gc=False, tag="thought_said"):
 
 
 class CommandAnswered(Struct, frozen=True, gc=False, tag="command_answered"):
-    """The program's own answer to a slash command; shown, and no part of what the model sees."""
+    """The program's own answer to a slash command; shown, but not part of what the model sees."""
 
     message_id: str
     prompt: str
@@ -129,11 +128,11 @@ class CommandAnswered(Struct, frozen=True, gc=False, tag="command_answered"):
 
 
 class CommandsChanged(Struct, frozen=True, gc=False, tag="commands_changed"):
-    """Other slash commands are offered than before; shown at its moment, and no part of the record."""
+    """The slash commands changed; shown live, not recorded."""
 
 
 class StepEnded(Struct, frozen=True, gc=False, tag="step_ended"):
-    """A model call came to its end; its words are in the events before it, `provider` and `model` are whose."""
+    """A model call ended; its words are in the events before it. `provider` and `model` name who answered."""
 
     message_id: str
     tool_calls: tuple[ToolCall, ...] = ()
@@ -152,7 +151,7 @@ class StepFailed(Struct, frozen=True, gc=False, tag="step_failed"):
 
 
 class CompactionStarted(Struct, frozen=True, gc=False, tag="compaction_started"):
-    """The older part of the history is about to give way to something shorter; `again` where it is tried once more.
+    """A compaction of the history started; `again` for a further attempt.
 
     `why`: so much of the model's `window` is in use, the endpoint said it is `full`, or the user `asked` for it.
     """
@@ -170,11 +169,11 @@ class SummarySaid(Struct, frozen=True, gc=False, tag="summary_said"):
 
 
 class HistoryCompacted(Struct, frozen=True, gc=False, tag="history_compacted"):
-    """What the model sees from now on (`core.shortening`); the record itself keeps everything.
+    """What the model sees from now on (`core.record.compacted_history`); the record keeps everything.
 
-    The first `replaced` messages gave way to `summary`, but for those at the places `carried`. Outcomes of the calls
-    `shortened` are cut to `shortened_characters`. Without a summary nothing else was done. `tokens_before` and
-    `tokens_after` are how full the window was and is, by estimate; the rest is what the summary took, and whose it is.
+    The first `replaced` messages were replaced by `summary`, except those at the indexes `carried`. Outcomes of the
+    calls `shortened` are cut to `shortened_characters`. Without a summary nothing else was done. `tokens_before` and
+    `tokens_after` are the estimated use of the window; the rest is the usage of the summary, and its model.
     """
 
     compaction_id: str
@@ -199,10 +198,10 @@ class CompactionFailed(Struct, frozen=True, gc=False, tag="compaction_failed"):
 
 
 class CallProposed(Struct, frozen=True, gc=False, tag="call_proposed"):
-    """A call is understood: what it is, what it touches, what it would change.
+    """A call was understood: what it is, what it touches, what it would change.
 
-    One that another call makes is `within` that one; the model knows nothing of it but what that call tells. `why` says
-    why a person is asked about it, on the card that is put to them alone.
+    A call that another call makes is `within` that one; the model sees nothing of it but what that call returns.
+    `why` is the reason of a question, only on the card shown to a person.
     """
 
     call_id: str
@@ -223,7 +222,7 @@ class PermissionAsked(Struct, frozen=True, gc=False, tag="permission_asked"):
 
 
 class PermissionAnswered(Struct, frozen=True, gc=False, tag="permission_answered"):
-    """What they answered, the grants that follow, their word, and the SHA-256 of context files they were shown."""
+    """The answer, the grants that follow, the user's comment, and the SHA-256 of context files shown with it."""
 
     call_id: str
     answer: PermissionAnswer
@@ -233,9 +232,9 @@ class PermissionAnswered(Struct, frozen=True, gc=False, tag="permission_answered
 
 
 class CallStarted(Struct, frozen=True, gc=False, tag="call_started"):
-    """A call begins to have effects; recorded before the first of them.
+    """A call is about to have effects; recorded before the first of them.
 
-    `is_repeatable` is its tool's word that doing it twice is as good as doing it once.
+    `is_repeatable`: its tool says that doing it twice is as good as doing it once.
     """
 
     call_id: str
@@ -243,7 +242,7 @@ class CallStarted(Struct, frozen=True, gc=False, tag="call_started"):
 
 
 class CallProgressed(Struct, frozen=True, gc=False, tag="call_progressed"):
-    """The end of a running call's output so far, at most a few kilobytes; or the editor's terminal it runs in."""
+    """The end of a running call's output, at most a few kilobytes; or the editor's terminal that it runs in."""
 
     call_id: str
     text: str = ""
@@ -251,12 +250,10 @@ class CallProgressed(Struct, frozen=True, gc=False, tag="call_progressed"):
 
 
 class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
-    """A call's one outcome. `text` and `parts` are what the model reads; `seen` is what it knows files to hold now.
+    """A call's one outcome. `text` and `parts` are what the model reads; `seen` are the files it now knows.
 
-    `terminal_id` is where the editor showed it live.
-
-    Of a command, `output_characters` is how much of the text it put out itself, where the rest only says how it
-    ended, as the exit code or `signal` do.
+    `terminal_id` is the editor's terminal that showed it live. Of a command, `output_characters` is how much of the
+    text is its own output; the rest only says how it ended, as the exit code or `signal` do.
     """
 
     call_id: str
@@ -275,7 +272,7 @@ class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
 
 
 class EditDrafted(Struct, frozen=True, gc=False, tag="edit_drafted"):
-    """What an edit will be, while the model still writes the call; shown at its moment, and no part of the record.
+    """A draft of an edit that the model is still writing; shown live, not recorded.
 
     `path` is as the model wrote it; without `old_text` the file is written whole.
     """
@@ -288,10 +285,10 @@ class EditDrafted(Struct, frozen=True, gc=False, tag="edit_drafted"):
 
 
 class EditsJudged(Struct, frozen=True, gc=False, tag="edits_judged"):
-    """The user accepted or rejected hunks of edits that were made unasked, in one file (`core.reviews`).
+    """The user accepted or rejected hunks of unasked edits in one file (`core.record.edit_reviews`).
 
-    The hunks lie at `spans` once the review `has_followed` what somebody else made of the file (`followed`, None for no
-    file). `parts` are the rejected ones in words for the model.
+    The hunks lie at `spans` once the review `has_followed` what somebody else made of the file (`followed`, None for
+    no file). `parts` are the rejected ones in words for the model.
     """
 
     path: str
@@ -303,13 +300,13 @@ class EditsJudged(Struct, frozen=True, gc=False, tag="edits_judged"):
 
 
 class PlanChanged(Struct, frozen=True, gc=False, tag="plan_changed"):
-    """The whole plan as it now stands."""
+    """The plan changed; these are all its entries."""
 
     entries: tuple[PlanEntry, ...]
 
 
 class UsageChanged(Struct, frozen=True, gc=False, tag="usage_changed"):
-    """How full the model's window is, in tokens, and what the session has cost so far."""
+    """The use of the model's window, in tokens, and the cost of the session so far."""
 
     used_tokens: int
     window_tokens: int
@@ -317,7 +314,7 @@ class UsageChanged(Struct, frozen=True, gc=False, tag="usage_changed"):
 
 
 class ChildChanged(Struct, frozen=True, gc=False, tag="child_changed"):
-    """A child agent began its work for a call, or ended it: then with the `reason` and what it cost.
+    """A child agent started its work for a call, or ended it: then with the `reason` and its cost.
 
     Its own record is that of the session `child_id`.
     """
@@ -331,7 +328,7 @@ class ChildChanged(Struct, frozen=True, gc=False, tag="child_changed"):
 
 
 class ChildReported(Struct, frozen=True, gc=False, tag="child_reported"):
-    """Something happened in a child agent's session; shown at its moment, and no part of this record but of that."""
+    """An event of a child agent's session; shown live, recorded only there."""
 
     child_id: str
     event: "Event"
@@ -345,7 +342,7 @@ class Noticed(Struct, frozen=True, gc=False, tag="noticed"):
 
 
 class TurnEnded(Struct, frozen=True, gc=False, tag="turn_ended"):
-    """Why a turn stopped, by name, and in a sentence for the user where it was not simply done; what it used.
+    """A turn ended: the reason, a sentence for the user unless it was simply done, and its usage.
 
     `cost_usd` is None where no price is known.
     """

@@ -1,7 +1,4 @@
-"""What was said: the history a model is shown.
-
-Knows: parts, messages, tool calls. Does not know: any vendor's wire format, nor the editor's.
-"""
+"""The messages of a history, and requests to a model."""
 
 from collections.abc import Iterable
 from typing import Final, Literal
@@ -41,7 +38,7 @@ Part = TextPart | ImagePart | LinkPart | ResourcePart
 
 
 def words_in(parts: Iterable[Part], seam: str = "") -> str:
-    """Return what some parts say in words alone, without what was sent along."""
+    """Return the words of some parts, without attachments."""
     return seam.join(part.text for part in parts if isinstance(part, TextPart))
 
 
@@ -50,10 +47,11 @@ UNNAMED: Final = "tool_call"
 
 
 class ToolCall(Struct, frozen=True, gc=False, omit_defaults=True):
-    """One call as the model wrote it; `arguments` is its JSON text, not yet believed.
+    """One call as the model wrote it; `arguments` is its JSON text, not yet validated.
 
-    `signature` is what some vendors sign a call with and want back beside it. In a record `id` is our own, unique over
-    all sessions, and `vendor_id` the model's, which only the model is shown. Earlier versions recorded `id` alone.
+    `signature` is what some vendors sign a call with and want back beside it. In a record `id` is our own, unique
+    over all sessions, and `vendor_id` the model's, which only the model is shown. Earlier versions recorded `id`
+    alone.
     """
 
     id: str
@@ -66,8 +64,8 @@ class ToolCall(Struct, frozen=True, gc=False, omit_defaults=True):
 class Thought(Struct, frozen=True, gc=False, omit_defaults=True):
     """Reasoning that some vendors want back word for word, with their signature.
 
-    `vendor` names the wire format it was had in, empty where any may have it: nobody else understands a signature.
-    `id` is the vendor's own name for it. `after_calls` counts the message's calls that came before it.
+    `vendor` names the wire format that it came in, empty where any will do: nobody else understands a signature. `id`
+    is the vendor's own name for it. `after_calls` counts the message's calls that came before it.
     """
 
     text: str
@@ -78,14 +76,14 @@ class Thought(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class UserMessage(Struct, frozen=True, gc=False, tag="user"):
-    """What was put to the model: the user's own words, a note of the program's, or a summary of what was before."""
+    """A message to the model: the user's own words, a note of the program's, or a summary."""
 
     parts: tuple[Part, ...]
     origin: Literal["user", "program", "summary"] = "user"
 
 
 class AssistantMessage(Struct, frozen=True, gc=False, tag="assistant"):
-    """What the model answered in one step."""
+    """The model's answer in one step."""
 
     text: str = ""
     thoughts: tuple[Thought, ...] = ()
@@ -93,7 +91,7 @@ class AssistantMessage(Struct, frozen=True, gc=False, tag="assistant"):
 
 
 class ToolMessage(Struct, frozen=True, gc=False, tag="tool"):
-    """What came of one call; every call has exactly one. `parts` come with the text, such as pictures."""
+    """The outcome of one call; every call has exactly one. `parts` come with the text, such as pictures."""
 
     call_id: str
     name: str
@@ -114,7 +112,7 @@ class Usage(Struct, frozen=True, gc=False):
 
     @property
     def total_tokens(self) -> int:
-        """What was sent and answered together."""
+        """Tokens sent and answered."""
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -127,11 +125,11 @@ class Usage(Struct, frozen=True, gc=False):
 
 FinishReason = Literal["stop", "tool_calls", "length", "refusal"]
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-"""How much a model reasons before it answers, least first. No model has all levels; see `models.catalog`."""
+"""How much a model reasons before it answers, least first. No model has all levels."""
 
 
 class ToolSchema(Struct, frozen=True):
-    """A tool as a model is told of it; `parameters` is a JSON Schema object."""
+    """A tool as it is described to a model; `parameters` is a JSON Schema object."""
 
     name: str
     description: str
@@ -165,7 +163,7 @@ class ThoughtFragment(Struct, frozen=True):
 
 
 class CallFragment(Struct, frozen=True):
-    """Some characters of a tool call's arguments, as they arrive; `key` tells the calls of one answer apart."""
+    """Some characters of a tool call's arguments, as they arrive; `key` identifies the call within its answer."""
 
     key: str
     name: str

@@ -1,1 +1,1 @@
-"""What touches the outside: a module a family of ports, with the values they take and return."""
+"""The ports to the outside, a module a family, with the values they take and return."""

@@ -1,8 +1,4 @@
-"""What the files of a workspace were before and after a turn: values, and the seam behind which it is kept.
-
-Knows: checkpoints, what changed between two of them, what came of restoring one. Does not know: how anything is kept,
-or who asks for it.
-"""
+"""Checkpoints: the files of a workspace before and after a turn."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -13,7 +9,7 @@ from hermes_acp.core.errors import WorkspaceError
 
 
 class CheckpointError(WorkspaceError):
-    """What a turn changes cannot be kept, or what was kept cannot be had; the work itself goes on."""
+    """A checkpoint cannot be taken or read; the work itself goes on."""
 
     code = "checkpoint_trouble"
 
@@ -27,10 +23,10 @@ class FileChange(Struct, frozen=True):
 
 
 class Checkpoint(Struct, frozen=True):
-    """What one turn changed, or an undo: then `undoes` names the checkpoints whose changes it took back.
+    """What one turn changed, or an undo: then `undoes` names the checkpoints whose changes it reverted.
 
-    `is_torn`: its process ended before the state after the turn was kept. `left_out` are files that are in it by name
-    alone, such as those too large. `undone_by` is the checkpoint that took this one back, empty for one that holds.
+    `is_torn`: its process ended before the state after the turn was kept. `left_out` are files that it only names,
+    such as those too large. `undone_by` is the checkpoint that reverted this one, empty for none.
     """
 
     id: str
@@ -47,7 +43,7 @@ class Checkpoint(Struct, frozen=True):
 
 
 class CheckpointEntry(Struct, frozen=True):
-    """That there is a checkpoint, without what it changed."""
+    """A checkpoint in a list, without what it changed."""
 
     id: str
     turn_id: str
@@ -56,7 +52,7 @@ class CheckpointEntry(Struct, frozen=True):
 
 
 class FileTexts(Struct, frozen=True):
-    """A file (absolute) before and after, None where it was not there; `is_binary` where either is no text."""
+    """A file (absolute) before and after, None where it did not exist; `is_binary` where either is no text."""
 
     path: str
     old_text: str | None = None
@@ -72,9 +68,9 @@ class UndoConflict(Struct, frozen=True):
 
 
 class RestoreResult(Struct, frozen=True):
-    """What came of it: the files put back, those in the way, and the checkpoint that undoes it (empty for none).
+    """The result of a restore: the files restored, the conflicts, and the checkpoint that undoes it (empty for none).
 
-    `taken_back` are the checkpoints whose changes were meant, the newest first.
+    `taken_back` are the checkpoints whose changes were to be reverted, the newest first.
     """
 
     restored: tuple[str, ...] = ()
@@ -84,17 +80,17 @@ class RestoreResult(Struct, frozen=True):
 
     @property
     def is_refused(self) -> bool:
-        """Whether nothing was done, as something was in the way."""
+        """Whether nothing was done because of a conflict."""
         return bool(self.conflicts) and not self.restored
 
     @property
     def turns(self) -> tuple[Checkpoint, ...]:
-        """What was taken back of turns."""
+        """The reverted checkpoints that were turns."""
         return tuple(each for each in self.taken_back if each.kind == "turn")
 
 
 class CheckpointContext(Struct, frozen=True):
-    """When a checkpoint is taken: in which turn of which session, of which folders (absolute), under which title."""
+    """The turn, session and folders (absolute) of a checkpoint, and its title."""
 
     session_id: str
     turn_id: str
@@ -103,16 +99,16 @@ class CheckpointContext(Struct, frozen=True):
 
 
 class Checkpoints(Protocol):
-    """Where the states of workspaces are kept. Every method raises CheckpointError."""
+    """The store of checkpoints. Every method raises CheckpointError."""
 
     def expect(self, roots: Sequence[str]) -> None:
-        """Get ready for a checkpoint of these folders soon; costs nothing now."""
+        """Prepare for a checkpoint of these folders soon; returns at once."""
         ...
 
     async def open(self, occasion: CheckpointContext, touched: Sequence[str]) -> str:
-        """Keep the state before a turn's first change and give the checkpoint's id.
+        """Keep the state before a turn's first change and return the checkpoint's ID.
 
-        `touched` are files (absolute) that will change, and are kept even where ignore files name them.
+        `touched` are files (absolute) that will change; they are kept even where ignore files name them.
         """
         ...
 
@@ -121,5 +117,5 @@ class Checkpoints(Protocol):
         ...
 
     async def close(self, checkpoint_id: str, touched: Sequence[str]) -> tuple[FileChange, ...]:
-        """Keep the state after the turn and give what it changed; a turn that changed nothing leaves no checkpoint."""
+        """Keep the state after the turn and return its changes; without changes no checkpoint is left."""
         ...

@@ -24,7 +24,7 @@ class TaskDelegator(Protocol):
     async def run_tasks(
         self, delegated_tasks: Sequence[DelegatedTask], tools: Sequence[str] | None, progress: Progress
     ) -> Sequence[Result]:
-        """Let a child agent of its own carry out each errand, and give what each answered.
+        """Have a child agent carry out each task, and return what each answered.
 
         `tools` are the only ones they may use; None is all that a child may have. Raises BadRequest.
         """
@@ -32,16 +32,16 @@ class TaskDelegator(Protocol):
 
 
 class ChildJournal(Journal, Protocol):
-    """A journal that is given up when its child agent is done."""
+    """A journal that is closed when its child agent is done."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close it."""
         ...
 
 
 class ChildRecords(Protocol):
-    """Where child agents keep their records."""
+    """The store of child agents' records."""
 
     async def begin(self, parent: Record) -> tuple[ChildJournal, Record]:
-        """Begin the record of a session's new child; a cancel loses nothing that was begun. Raises StorageError."""
+        """Create the record of a session's new child; a cancel loses no record. Raises StorageError."""
         ...

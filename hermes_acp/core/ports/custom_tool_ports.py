@@ -1,7 +1,4 @@
-"""What is handed through the seam behind which the agent writes tools of its own, and the seam.
-
-Knows: changes and what they would make, as plain values. Does not know: where tools lie, what makes a file one.
-"""
+"""Custom tools that the agent writes: changes, previews and the port that makes them."""
 
 from typing import Literal, Protocol
 
@@ -13,10 +10,10 @@ ToolScope = Literal["user", "workspace"]
 
 
 class ToolChange(Struct, frozen=True):
-    """One change of a tool, and why it is made.
+    """One change of a tool, and its reason.
 
-    `text` is the whole file, or what takes the place of `old_text` in it; `version` is the one to go back to, 0 for the
-    one before. `scope` is whose a new tool is.
+    `text` is the whole file, or what replaces `old_text` in it; `version` is the one to roll back to, 0 for the one
+    before. `scope` says whose a new tool is.
     """
 
     action: Literal["create", "patch", "rollback", "delete"]
@@ -29,7 +26,7 @@ class ToolChange(Struct, frozen=True):
 
 
 class ToolPreview(Struct, frozen=True):
-    """What a change would make of a tool's file, which is in the state `state` now; `abilities` for people."""
+    """What a change would make of a tool's file, whose present state is `state`; `abilities` for people."""
 
     scope: ToolScope
     state: str
@@ -38,12 +35,12 @@ class ToolPreview(Struct, frozen=True):
 
 
 class ToolWorkshop(Protocol):
-    """Where the agent writes tools, by the folder it works in."""
+    """The editor of custom tools, by the folder the agent works in."""
 
     async def preview(self, cwd: str, change: ToolChange) -> ToolPreview:
-        """Show what a change would make of a tool. Raises BadRequest for one that cannot be made, with all faults."""
+        """Show what a change would make of a tool. Raises BadRequest, with every fault."""
         ...
 
     async def change(self, cwd: str, change: ToolChange, preview: ToolPreview, session_id: str) -> str:
-        """Make the very change that was shown, and say what came of it. Raises BadRequest, StorageError."""
+        """Make the previewed change, and describe the result. Raises BadRequest, StorageError."""
         ...

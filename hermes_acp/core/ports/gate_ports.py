@@ -1,4 +1,4 @@
-"""Whoever can be asked, and their answers."""
+"""The port to the person who can be asked, and their answers."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -12,9 +12,9 @@ from hermes_acp.core.proposals import Question, Reply
 
 
 class PermissionResponse(Struct, frozen=True):
-    """An answer with more to it: a word that goes with it, and what files shall be made into instead, by their paths.
+    """An answer with a comment, and with the texts that files shall have instead, by path.
 
-    `left_out` says by path which parts of what was proposed are not wanted, in words for the model.
+    `left_out` says by path which parts of the proposal are not wanted, in words for the model.
     """
 
     answer: PermissionAnswer
@@ -24,10 +24,10 @@ class PermissionResponse(Struct, frozen=True):
 
 
 class PermissionScope(Struct, frozen=True):
-    """What an answer for good would be remembered for, in words; empty where none would be.
+    """What a lasting answer would be remembered for, in words; empty where it would not be.
 
-    `session` holds until the session ends, `workspace` for whatever is later opened in its folder. `manner` says how
-    what was allowed runs then.
+    `session` holds until the session ends, `workspace` for every later session in its folder. `manner` says how what
+    was allowed runs then.
     """
 
     session: str = ""
@@ -36,14 +36,14 @@ class PermissionScope(Struct, frozen=True):
 
 
 class Gate(Protocol):
-    """Whoever can be asked: for permission, and for what only they know."""
+    """Whoever can be asked, for permission or for what only they know."""
 
     async def ask(
         self, call: CallProposed, *, permission_scope: PermissionScope
     ) -> PermissionAnswer | PermissionResponse:
         """Put one call to a person and wait as long as it takes; `unavailable` where nobody can be asked.
 
-        Answers for good are offered as far as `permission_scope` says what they would be remembered for.
+        Lasting answers are offered as far as `permission_scope` says what they would be remembered for.
         """
         ...
 

@@ -10,19 +10,19 @@ from hermes_acp.core.messages import ModelEvent, ModelRequest
 
 
 class Provider(Protocol):
-    """A way to one vendor's models."""
+    """A vendor's models."""
 
     name: str
 
     def stream(self, request: ModelRequest) -> AbstractAsyncContextManager[AsyncIterator[ModelEvent]]:
-        """Open one step; fragments in order, then exactly one ModelReply. Raises ModelError and its kin."""
+        """Open one step: fragments in order, then exactly one ModelReply. Raises ModelError and its kin."""
         ...
 
 
 class ModelInfo(Struct, frozen=True):
-    """What is known of a model: its window in tokens and prices in dollars a million tokens, where known.
+    """What is known of a model: its window in tokens, and its prices in dollars per million tokens.
 
-    One that `sees` is known to take pictures.
+    `sees`: it is known to accept pictures.
     """
 
     window_tokens: int

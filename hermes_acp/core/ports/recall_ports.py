@@ -8,11 +8,11 @@ from hermes_acp.core.event_types import Speaker
 
 
 class RecallQuery(Struct, frozen=True):
-    """A search in what was said: words that must all be there, "phrases", begins*, either OR other.
+    """A search in earlier sessions: words that must all occur, "phrases", begins*, either OR other.
 
-    `cwd` keeps to the sessions of one working directory, `excluded` passes over one session. What was written since
-    the last search is read first, for at most `max_wait_s` seconds; None reads all of it. `by_meaning` also finds what
-    says the like in other words, where there is a model for that.
+    `cwd` limits it to the sessions of one working directory, `excluded` leaves out one session. What was written
+    since the last search is read first, for at most `max_wait_s` seconds; None reads all of it. `by_meaning` also
+    finds similar texts, where there is an embedding model.
     """
 
     text: str
@@ -24,9 +24,9 @@ class RecallQuery(Struct, frozen=True):
 
 
 class SearchHit(Struct, frozen=True):
-    """One passage that was found: whose, at which place of which session, and its part around the words.
+    """A passage that was found: its session, its position, and the part around the words.
 
-    In the snippet each word looked for is between the characters 0x02 and 0x03. `updated_at` is the session's, in
+    In the snippet each word searched for is between the characters 0x02 and 0x03. `updated_at` is the session's, in
     seconds since the epoch.
     """
 
@@ -40,9 +40,9 @@ class SearchHit(Struct, frozen=True):
 
 
 class SearchResults(Struct, frozen=True):
-    """What a search found, the best first, and how many sessions have words that were not read yet.
+    """What a search found, the best first, and how many sessions were not indexed yet.
 
-    `note` says what was left out of it, if anything was.
+    `note` says what was left out, if anything was.
     """
 
     found: tuple[SearchHit, ...]
@@ -51,7 +51,7 @@ class SearchResults(Struct, frozen=True):
 
 
 class Recall(Protocol):
-    """What was ever said in the sessions of this home."""
+    """Search in the sessions of this home."""
 
     async def search(self, asked: RecallQuery) -> SearchResults:
         """Find passages. Raises BadRequest for a query without a word, StorageError."""

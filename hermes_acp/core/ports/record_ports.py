@@ -1,4 +1,4 @@
-"""The durable record of a session, and whoever watches it."""
+"""The durable record of a session, and its audiences."""
 
 from typing import Protocol
 
@@ -9,21 +9,21 @@ class Journal(Protocol):
     """The durable record of one session."""
 
     def append(self, event: AnyEvent) -> AnyEvent:
-        """Write one event and give it as it was written; it then outlives this process. Raises StorageError."""
+        """Write one event and return it as it was written; it then survives this process. Raises StorageError."""
         ...
 
     async def settle(self) -> None:
-        """Make what was appended outlive the machine too (fsync)."""
+        """Make what was appended survive a crash of the machine (fsync)."""
         ...
 
 
 class Audience(Protocol):
-    """Whoever watches a session; shown only what is already recorded."""
+    """An observer of a session; shown only what is already recorded."""
 
     def show(self, event: Event) -> None:
         """Take one event; never blocks."""
         ...
 
     async def drained(self) -> None:
-        """Wait while this watcher is too far behind."""
+        """Wait while this audience is too far behind."""
         ...

@@ -20,17 +20,17 @@ class Ids(Protocol):
     """Fresh identifiers, injected so that tests own them."""
 
     def fresh(self, kind: str) -> str:
-        """Return a new id such as `turn_…` for kind `turn`."""
+        """Return a new ID such as `turn_…` for kind `turn`."""
         ...
 
 
 StartTask = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
-"""Lets some work go on beside everything else, in a task that somebody else owns."""
+"""Starts some work in the background, in a task that somebody else owns."""
 
 
 class Log(Protocol):
-    """What the program decided and why, for whoever looks into it later; no part of any session."""
+    """The decision log: what the program decided and why; not part of any session."""
 
     def note(self, what: str, **facts: str | float | None) -> None:
-        """Write down one decision by names and numbers: no secret, no words of a conversation."""
+        """Record one decision by names and numbers: no secret, no words of a conversation."""
         ...

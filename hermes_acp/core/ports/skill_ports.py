@@ -1,4 +1,4 @@
-"""Skills: what can be read of them, how they are changed, how their use is counted."""
+"""Skills: reading, changing, suggesting them, and counting their use."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -10,9 +10,9 @@ from hermes_acp.core.ports.workspace_ports import Workspace
 
 
 class SkillContent(Struct, frozen=True):
-    """A skill's text, or another file of it; `place` says where it lies, for people, `cut_out` what the scanner took.
+    """A skill's text, or another file of it; `place` says where it is, `cut_out` what the scanner removed.
 
-    `files` are what else lies in its `folder` (absolute), by path within it.
+    `files` are the other files in its `folder` (absolute), by path within it.
     """
 
     name: str
@@ -27,10 +27,10 @@ SkillScope = Literal["user", "workspace"]
 
 
 class SkillChange(Struct, frozen=True):
-    """One change of a skill, and why it is made.
+    """One change of a skill, and its reason.
 
-    `text` is what is written: a whole file, or what takes the place of `old_text` in one. `file` is the one that is
-    meant, by its path in the skill's folder; without one it is the SKILL.md. `scope` is whose a new skill is.
+    `text` is what is written: a whole file, or what replaces `old_text` in one. `file` is a path in the skill's
+    folder; empty is the SKILL.md. `scope` says whose a new skill is.
     """
 
     action: Literal["create", "patch", "write_file", "remove_file", "delete"]
@@ -43,7 +43,7 @@ class SkillChange(Struct, frozen=True):
 
 
 class SkillPreview(Struct, frozen=True):
-    """What a change would make of a skill's folder (absolute), which is in the state `state` now.
+    """What a change would make of a skill's folder (absolute), whose present state is `state`.
 
     `written` and `removed` are files by their absolute paths, `warnings` what whoever decides should know.
     """
@@ -58,49 +58,49 @@ class SkillPreview(Struct, frozen=True):
 
 
 class Skills(Protocol):
-    """The skills there are, by the folder somebody works in."""
+    """The available skills, by working directory."""
 
     def place(self, workspace: Workspace) -> str:
-        """Return the folder of this machine whose skills count for a workspace; its own may be on another one."""
+        """Return the folder of this machine whose skills count for a workspace, which may be on another machine."""
         ...
 
     async def names(self, cwd: str) -> tuple[str, ...]:
-        """List them, each with what it is for."""
+        """List the skills, each with what it is for."""
         ...
 
     async def find(self, cwd: str, words: str) -> tuple[str, ...]:
-        """List those that hold any of the words, the best first. Raises BadRequest where there is no word."""
+        """List the skills that contain any of the words, the best first. Raises BadRequest where there is no word."""
         ...
 
     async def open(self, cwd: str, name: str, file: str = "") -> SkillContent:
-        """Return a skill's text, or another file of it. Raises BadRequest, with what there is instead."""
+        """Return a skill's text, or another file of it. Raises BadRequest, which lists what there is."""
         ...
 
 
 class SkillUsageLog(Protocol):
-    """Whoever counts how skills do."""
+    """The log of how skills are used."""
 
     def note(self, session_id: str, name: str, folder: str) -> None:
-        """Take down that a session's turn uses a skill, whose folder is absolute."""
+        """Record that a session's turn uses a skill, whose folder is absolute."""
         ...
 
 
 class SkillWorkshop(Protocol):
-    """Where the agent writes skills, by the folder it works in."""
+    """The editor of skills, by the folder the agent works in."""
 
     async def preview(self, cwd: str, change: SkillChange) -> SkillPreview:
-        """Show what a change would make of a skill. Raises BadRequest for one that cannot be made."""
+        """Show what a change would make of a skill. Raises BadRequest."""
         ...
 
     async def change(self, cwd: str, change: SkillChange, state: str, session_id: str) -> str:
-        """Make a change of the very skill that was in that state, and say what came of it.
+        """Change a skill that is still in the previewed state, and describe the result.
 
         Raises BadRequest, StorageError.
         """
         ...
 
     async def report(self, cwd: str, name: str, session_id: str) -> str:
-        """Take down that a skill did not work, and say what follows. Raises BadRequest."""
+        """Record that a skill did not work, and say what follows. Raises BadRequest."""
         ...
 
 
@@ -112,16 +112,16 @@ class SkillSuggestion(Struct, frozen=True):
 
 
 class SkillSuggester(Protocol):
-    """Whoever knows which skills fit a prompt."""
+    """Finds skills that fit a prompt."""
 
     def look(self, session_id: str, workspace: Workspace, prompt: str) -> None:
-        """Begin to find out, beside whatever else goes on."""
+        """Start a search in the background."""
         ...
 
     async def fitting(self, session_id: str, max_wait_s: float) -> Sequence[SkillSuggestion]:
-        """Return what was found and not told in this session yet, after waiting for at most so long."""
+        """Return the skills found and not yet suggested in this session, after waiting at most `max_wait_s`."""
         ...
 
     def forget(self, session_id: str) -> None:
-        """Find out nothing more for a session that closes."""
+        """Drop the search of a session that closes."""
         ...

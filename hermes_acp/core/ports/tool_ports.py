@@ -19,7 +19,7 @@ class Tool(Protocol):
 
     @property
     def tool_metadata(self) -> ToolMetadata:
-        """What it says of all its calls."""
+        """What the tool declares of all its calls."""
         ...
 
     @property
@@ -37,7 +37,7 @@ class Tool(Protocol):
 
 
 class PromptTemplate(Protocol):
-    """A prompt somebody wrote beforehand, which a user calls for by name; `hint` says what goes behind the name.
+    """A prompt written beforehand that a user calls by name; `hint` describes what follows the name.
 
     `brings` are the untrusted sources that its words come from.
     """
@@ -53,7 +53,7 @@ class PromptTemplate(Protocol):
 
 
 class ResourceLibrary(Protocol):
-    """Things that can be read at one place elsewhere, such as the resources of an MCP server."""
+    """Resources of one place elsewhere, such as those of an MCP server."""
 
     @property
     def name(self) -> str:
@@ -61,45 +61,43 @@ class ResourceLibrary(Protocol):
         ...
 
     async def contents(self, progress: Progress) -> Result:
-        """List what there is."""
+        """List the resources."""
         ...
 
     async def read(self, uri: str, progress: Progress) -> Result:
-        """Read one thing."""
+        """Read one resource."""
         ...
 
 
 class ToolSource(Protocol):
-    """Further tools that come and go, such as those of MCP servers, and what comes with them."""
+    """Further tools that come and go, such as those of MCP servers, with their prompts and resources."""
 
     async def run(self) -> None:
-        """Be at work until closed or cancelled; whoever owns the source runs this once."""
+        """Run until closed or cancelled; the owner of the source calls this once."""
         ...
 
     def tools(self) -> Mapping[str, Tool]:
-        """Return what can be used now, by name; costs nothing."""
+        """Return the available tools by name; costs nothing."""
         ...
 
     def templates(self) -> Mapping[str, PromptTemplate]:
-        """Return the prompts that can be called for now, by name; costs nothing."""
+        """Return the available prompts by name; costs nothing."""
         ...
 
     def libraries(self) -> Mapping[str, ResourceLibrary]:
-        """Return the places where something can be read now, by a short name; costs nothing."""
+        """Return the available resources by a short name; costs nothing."""
         ...
 
     def news(self) -> Sequence[str]:
-        """Return sentences the user should read, as things stand; a session tells each once for as long as it
-        stands.
-        """
+        """Return sentences for the user on the present state; a session shows each once while it stands."""
         ...
 
     async def settled(self) -> None:
-        """Wait until it is known of everything here whether it can be used."""
+        """Wait until it is known of everything here whether it is available."""
         ...
 
     async def close(self) -> None:
-        """End the work and wait for its end; also before it began."""
+        """Stop the work and wait for its end; also before it started."""
         ...
 
 
@@ -107,12 +105,12 @@ class ToolCaller(Protocol):
     """The tools of the turn that a call belongs to."""
 
     def names(self, progress: Progress) -> tuple[str, ...]:
-        """List what can be called."""
+        """List the tools that can be called."""
         ...
 
     async def call(self, name: str, arguments: str, progress: Progress) -> Result:
-        """Make one call within the call that `progress` is of: judged, asked about and shown like any other.
+        """Make a call within the call of `progress`; it is checked, asked about and shown like any other.
 
-        `arguments` are JSON. Whatever goes wrong is the result.
+        `arguments` are JSON. Any failure is the result.
         """
         ...

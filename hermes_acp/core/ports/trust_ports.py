@@ -1,7 +1,6 @@
-"""What a workspace contains that its user has to trust first, and what users settled beforehand.
+"""What a workspace contains that its user must trust first, and what users settled beforehand.
 
-Knows: the kinds of such things, that each is bound to its content, the seams behind which it is kept. Does not know:
-where any of it lies, who is asked.
+Trust is bound to content: a changed item is a new one.
 """
 
 from collections.abc import Sequence
@@ -19,9 +18,10 @@ REJECTED: Final = "rejected_context_file"
 
 
 class TrustItem(Struct, frozen=True):
-    """One thing of a workspace that could run code or loosen policy, as it is now.
+    """An item of a workspace that could run code or loosen policy, as it is now.
 
-    `digest` is of everything that decides what it does; `about` shows a person what that is, such as its command line.
+    `digest` is of everything that decides what it does; `about` shows a person what that is, such as its command
+    line.
     """
 
     kind: TrustKind
@@ -31,7 +31,7 @@ class TrustItem(Struct, frozen=True):
 
 
 class TrustedItem(Struct, frozen=True):
-    """What a user trusted: this very content, and nothing else under that name. With the kind REJECTED: did not."""
+    """An item that a user trusted: this very content. With the kind REJECTED, one that they did not trust."""
 
     kind: str
     name: str
@@ -39,10 +39,10 @@ class TrustedItem(Struct, frozen=True):
 
 
 class WorkspacePolicyStore(Protocol):
-    """What users settled beforehand for one workspace and another, by its working directory; costs next to nothing."""
+    """Rules and grants for each workspace, by its working directory; costs next to nothing."""
 
     def rules(self, place: str) -> Sequence[Rule]:
-        """Return the rules that hold there beside the user's own: those of the workspace itself, as far as trusted."""
+        """Return the rules there beside the user's own: those of the workspace, as far as trusted."""
         ...
 
     def grants(self, place: str) -> Sequence[Grant]:
@@ -50,13 +50,13 @@ class WorkspacePolicyStore(Protocol):
         ...
 
     def remember(self, place: str, grants: Sequence[Grant]) -> None:
-        """Keep standing answers for later sessions there. Raises StorageError."""
+        """Store grants for later sessions there. Raises StorageError."""
         ...
 
 
 class Trust(Protocol):
-    """What of a workspace's own its user trusts."""
+    """What users trust of their workspaces."""
 
     def is_trusted(self, place: str, item: TrustItem) -> bool:
-        """Return whether a thing may be used that runs code or loosens policy: this very content of it."""
+        """Return whether this very content of an item may be used."""
         ...

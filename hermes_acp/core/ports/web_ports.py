@@ -7,9 +7,9 @@ from msgspec import Struct
 
 
 class Page(Struct, frozen=True):
-    """A web page as text; `url` is where it was found in the end, `is_cut` tells that there is more of it.
+    """A web page as text; `url` is the final address, `is_cut` says that there is more of it.
 
-    One that only leads elsewhere, to where nobody went, has no text but `moved_to` and, in `note`, why not.
+    A redirect that was not followed has no text but `moved_to` and, in `note`, why not.
     """
 
     url: str
@@ -21,7 +21,7 @@ class Page(Struct, frozen=True):
 
 
 class WebSearchHit(Struct, frozen=True):
-    """One page a search engine found; `date` as the engine writes it, empty where unknown."""
+    """One result of a web search; `date` as the engine writes it, empty where unknown."""
 
     title: str
     url: str
@@ -30,9 +30,9 @@ class WebSearchHit(Struct, frozen=True):
 
 
 class BrowserAction(Struct, frozen=True):
-    """One thing to do in a browser: `ref` names an element of the last snapshot, `text` is what to type.
+    """One action in a browser: `ref` names an element of the last snapshot, `text` is what to type.
 
-    A `key` is pressed after typing. Where `sees_private`, the address itself may be one of this machine's network.
+    A `key` is pressed after typing. With `sees_private` the address may be in this machine's private network.
     """
 
     kind: Literal["navigate", "snapshot", "click", "type", "screenshot", "back", "close"]
@@ -44,10 +44,10 @@ class BrowserAction(Struct, frozen=True):
 
 
 class BrowserSnapshot(Struct, frozen=True):
-    """What a browser shows: its page as a tree of elements with refs; `image` is a PNG where one was asked for.
+    """The page in a browser as a tree of elements with refs; `image` is a PNG where one was asked for.
 
-    `notes` are sentences on what happened meanwhile, such as a navigation that was refused; pages have a say in their
-    words. `trouble` says why nothing is shown.
+    `notes` are sentences on what happened meanwhile, such as a refused navigation; pages influence their words.
+    `trouble` says why nothing is shown.
     """
 
     url: str = ""
@@ -62,11 +62,11 @@ class WebFetcher(Protocol):
     """The pages of the web."""
 
     def require_public(self, url: str) -> None:
-        """Refuse a URL that itself says that it leads to a private address. Raises BadRequest, WorkspaceError."""
+        """Refuse a URL that leads to a private address. Raises BadRequest, WorkspaceError."""
         ...
 
     async def fetch(self, url: str, may_redirect: Callable[[str, str], bool]) -> Page:
-        """Fetch a page's text; a redirect to another host is followed only where `may_go_on(host, url)` says so.
+        """Fetch a page's text; follow a redirect to another host only where `may_redirect(host, url)` is true.
 
         Raises BadRequest, WorkspaceError.
         """
@@ -74,7 +74,7 @@ class WebFetcher(Protocol):
 
 
 class SearchEngine(Protocol):
-    """A search engine of the user's choice."""
+    """The web search engine that the user chose."""
 
     @property
     def name(self) -> str:
@@ -92,10 +92,10 @@ class SearchEngine(Protocol):
 
 
 class Scanner(Protocol):
-    """Whoever looks through foreign text for what attacks its reader."""
+    """The injection scanner for text from others."""
 
     def clean(self, text: str) -> str:
-        """Return the text with such passages taken out and marked. Costs time linear in its length."""
+        """Return the text with injected passages removed and marked. Takes time linear in its length."""
         ...
 
 
@@ -105,8 +105,8 @@ class Browser(Protocol):
     async def act(
         self, session_id: str, act: BrowserAction, may_redirect: Callable[[str, str], bool]
     ) -> BrowserSnapshot:
-        """Do one thing in the session's browser, and give what it shows then.
+        """Do one action in the session's browser, and return what it shows then.
 
-        The page may lead to another host only where `may_go_on(host, url)` says so. Raises WorkspaceError.
+        The page may navigate to another host only where `may_redirect(host, url)` is true. Raises WorkspaceError.
         """
         ...

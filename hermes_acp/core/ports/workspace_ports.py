@@ -16,9 +16,9 @@ class DirectoryEntry(Struct, frozen=True):
 
 
 class SearchMatch(Struct, frozen=True):
-    """One line a search found, or one around it (`is_context`); lines count from 1.
+    """One line that a search found, or a line of context (`is_context`); lines count from 1.
 
-    Of a search for files or counts there is one match a file, of line 0, with its `count` of lines.
+    A search for files or counts has one match a file, with line 0 and its `count` of lines.
     """
 
     path: str
@@ -71,9 +71,9 @@ class FileChunk(Struct, frozen=True):
 
 
 class Command(Struct, frozen=True):
-    """A shell command, where to run it (absolute), and after how many seconds to kill it.
+    """A shell command, its working directory (absolute), and the seconds after which it is killed.
 
-    One that `is_quiet` is the program's own and shown in no terminal. `variables` go over those it would have.
+    `is_quiet`: it is the program's own and shown in no terminal. `variables` override the environment.
     """
 
     line: str
@@ -85,15 +85,15 @@ class Command(Struct, frozen=True):
 
     @property
     def must_be_confined(self) -> bool:
-        """Return whether it runs in a sandbox or not at all."""
+        """Whether it runs in a sandbox or not at all."""
         return self.confinement in ("must", "read_only")
 
 
 class CommandResult(Struct, frozen=True):
-    """How a command ended: output bounded to head and tail, exit code or None when killed, and why.
+    """How a command ended: output bounded to head and tail, and the exit code or None when killed.
 
-    `signal` is the name of the one that killed it, where that was told instead of a code. `left_running` when
-    something that it started goes on.
+    `signal` is the name of the signal that killed it, where that is known instead of a code. `left_running`:
+    something that it started is still running.
     """
 
     output: str
@@ -104,7 +104,7 @@ class CommandResult(Struct, frozen=True):
 
 
 class OutputSnapshot(Struct, frozen=True):
-    """What a live process put out since the last look, and how it ended if it did; the end has no output of its own."""
+    """The output of a live process since the last read, and its result once it has ended."""
 
     output: str
     end: CommandResult | None = None
@@ -122,9 +122,9 @@ class FileDiagnostic(Struct, frozen=True):
 
 
 class Files(Protocol):
-    """The folders a session may touch, on this machine or, where it `is_remote`, on another. All paths are absolute.
+    """The folders a session may touch, on this machine or (`is_remote`) on another. All paths are absolute.
 
-    Files are read and changed by their paths as `locate` gave them: no link that came since is followed.
+    Files are read and changed by the paths that `locate` returns: links that appear later are not followed.
     """
 
     cwd: str
@@ -132,7 +132,7 @@ class Files(Protocol):
     is_remote: bool
 
     def locate(self, path: str) -> str:
-        """Resolve a path, relative ones from cwd, links followed. Raises OutsideRoots."""
+        """Resolve a path: relative to cwd, links followed. Raises OutsideRoots."""
         ...
 
     async def read(self, path: str) -> bytes | None:
@@ -140,9 +140,7 @@ class Files(Protocol):
         ...
 
     async def read_for_edit(self, path: str) -> bytes | None:
-        """Return the same as `read`, or raise EditorStateUnknown where unsaved changes may exist that cannot be
-        seen.
-        """
+        """Return the same as `read`. Raises EditorStateUnknown where unsaved changes cannot be ruled out."""
         ...
 
     async def write(self, path: str, content: bytes) -> None:
@@ -150,11 +148,11 @@ class Files(Protocol):
         ...
 
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
-        """Return a part of a file however large, as it is stored: unsaved changes do not count."""
+        """Return a part of a file of any size, as it is stored, without unsaved changes."""
         ...
 
     async def remove(self, path: str) -> None:
-        """Take a file away. Raises WorkspaceError for what is none, such as a folder."""
+        """Delete a file. Raises WorkspaceError for anything else, such as a folder."""
         ...
 
     async def entries(self, path: str) -> Sequence[DirectoryEntry]:
@@ -171,25 +169,25 @@ class Files(Protocol):
 
 
 class LiveProcess(Protocol):
-    """A command that was started and not waited for; `is_confined` where it runs in a sandbox."""
+    """A command that runs in the background; `is_confined` where it runs in a sandbox."""
 
     name: str
     line: str
     is_confined: bool
 
     async def read(self, wait_s: float) -> OutputSnapshot:
-        """Return what it put out since the last look, waiting so long for something or its end.
+        """Return the output since the last read; wait up to `wait_s` for output or the end.
 
-        What is too much is left out in the middle, and the text says where all of it is.
+        Where it is too much, the middle is left out, and the text says where all of it is.
         """
         ...
 
     async def write(self, text: str) -> None:
-        """Give it input; a final U+0004 ends the input. Raises WorkspaceError where it takes none any more."""
+        """Send input; a final U+0004 ends the input. Raises WorkspaceError where it takes no more."""
         ...
 
     async def kill(self) -> None:
-        """End it with all it started; nothing of it is left on return."""
+        """Kill it with everything it started; nothing of it is left on return."""
         ...
 
 
@@ -198,7 +196,7 @@ class Commands(Protocol):
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:
-        """Return the processes that were launched and not forgotten yet, by their short names: p1, p2…."""
+        """The background processes that were not forgotten yet, by their short names: p1, p2…."""
         ...
 
     def confines(self, command: Command) -> bool:
@@ -210,14 +208,14 @@ class Commands(Protocol):
         ...
 
     async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
-        """Start a command and leave it running, in a terminal of its own where it wants one; `timeout_s` is not used.
+        """Start a command in the background, in a terminal of its own where asked; `timeout_s` is not used.
 
         Raises WorkspaceError where it cannot start, or too many are running.
         """
         ...
 
     async def close(self) -> None:
-        """End everything that commands left running."""
+        """Kill everything that commands left running."""
         ...
 
 
@@ -226,7 +224,7 @@ class Workspace(Files, Commands, Protocol):
 
 
 class Editor(Protocol):
-    """What an editor offers of its own files and terminals; each may be missing. All paths are absolute."""
+    """The files and terminals that an editor offers; each may be missing. All paths are absolute."""
 
     reads_files: bool
     writes_files: bool
@@ -252,7 +250,7 @@ class Editor(Protocol):
 
 
 class DiagnosticsProvider(Protocol):
-    """What the session's editor knows to be wrong with files."""
+    """The errors and warnings that the session's editor knows."""
 
     async def file_diagnostics(self, path: str) -> Sequence[FileDiagnostic]:
         """Return the errors and warnings in a file or below a folder (absolute). Raises WorkspaceError."""

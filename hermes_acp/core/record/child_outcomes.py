@@ -1,8 +1,4 @@
-"""What is known of a call's child agents, in words for the agent that handed them work.
-
-Knows: how answers are listed, what is said where a killed process left some of them open. Does not know: who reads the
-children's own records.
-"""
+"""The outcomes of a call's child agents, in words for the agent that delegated to them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -21,14 +17,14 @@ UNREADABLE: Final = "[The child agent ended, and its answer cannot be read any m
 
 
 class ChildOutcome(Struct, frozen=True):
-    """What a child's own record tells: its answer so far, and how it ended, which is None where it was cut off."""
+    """A child's answer so far, and how it ended; None where its process was killed."""
 
     answer: str
     ended: TurnEnded | None = None
 
 
 def format_answers(answers: Iterable[tuple[str, str]]) -> str:
-    """Put answers, each behind its task's title, one beneath another."""
+    """List answers, each under its task's title."""
     return "\n\n".join(
         f"## {number}. {title}\n{answer or '(no answer)'}"
         for number, (title, answer) in enumerate(answers, 1)
@@ -42,7 +38,7 @@ def describe_interrupted_call(children: Iterable[ChildChanged], accounts: Mappin
 
 
 def resolve_child_end(child: ChildChanged, account: ChildOutcome | None, otherwise: str) -> ChildChanged:
-    """Return the end of a child that its parent saw only begin; `otherwise` says why where there was none."""
+    """Return the end of a child whose parent recorded only its start; `otherwise` where nothing is known."""
     if account and (ended := account.ended):
         return structs.replace(child, reason=ended.reason, sentence=ended.sentence, cost_usd=ended.cost_usd)
     return structs.replace(child, reason="cancelled", sentence=otherwise)

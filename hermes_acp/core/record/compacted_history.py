@@ -1,8 +1,4 @@
-"""A history after it was compacted.
-
-Knows: what takes the place of what gave way, and where the rest then stands. Does not know: who decides that, how a
-summary is made. The same event gives the same history, live and after a restart.
-"""
+"""Apply a compaction to a history; the same event gives the same history, live and after a restart."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -22,11 +18,11 @@ CUT_OUT: Final = (
     "\n[… {count:,} characters were left out here to make room; make the call again to see them …]\n"
 )
 SLACK_CHARACTERS: Final = 200
-"""Less than this is not worth cutting, the mark of the cut included: what was cut once is not cut again."""
+"""Cutting less than this, mark included, is not worth it; what was cut once is not cut again."""
 
 
 def apply_compaction(messages: Sequence[Message], event: HistoryCompacted) -> list[Message]:
-    """Return the history that an event makes of another."""
+    """Return the history after a compaction."""
     cut = set(event.shortened)
     head: list[Message] = []
     if event.summary:
@@ -37,7 +33,7 @@ def apply_compaction(messages: Sequence[Message], event: HistoryCompacted) -> li
 
 
 def shifted_position(place: int, event: HistoryCompacted) -> int:
-    """Say where what stood at a place stands afterwards; for what gave way, where the next of what was kept does."""
+    """Return where a position lies after a compaction; a removed one becomes the next one that was kept."""
     if not event.summary:
         return place
     if place < event.replaced:
@@ -46,7 +42,7 @@ def shifted_position(place: int, event: HistoryCompacted) -> int:
 
 
 def fenced_summary(summary: str) -> str:
-    """Return a summary as the model is shown it; it cannot end its fence itself."""
+    """Return a summary as the model is shown it; it cannot close its own fence."""
     inside = summary.replace(f"</{TAG}", f"< /{TAG}")
     return f"{PREAMBLE}\n<{TAG}>\n{inside}\n</{TAG}>"
 

@@ -1,9 +1,8 @@
-"""Edits that were made without a question and wait for their user's word, file by file, hunk by hunk.
+"""Unasked edits that wait for the user's review, file by file, hunk by hunk.
 
-Knows: how events make up what is open, what a verdict makes of it, what the model was not told yet. Does not know:
-disks, who judges. A file under review is two texts: what its user agreed to so far, and what the agent left there. A
-hunk that is accepted goes into the first, one that is rejected out of the second, and where they are the same nothing
-is open. What somebody else does to the file meanwhile goes into both.
+A file under review is two texts: what its user agreed to so far, and what the agent left there. An accepted hunk goes
+into the first, a rejected one out of the second; where they are equal nothing is open. What somebody else changes
+meanwhile goes into both.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,10 +24,10 @@ from hermes_acp.core.hunks import Hunk, apply_hunks, describe_hunk, diff_hunks, 
 
 MAX_FILES: Final = 200
 MAX_CHARACTERS: Final = 4_000_000
-"""So much is held for one session; beyond it the oldest counts as accepted."""
+"""The limit of text held for one session; beyond it the oldest review counts as accepted."""
 
 REVIEWED: Final = (CallProposed, PermissionAsked, PermissionAnswered, CallEnded, EditsJudged, NoteAdded)
-"""The events that have to do with it."""
+"""The events that reviews are folded from."""
 
 
 class Review(Struct, frozen=True):
@@ -41,7 +40,7 @@ class Review(Struct, frozen=True):
 
     @property
     def hunks(self) -> tuple[Hunk, ...]:
-        """What is open, in order; a file that came, or is gone, is one hunk."""
+        """The open hunks, in order; a file that was created or deleted is one hunk."""
         if self.before is None or self.after is None:
             whole = Hunk(0, _lines(self.before), 0, _lines(self.after))
             return () if self.before == self.after else (whole,)
@@ -49,14 +48,14 @@ class Review(Struct, frozen=True):
 
     @property
     def revision(self) -> str:
-        """A name for exactly this state, so that numbers of hunks are not taken for those of another."""
+        """A name for exactly this state, so that hunk numbers are not taken for those of another."""
         from hashlib import blake2b
 
         said = repr((self.before, self.after)).encode("utf-8", "surrogatepass")
         return blake2b(said, digest_size=8).hexdigest()
 
     def followed(self, now: str | None) -> "Review":
-        """Return the review after somebody else made the file into this; hunks they touched count as agreed to."""
+        """Return the review after somebody else changed the file; hunks they touched count as accepted."""
         if now == self.after:
             return self
         if self.before is None or self.after is None or now is None:
@@ -66,25 +65,25 @@ class Review(Struct, frozen=True):
         return structs.replace(self, before=before, after=now)
 
     def accepted(self, hunks: Sequence[Hunk]) -> "Review":
-        """Return the review with some of its hunks agreed to."""
+        """Return the review with some of its hunks accepted."""
         if self.before is None or self.after is None:
             return structs.replace(self, before=self.after)
         return structs.replace(self, before=apply_hunks(self.before, hunks))
 
     def rejected(self, hunks: Sequence[Hunk]) -> "Review":
-        """Give the review with some of its hunks taken back."""
+        """Return the review with some of its hunks reverted."""
         if self.before is None or self.after is None:
             return structs.replace(self, after=self.before)
         return structs.replace(self, after=revert_hunks(self.after, hunks)[0])
 
     def at(self, spans: Iterable[HunkSpan]) -> tuple[Hunk, ...]:
-        """Return the hunks that lie there."""
+        """Return the hunks at these spans."""
         wanted = set(spans)
         return tuple(hunk for hunk in self.hunks if span_of(hunk) in wanted)
 
 
 class Reviews:
-    """What is open in one session, and what its model must still hear."""
+    """The open reviews of one session, and what its model must still be told."""
 
     def __init__(self) -> None:
         self.untold: tuple[EditsJudged, ...] = ()
@@ -95,7 +94,7 @@ class Reviews:
         self._told: tuple[EditsJudged, ...] = ()
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the same is open, judged and told."""
+        """Return whether the same is open, reviewed and reported."""
         return isinstance(other, Reviews) and vars(self) == vars(other)
 
     def apply(self, event: Event) -> None:
@@ -125,7 +124,7 @@ class Reviews:
 
     @property
     def open(self) -> tuple[Review, ...]:
-        """The files in which something is open, the oldest first."""
+        """The files with open hunks, the oldest first."""
         return tuple(self._open.values())
 
     @property
@@ -138,13 +137,13 @@ class Reviews:
         return self._open.get(path)
 
     def end_turn(self, *, was_answered: bool) -> None:
-        """Note the end of a turn: where the model never answered, what it was told in it is not in its history."""
+        """Note the end of a turn; where the model never answered, it was told nothing in it."""
         if not was_answered:
             self.untold = self._told + self.untold
         self._told = ()
 
     def _put(self, diff: Diff, call_id: str) -> None:
-        """Take an edit: one its user was asked about is agreed to, any other is open, a masked one is neither."""
+        """Add an edit: asked edits count as accepted, masked ones are ignored, others are open."""
         old, new = diff.old_text, None if diff.is_deleted else diff.new_text
         known = self._open.pop(diff.path, None)
         if diff.is_masked:
@@ -189,14 +188,14 @@ class Reviews:
 def judgement(
     review: Review, verdict: str, numbers: Iterable[int] | None
 ) -> tuple[tuple[Hunk, ...], tuple[str, ...]]:
-    """Return the hunks that are meant, all where none are numbered, and what a model is told of them when they go."""
+    """Return the hunks that are meant (all where none are numbered), and what the model is told of rejected ones."""
     hunks = review.hunks
     chosen = hunks if numbers is None else tuple(hunks[number] for number in sorted(set(numbers)))
     return chosen, tuple(describe_hunk(hunk) for hunk in chosen) if verdict == "rejected" else ()
 
 
 def span_of(hunk: Hunk) -> HunkSpan:
-    """Say where a hunk lies in both texts."""
+    """Return where a hunk lies in both texts."""
     return HunkSpan(hunk.old_start, len(hunk.old_lines), hunk.new_start, len(hunk.new_lines))
 
 
@@ -205,7 +204,7 @@ def _lines(text: str | None) -> tuple[str, ...]:
 
 
 def _holds(known: str | None, old: str | None) -> bool:
-    """Return whether a diff's old text, which of a big file is only a part, is what stands there."""
+    """Return whether a diff's old text, which of a large file is only a part, is what is there."""
     if known is None or old is None:
         return known == old
     return known == old or (bool(old) and old in known)

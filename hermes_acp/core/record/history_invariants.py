@@ -1,7 +1,6 @@
-"""The laws of a history: what holds for every list of messages that a model is shown.
+"""The invariants of every list of messages that a model is shown.
 
-Knows: which outcome belongs to which call, where a history may be cut. Does not know: who cuts it and why.
-Every vendor refuses a history that breaks one of them: a call without its outcome, an outcome without its call.
+Every vendor refuses a history with a call without its outcome, or an outcome without its call.
 """
 
 from collections.abc import Sequence
@@ -10,10 +9,10 @@ from hermes_acp.core.messages import AssistantMessage, Message, ToolMessage, Use
 
 
 def invariant_violations(messages: Sequence[Message]) -> list[str]:
-    """Say where a history breaks a law; nothing for a lawful one.
+    """Describe where a history breaks an invariant; empty for a valid one.
 
-    It begins with the user; each call has exactly one outcome, all of a step's right behind it and in their order; no
-    two answers stand side by side.
+    It begins with the user; each call has exactly one outcome, all of a step's right after it and in their order; no
+    two answers follow each other.
     """
     found: list[str] = []
     awaited: list[str] = []
@@ -37,15 +36,15 @@ def invariant_violations(messages: Sequence[Message]) -> list[str]:
 
 
 def can_split_before(messages: Sequence[Message], place: int) -> bool:
-    """Return whether a history may be parted before the message at a place: never between a call and its outcome."""
+    """Return whether a history may be split before the message at a place: never between a call and its outcome."""
     return place >= len(messages) or not isinstance(messages[place], ToolMessage)
 
 
 def last_exchange_index(messages: Sequence[Message]) -> int:
-    """Return the place from which on nothing may give way: what the model has not answered yet.
+    """Return the index from which on nothing may be removed: what the model has not answered yet.
 
-    That is everything behind the last answer, and that answer too where the outcomes of its calls are what is
-    unanswered. Behind an answer without calls it is the end.
+    That is everything after the last answer, and that answer too where the outcomes of its calls are unanswered.
+    After an answer without calls it is the end.
     """
     place = len(messages)
     while place and isinstance(messages[place - 1], UserMessage):
@@ -58,7 +57,7 @@ def last_exchange_index(messages: Sequence[Message]) -> int:
 
 
 def last_prompt_index(messages: Sequence[Message]) -> int | None:
-    """Return the place of the last message that is the user's own."""
+    """Return the index of the last message that is the user's own."""
     places = (
         place
         for place in range(len(messages) - 1, -1, -1)

@@ -1,7 +1,6 @@
-"""A session's record as a reader remembers it: who said what, and at which place.
+"""The passages of a session's record: who said what, at which position.
 
-Knows: which events amount to a passage and how passages are counted. Does not know: who stores, finds or shows them.
-A place is a number from 1 on; the same events always give the same places, so a place found by a search is the place
+Positions count from 1. The same events always give the same positions, so a position found by a search is the one
 that a listing of the session shows.
 """
 
@@ -25,7 +24,7 @@ from hermes_acp.core.messages import LinkPart, Part, ResourcePart, TextPart
 
 
 class Passage(Struct, frozen=True, gc=False):
-    """What was said at one place. A tool's passage is the call's title, and behind a line end its outcome."""
+    """What was said at one position. A tool's passage is the call's title, and after a line feed its outcome."""
 
     position: int
     speaker: Speaker
@@ -41,7 +40,7 @@ class PassageReader:
     """Folds events into passages."""
 
     def __init__(self, position: int = 0) -> None:
-        """Begin behind the place `position`, where the reader before `was_settled`."""
+        """Start after `position`, where the reader before `was_settled`."""
         self.position = position
         self.finished: list[Passage] = []
         self._words: list[str] = []
@@ -50,11 +49,11 @@ class PassageReader:
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing is half said: another reader may go on from here."""
+        """Whether no passage is incomplete: another reader may continue from here."""
         return not self._words and not self._cards
 
     def take(self, event: Event) -> None:
-        """Take one event into account; what it brings to an end is in `finished`."""
+        """Take one event into account; passages it completes are added to `finished`."""
         match event:
             case TextSaid():
                 if not self._words:
@@ -80,7 +79,7 @@ class PassageReader:
                 pass
 
     def unfinished(self) -> list[Passage]:
-        """Return what is half said as it stands, without bringing it to an end."""
+        """Return the incomplete passage as it is, without completing it."""
         passages = [Passage(card.position, "tool", card.title) for card in self._cards.values()]
         if self._words:
             passages.append(Passage(self._words_position, "agent", "".join(self._words)))
@@ -108,7 +107,7 @@ def passages_of(events: Iterable[Event]) -> list[Passage]:
 
 
 def words_of(parts: Iterable[Part]) -> str:
-    """Return a prompt's words, and the names of what was sent along with it."""
+    """Return a prompt's words, and the names of its attachments."""
     pieces: list[str] = []
     for part in parts:
         match part:

@@ -1,11 +1,8 @@
-"""What a session's events amount to.
+"""Fold a session's events into its state: history, mode, title, grants, the frozen prompt.
 
-Knows: how to fold events into the history a model is shown, and into mode, title, grants and the frozen prompt.
-Does not know: where events come from. Live and after a restart the same fold runs over the same events, so both
-agree by construction.
-
-The laws of a history it keeps: a call has exactly one outcome, outcomes follow the step that made the calls. Of a turn
-that failed before the model said anything the prompt alone remains, as `core.unanswered` has it.
+Live and after a restart the same fold runs over the same events, so both agree by construction. A call has exactly
+one outcome, and outcomes follow the step that made the calls. Of a turn that failed before the model said anything
+only the prompt remains (`core.record.unanswered_prompts`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -64,7 +61,7 @@ UNFINISHED = "The agent's process ended while the conversation was being shorten
 
 
 class Record:
-    """One session as its events so far tell it."""
+    """The state of one session by its events so far."""
 
     def __init__(self) -> None:
         self.session_id = ""
@@ -80,19 +77,19 @@ class Record:
         self.instructions: InstructionsGiven | None = None
         self.layers: tuple[str, ...] = ()
         self.frozen_at = 0.0
-        """When the making of the prompt began; 0.0 where that was not recorded."""
+        """When the building of the prompt started; 0.0 where that was not recorded."""
         self.context_answers: dict[str, bool] = {}
-        """Which context files that appeared or changed since may be used, by the SHA-256 of their content."""
+        """Whether context files that appeared or changed may be used, by the SHA-256 of their content."""
         self.grants: tuple[Grant, ...] = ()
         self.messages: list[Message] = []
         self.open_turn = ""
         self.usage = UsageChanged(used_tokens=0, window_tokens=0)
         self.measured_at = 0
-        """How many messages `usage` counts; what came behind them was not measured yet."""
+        """How many messages `usage` counts; later ones were not measured yet."""
         self.open_compaction = ""
         self.used_at: dict[str, Usage] = {}
         self.seen: dict[str, str] = {}
-        """What the model knows files to hold, by path: a digest (`core.versions`)."""
+        """The file contents that the model knows: digests by path."""
         self.reviews = Reviews()
         self.exposure = Exposure()
         self._informed: dict[str, tuple[Grant, ...]] = {}
@@ -153,7 +150,7 @@ class Record:
                 self._note(event)
 
     def _note(self, event: Event) -> None:
-        """Take what says something of the session as a whole."""
+        """Apply an event about the session as a whole."""
         match event:
             case TitleChanged():
                 self.title = event.title
@@ -176,7 +173,7 @@ class Record:
                 pass
 
     def _read(self, event: SourcesRead) -> None:
-        """Take further sources; answers given before count no longer, but for that to the very call that reads them."""
+        """Add sources; earlier answers count no longer, except the answer to the very call that reads them."""
         if self.exposure.missing(event.sources):
             self.exposure = self.exposure.including(event.sources)
             kept = self._informed.get(event.call_id)
@@ -188,7 +185,7 @@ class Record:
         return tuple(grant for grants in self._informed.values() for grant in grants)
 
     def _compact(self, event: CompactionStarted | HistoryCompacted | CompactionFailed) -> None:
-        """Follow a compaction: only its end changes the history, whatever its beginning was."""
+        """Follow a compaction: only its end changes the history, however it started."""
         self.open_compaction = event.compaction_id if isinstance(event, CompactionStarted) else ""
         if isinstance(event, HistoryCompacted):
             self.messages = apply_compaction(self.messages, event)
@@ -202,7 +199,7 @@ class Record:
             self.used_at[provider] = self.used_at.get(provider, Usage()) + usage
 
     def _end_call(self, event: CallEnded) -> None:
-        """Take a call's outcome to its place: calls of a step may end in any order, the history has them in theirs."""
+        """Insert a call's outcome in its place: calls of a step end in any order, the history keeps theirs."""
         self.calls.end(event.call_id)
         self.seen.update({version.path: version.digest for version in event.seen})
         if event.within:
@@ -257,19 +254,19 @@ class Record:
 
     @property
     def can_resume(self) -> bool:
-        """Return whether the last turn stopped before it was done, so that it can be taken up again."""
+        """Whether the last turn stopped before it was done, so that it can be resumed."""
         has_begun = bool(self.messages or self._unanswered)
         return bool(has_begun and self.last_end and self.last_end.reason != "done" and not self.open_turn)
 
     @property
     def was_interrupted(self) -> bool:
-        """Return whether the process ended before the last prompt got a word of an answer."""
+        """Whether the process ended before the last prompt got a word of an answer."""
         return bool(self._unanswered and self.last_end and self.last_end.error_code == CUT_OFF)
 
     def closing_events(self, accounts: Mapping[str, ChildOutcome] | None = None) -> list[Event]:
-        """List the events that lawfully close what a killed process left open; apply and record them in order.
+        """List the events that close what a killed process left open; apply and record them in order.
 
-        `accounts` are what the records of child agents at work tell, by their ids.
+        `accounts` are the outcomes in the records of child agents, by their IDs.
         """
         ends: list[Event] = []
         if self.open_compaction:
@@ -281,7 +278,7 @@ class Record:
 
 
 def fold_events(events: Iterable[Event]) -> Record:
-    """Return what a session's events amount to."""
+    """Return the state that a session's events amount to."""
     record = Record()
     for event in events:
         record.apply(event)

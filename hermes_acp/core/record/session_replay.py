@@ -1,7 +1,6 @@
-"""A session's past, as it is worth showing again.
+"""Select the events of a session that are worth showing again.
 
-Knows: which events are only of their moment, and how much of a tool's payload is worth sending twice. Does not know:
-who is shown them. The user's and the agent's words are never shortened; the record keeps everything.
+The user's and the agent's words are never shortened; the record keeps everything.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,8 +33,8 @@ PASSING: Final = (CallProgressed, Noticed, CompactionStarted, SummarySaid)
 def replayable(events: Iterable[Event]) -> Iterator[Event]:
     """Yield the events to show again, in order.
 
-    Frames of one message are joined; live output, notices and the beginnings of compactions are left out; big payloads
-    of tools are cut, with a word on how much is missing. How full the window is comes last, as it now stands.
+    Frames of one message are joined; live output, notices and the starts of compactions are left out; large payloads
+    of tools are cut, with the missing size. The present use of the window comes last.
     """
     usage: UsageChanged | None = None
     held: TextSaid | ThoughtSaid | None = None
@@ -69,7 +68,7 @@ def _joined(held: TextSaid | ThoughtSaid, pieces: list[str]) -> TextSaid | Thoug
 
 
 def _cut(event: CallProposed | CallEnded) -> CallProposed | CallEnded:
-    """Return a call's event with as much as is worth sending again, which is mostly all of it."""
+    """Return a call's event with as much as is worth showing again, usually all of it."""
     diffs = _small(event.diffs) if event.diffs else ()
     if isinstance(event, CallProposed):
         fits = _is_short(event.raw_input)
