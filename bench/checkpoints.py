@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 
-from hermes_acp.core.checkpoint_types import CheckpointContext
+from hermes_acp.core.ports.checkpoint_ports import CheckpointContext
 from hermes_acp.storage.checkpoints.checkpoint_store import CheckpointStore, StoreSetup
 from hermes_acp.storage.checkpoints.restoration import CheckpointRestorer, RestoreRequest
 from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import anyio
 
-from hermes_acp.agent.tool_calls import run_tool_calls
-from hermes_acp.agent.turn import Turn
+from hermes_acp.agent.calls.tool_calls import run_tool_calls
+from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.core.events import ModeChanged, StepEnded
 from hermes_acp.workspaces.backends.local import BACKEND
 from hermes_acp.workspaces.ripgrep import find_ripgrep

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import anyio
 
-from hermes_acp.core.port_types import Command
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import Command, Workspace
 from hermes_acp.workspaces.backends.local import BACKEND
 from tests.attacks.sandboxes import Report
 

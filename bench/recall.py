@@ -15,7 +15,7 @@ from typing import Final
 
 import anyio
 
-from hermes_acp.core.embedding_ports import unit
+from hermes_acp.core.ports.embedding_ports import unit
 from hermes_acp.models.embeddings.local_embeddings import LocalEmbedder
 from hermes_acp.skills.suggestions.generic_prompts import GENERIC_PROMPTS
 from hermes_acp.skills.suggestions.lexical_similarity import lexical_similarities

@@ -17,8 +17,8 @@ from pathlib import Path
 import anyio
 
 from hermes_acp.app.sandbox_setup import sandbox_bounds
-from hermes_acp.core.port_types import Command, Confinement
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import Command, Workspace
+from hermes_acp.core.proposals import Confinement
 from hermes_acp.workspaces.backends.local import BACKEND, SandboxSetup
 from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxDetector, detect_landlock, detect_sandbox
 from tests.attacks.sandboxes import Report

@@ -37,8 +37,8 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.messages import TextPart, ToolCall
-from hermes_acp.core.port_types import RecallQuery
-from hermes_acp.core.record import Record
+from hermes_acp.core.ports.recall_ports import RecallQuery
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.storage.search.search_queries import parse
 from hermes_acp.storage.search.search_tables import place_of
 from hermes_acp.storage.session_store import SessionStore

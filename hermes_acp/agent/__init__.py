@@ -1,1 +1,1 @@
-"""One turn and what surrounds it."""
+"""Run one turn: the model loop, its tool calls and what happens around them."""

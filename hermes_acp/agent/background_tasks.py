@@ -1,8 +1,4 @@
-"""Work that runs beside a block.
-
-Knows: how tasks are kept beside a block so that an error of any comes out as itself, not wrapped in a group.
-Does not know: what the work is.
-"""
+"""Run tasks beside a block; an error of a task is raised as itself, not wrapped in a group."""
 
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager

@@ -1,7 +1,6 @@
-"""What a model would write at a place in a text: one cheap request beside all sessions; only its cost is kept.
+"""Complete code at a place in a text: one cheap request outside of all sessions; only its cost is recorded.
 
-Knows: what is asked, how an answer is brought into shape. Does not know: who wants it, where it is shown.
-Secrets are masked on the way out, as everywhere; a file that may not be read unasked is not sent at all.
+Secrets are masked in the request. A file that policy does not let everybody read is not sent at all.
 """
 
 import re
@@ -9,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from hermes_acp.agent.turn import TurnDependencies
+from hermes_acp.agent.turn.turn import TurnDependencies
 from hermes_acp.core.event_types import Options
 from hermes_acp.core.messages import ModelRequest, TextPart, UserMessage
 from hermes_acp.core.proposals import Reads
@@ -26,7 +25,7 @@ _FENCE = re.compile(r"\A\s*```[^\n]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
 
 class CompletionGap(Struct, frozen=True):
-    """A place in a text: what stands before it and behind it, of which file (absolute)."""
+    """A place in a text: the text before and behind it, and the file's absolute path."""
 
     path: str
     before: str
@@ -36,7 +35,7 @@ class CompletionGap(Struct, frozen=True):
 async def complete_code(
     deps: TurnDependencies, gap: CompletionGap, place: str, *, model: str = "", max_tokens: int
 ) -> str:
-    """Return what a model would write there, empty where nothing is to be written or the file is not for everybody.
+    """Return what the model would write there; empty where there is nothing, or policy withholds the file.
 
     `place` is the folder whose rules hold; `model` is another one than that in use, `provider/model` or a name alone.
     Raises ModelError and its kin.
@@ -71,7 +70,7 @@ async def complete_code(
 
 
 def trim_completion(answer: str, before: str, behind: str) -> str:
-    """Take out of an answer what does not belong: a fence around it, words repeated from before and behind the gap."""
+    """Remove what does not belong in a completion: a fence around it, words repeated from around the gap."""
     if fenced := _FENCE.match(answer):
         answer = fenced[1]
     line = before.rpartition("\n")[2]

@@ -29,9 +29,11 @@ from hermes_acp.app.workspace_trust import StillTrusted, WorkspaceTrust
 from hermes_acp.config.environment import Environment
 from hermes_acp.config.provider_access import ProviderAccess
 from hermes_acp.core.errors import HermesError
-from hermes_acp.core.ports import Clock, Editor, Gate, Ids, Workspace
-from hermes_acp.core.tool_ports import Recall
-from hermes_acp.core.trust_types import TrustItem
+from hermes_acp.core.ports.gate_ports import Gate
+from hermes_acp.core.ports.recall_ports import Recall
+from hermes_acp.core.ports.runtime_ports import Clock, Ids
+from hermes_acp.core.ports.trust_ports import TrustItem
+from hermes_acp.core.ports.workspace_ports import Editor, Workspace
 from hermes_acp.sessions.child_sessions import ChildSessions
 from hermes_acp.sessions.session import Session, SessionServices
 from hermes_acp.sessions.session_admin import SessionAdmin
@@ -92,7 +94,9 @@ class App:
         self.skill_service = SkillService(
             environment, self.mcp_manager.start, self.learning, self.backend_selector, self.context
         )
-        self._turn_factory = TurnDependenciesFactory(environment, self._turn_services(), clock, self._ports)
+        self._turn_factory = TurnDependenciesFactory(
+            environment, self._turn_services(), clock, self.ids, self._ports
+        )
         self.configuration = Configuration(
             ProviderAccess(environment, dict(overrides or {})),
             self._turn_factory,
@@ -242,8 +246,8 @@ class App:
 
     def _ports(self) -> dict[str, object]:
         """Give, by name, what tools take beside their workspace; `diagnoses` come with a session's editor."""
-        from hermes_acp.agent.delegation import Delegation
-        from hermes_acp.agent.nested_calls import NestedCalls
+        from hermes_acp.agent.calls.nested_calls import NestedCalls
+        from hermes_acp.agent.children.delegation import Delegation
 
         return {
             "recall": self.recall,

@@ -15,7 +15,7 @@ from hermes_acp.app.sandbox_setup import ClosureLookup, container_precautions, r
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.ports import Editor, Workspace
+from hermes_acp.core.ports.workspace_ports import Editor, Workspace
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings

@@ -22,12 +22,12 @@ from hermes_acp.app.recall_service import RecallService
 from hermes_acp.app.skill_learning import SkillLearning
 from hermes_acp.app.skill_service import SkillService
 from hermes_acp.app.workspace_trust import WorkspaceTrust
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.sessions.session_commands import SlashCommand, SlashCommands, TurnCommand
 from hermes_acp.sessions.turn_undo import HINT, NOTHING
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.turn import Turn
+    from hermes_acp.agent.turn.turn import Turn
     from hermes_acp.core.denied_paths import DeniedPath
 
 ABOUT_COMPACT: Final = "Summarise the older part of the conversation"
@@ -135,7 +135,7 @@ def _tell_context(
 
 
 async def _compact(turn: "Turn", wish: str) -> str:
-    from hermes_acp.agent.compaction import compact, to_markdown
+    from hermes_acp.agent.compaction.history_compaction import compact, to_markdown
 
     return to_markdown(await compact(turn, "asked", wish), turn.record.messages)
 

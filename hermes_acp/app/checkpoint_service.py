@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from hermes_acp.app.backend_selector import BackendSelector
 from hermes_acp.config.environment import Environment
-from hermes_acp.core.checkpoint_types import CheckpointError
 from hermes_acp.core.events import NoteAdded
-from hermes_acp.core.ports import Clock, Ids
+from hermes_acp.core.ports.checkpoint_ports import CheckpointError
+from hermes_acp.core.ports.runtime_ports import Clock, Ids
 from hermes_acp.memory.note_changes import NoteChanges
 from hermes_acp.sessions.turn_undo import TurnUndo
 from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager

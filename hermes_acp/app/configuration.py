@@ -17,12 +17,13 @@ from hermes_acp.config.provider_access import ProviderAccess
 from hermes_acp.core.available_options import AvailableModel
 from hermes_acp.core.errors import AuthRequired
 from hermes_acp.core.event_types import Mode
-from hermes_acp.core.ports import Clock
+from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.world import enable_garbage_collection
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.delegation import ChildLimits
-    from hermes_acp.agent.turn import TurnDependencies, TurnLimits
+    from hermes_acp.agent.children.delegation import ChildLimits
+    from hermes_acp.agent.turn.turn import TurnDependencies
+    from hermes_acp.agent.turn.turn_limits import TurnLimits
     from hermes_acp.app.model_connections import Connect, ModelConnections
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
@@ -182,7 +183,7 @@ class Configuration:
 
     def limits(self) -> "TurnLimits":
         """Return what one turn may use; asked for in a turn."""
-        from hermes_acp.agent.turn import TurnLimits
+        from hermes_acp.agent.turn.turn_limits import TurnLimits
 
         assert self._settings, "limits are asked for in a turn, which has a kit"
         budget = self._settings.budget
@@ -198,7 +199,7 @@ class Configuration:
 
     def child_limits(self) -> "ChildLimits":
         """Return what the child agents of one call are bound by; asked for in a turn."""
-        from hermes_acp.agent.delegation import ChildLimits
+        from hermes_acp.agent.children.delegation import ChildLimits
 
         assert self._settings, "bounds are asked for in a turn, which has a kit"
         section = self._settings.delegation

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from hermes_acp.core.trust_types import REJECTED, TrustedItem, TrustItem
+from hermes_acp.core.ports.trust_ports import REJECTED, TrustedItem, TrustItem
 
 if TYPE_CHECKING:
     from hermes_acp.app.workspace_trust import WorkspaceTrust

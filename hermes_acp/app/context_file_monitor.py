@@ -11,11 +11,11 @@ from weakref import WeakKeyDictionary
 
 from anyio.to_thread import run_sync
 
-from hermes_acp.agent.context_monitor import ContextQuestion, ContextReport
+from hermes_acp.agent.turn.context_monitor import ContextQuestion, ContextReport
 from hermes_acp.core.denied_paths import DeniedPath
 from hermes_acp.core.messages import AssistantMessage, TextPart, UserMessage
-from hermes_acp.core.ports import Workspace
-from hermes_acp.core.record import Record
+from hermes_acp.core.ports.workspace_ports import Workspace
+from hermes_acp.core.record.session_record import Record
 
 if TYPE_CHECKING:
     from hermes_acp.app.context_approvals import ContextApprovals

@@ -15,13 +15,15 @@ from anyio.to_thread import run_sync
 from hermes_acp.app.sandbox_setup import ClosureLookup, closure_lookup
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import HermesError, StorageError
-from hermes_acp.core.ports import Clock, Gate, Tool
-from hermes_acp.core.trust_types import TrustItem
+from hermes_acp.core.ports.gate_ports import Gate
+from hermes_acp.core.ports.runtime_ports import Clock
+from hermes_acp.core.ports.tool_ports import Tool
+from hermes_acp.core.ports.trust_ports import TrustItem
 
 if TYPE_CHECKING:
     from hermes_acp.app.workspace_trust import WorkspaceTrust
     from hermes_acp.config.settings import Settings
-    from hermes_acp.core.custom_tools import ToolScope
+    from hermes_acp.core.ports.custom_tool_ports import ToolScope
     from hermes_acp.sessions.session import Session
     from hermes_acp.tools.own.tool_editor import ToolEditor
     from hermes_acp.tools.own.tool_failures import ToolFailureLog

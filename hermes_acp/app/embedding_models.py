@@ -12,7 +12,7 @@ from hermes_acp.core.errors import ConfigError
 if TYPE_CHECKING:
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
-    from hermes_acp.core.embedding_ports import Embedder
+    from hermes_acp.core.ports.embedding_ports import Embedder
 
 EMBEDDING_APIS: Final = ("openai_compatible", "openai_responses")
 

@@ -10,7 +10,7 @@ from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.plugins import PluginFolder
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.turn import TurnStages
+    from hermes_acp.agent.turn.turn import TurnStages
     from hermes_acp.app.mcp_server_manager import McpServerManager
     from hermes_acp.config.memory_settings import MemorySettings
     from hermes_acp.memory.external_memory import ExternalMemory
@@ -28,7 +28,7 @@ class ExternalMemoryService:
         self, settings: "MemorySettings", variables: Mapping[str, str], clean: Callable[[str], str]
     ) -> "TurnStages":
         """Return what is done around a turn. Raises ConfigError where the key is missing."""
-        from hermes_acp.agent.turn import TurnStages
+        from hermes_acp.agent.turn.turn import TurnStages
 
         self._memory = None
         section = settings.service

@@ -13,7 +13,7 @@ from hermes_acp.core.plugins import PluginFolder
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
     from hermes_acp.config.web_settings import SearchSettings
-    from hermes_acp.core.tool_ports import SearchEngine
+    from hermes_acp.core.ports.web_ports import SearchEngine
     from hermes_acp.web.browser.browser_pool import BrowserPool
     from hermes_acp.web.search_service import SearchService
     from injection_scanner.findings import Finding, ScanEngine

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.core.ports import ToolSource
+from hermes_acp.core.ports.tool_ports import ToolSource
 from hermes_acp.sessions.session import Session
 from hermes_acp.sessions.tool_sources import ToolSourceRunner
 

@@ -13,7 +13,8 @@ from msgspec import structs
 
 from hermes_acp.core.available_options import AvailableModel
 from hermes_acp.core.errors import ConfigError, ModelError
-from hermes_acp.core.ports import Clock, Provider
+from hermes_acp.core.ports.model_ports import Provider
+from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.world import random_fraction
 
 if TYPE_CHECKING:

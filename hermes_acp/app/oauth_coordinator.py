@@ -12,11 +12,11 @@ import anyio
 
 from hermes_acp.app.mcp_server_manager import McpServerManager
 from hermes_acp.core.events import Noticed
-from hermes_acp.core.ports import Gate
+from hermes_acp.core.ports.gate_ports import Gate
 from hermes_acp.sessions.session import Session
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.turn import Turn
+    from hermes_acp.agent.turn.turn import Turn
     from hermes_acp.mcp.server_login import ServerLogin
     from hermes_acp.mcp.server_pool import McpServerPool, ServerState
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.core.trust_types import WorkspacePolicyStore
+from hermes_acp.core.ports.trust_ports import WorkspacePolicyStore
 from hermes_acp.policy.policy_engine import Policy
 
 if TYPE_CHECKING:

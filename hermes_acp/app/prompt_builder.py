@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from hermes_acp.agent.system_prompt import prompt_layers
-from hermes_acp.agent.turn import SystemPrompt
+from hermes_acp.agent.turn.turn import SystemPrompt
 from hermes_acp.app.memory_notes import notes_layer
 from hermes_acp.context.context_files import ContextFiles, collect_context
 from hermes_acp.context.context_notices import context_notices

@@ -14,15 +14,16 @@ from anyio.to_thread import run_sync
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import ConfigError, HermesError, StorageError
-from hermes_acp.core.ports import StartTask
+from hermes_acp.core.ports.runtime_ports import StartTask
 from hermes_acp.storage.session_store import SessionStore
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.turn import Ending, Turn, TurnStages
+    from hermes_acp.agent.turn.turn import Turn, TurnStages
+    from hermes_acp.agent.turn.turn_endings import Ending
     from hermes_acp.app.skill_service import SkillService
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
-    from hermes_acp.core.port_types import RecallQuery, SearchResults
+    from hermes_acp.core.ports.recall_ports import RecallQuery, SearchResults
     from hermes_acp.recall.hybrid_search import SemanticSearch
     from hermes_acp.skills.suggestions.skill_similarity import SkillSimilarity
     from hermes_acp.skills.suggestions.skill_suggestions import SemanticIndex, SkillSuggester
@@ -90,7 +91,7 @@ class RecallService:
 
     def stages(self, settings: "Settings", skill_service: "SkillService", start: StartTask) -> "TurnStages":
         """Return what is done before a turn, before a step and after a turn."""
-        from hermes_acp.agent.turn import TurnStages
+        from hermes_acp.agent.turn.turn import TurnStages
 
         if self._meaning is None:
             return TurnStages()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.denied_paths import DeniedPath
-from hermes_acp.core.trust_types import WorkspacePolicyStore
+from hermes_acp.core.ports.trust_ports import WorkspacePolicyStore
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings

@@ -12,11 +12,12 @@ from anyio.to_thread import run_sync
 from hermes_acp.app.mcp_server_manager import McpServerManager
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import HermesError, StorageError
-from hermes_acp.core.ports import ChildRecords, Clock
+from hermes_acp.core.ports.child_ports import ChildRecords
+from hermes_acp.core.ports.runtime_ports import Clock
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.reflection import Reflection
-    from hermes_acp.agent.turn import AfterStepStage, PostflightStage
+    from hermes_acp.agent.children.reflection import Reflection
+    from hermes_acp.agent.turn.turn import AfterStepStage, PostflightStage
     from hermes_acp.app.skill_service import SkillService
     from hermes_acp.config.skill_settings import SkillSettings
     from hermes_acp.skills.skill_usage import SkillUsageTracker
@@ -44,7 +45,7 @@ class SkillLearning:
 
     @cached_property
     def _reflection(self) -> "Reflection":
-        from hermes_acp.agent.reflection import Reflection
+        from hermes_acp.agent.children.reflection import Reflection
 
         return Reflection(self._records, self._mcp_manager.start, lambda: self._mcp_manager.is_attended)
 
@@ -70,7 +71,7 @@ class SkillLearning:
         counting = skill_uses_stage(self.usage_tracker)
         if not (settings.enabled and settings.learning and settings.look_back_after_calls):
             return (), (counting,)
-        from hermes_acp.agent.reflection import ReflectionConfig
+        from hermes_acp.agent.children.reflection import ReflectionConfig
         from hermes_acp.app.turn_stages import reflection_stages
 
         terms = ReflectionConfig(settings.look_back_after_calls, reflection_stages(), skill_service.index)

@@ -12,9 +12,11 @@ from anyio.to_thread import run_sync
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import ConfigError
-from hermes_acp.core.ports import StartTask, ToolSource, Workspace
-from hermes_acp.core.record import Record
-from hermes_acp.core.trust_types import Trust, TrustItem
+from hermes_acp.core.ports.runtime_ports import StartTask
+from hermes_acp.core.ports.tool_ports import ToolSource
+from hermes_acp.core.ports.trust_ports import Trust, TrustItem
+from hermes_acp.core.ports.workspace_ports import Workspace
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.sessions.deferred_source import DeferredToolSource
 
 if TYPE_CHECKING:

@@ -20,16 +20,17 @@ from hermes_acp.app.skill_learning import SkillLearning
 from hermes_acp.app.skill_service import SkillService
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.ports import Clock, Workspace
-from hermes_acp.core.trust_types import WorkspacePolicyStore
+from hermes_acp.core.ports.runtime_ports import Clock, Ids
+from hermes_acp.core.ports.trust_ports import WorkspacePolicyStore
+from hermes_acp.core.ports.workspace_ports import Workspace
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.turn import SystemPrompt, TurnDependencies, TurnStages
+    from hermes_acp.agent.turn.turn import SystemPrompt, TurnDependencies, TurnStages
     from hermes_acp.app.model_connections import ModelConnections
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.messages import ToolSchema
-    from hermes_acp.core.record import Record
+    from hermes_acp.core.record.session_record import Record
     from hermes_acp.policy.policy_engine import Policy
     from hermes_acp.telemetry.redaction import Redactor
 
@@ -59,11 +60,13 @@ class TurnDependenciesFactory:
         environment: Environment,
         turn_services: TurnServices,
         clock: Clock,
+        ids: Ids,
         ports: Callable[[], Mapping[str, object]],
     ) -> None:
         """Make nothing yet; `ports` gives, by name, what tools take beside their workspace."""
         self._environment = environment
         self._clock = clock
+        self._ids = ids
         self._ports = ports
         self._outer = ExternalTools()
         self._outside = ExternalMemoryService(turn_services.mcp_manager)
@@ -89,7 +92,7 @@ class TurnDependenciesFactory:
 
         It blocks.
         """
-        from hermes_acp.agent.turn import CompactionShares, TurnDependencies
+        from hermes_acp.agent.turn.turn import CompactionShares, ModelUse, TurnDependencies
         from hermes_acp.app.context_file_monitor import ContextFileMonitor
         from hermes_acp.app.external_memory_service import memory_key
         from hermes_acp.app.external_tools import search_key
@@ -128,8 +131,12 @@ class TurnDependenciesFactory:
             ),
             redactor=redactor,
             build_prompt=self._briefer(settings, toolbox.schemas, redactor, policy, news),
-            max_output_tokens=settings.max_output_tokens,
-            shares=CompactionShares(settings.compaction.at, settings.compaction.keep),
+            clock=self._clock,
+            ids=self._ids,
+            model_use=ModelUse(
+                settings.max_output_tokens,
+                shares=CompactionShares(settings.compaction.at, settings.compaction.keep),
+            ),
             context_files=watch,
         )
 

@@ -7,7 +7,7 @@ agent, so this module is imported with the first kit and not before.
 from collections.abc import Sequence
 from typing import Literal
 
-from hermes_acp.agent.compaction import make_room
+from hermes_acp.agent.compaction.history_compaction import make_room
 from hermes_acp.agent.stages.auto_compaction import keep_within_window
 from hermes_acp.agent.stages.closing_checkpoint import close_checkpoint
 from hermes_acp.agent.stages.context_notes import note_context_changes
@@ -23,7 +23,7 @@ from hermes_acp.agent.stages.rejected_edits import note_rejected_edits
 from hermes_acp.agent.stages.steering import steer_from_inbox
 from hermes_acp.agent.stages.step_refund import refund_cheap_step
 from hermes_acp.agent.stages.turn_budget import keep_within_budget, tell_unknown_price
-from hermes_acp.agent.turn import AfterStepStage, PostflightStage, TurnStages
+from hermes_acp.agent.turn.turn import AfterStepStage, PostflightStage, TurnStages
 
 
 def turn_stages(

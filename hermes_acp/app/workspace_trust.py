@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import StorageError
-from hermes_acp.core.event_types import CallStatus, Grant
+from hermes_acp.core.event_types import CallStatus, Grant, PermissionAnswer
 from hermes_acp.core.events import (
     CallEnded,
     CallProposed,
@@ -27,13 +27,13 @@ from hermes_acp.core.events import (
     PermissionAsked,
 )
 from hermes_acp.core.policy_rules import Rule
-from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse, PermissionScope
-from hermes_acp.core.ports import Gate, Ids
-from hermes_acp.core.trust_types import REJECTED, TrustedItem, TrustItem
+from hermes_acp.core.ports.gate_ports import Gate, PermissionResponse, PermissionScope
+from hermes_acp.core.ports.runtime_ports import Ids
+from hermes_acp.core.ports.trust_ports import REJECTED, TrustedItem, TrustItem
 from hermes_acp.storage.workspace_entries import WorkspaceEntries
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.ledger import Ledger
+    from hermes_acp.agent.turn.ledger import Ledger
     from hermes_acp.config.workspace_settings import WorkspaceSettings
     from hermes_acp.sessions.session import Session
 

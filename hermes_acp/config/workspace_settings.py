@@ -23,7 +23,7 @@ from hermes_acp.config.settings_section import Section
 from hermes_acp.config.settings_text import one_line, read_text
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.policy_rules import Rule
-from hermes_acp.core.trust_types import TrustItem
+from hermes_acp.core.ports.trust_ports import TrustItem
 
 OWN_FILES: Final = (".hermes/config.yaml", ".hermes/policy.yaml")
 SERVER_FILES: Final[Mapping[str, str]] = MappingProxyType(

@@ -1,1 +1,1 @@
-"""What was said, what happened, what can go wrong, and every seam: no I/O, no vendor."""
+"""Messages, events, errors and ports: no I/O, no vendor."""

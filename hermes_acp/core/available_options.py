@@ -1,7 +1,4 @@
-"""What a session's user can choose from.
-
-Knows: which model the session's options mean. Does not know: where they come from, how one is reached.
-"""
+"""The options that a session's user can choose from."""
 
 from collections.abc import Sequence
 
@@ -12,7 +9,7 @@ from hermes_acp.core.messages import Effort
 
 
 class AvailableModel(Struct, frozen=True):
-    """A model that can be chosen, and the levels of reasoning it has."""
+    """A model that can be chosen, and its levels of reasoning."""
 
     provider: str
     model: str
@@ -20,8 +17,9 @@ class AvailableModel(Struct, frozen=True):
 
 
 class AvailableOptions(Struct, frozen=True):
-    """What can be chosen: models and backends, the configured one first, empty while not known; whether a mode may be
-    chosen that asks about nothing.
+    """What can be chosen: models and backends, the configured one first, empty while not known.
+
+    `allows_bypass`: the mode that asks about nothing may be chosen.
     """
 
     models: tuple[AvailableModel, ...] = ()
@@ -30,7 +28,10 @@ class AvailableOptions(Struct, frozen=True):
 
 
 def chosen_model(options: Options, offers: Sequence[AvailableModel]) -> AvailableModel | None:
-    """Find the offer that a session's options mean; the first is the configured one. None while nothing is offered."""
+    """Return the model that a session's options name; the first is the configured one.
+
+    Return None while no model is known.
+    """
     if not offers:
         return None
     provider = options.provider or offers[0].provider

@@ -1,7 +1,4 @@
-"""What a rule shuts off from whatever runs without anybody being asked.
-
-Knows: the shape of that, as patterns of paths. Does not know: who laid the rule down, how it is enforced.
-"""
+"""Paths that a rule denies to everything that runs without a question."""
 
 import re
 
@@ -9,10 +6,10 @@ from msgspec import Struct
 
 
 class DeniedPath(Struct, frozen=True):
-    """Paths that are shut: `pattern` fits whole paths, `anchor` is the folder beneath which all of them lie.
+    """Denied paths: `pattern` matches whole paths, `anchor` is the folder that all of them are below.
 
-    Both are in lower case, as no case helps against a rule. What a closure `hides` is not read either. `named` is the
-    path itself where the rule has no pattern.
+    Both are in lower case, so that case does not get around a rule. A rule that `hides` denies reading too. `named`
+    is the path itself where the rule has no pattern.
     """
 
     pattern: str
@@ -21,19 +18,19 @@ class DeniedPath(Struct, frozen=True):
     named: str = ""
 
     def matches(self, path: str) -> bool:
-        """Return whether a path is shut itself; what lies beneath a shut one is so with it."""
+        """Return whether the rule names this very path."""
         return re.fullmatch(self.pattern, path.casefold(), re.DOTALL) is not None
 
     def covers(self, path: str) -> bool:
-        """Return whether a path (absolute, resolved) is shut, itself or with a folder that it lies in."""
+        """Return whether a path (absolute, resolved) is denied, itself or by a folder above it."""
         parts = path.split("/")
         return any(self.matches("/".join(parts[:end]) or "/") for end in range(1, len(parts) + 1))
 
     def may_match_below(self, folder: str) -> bool:
-        """Return whether something in a folder, however deep, could fit."""
+        """Return whether the rule could match something in a folder, however deep."""
         near, far = folder.casefold().rstrip("/") + "/", self.anchor.rstrip("/") + "/"
         return near.startswith(far) or far.startswith(near)
 
     def is_above(self, folder: str) -> bool:
-        """Return whether a folder's own name is part of what the rule names: under another one nothing would fit."""
+        """Return whether a folder's own name is part of what the rule names."""
         return self.anchor.startswith(folder.casefold().rstrip("/") + "/")

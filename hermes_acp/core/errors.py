@@ -1,8 +1,4 @@
-"""What can go wrong, told to the person who must act.
-
-Knows: the five families, their stable codes, what each costs a headless run (its exit code), which one of a group is
-told. Does not know: JSON-RPC, terminals, tools; the boundaries translate.
-"""
+"""The errors of this program, each with a stable code and an exit code for headless runs."""
 
 from typing import ClassVar
 
@@ -23,7 +19,7 @@ class HermesError(Exception):
         self.retryable = retryable
 
     def sentence(self) -> str:
-        """Join what happened and what to do."""
+        """Join the message and the hint."""
         return f"{self.message} {self.hint}".strip()
 
 
@@ -171,6 +167,6 @@ class InternalError(HermesError):
 
 
 def first_error(error: BaseException) -> BaseException:
-    """Return an error itself, or the first of those in a group."""
+    """Return an error itself, or the first one in an exception group."""
     inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
     return first_error(inner[0]) if inner else error

@@ -16,7 +16,7 @@ Speaker = Literal["user", "agent", "tool", "title"]
 
 
 Capability = Literal["files", "network", "processes", "memory", "delegation"]
-"""What a tool may have to do with at all; a call whose effects lie beyond it never runs."""
+"""What a tool may touch at all; a call whose effects lie beyond it never runs."""
 
 
 CallStatus = Literal["completed", "failed", "cancelled"]
@@ -111,3 +111,25 @@ class Options(Struct, frozen=True):
     provider: str = ""
     effort: Effort | None = None
     backend: str = ""
+
+
+PermissionAnswer = Literal[
+    "allow_once",
+    "allow_always",
+    "allow_workspace",
+    "reject_once",
+    "reject_always",
+    "cancelled",
+    "unavailable",
+]
+"""`allow_always` and `reject_always` are for the session, `allow_workspace` for all later ones in its folder too. One
+that is `cancelled` or `unavailable` is no answer at all, and no refusal.
+"""
+
+
+class EventContext(Struct, frozen=True):
+    """When something is done: the session, the turn, and the time in seconds since the epoch."""
+
+    session_id: str
+    turn_id: str
+    at: float

@@ -1,4 +1,4 @@
-"""The events of a session: one closed union, recorded first and shown after.
+"""The events of a session: one closed union, recorded first and shown afterwards.
 
 Replaying a session's events in order rebuilds its history (`core.record`) and everything an editor was shown. Events
 hold no cycles, so the garbage collector skips them (`gc=False`): a long session has many. The docstrings here are the
@@ -19,12 +19,12 @@ from hermes_acp.core.event_types import (
     Location,
     Mode,
     Options,
+    PermissionAnswer,
     PlanEntry,
     ToolKind,
 )
 from hermes_acp.core.flow_labels import SourcesRead
 from hermes_acp.core.messages import Part, Thought, ToolCall, Usage
-from hermes_acp.core.port_types import PermissionAnswer
 
 
 class SessionOpened(Struct, frozen=True, gc=False, tag="session_opened"):

@@ -1,8 +1,6 @@
-"""Hunks: the lines of a text that give way to others.
+"""Hunks: the line differences between two texts, and how to apply and revert them one by one.
 
-Knows: how two texts differ by lines, how a hunk is taken into a text or out of it again, also where others changed that
-text meanwhile. Does not know: files, who wants it. Lines are what stands between line feeds, so splitting and joining
-loses nothing.
+Lines are what stands between line feeds, so splitting and joining loses nothing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,12 +9,12 @@ from typing import Final
 from msgspec import Struct
 
 MAX_COMPARED_LINES: Final = 3_000
-"""Beyond so many lines that differ a change is one hunk: nobody judges it piece by piece."""
+"""A change of more lines than this is one hunk: nobody reviews it piece by piece."""
 SHOWN_LINES: Final = 12
 
 
 class Hunk(Struct, frozen=True):
-    """`old_lines` at `old_start` (from 0) of the text before give way to `new_lines` at `new_start` of the other."""
+    """A change: `old_lines` at `old_start` (from 0) are replaced by `new_lines`, at `new_start` of the new text."""
 
     old_start: int
     old_lines: tuple[str, ...]
@@ -25,7 +23,7 @@ class Hunk(Struct, frozen=True):
 
 
 class _Block(Struct, frozen=True):
-    """So many lines that are the same, from where on in both texts."""
+    """A run of equal lines, and where it starts in both texts."""
 
     old: int
     new: int
@@ -46,7 +44,7 @@ def diff_hunks(before: str, after: str) -> tuple[Hunk, ...]:
 
 
 def apply_hunks(before: str, hunks: Iterable[Hunk]) -> str:
-    """Return the text before with some of its hunks taken."""
+    """Return the old text with some of its hunks applied."""
     lines = before.split("\n")
     for hunk in sorted(hunks, key=lambda each: each.old_start, reverse=True):
         lines[hunk.old_start : hunk.old_start + len(hunk.old_lines)] = hunk.new_lines
@@ -54,9 +52,9 @@ def apply_hunks(before: str, hunks: Iterable[Hunk]) -> str:
 
 
 def revert_hunks(after: str, hunks: Iterable[Hunk], now: str | None = None) -> tuple[str, tuple[Hunk, ...]]:
-    """Give the text after with some of its hunks taken back, and those that could not be.
+    """Return the new text with some hunks reverted, and the hunks that could not be.
 
-    Where the text is another `now`, a hunk is taken back only if what it brought still stands there untouched.
+    Where the text is another `now`, a hunk is reverted only if its new lines are still there unchanged.
     """
     new, lines = after.split("\n"), (after if now is None else now).split("\n")
     blocks = _same(new, lines) if now is not None else (_Block(0, 0, len(new)),)
@@ -73,7 +71,7 @@ def revert_hunks(after: str, hunks: Iterable[Hunk], now: str | None = None) -> t
 
 
 def describe_hunk(hunk: Hunk) -> str:
-    """Say what a hunk does in words and lines, for a model."""
+    """Describe a hunk in words and lines, for a model."""
     signed = [*(f"-{line}" for line in hunk.old_lines), *(f"+{line}" for line in hunk.new_lines)]
     if len(signed) > SHOWN_LINES:
         signed[SHOWN_LINES:] = [f"… {len(signed) - SHOWN_LINES} more lines"]
@@ -81,7 +79,7 @@ def describe_hunk(hunk: Hunk) -> str:
 
 
 def _same(old: Sequence[str], new: Sequence[str]) -> tuple[_Block, ...]:
-    """Return what is the same; only what lies between the common beginning and the common end is compared."""
+    """Return the equal blocks; only what lies between the common start and the common end is compared."""
     most = min(len(old), len(new))
     head = next((i for i in range(most) if old[i] != new[i]), most)
     tail = next((i for i in range(most - head) if old[-1 - i] != new[-1 - i]), most - head)
@@ -99,7 +97,7 @@ def _same(old: Sequence[str], new: Sequence[str]) -> tuple[_Block, ...]:
 
 
 def _joined(blocks: Iterable[_Block]) -> tuple[_Block, ...]:
-    """Make one of blocks that follow each other without a gap: what lies across their border is untouched too."""
+    """Merge blocks that follow each other without a gap: what lies across their border is unchanged too."""
     joined: list[_Block] = []
     for block in blocks:
         last = joined[-1] if joined else None

@@ -38,7 +38,7 @@ Part = TextPart | ImagePart | LinkPart | ResourcePart
 
 
 def words_in(parts: Iterable[Part], seam: str = "") -> str:
-    """Return what some parts say in words alone, without what was sent along."""
+    """Return the words of some parts, without attachments."""
     return seam.join(part.text for part in parts if isinstance(part, TextPart))
 
 
@@ -75,14 +75,14 @@ class Thought(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class UserMessage(Struct, frozen=True, gc=False, tag="user"):
-    """What was put to the model: the user's own words, a note of the program's, or a summary of what was before."""
+    """A message to the model: the user's own words, a note of the program's, or a summary."""
 
     parts: tuple[Part, ...]
     origin: Literal["user", "program", "summary"] = "user"
 
 
 class AssistantMessage(Struct, frozen=True, gc=False, tag="assistant"):
-    """What the model answered in one step."""
+    """The model's answer in one step."""
 
     text: str = ""
     thoughts: tuple[Thought, ...] = ()
@@ -90,7 +90,7 @@ class AssistantMessage(Struct, frozen=True, gc=False, tag="assistant"):
 
 
 class ToolMessage(Struct, frozen=True, gc=False, tag="tool"):
-    """What came of one call; every call has exactly one. `parts` come with the text, such as pictures."""
+    """The outcome of one call; every call has exactly one. `parts` come with the text, such as pictures."""
 
     call_id: str
     name: str
@@ -111,7 +111,7 @@ class Usage(Struct, frozen=True, gc=False):
 
     @property
     def total_tokens(self) -> int:
-        """What was sent and answered together."""
+        """Tokens sent and answered."""
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -128,7 +128,7 @@ Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
 class ToolSchema(Struct, frozen=True):
-    """A tool as a model is told of it; `parameters` is a JSON Schema object."""
+    """A tool as it is described to a model; `parameters` is a JSON Schema object."""
 
     name: str
     description: str
@@ -162,7 +162,7 @@ class ThoughtFragment(Struct, frozen=True):
 
 
 class CallFragment(Struct, frozen=True):
-    """Some characters of a tool call's arguments, as they arrive; `key` tells the calls of one answer apart."""
+    """Some characters of a tool call's arguments, as they arrive; `key` identifies the call within its answer."""
 
     key: str
     name: str

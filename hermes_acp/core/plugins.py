@@ -1,7 +1,6 @@
-"""A plugin folder: a folder in which every file is a plugin exporting the same one constant.
+"""A plugin folder: every file in it is a plugin that exports the same constant.
 
-Knows: how to list leaves by file name without importing them, and how to import one on first use.
-Does not know: what any leaf does. A leaf's file name is its public name.
+The file name is the plugin's public name. A plugin is imported on first use.
 """
 
 import os
@@ -15,14 +14,14 @@ T = TypeVar("T")
 
 
 class PluginFolder(Generic[T]):
-    """The leaves of one package, each a module exporting `constant`."""
+    """The plugins of one package, each a module exporting `constant`."""
 
     def __init__(self, package: str, constant: str) -> None:
         self.package = package
         self.constant = constant
 
     def names(self) -> tuple[str, ...]:
-        """List the leaves, sorted, from their file names alone."""
+        """List the plugins by their file names, sorted, without importing any."""
         return self._names
 
     @cached_property
@@ -39,7 +38,7 @@ class PluginFolder(Generic[T]):
         return iter(self.names())
 
     def open(self, name: str) -> T:
-        """Import one leaf and give its constant. Raises KeyError for a name that is no leaf."""
+        """Import a plugin and return its constant. Raises KeyError for an unknown name."""
         if name not in self:
             raise KeyError(name)
         return getattr(import_module(f"{self.package}.{name}"), self.constant)

@@ -1,7 +1,4 @@
-"""What a person, or a workspace, laid down about tools: one rule, and where it stands.
-
-Knows: the shape of a rule. Does not know: how rules are written, who judges by them.
-"""
+"""A policy rule about tools, as a person or a workspace wrote it."""
 
 from typing import Literal
 
@@ -12,11 +9,11 @@ AccessKind = Literal["any", "read", "write"]
 
 
 class Rule(Struct, frozen=True):
-    """A decision about what fits everything that is named here; an empty field names nothing.
+    """A decision about everything that matches all its fields; an empty field matches anything.
 
     `tool` is a glob of tool names, `path` a glob of paths for one kind of `access`, `command` the first words of a
-    simple command, `host` a glob of host names. `source` says where the rule stands, for people. A rule that is not
-    the user's own (`is_users`) comes from a workspace.
+    simple command, `host` a glob of host names. `source` says where the rule is written, for people. A rule that is
+    not the user's own (`is_users`) comes from a workspace.
     """
 
     decision: Decision

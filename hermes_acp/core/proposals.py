@@ -1,7 +1,6 @@
-"""What a tool call would do, stated before it does it.
+"""What a tool call would do, stated before it does it: effects, the proposal, the result.
 
-Knows: effects, proposals, results. Does not know: who judges them, where they are carried out.
-A proposal holds the very action that was judged and shown: what is approved is what runs.
+A proposal holds the very action that was checked and shown: what is approved is what runs.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -9,33 +8,35 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from hermes_acp.core.event_types import Diff, FileVersion, Location, PlanEntry, ToolKind
+from hermes_acp.core.event_types import Diff, EventContext, FileVersion, Location, PlanEntry, ToolKind
 from hermes_acp.core.messages import Part
-from hermes_acp.core.port_types import Confinement, EventContext
+
+Confinement = Literal["usual", "must", "read_only", "never"]
+"""Whether a command runs in a sandbox: as configured, always, always with the workspace read-only, or never."""
 
 
 class Reads(Struct, frozen=True):
-    """Looks at one path (absolute, links resolved); `secret` is what was seen in it that is one, in a few words."""
+    """Reads one path (absolute, links resolved); `secret` names the kind of secret found in it, if any."""
 
     path: str
     secret: str = ""
 
 
 class Writes(Struct, frozen=True):
-    """Creates or changes one path (absolute, links resolved); `secret` is what is in it that is one, in a few words."""
+    """Creates or changes one path (absolute, links resolved); `secret` names the kind of secret in it, if any."""
 
     path: str
     secret: str = ""
 
 
 class Deletes(Struct, frozen=True):
-    """Takes away one path (absolute, links resolved), such as a file that is moved elsewhere."""
+    """Deletes one path (absolute, links resolved), such as a file that is moved elsewhere."""
 
     path: str
 
 
 class Reaches(Struct, frozen=True):
-    """Speaks to one host of the network, given in lower case and without a port, about `url`.
+    """Connects to one host (lower case, without a port) about `url`.
 
     `is_all_sent`: nothing is sent but a request for that very URL.
     """
@@ -46,11 +47,10 @@ class Reaches(Struct, frozen=True):
 
 
 class Runs(Struct, frozen=True):
-    """Runs a shell command in a directory (absolute); `roots` are the folders it may look into unasked.
+    """Runs a shell command in a directory (absolute); `roots` are the folders it may read without a question.
 
-    `confined`: where nobody is asked it runs in a sandbox, so that it can do no harm outside. `leaves_sandbox`: it
-    wants none even where one is usual, which is always asked. `is_remote`: the files there are not on this machine's
-    disk.
+    `confined`: unasked it runs in a sandbox, where it can do no harm outside. `leaves_sandbox`: it must run without
+    one even where that is usual, which is always asked. `is_remote`: its files are not on this machine.
     """
 
     command: str
@@ -62,10 +62,10 @@ class Runs(Struct, frozen=True):
 
 
 class Calls(Struct, frozen=True):
-    """Calls a tool of a server outside; what that touches is the server's alone to know.
+    """Calls a tool of an MCP server; only the server knows what that touches.
 
-    `has_read_only_hint` is what the server says of the tool: a hint, no promise. `state` tells which server that is,
-    and what it says of the tool altogether: an answer for good holds for that alone.
+    `has_read_only_hint` is what the server says of the tool: a hint, no promise. `state` identifies the server and
+    all it says of the tool: a lasting answer holds for that alone.
     """
 
     server: str
@@ -75,7 +75,7 @@ class Calls(Struct, frozen=True):
 
 
 class Presses(Struct, frozen=True):
-    """Clicks or types on the page that a browser shows: what that changes is for the page's server alone to know.
+    """Clicks or types on a page in the browser; only the page's server knows what that changes.
 
     `sends_text`: the page gets text that the model wrote.
     """
@@ -84,14 +84,14 @@ class Presses(Struct, frozen=True):
 
 
 class Recalls(Struct, frozen=True):
-    """Looks at what was said in sessions of other working directories."""
+    """Reads what was said in sessions of other working directories."""
 
 
 class Remembers(Struct, frozen=True):
-    """Changes the agent's own notes for later sessions, kept at `path`.
+    """Changes the agent's own notes, kept at `path`.
 
-    `is_asked` where the user wants to see each change before it is made. What `is_user_wide` is shown in all of
-    them: no mode writes it unasked.
+    `is_asked` where the user wants to see each change before it is made. Notes that are `is_user_wide` are shown in
+    all of the user's sessions: no mode writes them unasked.
     """
 
     path: str
@@ -103,10 +103,10 @@ Effect = Reads | Writes | Deletes | Runs | Reaches | Presses | Calls | Recalls |
 
 
 class Question(Struct, frozen=True):
-    """Something only the user can tell: choices to pick from, and whether words of their own will do.
+    """A question that only the user can answer: choices, and whether free text is accepted.
 
     With a `url` they are asked to do something on that page; with a `form`, a flat JSON Schema of an object, to fill
-    that in.
+    it in.
     """
 
     text: str
@@ -117,7 +117,7 @@ class Question(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """What came of a question; `text` is the answer, empty where a page was opened, `content` a form filled in."""
+    """The answer to a question; `text` is empty where a page was opened, `content` is a form filled in."""
 
     outcome: Literal["answered", "opened", "declined", "dismissed"]
     text: str = ""
@@ -125,29 +125,29 @@ class Reply(Struct, frozen=True):
 
 
 class Progress(Protocol):
-    """Where a running action reports to."""
+    """What a running action reports to."""
 
     @property
     def session_id(self) -> str:
-        """The session it runs in."""
+        """The session that the call runs in."""
         ...
 
     @property
     def event_context(self) -> EventContext:
-        """Which turn of which session it is part of, whoever works for that, and what time it is."""
+        """The present moment, in the turn that a person prompted."""
         ...
 
     @property
     def confinement(self) -> Confinement:
-        """How the commands of this call are confined: as policy decided, as usual where a person approved the call."""
+        """How the call's commands are confined: as policy decided, or as usual once a person approved."""
         ...
 
     def output(self, text: str) -> None:
-        """Take a further piece of live output."""
+        """Append live output."""
         ...
 
     def terminal(self, terminal_id: str) -> None:
-        """Say that the output is shown by a terminal of the editor's."""
+        """Report that a terminal of the editor's shows the output."""
         ...
 
     def plan(self, entries: tuple[PlanEntry, ...]) -> None:
@@ -155,9 +155,7 @@ class Progress(Protocol):
         ...
 
     def allows(self, *effects: Effect) -> bool:
-        """Return whether the call may have further effects, such as following a redirect, without anybody being
-        asked.
-        """
+        """Return whether policy lets the call have further effects unasked, such as following a redirect."""
         ...
 
     async def inquire(self, question: Question) -> Reply | None:
@@ -166,14 +164,14 @@ class Progress(Protocol):
 
 
 class Result(Struct, frozen=True):
-    """What an action gave. `text` is what the model reads; `is_error` marks a failure it should know of.
+    """The result of an action. `text` is what the model reads; `is_error` marks a failure it should know of.
 
     `advice` is for the model too, and shown to nobody else.
 
     `parts` come with the text, such as pictures. `seen` is what files now hold, as far as the model knows all of it.
 
-    Of a command, `output_characters` is how much of the text it put out itself, where the rest only says how it
-    ended, as the exit code or `signal` do.
+    Of a command, `output_characters` is how much of the text is its own output; the rest only says how it ended, as
+    the exit code or `signal` do.
     """
 
     text: str
@@ -192,12 +190,12 @@ Action = Callable[[Progress], Awaitable[Result]]
 
 
 class Proposal(Struct, frozen=True):
-    """One understood call: its face for the user, its effects for policy, its action for later.
+    """One understood call: a card for the user, effects for policy, an action to perform.
 
-    The action is ended after `deadline_s` seconds, not counting the time a person is asked; None is the usual time.
-    `replaces` is what the files that it would change or take away hold now: nobody is asked to let the model change
-    what it does not know. `amend` gives the same call with other texts for some of the files it writes, by their paths;
-    it raises WorkspaceError where that cannot be. Where nobody can be asked, `unasked` is done instead: it keeps the
+    The action is stopped after `deadline_s` seconds, not counting the time a person is asked; None is the default.
+    `replaces` is the present content of files that it would change or delete: nobody is asked to let the model change
+    what it has not read. `amend` returns the same call with other texts for some of the files it writes, by path; it
+    raises WorkspaceError where that cannot be. Where nobody can be asked, `unasked` is done instead: it keeps the
     call for a person to decide later, and has no effects of its own.
     """
 

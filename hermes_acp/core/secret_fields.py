@@ -1,6 +1,5 @@
-"""What nobody should be asked to write into a form that somebody else reads.
+"""Names of form fields that ask for secrets.
 
-Knows: what passwords, keys and numbers of cards are called. Does not know: forms, who asks.
 Source: Model Context Protocol 2025-11-25, elicitation: servers must not ask for sensitive information in a form.
 """
 
@@ -21,5 +20,5 @@ _SEAMS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.]+")
 
 
 def is_secret_field(words: str) -> bool:
-    """Return whether a field of this name or title is meant for a password, a key, a code or a card."""
+    """Return whether a field with this name or title asks for a password, a key, a code or a card number."""
     return bool(_WORDS.search(_SEAMS.sub(" ", words)))

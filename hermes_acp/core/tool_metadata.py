@@ -1,7 +1,4 @@
-"""What a tool says of all its calls, for whoever decides about them without knowing the tool.
-
-Knows: the traits there are. Does not know: who goes by them.
-"""
+"""What a tool declares of all its calls."""
 
 from typing import Literal
 
@@ -11,18 +8,18 @@ from hermes_acp.core.event_types import Capability
 from hermes_acp.core.flow_labels import Source
 
 Quotes = Literal["nothing", "file", "output"]
-"""What an outcome holds word for word as others wrote it: lines of the file at `path`, or output of any kind."""
+"""What an outcome quotes word for word as others wrote it: lines of the file at `path`, or output of any kind."""
 
 
 class ToolMetadata(Struct, frozen=True):
-    """One tool's.
+    """The metadata of one tool.
 
-    `capabilities` are what its calls may have to do with: one whose effects lie beyond that never runs.
-    `is_cheap`: a step that made only such calls costs the turn nothing. `is_repeatable`: doing a call twice is as good
-    as doing it once, so that nobody need look what a lost one did. What it `quotes` is looked through for orders before
-    the model goes on; a tool that cleans foreign text itself quotes nothing. `needs` are the tools it makes no sense
-    without: a toolbox that lacks one has not this one either. `max_per_step` calls of one step are carried out, all
-    where it is None. `brings` are the sources that each call lets the model read, beside those that its effects name.
+    `capabilities` are what its calls may touch: one whose effects lie beyond them never runs. `is_cheap`: a step with
+    only such calls is refunded. `is_repeatable`: doing a call twice is as good as doing it once, so that a lost call
+    can be made again. What it `quotes` is scanned before the model goes on; a tool that cleans foreign text itself
+    quotes nothing. `needs` are tools it makes no sense without: a toolbox that lacks one leaves this one out. At most
+    `max_per_step` calls of one step are carried out, None for all. `brings` are the sources that each call lets the
+    model read, beside those that its effects name.
     """
 
     capabilities: frozenset[Capability] = frozenset()

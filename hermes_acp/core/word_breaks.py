@@ -1,7 +1,6 @@
-"""Where a text can be cut: between lines, or at least between words.
+"""Cut a text between lines, or at least between words.
 
-Knows: how far from the wished place a break may be. Does not know: what is cut, or why.
-Half a secret could not be told from anything else, so no cut is made within a word that is not very long.
+Half a secret could not be recognised, so no cut is made within a word that is not very long.
 """
 
 import re
@@ -14,7 +13,7 @@ _WORD_AT_END: Final = re.compile(rf"{_WORD.pattern}\Z")
 
 
 def trim_to_break(piece: bytes) -> bytes:
-    """Leave out the last line, or the last word of one that is too long to lose."""
+    """Drop the last line, or the last word of a line that is too long to lose."""
     least = len(piece) - len(piece) // 8
     end = piece.rfind(b"\n", least)
     end = piece.rfind(b" ", least) if end < 0 else end
@@ -22,7 +21,7 @@ def trim_to_break(piece: bytes) -> bytes:
 
 
 def trim_from_break(piece: bytes) -> bytes:
-    """Leave out the first line, or the first word of one that is too long to lose."""
+    """Drop the first line, or the first word of a line that is too long to lose."""
     most = len(piece) // 8
     start = piece.find(b"\n", 0, most)
     start = piece.find(b" ", 0, most) if start < 0 else start
@@ -30,15 +29,16 @@ def trim_from_break(piece: bytes) -> bytes:
 
 
 def slice_at_breaks(text: str, first: int, last: int) -> tuple[int, int]:
-    """Return the part of a text from `first` to `last` without the words at its ends that are not in it whole."""
+    """Return the part of a text from `first` to `last`, without words that are only partly in it."""
     end = _word_around(text, last)[0]
     begin = _word_around(text, first)[1]
     return min(begin, last), max(end, min(begin, last))
 
 
 def _word_around(text: str, at: int) -> tuple[int, int]:
-    """Return where the word begins and ends that a cut would be in; the place itself where that is none, or too
-    long.
+    """Return the start and end of the word that a cut would split.
+
+    Return the cut itself twice where there is no word, or it is too long.
     """
     if not 0 < at < len(text):
         return at, at

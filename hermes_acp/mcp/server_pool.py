@@ -9,7 +9,7 @@ from typing import Final
 import anyio
 from msgspec import Struct
 
-from hermes_acp.core.ports import PromptTemplate, ResourceLibrary, Tool
+from hermes_acp.core.ports.tool_ports import PromptTemplate, ResourceLibrary, Tool
 from hermes_acp.mcp.server_connection import ServerConnection
 from hermes_acp.mcp.server_definitions import ServerContext, ServerSpec, ServerTimeouts, slugs_of
 from hermes_acp.mcp.server_login import ServerLogin

@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Calls, Progress, Proposal, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.core.untrusted_text import plain

@@ -15,7 +15,7 @@ from anyio.to_thread import run_sync
 
 from hermes_acp import __version__
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.ports import StartTask
+from hermes_acp.core.ports.runtime_ports import StartTask
 from hermes_acp.memory.external_memory_service import (
     ConversationExchange,
     MemoryOwner,

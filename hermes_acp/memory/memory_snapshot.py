@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from hermes_acp.core.errors import StorageError
-from hermes_acp.core.port_types import MemoryState, MemoryStoreName
+from hermes_acp.core.ports.memory_ports import MemoryState, MemoryStoreName
 from hermes_acp.memory.memory_store import LEFT_OUT, STORES, MemoryStore, find_blocking
 from hermes_acp.storage.allowed_texts import digest_of
 

@@ -17,8 +17,8 @@ from anyio.to_thread import run_sync
 from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadRequest, StorageError
-from hermes_acp.core.event_types import Diff
-from hermes_acp.core.port_types import EventContext, MemoryChange, MemoryPreview, MemoryState, MemoryStoreName
+from hermes_acp.core.event_types import Diff, EventContext
+from hermes_acp.core.ports.memory_ports import MemoryChange, MemoryPreview, MemoryState, MemoryStoreName
 from hermes_acp.memory.note_changes import NoteChange, NoteChanges
 from hermes_acp.memory.pending_notes import PendingNote, PendingNotes
 from hermes_acp.storage.file_locks import file_lock

@@ -13,7 +13,8 @@ from typing import Final
 import msgspec
 from msgspec import Struct, structs
 
-from hermes_acp.core.port_types import EventContext, MemoryStoreName
+from hermes_acp.core.event_types import EventContext
+from hermes_acp.core.ports.memory_ports import MemoryStoreName
 from hermes_acp.storage.file_locks import file_lock
 from hermes_acp.storage.private_files import storage_error, write_whole
 

@@ -15,7 +15,8 @@ import msgspec
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.port_types import EventContext, MemoryChange
+from hermes_acp.core.event_types import EventContext
+from hermes_acp.core.ports.memory_ports import MemoryChange
 from hermes_acp.storage.file_locks import file_lock
 from hermes_acp.storage.private_files import storage_error, write_whole
 

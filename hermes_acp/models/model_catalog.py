@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from hermes_acp.config.provider_presets import presets
 from hermes_acp.core.messages import Effort, ModelRequest, Usage
-from hermes_acp.core.port_types import ModelInfo
+from hermes_acp.core.ports.model_ports import ModelInfo
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import ModelSettings

@@ -15,6 +15,7 @@ from hermes_acp.core.denied_paths import DeniedPath
 from hermes_acp.core.event_types import Grant, Mode
 from hermes_acp.core.flow_labels import Source
 from hermes_acp.core.policy_rules import Rule
+from hermes_acp.core.ports.trust_ports import WorkspacePolicyStore
 from hermes_acp.core.proposals import (
     Calls,
     Deletes,
@@ -27,7 +28,6 @@ from hermes_acp.core.proposals import (
     Runs,
     Writes,
 )
-from hermes_acp.core.trust_types import WorkspacePolicyStore
 from hermes_acp.policy.grants import StandingGrants, call_subject, prefix_subject, run_subject
 from hermes_acp.policy.information_flow import NO_FLOW, FlowState, check_flow, sources_of
 from hermes_acp.policy.judges.call_judge import check_call, check_note, check_recall

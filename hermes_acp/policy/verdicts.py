@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from hermes_acp.core.policy_rules import Decision, Rule
-from hermes_acp.core.port_types import Confinement
+from hermes_acp.core.proposals import Confinement
 
 if TYPE_CHECKING:
     from hermes_acp.policy.shell.command_step import Step

@@ -11,10 +11,9 @@ from typing import Final
 import anyio
 from msgspec import structs
 
-from hermes_acp.core.embedding_ports import Embedder
 from hermes_acp.core.errors import BadRequest, ModelError, StorageError
-from hermes_acp.core.port_types import RecallQuery, SearchHit, SearchResults
-from hermes_acp.core.tool_ports import Recall
+from hermes_acp.core.ports.embedding_ports import Embedder
+from hermes_acp.core.ports.recall_ports import Recall, RecallQuery, SearchHit, SearchResults
 from hermes_acp.storage.search.passage_index import PassageIndex
 from hermes_acp.storage.search.vector_store import VectorStore
 

@@ -11,8 +11,8 @@ from typing import Final, Protocol, Self
 import anyio
 
 from hermes_acp.core.events import Event
-from hermes_acp.core.ports import Audience
-from hermes_acp.core.session_replay import replayable
+from hermes_acp.core.ports.record_ports import Audience
+from hermes_acp.core.record.session_replay import replayable
 from hermes_acp.sessions.session import Session
 from hermes_acp.sessions.session_manager import SessionHistory
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from hermes_acp.agent.child_agents import child_result, last_answer
-from hermes_acp.core.child_outcomes import ChildOutcome
+from hermes_acp.agent.children.child_answer import child_result, last_answer
 from hermes_acp.core.errors import Busy, SessionNotFound, StorageError
 from hermes_acp.core.events import Event, SessionOpened
-from hermes_acp.core.ports import Clock, Ids
-from hermes_acp.core.record import CUT_OFF, Record, fold_events
+from hermes_acp.core.ports.runtime_ports import Clock, Ids
+from hermes_acp.core.record.child_outcomes import ChildOutcome
+from hermes_acp.core.record.session_record import CUT_OFF, Record, fold_events
 from hermes_acp.storage.session_store import SessionStore, child_record_path
 from hermes_acp.storage.transcript import Transcript
 
@@ -60,7 +60,7 @@ def events_to_close(record: Record, path: Path) -> list[Event]:
     first.
     """
     accounts: dict[str, ChildOutcome] = {}
-    for child_id in record.open_children():
+    for child_id in record.calls.children():
         if account := close_child(child_record_path(path, child_id)):
             accounts[child_id] = account
     return record.closing_events(accounts)

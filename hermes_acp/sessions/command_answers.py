@@ -5,11 +5,11 @@ Knows: how facts are laid out. Does not know: where they come from.
 
 from collections.abc import Sequence
 
-from hermes_acp.agent.token_estimates import TOKEN_BYTES
+from hermes_acp.agent.compaction.token_estimates import TOKEN_BYTES
 from hermes_acp.context.context_files import ContextFile, ContextFiles
 from hermes_acp.core.available_options import AvailableModel, chosen_model
 from hermes_acp.core.flow_labels import status_rows
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 
 
 def status_text(record: Record, models: Sequence[AvailableModel]) -> str:

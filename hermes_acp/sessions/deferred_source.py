@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import anyio
 
-from hermes_acp.core.ports import PromptTemplate, ResourceLibrary, Tool, ToolSource
+from hermes_acp.core.ports.tool_ports import PromptTemplate, ResourceLibrary, Tool, ToolSource
 
 
 class DeferredToolSource:

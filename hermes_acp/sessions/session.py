@@ -12,15 +12,16 @@ import anyio.lowlevel
 from msgspec import Struct, structs
 
 from hermes_acp.agent.background_tasks import joined_task
-from hermes_acp.agent.ledger import Ledger
-from hermes_acp.agent.running_calls import RunningCalls
-from hermes_acp.agent.turn import Ending, Turn, TurnDependencies, TurnLimits, TurnUsage
-from hermes_acp.agent.turn_checkpoints import TurnCheckpoints
-from hermes_acp.agent.turn_endings import make_ending
-from hermes_acp.agent.turn_inbox import Inbox, InboxMessage
-from hermes_acp.agent.turn_runner import finalize, run_to_ending, to_turn_ended
+from hermes_acp.agent.loop.turn_runner import finalize, run_to_ending, to_turn_ended
+from hermes_acp.agent.turn.ledger import Ledger
+from hermes_acp.agent.turn.running_calls import RunningCalls
+from hermes_acp.agent.turn.turn import Turn, TurnCalls, TurnDependencies
+from hermes_acp.agent.turn.turn_checkpoints import TurnCheckpoints
+from hermes_acp.agent.turn.turn_endings import Ending, make_ending
+from hermes_acp.agent.turn.turn_inbox import Inbox, InboxMessage
+from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.agent.turn.turn_usage import TurnUsage
 from hermes_acp.core.available_options import AvailableModel, AvailableOptions
-from hermes_acp.core.checkpoint_types import Checkpoints
 from hermes_acp.core.errors import BadRequest, Busy
 from hermes_acp.core.event_types import Mode, Options
 from hermes_acp.core.events import (
@@ -36,8 +37,12 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.flow_labels import SourcesRead
 from hermes_acp.core.messages import Part, UserMessage, words_in
-from hermes_acp.core.ports import Clock, Gate, Ids, ToolSource, Workspace
-from hermes_acp.core.record import Record
+from hermes_acp.core.ports.checkpoint_ports import Checkpoints
+from hermes_acp.core.ports.gate_ports import Gate
+from hermes_acp.core.ports.runtime_ports import Clock, Ids
+from hermes_acp.core.ports.tool_ports import ToolSource
+from hermes_acp.core.ports.workspace_ports import Workspace
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.sessions.session_commands import CommandMenu, SlashCommands, TurnCommand, split_command
 from hermes_acp.sessions.tool_sources import ToolSources
 from hermes_acp.storage.transcript import Transcript
@@ -103,7 +108,7 @@ class Session:
         self._inbox: Inbox | None = None
         self._last_end: TurnEnded | None = None
         self._told_of_effort = ""
-        self._turn_checkpoints = TurnCheckpoints(lambda: services.checkpoints(self))
+        self._turn_checkpoints = TurnCheckpoints(lambda: services.checkpoints(self), self.ledger)
         services.attend(self)
 
     @property
@@ -260,11 +265,8 @@ class Session:
             inbox=self._inbox,
             limits=self._services.limits(),
             spent=TurnUsage(self._services.clock.monotonic()),
-            clock=self._services.clock,
-            ids=self._services.ids,
             fallback_plan=deps.routing.fallback_plan(),
-            running=self.running,
-            turn_checkpoints=self._turn_checkpoints,
+            calls=TurnCalls(self.running, checkpoints=self._turn_checkpoints),
         )
 
     async def _equip(self, turn: Turn) -> None:
@@ -283,7 +285,7 @@ class Session:
 
     def _tell_of_lesser_effort(self, deps: TurnDependencies) -> None:
         """Say once that the model in use lacks the effort that was chosen; between turns there is no room for it."""
-        news = deps.routing.routes[0].effort_notice(deps.effort)
+        news = deps.routing.routes[0].effort_notice(deps.model_use.effort)
         if news and news != self._told_of_effort:
             self.ledger.emit(Noticed("info", news))
         self._told_of_effort = news

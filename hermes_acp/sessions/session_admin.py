@@ -25,7 +25,7 @@ from hermes_acp.core.events import (
     TitleChanged,
     TurnStarted,
 )
-from hermes_acp.core.record import fold_events
+from hermes_acp.core.record.session_record import fold_events
 from hermes_acp.sessions.child_sessions import read_only
 from hermes_acp.sessions.session import Session, SessionServices
 from hermes_acp.sessions.session_creation import CreatedSession, SessionCreator

@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from hermes_acp.agent.ledger import Ledger
-from hermes_acp.agent.turn import Turn
+from hermes_acp.agent.turn.ledger import Ledger
+from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.core.events import CommandsChanged
 from hermes_acp.core.messages import Part, words_in
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.sessions.tool_sources import ToolSources
 
 

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest, StorageError
 from hermes_acp.core.events import Event, SessionOpened
-from hermes_acp.core.ports import Clock, Ids
-from hermes_acp.core.record import Record
+from hermes_acp.core.ports.runtime_ports import Clock, Ids
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.storage.private_files import storage_error
 from hermes_acp.storage.session_store import SESSION_ID, SessionStore, is_child
 from hermes_acp.storage.transcript import Transcript

@@ -11,8 +11,8 @@ import anyio
 
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.events import Event, RootsChanged, TitleChanged, TurnEnded, TurnStarted
-from hermes_acp.core.ports import Clock
-from hermes_acp.core.record import Record
+from hermes_acp.core.ports.runtime_ports import Clock
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.storage.session_store import SessionRow, SessionStore
 
 SETTLE_DELAY_S: Final = 0.1

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import Busy, StorageError
 from hermes_acp.core.events import Event, Noticed, RootsChanged, TurnEnded
-from hermes_acp.core.ports import Workspace
-from hermes_acp.core.record import fold_events
+from hermes_acp.core.ports.workspace_ports import Workspace
+from hermes_acp.core.record.session_record import fold_events
 from hermes_acp.sessions.child_sessions import close_child, events_to_close, read_only
 from hermes_acp.sessions.session import Session, SessionServices
 from hermes_acp.sessions.session_creation import CreatedSession, SessionCreator, checked_roots

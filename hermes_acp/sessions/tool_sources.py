@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import anyio
 
-from hermes_acp.agent.ledger import Ledger
+from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.core.events import Noticed
-from hermes_acp.core.ports import PromptTemplate, ResourceLibrary, Tool, ToolSource
-from hermes_acp.core.tool_ports import DiagnosticsProvider
+from hermes_acp.core.ports.tool_ports import PromptTemplate, ResourceLibrary, Tool, ToolSource
+from hermes_acp.core.ports.workspace_ports import DiagnosticsProvider
 from hermes_acp.tools.tool_budget import apply_tool_budget
 from hermes_acp.tools.toolbox import Toolbox
 

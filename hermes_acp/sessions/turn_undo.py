@@ -12,10 +12,10 @@ from typing import Final, Literal
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
-from hermes_acp.core.checkpoint_types import RestoreResult
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import NoteAdded
-from hermes_acp.core.record import fold_events
+from hermes_acp.core.ports.checkpoint_ports import RestoreResult
+from hermes_acp.core.record.session_record import fold_events
 from hermes_acp.core.untrusted_text import plain
 from hermes_acp.memory.note_changes import NoteChanges, RevertedNotes
 from hermes_acp.sessions.child_sessions import events_to_close

@@ -16,8 +16,8 @@ from anyio.to_thread import run_sync
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.flow_labels import Source
 from hermes_acp.core.messages import Part, TextPart
-from hermes_acp.core.ports import PromptTemplate, ResourceLibrary, Tool
-from hermes_acp.core.trust_types import Trust, TrustItem
+from hermes_acp.core.ports.tool_ports import PromptTemplate, ResourceLibrary, Tool
+from hermes_acp.core.ports.trust_ports import Trust, TrustItem
 from hermes_acp.skills.inline_commands import with_commands
 from hermes_acp.skills.skill_collection import Skill, SkillCollection, how_to_allow
 from hermes_acp.skills.skill_library import SkillLibrary

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import Diff
-from hermes_acp.core.port_types import SkillChange, SkillPreview, SkillScope
+from hermes_acp.core.ports.skill_ports import SkillChange, SkillPreview, SkillScope
 from hermes_acp.skills.skill_collection import FILE, Skill
 from hermes_acp.skills.skill_document import NAME, NAME_CHARACTERS, read_document
 from hermes_acp.skills.skill_library import SkillLibrary

@@ -12,8 +12,8 @@ from anyio.to_thread import run_sync
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.port_types import SkillContent
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.skill_ports import SkillContent
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.skills.inline_commands import with_commands
 from hermes_acp.skills.scan_records import ScanRecords
 from hermes_acp.skills.skill_collection import (

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from hermes_acp.core.ports import Clock
+from hermes_acp.core.ports.runtime_ports import Clock
 
 SIZE_LIMIT_BYTES: Final = 1024 * 1024
 

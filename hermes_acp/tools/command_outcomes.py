@@ -6,7 +6,7 @@ Knows: exit codes, signals, time-outs. Does not know: who runs a command, or how
 import re
 from typing import Final
 
-from hermes_acp.core.port_types import CommandResult, OutputSnapshot
+from hermes_acp.core.ports.workspace_ports import CommandResult, OutputSnapshot
 from hermes_acp.core.proposals import Result
 
 

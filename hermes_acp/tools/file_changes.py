@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import HermesError, WorkspaceError
 from hermes_acp.core.event_types import Diff, FileVersion, Location, ToolKind
-from hermes_acp.core.file_versions import file_version
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Action, Deletes, Progress, Proposal, Result, Writes
+from hermes_acp.core.record.file_versions import file_version
 from hermes_acp.policy.sensitive_names import is_sensitive
 from hermes_acp.telemetry.secret_files import secret_in
 from hermes_acp.telemetry.secret_masks import foreign_mask

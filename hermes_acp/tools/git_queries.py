@@ -16,8 +16,7 @@ from typing import Final
 from msgspec import Struct, structs
 
 from hermes_acp.core.errors import OutsideRoots, WorkspaceError
-from hermes_acp.core.port_types import Command, CommandResult
-from hermes_acp.core.ports import Files, Workspace
+from hermes_acp.core.ports.workspace_ports import Command, CommandResult, Files, Workspace
 from hermes_acp.core.proposals import Progress
 from hermes_acp.git.program_settings import INERT_SETTINGS, INERT_VARIABLES, OFFLINE_SETTINGS, includes_files
 from hermes_acp.git.safe_git import settings_variables

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.ports import Files
+from hermes_acp.core.ports.workspace_ports import Files
 from hermes_acp.core.word_breaks import slice_at_breaks
 from hermes_acp.tools.text_files import TextFile, kind_of_binary
 

@@ -13,7 +13,8 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.flow_labels import SERVER_LISTS
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import ResourceLibrary, Tool, Workspace
+from hermes_acp.core.ports.tool_ports import ResourceLibrary, Tool
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Calls, Progress, Proposal, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.tools.safe_display import escape_invisible

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from types import MappingProxyType
 
-from hermes_acp.core.ports import Files
+from hermes_acp.core.ports.workspace_ports import Files
 
 _BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Final
 
 from hermes_acp.core.errors import HermesError
-from hermes_acp.core.ports import Files
+from hermes_acp.core.ports.workspace_ports import Files
 from hermes_acp.core.proposals import Progress, Reads
 from hermes_acp.policy.sensitive_names import is_sensitive
 from hermes_acp.telemetry.secret_files import MAX_BYTES, secret_in

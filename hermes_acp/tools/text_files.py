@@ -10,7 +10,7 @@ import os
 from msgspec import Struct
 
 from hermes_acp.core.errors import FileTooLarge, WorkspaceError
-from hermes_acp.core.ports import Files
+from hermes_acp.core.ports.workspace_ports import Files
 from hermes_acp.tools.charset_detection import guess_encoding
 
 PROBED_BYTES = 8192

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.core.ports import Tool
+from hermes_acp.core.ports.tool_ports import Tool
 
 MAX_BYTES: Final = 128 * 1024
 """Some thirty thousand tokens."""

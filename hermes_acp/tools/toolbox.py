@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import UNNAMED, ToolCall, ToolSchema
-from hermes_acp.core.ports import Tool
+from hermes_acp.core.ports.tool_ports import Tool
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

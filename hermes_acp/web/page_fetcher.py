@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from hermes_acp import __version__
 from hermes_acp.core.errors import BadRequest, WorkspaceError
-from hermes_acp.core.port_types import Page
+from hermes_acp.core.ports.web_ports import Page
 from hermes_acp.web.body_decoding import DecodedBody
 from hermes_acp.web.web_addresses import WebAddress, first_private, read_address
 

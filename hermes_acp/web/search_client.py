@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hermes_acp import __version__
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.port_types import WebSearchHit
+from hermes_acp.core.ports.web_ports import WebSearchHit
 from hermes_acp.web.search_service import SearchService
 from hermes_acp.web.web_addresses import read_address
 

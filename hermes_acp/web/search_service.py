@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast
 
 from msgspec import Struct
 
-from hermes_acp.core.port_types import WebSearchHit
+from hermes_acp.core.ports.web_ports import WebSearchHit
 
 
 class SearchRequest(Struct, frozen=True):

@@ -24,7 +24,7 @@ from anyio.to_thread import run_sync
 from msgspec import Struct, structs
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.port_types import CommandResult, OutputSnapshot
+from hermes_acp.core.ports.workspace_ports import CommandResult, OutputSnapshot
 from hermes_acp.workspaces.command_output import BoundedOutput, WordJoiner
 from hermes_acp.workspaces.output_files import OutputFile
 from hermes_acp.workspaces.process_spawn import Process, ShellCommand, exit_of, start

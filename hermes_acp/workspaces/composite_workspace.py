@@ -5,7 +5,7 @@ Knows: both ports. Does not know: where either is.
 
 from collections.abc import Mapping
 
-from hermes_acp.core.ports import Commands, Files, LiveProcess
+from hermes_acp.core.ports.workspace_ports import Commands, Files, LiveProcess
 
 
 class CompositeWorkspace:

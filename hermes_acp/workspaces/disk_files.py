@@ -16,7 +16,7 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from hermes_acp.core.errors import FileTooLarge, OutsideRoots, WorkspaceError
-from hermes_acp.core.port_types import DirectoryEntry, FileChunk
+from hermes_acp.core.ports.workspace_ports import DirectoryEntry, FileChunk
 from hermes_acp.storage.private_files import write_whole
 from hermes_acp.workspaces.path_confinement import open_parent
 

@@ -11,16 +11,17 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.port_types import (
+from hermes_acp.core.ports.workspace_ports import (
     Command,
     CommandResult,
     DirectoryEntry,
     FileChunk,
     FileQuery,
+    LiveProcess,
     SearchMatch,
     SearchQuery,
+    Workspace,
 )
-from hermes_acp.core.ports import LiveProcess, Workspace
 from hermes_acp.core.proposals import Progress
 
 MAX_VISITED: Final = 1_000

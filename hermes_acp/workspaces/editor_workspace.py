@@ -10,16 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import structs
 
 from hermes_acp.core.errors import EditorStateUnknown
-from hermes_acp.core.port_types import (
+from hermes_acp.core.ports.workspace_ports import (
     Command,
     CommandResult,
     DirectoryEntry,
+    Editor,
     FileChunk,
     FileQuery,
+    LiveProcess,
     SearchMatch,
     SearchQuery,
+    Workspace,
 )
-from hermes_acp.core.ports import Editor, LiveProcess, Workspace
 from hermes_acp.core.proposals import Progress
 
 

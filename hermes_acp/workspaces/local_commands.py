@@ -12,8 +12,7 @@ from anyio.to_thread import run_sync
 from msgspec import structs
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.port_types import Command, CommandResult
-from hermes_acp.core.ports import LiveProcess
+from hermes_acp.core.ports.workspace_ports import Command, CommandResult, LiveProcess
 from hermes_acp.core.proposals import Progress
 from hermes_acp.workspaces import ripgrep
 from hermes_acp.workspaces.background_processes import BackgroundProcesses, LocalProcess, start_process

@@ -14,7 +14,13 @@ from anyio.to_thread import run_sync
 from msgspec import structs
 
 from hermes_acp.core.errors import OutsideRoots, WorkspaceError
-from hermes_acp.core.port_types import DirectoryEntry, FileChunk, FileQuery, SearchMatch, SearchQuery
+from hermes_acp.core.ports.workspace_ports import (
+    DirectoryEntry,
+    FileChunk,
+    FileQuery,
+    SearchMatch,
+    SearchQuery,
+)
 from hermes_acp.workspaces import disk_files, path_confinement, ripgrep
 from hermes_acp.workspaces.sandboxed_search import SandboxedSearch, search_directly
 

@@ -22,7 +22,7 @@ from anyio.abc import ByteReceiveStream, Process
 from msgspec import Struct
 
 from hermes_acp.core.errors import InternalError, WorkspaceError
-from hermes_acp.core.port_types import FileQuery, SearchMatch, SearchQuery
+from hermes_acp.core.ports.workspace_ports import FileQuery, SearchMatch, SearchQuery
 from hermes_acp.core.word_breaks import slice_at_breaks
 from hermes_acp.workspaces.globs import Glob
 from hermes_acp.workspaces.path_confinement import is_within

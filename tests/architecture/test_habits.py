@@ -10,7 +10,7 @@ SOURCES = python_files("hermes_acp", "protocol", "scanner")
 CATCHES_EVERYTHING = frozenset(
     {
         "protocol/hermes_protocol/connection.py",
-        "hermes_acp/agent/tool_calls.py",
+        "hermes_acp/agent/calls/tool_calls.py",
         "hermes_acp/frontends/lsp/server/request_tasks.py",
         "scanner/injection_scanner/scanner.py",
     }

@@ -107,7 +107,7 @@ print(" ".join(sorted(sys.modules)))
         "anyio",
         "asyncio",
         "pydantic",
-        "hermes_acp.agent.turn",
+        "hermes_acp.agent.turn.turn",
         "hermes_acp.sessions.session",
     }
 
@@ -123,7 +123,7 @@ print(" ".join(sorted(sys.modules)))
 """)
     assert not loaded & {
         *("pydantic", "mcp", "git", "httpx2", "yaml", "sqlite3", "watchfiles", "tree_sitter"),
-        *("hermes_acp.app.app", "hermes_acp.sessions.session_manager", "hermes_acp.agent.turn"),
+        *("hermes_acp.app.app", "hermes_acp.sessions.session_manager", "hermes_acp.agent.turn.turn"),
     }
 
 

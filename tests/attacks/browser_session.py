@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from hermes_acp.core.port_types import BrowserAction, BrowserSnapshot
+from hermes_acp.core.ports.web_ports import BrowserAction, BrowserSnapshot
 from hermes_acp.web.browser.browser_pool import BrowserPool, find_browser
 from tests.contract.web_server import WebServer, web_server
 

@@ -14,11 +14,10 @@ import pytest
 from msgspec import structs
 
 from hermes_acp.app.sandbox_setup import sandbox_bounds
-from hermes_acp.core.event_types import PlanEntry
+from hermes_acp.core.event_types import EventContext, PlanEntry
 from hermes_acp.core.policy_rules import Rule
-from hermes_acp.core.port_types import Command, CommandResult, Confinement, EventContext
-from hermes_acp.core.ports import Workspace
-from hermes_acp.core.proposals import Effect, Question, Reply
+from hermes_acp.core.ports.workspace_ports import Command, CommandResult, Workspace
+from hermes_acp.core.proposals import Confinement, Effect, Question, Reply
 from hermes_acp.policy.rule_set import RuleSet
 from hermes_acp.workspaces.backends import local
 from hermes_acp.workspaces.sandbox.sandbox_detection import (

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from hermes_acp.core.port_types import Confinement
+from hermes_acp.core.proposals import Confinement
 from hermes_acp.policy.sensitive_names import is_protected
 from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxMechanism
 from hermes_acp.workspaces.sandbox.sandbox_mounts import is_placeholder

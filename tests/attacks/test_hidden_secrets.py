@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.core.port_types import Confinement
+from hermes_acp.core.proposals import Confinement
 from tests.attacks.sandboxes import WAYS, Sandboxed, sandboxed
 
 pytestmark = pytest.mark.anyio

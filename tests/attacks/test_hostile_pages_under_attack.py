@@ -12,7 +12,7 @@ import pytest
 from anyio.abc import SocketAttribute
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.port_types import BrowserAction
+from hermes_acp.core.ports.web_ports import BrowserAction
 from tests.attacks.browser_session import IS_THERE, Session, browsing
 from tests.contract.web_server import PAUSE, WebServer
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.core.port_types import Command
+from hermes_acp.core.ports.workspace_ports import Command
 from tests.attacks.sandboxes import WAYS, Report, Sandboxed, sandboxed
 
 pytestmark = pytest.mark.anyio

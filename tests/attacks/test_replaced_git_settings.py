@@ -8,7 +8,7 @@ import anyio
 import pytest
 from anyio.to_thread import run_sync
 
-from hermes_acp.core.port_types import Command
+from hermes_acp.core.ports.workspace_ports import Command
 from tests.attacks.sandboxes import Report, Sandboxed, sandboxed
 
 pytestmark = pytest.mark.anyio

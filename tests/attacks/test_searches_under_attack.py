@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.port_types import Command, FileQuery, SearchQuery
+from hermes_acp.core.ports.workspace_ports import Command, FileQuery, SearchQuery
 from tests.attacks.sandboxes import WAYS, Sandboxed, sandboxed
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]

@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from hermes_acp.core.policy_rules import Rule
-from hermes_acp.core.port_types import CommandResult
+from hermes_acp.core.ports.workspace_ports import CommandResult
 from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxMechanism
 from tests.attacks.sandboxes import WAYS, Sandboxed, sandboxed, usual_bounds
 

@@ -13,9 +13,8 @@ from typing import Any
 import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from hermes_acp.core.event_types import PlanEntry
-from hermes_acp.core.port_types import Confinement, EventContext
-from hermes_acp.core.proposals import Effect, Question, Reply, Result
+from hermes_acp.core.event_types import EventContext, PlanEntry
+from hermes_acp.core.proposals import Confinement, Effect, Question, Reply, Result
 from hermes_acp.mcp.server_definitions import (
     HttpServer,
     ServerContext,

@@ -12,7 +12,7 @@ from threading import Event
 
 import pytest
 
-from hermes_acp.core.checkpoint_types import CheckpointContext, CheckpointError, RestoreResult
+from hermes_acp.core.ports.checkpoint_ports import CheckpointContext, CheckpointError, RestoreResult
 from hermes_acp.storage.checkpoints.checkpoint_store import CheckpointStore, StoreSetup
 from hermes_acp.storage.checkpoints.restoration import CheckpointRestorer, RestoreRequest
 from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits

@@ -37,7 +37,7 @@ WORKER = """
 import os, sys
 from pathlib import Path
 from threading import Event
-from hermes_acp.core.checkpoint_types import CheckpointContext
+from hermes_acp.core.ports.checkpoint_ports import CheckpointContext
 from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits
 from hermes_acp.storage.checkpoints.checkpoint_store import StoreSetup, CheckpointStore
 home, root = Path(sys.argv[1]), sys.argv[2]

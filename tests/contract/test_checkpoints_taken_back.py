@@ -8,7 +8,7 @@ from threading import Event
 
 import pytest
 
-from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.core.ports.checkpoint_ports import CheckpointError
 from hermes_acp.storage.checkpoints.checkpoint_checks import check_checkpoints
 from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager
 from hermes_acp.storage.checkpoints.checkpoint_store import CheckpointStore, StoreSetup

@@ -12,8 +12,7 @@ import pytest
 
 from hermes_acp.config.backend_settings import DockerSettings
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.port_types import Command
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import Command, Workspace
 from hermes_acp.workspaces.backends.docker import BACKEND
 from hermes_acp.workspaces.containers.engine_options import OWNER_LABEL
 from hermes_acp.workspaces.containers.mounted_commands import MountRestrictions
@@ -26,7 +25,7 @@ SETTINGS = DockerSettings(image=IMAGE, pids=48, memory_mb=128, tmp_mb=64)
 SERVER = """
 import anyio, os, sys
 from hermes_acp.config.backend_settings import DockerSettings
-from hermes_acp.core.port_types import Command
+from hermes_acp.core.ports.workspace_ports import Command
 from hermes_acp.workspaces.backends.docker import BACKEND
 
 async def serve():

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", rea
 AGENT = """
 import os, sys
 import anyio
-from hermes_acp.core.ports import Command
+from hermes_acp.core.ports.workspace_ports import Command
 from hermes_acp.workspaces.backends.local import BACKEND
 
 class Report:

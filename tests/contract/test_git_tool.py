@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from hermes_acp.core.errors import BadRequest, WorkspaceError
-from hermes_acp.core.port_types import Command, CommandResult
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import Command, CommandResult, Workspace
 from hermes_acp.core.proposals import Progress, Reads, Result
 from hermes_acp.workspaces.backends.local import BACKEND, SandboxSetup
 from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy

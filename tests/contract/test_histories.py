@@ -5,8 +5,8 @@ from collections.abc import Callable
 from multiprocessing import get_context
 from pathlib import Path
 
-from hermes_acp.core.custom_tools import ToolChange, ToolPreview
 from hermes_acp.core.event_types import Diff
+from hermes_acp.core.ports.custom_tool_ports import ToolChange, ToolPreview
 from hermes_acp.storage.version_history import ChangeCause, open_history, read_tree, tree_digest
 from hermes_acp.tools.own.tool_editor import ToolEditor
 from hermes_acp.tools.own.tool_failures import ToolFailureLog

@@ -11,8 +11,7 @@ import anyio
 import pytest
 
 from hermes_acp.core.errors import OutsideRoots, WorkspaceError
-from hermes_acp.core.port_types import Command, OutputSnapshot
-from hermes_acp.core.ports import LiveProcess, Workspace
+from hermes_acp.core.ports.workspace_ports import Command, LiveProcess, OutputSnapshot, Workspace
 from hermes_acp.workspaces.backends.local import BACKEND
 from hermes_acp.workspaces.background_processes import MAX_RUNNING
 from hermes_acp.workspaces.process_tree import list_processes

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.errors import BadRequest, OutsideRoots, WorkspaceError
-from hermes_acp.core.port_types import SearchQuery
+from hermes_acp.core.ports.workspace_ports import SearchQuery
 from hermes_acp.workspaces import disk_files
 from hermes_acp.workspaces.backends.local import BACKEND
 

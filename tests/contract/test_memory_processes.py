@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.core.port_types import EventContext, MemoryChange
+from hermes_acp.core.event_types import EventContext
+from hermes_acp.core.ports.memory_ports import MemoryChange
 from hermes_acp.memory.memory_store import MemoryStore
 
 pytestmark = pytest.mark.slow

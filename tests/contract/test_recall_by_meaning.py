@@ -10,8 +10,8 @@ import pytest
 
 from hermes_acp.config.environment import environment_of
 from hermes_acp.config.settings import load_settings
-from hermes_acp.core.embedding_ports import cosine_similarity
 from hermes_acp.core.errors import BadReply, ModelError, ModelUnavailable
+from hermes_acp.core.ports.embedding_ports import cosine_similarity
 from hermes_acp.models.embeddings.endpoint_embeddings import EndpointEmbedder
 from hermes_acp.models.embeddings.local_embeddings import LocalEmbedder
 from hermes_acp.models.wire.endpoints import Endpoint

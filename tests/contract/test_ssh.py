@@ -12,7 +12,7 @@ import pytest
 
 from hermes_acp.config.backend_settings import SshSettings
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.port_types import Command, SearchQuery
+from hermes_acp.core.ports.workspace_ports import Command, SearchQuery
 from hermes_acp.workspaces.backends.ssh import BACKEND
 from hermes_acp.workspaces.process_tree import list_processes
 from tests.contract.remote_machines import Missing, ssh_server
@@ -23,7 +23,7 @@ VARIABLES = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 SERVER = """
 import anyio, os, sys
 from hermes_acp.config.backend_settings import SshSettings
-from hermes_acp.core.port_types import Command
+from hermes_acp.core.ports.workspace_ports import Command
 from hermes_acp.workspaces.backends.ssh import BACKEND
 
 async def serve():

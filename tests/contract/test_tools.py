@@ -8,11 +8,21 @@ import anyio
 import pytest
 
 from hermes_acp.core.errors import HermesError, OutsideRoots, WorkspaceError
-from hermes_acp.core.event_types import PlanEntry
+from hermes_acp.core.event_types import EventContext, PlanEntry
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.port_types import Command, Confinement, EventContext
-from hermes_acp.core.ports import Workspace
-from hermes_acp.core.proposals import Effect, Proposal, Question, Reaches, Reads, Reply, Result, Runs, Writes
+from hermes_acp.core.ports.workspace_ports import Command, Workspace
+from hermes_acp.core.proposals import (
+    Confinement,
+    Effect,
+    Proposal,
+    Question,
+    Reaches,
+    Reads,
+    Reply,
+    Result,
+    Runs,
+    Writes,
+)
 from hermes_acp.workspaces.backends.local import BACKEND
 from tests.unit.tools.tool_calling import find_tool
 

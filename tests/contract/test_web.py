@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from hermes_acp.core.errors import BadRequest, WorkspaceError
-from hermes_acp.core.port_types import WebSearchHit
+from hermes_acp.core.ports.web_ports import WebSearchHit
 from hermes_acp.web.page_fetcher import FetchLimits, PageFetcher
 from hermes_acp.web.search_client import SearchClient
 from hermes_acp.web.search_services.brave import SERVICE as BRAVE

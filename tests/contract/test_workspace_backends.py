@@ -20,8 +20,7 @@ from hermes_acp.config.backend_settings import (
 )
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.port_types import Command, CommandResult
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import Command, CommandResult, Workspace
 from hermes_acp.core.proposals import Progress
 from hermes_acp.workspaces.editor_workspace import EditorWorkspace
 from tests.contract import modal_service, remote_machines, sandbox_services

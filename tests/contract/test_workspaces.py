@@ -10,8 +10,7 @@ import anyio
 import pytest
 
 from hermes_acp.core.errors import OutsideRoots, WorkspaceError
-from hermes_acp.core.port_types import Command, CommandResult, SearchQuery
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import Command, CommandResult, SearchQuery, Workspace
 from hermes_acp.workspaces.backends.local import BACKEND
 from hermes_acp.workspaces.process_tree import list_processes
 from tests.contract.conftest import LeftOver

@@ -13,17 +13,16 @@ import pytest
 from msgspec import Struct
 
 from hermes_acp.core.errors import OutsideRoots, WorkspaceError
-from hermes_acp.core.event_types import PlanEntry
-from hermes_acp.core.port_types import (
+from hermes_acp.core.event_types import EventContext, PlanEntry
+from hermes_acp.core.ports.workspace_ports import (
     Command,
     CommandResult,
-    Confinement,
-    EventContext,
     FileQuery,
+    LiveProcess,
     SearchQuery,
+    Workspace,
 )
-from hermes_acp.core.ports import LiveProcess, Workspace
-from hermes_acp.core.proposals import Effect, Question, Reply
+from hermes_acp.core.proposals import Confinement, Effect, Question, Reply
 
 SECRET = "Zq9wverysecretXk42"
 BOUND_S = 60

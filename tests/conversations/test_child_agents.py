@@ -7,11 +7,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.core.child_outcomes import UNLISTED
-from hermes_acp.core.compacted_history import TAG
 from hermes_acp.core.errors import ModelUnavailable
 from hermes_acp.core.events import ChildChanged
 from hermes_acp.core.messages import ModelRequest, TextPart, ToolMessage, UserMessage
+from hermes_acp.core.record.child_outcomes import UNLISTED
+from hermes_acp.core.record.compacted_history import TAG
 from hermes_acp.storage.transcript import Transcript
 from hermes_protocol.errors import INTERNAL_ERROR
 from tests.conversations.app_scene import Scene, plain_history

@@ -5,9 +5,9 @@ import json
 import anyio
 import pytest
 
-from hermes_acp.core.compacted_history import TAG
 from hermes_acp.core.errors import ContextWindowExceeded, ModelRefused, RateLimited
 from hermes_acp.core.messages import AssistantMessage, UserMessage
+from hermes_acp.core.record.compacted_history import TAG
 from hermes_protocol.errors import INTERNAL_ERROR
 from tests.conversations.app_scene import Scene, plain_history
 from tests.conversations.draft_editor import Shown, drafter, idles, new_session, saying, turn

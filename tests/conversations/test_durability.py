@@ -10,8 +10,8 @@ from hermes_acp.agent.background_tasks import background_tasks
 from hermes_acp.core.errors import BadRequest, ModelUnavailable
 from hermes_acp.core.events import AnyEvent, SessionOpened, TurnEnded, UserSaid
 from hermes_acp.core.messages import ModelRequest, TextPart
-from hermes_acp.core.ports import Workspace
-from hermes_acp.core.record import Record
+from hermes_acp.core.ports.workspace_ports import Workspace
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.frontends.cli.run.headless_session import UnattendedGate
 from hermes_acp.sessions.session import CONTINUE_NOTE, Session
 from hermes_acp.sessions.session_creation import CreatedSession

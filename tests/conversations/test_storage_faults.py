@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.events import SessionOpened, TurnStarted
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.storage.transcript import Transcript
 from hermes_protocol.errors import INTERNAL_ERROR
 from tests.conversations.app_scene import Scene

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.port_types import BrowserAction, BrowserSnapshot
+from hermes_acp.core.ports.web_ports import BrowserAction, BrowserSnapshot
 from hermes_acp.web.browser.browser_pool import BrowserPool, find_browser
 from tests.contract.web_server import WebServer, web_server
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import anyio
 import pytest
 
-from hermes_acp.agent.ledger import Ledger
+from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.core.events import Event, Noticed
-from hermes_acp.core.ports import PromptTemplate, ResourceLibrary, Tool
-from hermes_acp.core.record import Record
+from hermes_acp.core.ports.tool_ports import PromptTemplate, ResourceLibrary, Tool
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.sessions.tool_sources import FIRST_WAIT_S, UNATTENDED_WAIT_S, ToolSources
 from hermes_acp.tools.toolbox import Toolbox
 from tests.unit.agent.turns import MemoryJournal

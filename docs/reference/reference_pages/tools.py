@@ -6,7 +6,7 @@ from typing import Any, Final, get_args, get_origin
 from pydantic import BaseModel
 
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.ports import Tool
+from hermes_acp.core.ports.tool_ports import Tool
 
 from .docstrings import class_text, field_texts
 from .json_schemas import Member, members_of, name_type

@@ -1,9 +1,10 @@
-"""After a turn: the state it leaves is kept."""
+"""Keep the state of the workspace after a turn."""
 
-from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 
 
 async def close_checkpoint(turn: Turn, ending: Ending) -> None:
-    """Keep what is there now, if the turn may have changed anything."""
-    if turn.turn_checkpoints and not turn.delegator:
-        await turn.turn_checkpoints.after(turn)
+    """Keep the present state, if the turn may have changed anything."""
+    if turn.calls.checkpoints and not turn.origin.delegator:
+        await turn.calls.checkpoints.after()

@@ -1,4 +1,4 @@
-"""Tell the model what is new about the context files, behind the prompt it was given.
+"""Tell the model what changed in the context files since its prompt was written.
 
 A file that appeared or changed during the session is used only after its user approved the whole of it.
 """
@@ -8,10 +8,11 @@ from typing import Final
 import anyio
 from msgspec import structs
 
-from hermes_acp.agent.context_monitor import CARD_NAME, ContextQuestion
-from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.agent.turn.context_monitor import CARD_NAME, ContextQuestion
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.errors import StorageError
-from hermes_acp.core.event_types import Diff
+from hermes_acp.core.event_types import Diff, PermissionAnswer
 from hermes_acp.core.events import (
     CallEnded,
     CallProposed,
@@ -21,7 +22,7 @@ from hermes_acp.core.events import (
     PermissionAnswered,
     PermissionAsked,
 )
-from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse, PermissionScope
+from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
 
 MAX_ROUNDS: Final = 8
 """An approved file may import others that are asked about in turn."""
@@ -34,7 +35,10 @@ UNASKED: Final = "nobody could be asked. Approve it in a session with an editor,
 
 
 async def note_context_changes(turn: Turn) -> Ending | None:
-    """Add what is new as a note, and ask about files that need a yes; before a session's first answer there is none."""
+    """Add a note on what changed, and ask about files that need approval.
+
+    Before a session's first answer nothing has changed.
+    """
     watch = turn.deps.context_files
     for _ in range(MAX_ROUNDS):
         report = await watch.look(turn.record, turn.workspace, turn.outermost.record)
@@ -50,8 +54,8 @@ async def note_context_changes(turn: Turn) -> Ending | None:
 
 
 async def _settle(turn: Turn, question: ContextQuestion) -> None:
-    """Ask about one file; the record keeps the answer, and so do those of the sessions above."""
-    async with turn.asking:
+    """Ask about one file; the answer is recorded in this session and in those above."""
+    async with turn.calls.asking:
         answer = await _ask(turn, question)
     watch = turn.deps.context_files
     is_used = answer.startswith("allow")
@@ -68,10 +72,10 @@ async def _settle(turn: Turn, question: ContextQuestion) -> None:
 
 
 async def _ask(turn: Turn, question: ContextQuestion) -> PermissionAnswer:
-    """Put the file to a person, whole, on a card of its own; the model hears nothing of it."""
+    """Show the whole file to a person, on a card of its own that the model does not see."""
     what, why = ("new", WHY_NEW) if question.old_text is None else ("changed", WHY_CHANGED)
     card = CallProposed(
-        call_id=turn.ids.fresh("call"),
+        call_id=turn.deps.ids.fresh("call"),
         name=CARD_NAME,
         title=f"Use the {what} instructions in {question.path}?",
         kind="read",

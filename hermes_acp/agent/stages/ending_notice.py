@@ -1,12 +1,12 @@
-"""Tell the user why a turn stopped short where the protocol's stop reason says too little.
+"""Tell the user why a turn stopped short, where the protocol's stop reason says too little.
 
-Knows: which endings reach an editor as a bare stop reason. Does not know: editors. A failure carries its sentence
-itself, and a turn that was done or stopped by the user needs none.
+A failure has a sentence of its own, and a turn that was done or stopped by the user needs none.
 """
 
 from typing import Final
 
-from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import Noticed
 

@@ -1,14 +1,14 @@
-"""Let a service outside take part in remembering: tell the model what it recalls, and it what was said.
+"""Recall from an external memory service, and send it what was said.
 
-Knows: when, and that what comes from there is fenced as background, not as the user's words. Does not know: any
-service, how it is asked. No step waits for it but the first one, for a moment.
+What the service returns is fenced as background, not as the user's words. Only the first step waits for it, briefly.
 """
 
 from collections.abc import Callable
 from typing import Final
 
-from hermes_acp.agent.flow_tracking import note_sources
-from hermes_acp.agent.turn import Ending, Turn, TurnStages
+from hermes_acp.agent.calls.flow_tracking import note_sources
+from hermes_acp.agent.turn.turn import Turn, TurnStages
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.events import NoteAdded
 from hermes_acp.core.flow_labels import Source
 from hermes_acp.core.messages import AssistantMessage, UserMessage, words_in
@@ -26,18 +26,18 @@ SOURCE: Final = (
 def outside_memory_stages(
     memory: ExternalMemory, is_wanted: Callable[[], bool], is_attended: Callable[[], bool]
 ) -> TurnStages:
-    """Return the stages; nothing is asked or told where it is not wanted."""
+    """Return the stages; where the service is not wanted, nothing is asked or sent."""
 
     async def ask_memory(turn: Turn) -> Ending | None:
         """Begin to ask, unless that was done when the turn before ended."""
         exchange = _exchange(turn)
-        if is_wanted() and not turn.delegator and exchange.said:
+        if is_wanted() and not turn.origin.delegator and exchange.said:
             memory.prefetch(turn.record.session_id, exchange.said)
         return None
 
     async def tell_memory(turn: Turn) -> Ending | None:
         """Add what is remembered as a note, once it is there."""
-        if is_wanted() and not turn.delegator:
+        if is_wanted() and not turn.origin.delegator:
             text = await memory.take(turn.record.session_id, 0.0 if turn.spent.steps else FIRST_WAIT_S)
             if text:
                 note_sources(turn, (Source("private", f"notes of the memory service {memory.label}"),))
@@ -47,7 +47,7 @@ def outside_memory_stages(
     async def keep_exchange(turn: Turn, ending: Ending) -> None:
         """Begin to tell what was said; where nobody stays behind, wait for that for a moment."""
         exchange = _exchange(turn)
-        if is_wanted() and not turn.delegator and exchange.said and ending.reason == "done":
+        if is_wanted() and not turn.origin.delegator and exchange.said and ending.reason == "done":
             memory.keep(turn.record.session_id, exchange)
             if not is_attended():
                 await memory.settle(turn.record.session_id, HEADLESS_WAIT_S)

@@ -1,11 +1,9 @@
-"""Name a session after what it was first asked.
-
-Knows: that a title is the first line of the first prompt, short enough for a list. Does not know: who lists sessions.
-"""
+"""Name a session after the first line of its first prompt."""
 
 from typing import Final
 
-from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.events import TitleChanged
 from hermes_acp.core.messages import UserMessage, words_in
 
@@ -13,7 +11,7 @@ MAX_TITLE_CHARACTERS: Final = 60
 
 
 async def name_session(turn: Turn) -> Ending | None:
-    """Return the session a title unless it has one, from the prompt that began the turn."""
+    """Set the session's title from the turn's prompt, unless it has one."""
     said = turn.record.messages[-1] if turn.record.messages else None
     if not turn.record.title and isinstance(said, UserMessage):
         turn.emit(TitleChanged(title_of(words_in(said.parts))))

@@ -1,34 +1,31 @@
-"""End a turn whose calls make no sense any more.
-
-Knows: that steps without one understood call, several in a row, are the end. Does not know: what was wrong with them;
-the model was told each time.
-"""
+"""End a turn after several steps in a row without one understood call."""
 
 from typing import Final
 
-from hermes_acp.agent.turn import MAX_INVALID_STEPS, Ending, Turn, TurnStep
-from hermes_acp.agent.turn_endings import make_ending
+from hermes_acp.agent.turn.turn import MAX_INVALID_STEPS, Turn
+from hermes_acp.agent.turn.turn_endings import Ending, make_ending
+from hermes_acp.agent.turn.turn_step import TurnStep
 
 MAX_MISTAKE_CHARACTERS: Final = 200
 
 
 async def count_invalid_steps(turn: Turn, step: TurnStep) -> Ending | None:
-    """Count a step of calls none of which was understood; an understood one or words begin the count afresh."""
+    """Count a step none of whose calls was understood; an understood call, or words, reset the count."""
     if not step.outcomes:
-        turn.invalid_steps = 0 if step.reply.message.text.strip() else turn.invalid_steps
+        turn.guards.invalid_steps = 0 if step.reply.message.text.strip() else turn.guards.invalid_steps
         return None
     if any(outcome.is_understood for outcome in step.outcomes):
-        turn.invalid_steps = 0
+        turn.guards.invalid_steps = 0
         return None
-    turn.invalid_steps += 1
-    if turn.invalid_steps < MAX_INVALID_STEPS:
+    turn.guards.invalid_steps += 1
+    if turn.guards.invalid_steps < MAX_INVALID_STEPS:
         return None
     mistake = _begin_of(step.outcomes[-1].text)
     return make_ending("bad_calls", f"{make_ending('bad_calls').sentence} The last error: {mistake}")
 
 
 def _begin_of(text: str) -> str:
-    """Return as many whole words of a text as a sentence can hold."""
+    """Return as many whole words of a text as fit a sentence."""
     if len(text) <= MAX_MISTAKE_CHARACTERS:
         return text
     return f"{text[:MAX_MISTAKE_CHARACTERS].rpartition(' ')[0] or text[:MAX_MISTAKE_CHARACTERS]} …"

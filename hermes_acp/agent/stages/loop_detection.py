@@ -1,15 +1,12 @@
-"""Warn a model that goes round in circles, and end the turn if it goes on.
-
-Knows: how many repetitions are worth a warning and how many are the end. Does not know: how they are counted
-(`agent.loop_guard`).
-"""
+"""Warn a model that repeats the same call, and end the turn if it goes on."""
 
 from hashlib import blake2b
 from typing import Final
 
-from hermes_acp.agent.loop_guard import Repeatable
-from hermes_acp.agent.turn import CallOutcome, Ending, Turn, TurnStep
-from hermes_acp.agent.turn_endings import make_ending
+from hermes_acp.agent.turn.loop_guard import Repeatable
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending, make_ending
+from hermes_acp.agent.turn.turn_step import CallOutcome, TurnStep
 from hermes_acp.core.events import NoteAdded
 
 WARNED_AT: Final = 3
@@ -21,12 +18,12 @@ WARNING: Final = (
 
 
 async def detect_loops(turn: Turn, step: TurnStep) -> Ending | None:
-    """Count the calls of a step: a note at the third repetition of one, the end of the turn at the fifth."""
+    """Count the calls of a step: add a note at the third repetition, end the turn at the fifth."""
     warned: dict[str, None] = {}
     for outcome in step.outcomes:
         if outcome.is_repeat or outcome.status == "cancelled":
             continue
-        times = turn.guard.count(_repeatable(outcome), has_effect=not outcome.is_cheap)
+        times = turn.guards.loops.count(_repeatable(outcome), has_effect=not outcome.is_cheap)
         if times >= ENDED_AT:
             return make_ending(
                 "looping",
@@ -40,7 +37,7 @@ async def detect_loops(turn: Turn, step: TurnStep) -> Ending | None:
 
 
 def _repeatable(outcome: CallOutcome) -> Repeatable:
-    """Tell results apart by their words; failures are one, whatever their words."""
+    """Return the call with a digest of its result; all failures of a call count as the same."""
     if outcome.status == "failed":
         return Repeatable(outcome.call)
     return Repeatable(

@@ -1,14 +1,11 @@
-"""Tell the model which mode is in force when that changed.
-
-Knows: what each mode means for the model. Does not know: who changed it. The frozen prompt is left alone: the news
-goes to the end of the history.
-"""
+"""Tell the model when the permission mode changed; the frozen prompt stays as it is."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.event_types import Mode
 from hermes_acp.core.events import NoteAdded
 
@@ -25,7 +22,7 @@ MEANINGS: Final[Mapping[Mode, str]] = MappingProxyType(
 
 
 async def note_mode(turn: Turn) -> Ending | None:
-    """Add a note when the mode is not the one the model was last told of."""
+    """Add a note when the mode is not the one the model knows of."""
     mode = turn.mode
     if mode != turn.record.mode_told:
         turn.emit(NoteAdded(f"[Mode is now {mode}: {MEANINGS[mode]}]", mode))

@@ -1,7 +1,7 @@
 """Have the model name a session, where that is configured.
 
-Knows: that it is asked once, after the first turn that was done, about the prompt and the answer, and that a title
-which somebody gave meanwhile stays. Does not know: who lists sessions. A title is worth no failure and no long wait.
+It is asked once, after the first turn that was done. A title that somebody set meanwhile stays, and a failure is
+ignored.
 """
 
 from typing import Final
@@ -9,7 +9,8 @@ from typing import Final
 import anyio
 
 from hermes_acp.agent.stages.first_title import MAX_TITLE_CHARACTERS, title_of
-from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.errors import HermesError
 from hermes_acp.core.events import TitleChanged
 from hermes_acp.core.messages import (
@@ -37,7 +38,7 @@ and without a full stop. Answer with the title alone."""
 
 
 async def ask_for_title(turn: Turn, ending: Ending) -> None:
-    """Replace the title that was made of the first prompt by one of the model's."""
+    """Replace the title made from the first prompt with one that the model writes."""
     said = _first_exchange(turn)
     if ending.reason != "done" or said is None or turn.record.title != title_of(said[0]):
         return
@@ -48,8 +49,8 @@ async def ask_for_title(turn: Turn, ending: Ending) -> None:
     try:
         with anyio.move_on_after(TITLE_TIMEOUT_S):
             reply = await _ask(turn, ASKED.format(quoted=quoted))
-    except HermesError as trouble:
-        turn.deps.log.note("title_failed", session=turn.record.session_id, trouble=trouble.code)
+    except HermesError as error:
+        turn.deps.log.note("title_failed", session=turn.record.session_id, trouble=error.code)
     if reply is None:
         return
     cost_usd = model_catalog.cost_usd(reply.usage, turn.route.facts)
@@ -74,14 +75,14 @@ async def _ask(turn: Turn, text: str) -> ModelReply:
         model=route.model,
         system=(SYSTEM,),
         messages=(UserMessage((TextPart(text),)),),
-        max_output_tokens=min(turn.deps.max_output_tokens or MAX_TOKENS, MAX_TOKENS),
+        max_output_tokens=min(turn.deps.model_use.max_output_tokens or MAX_TOKENS, MAX_TOKENS),
         effort=route.effort("low"),
     )
     return await ask_once(await route.connect(turn.fallback_plan.route_key.key), request)
 
 
 def _shown(answer: str) -> str:
-    """Return the title an answer holds; empty where it holds none that fits a list."""
+    """Return the title in an answer; empty where there is none that fits a list."""
     line = next((line.strip() for line in answer.splitlines() if line.strip()), "")
     line = line.removeprefix("Title:").strip(" \t*#\"'“”„`").rstrip(".")
     return line if len(line) <= 2 * MAX_TITLE_CHARACTERS else ""

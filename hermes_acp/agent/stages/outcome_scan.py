@@ -1,8 +1,7 @@
-"""Warn of instructions in what tools showed of files and commands, before the model goes on.
+"""Scan what tools quoted of files and commands for injected instructions, and warn the model before its next step.
 
-Knows: that what a tool quotes stays as it is, since edits need every letter, how model and user are told.
-Does not know: which tools quote (each says so in its traits), how a text is judged. What comes from the web, servers
-and own tools is scanned and cut where it comes in.
+Quoted text stays as it is, since edits need every character. What comes from the web, servers and custom tools is
+scanned and cut where it comes in.
 """
 
 import os
@@ -17,8 +16,9 @@ import msgspec
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
-from hermes_acp.agent.flow_tracking import note_sources
-from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.agent.calls.flow_tracking import note_sources
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.events import NoteAdded, Noticed
 from hermes_acp.core.flow_labels import Source
 from hermes_acp.core.messages import AssistantMessage, Message, TextPart, ToolCall, ToolMessage, UserMessage
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from injection_scanner.findings import Finding
 
 MAX_WAIT_S: Final = 10.0
-"""The longest a step waits for one text. Usually it is milliseconds."""
+"""The longest a step waits for one scan, which usually takes milliseconds."""
 
 MAX_KNOWN: Final = 2_000
 MAX_REPORTED: Final = 5
@@ -52,7 +52,7 @@ TOLD: Final = "In {source}, line {line}: {why} ({rule}). The agent was told not 
 
 
 class QuotedText(Struct, frozen=True):
-    """A text that a tool showed: where it comes from, and the number of its first line there."""
+    """A text that a tool quoted: its source, and the number of its first line there."""
 
     source: str
     text: str
@@ -64,9 +64,10 @@ class QuotedText(Struct, frozen=True):
 
 
 class OutcomeScanner:
-    """Looks through what tools showed, each text once a process; `judge` returns what in a text is an order.
+    """Scan what tools quoted, each text once a process; `judge` returns the injected instructions in a text.
 
-    A text that cannot be judged, or not in `max_s`, counts as not scanned: the model is told to treat it as data.
+    A text that cannot be scanned, or not in `max_s`, is reported as not scanned: the model is told to treat it as
+    data.
     """
 
     def __init__(self, judge: "Callable[[str], Sequence[Finding]]", max_s: float = MAX_WAIT_S) -> None:
@@ -75,7 +76,7 @@ class OutcomeScanner:
         self._harmless: dict[bytes, None] = {}
 
     async def warn(self, turn: Turn) -> Ending | None:
-        """Report what the last step's outcomes hold."""
+        """Report what was found in the last step's outcomes."""
         fresh = [each for each in _shown(turn) if each.digest() not in self._harmless]
         for shown in fresh:
             found = await self._findings_in(shown.text)
@@ -90,7 +91,7 @@ class OutcomeScanner:
         return None
 
     async def _findings_in(self, text: str) -> "Sequence[Finding] | None":
-        """Return what is found in a text; None where that takes too long."""
+        """Return the findings in a text; None where the scan takes too long."""
         with anyio.move_on_after(self._max_s):
             return await run_sync(self._judge, text, abandon_on_cancel=True)
         return None
@@ -146,7 +147,7 @@ def _text_arguments(call: ToolCall) -> dict[str, str]:
 
 
 def _tell(turn: Turn, shown: QuotedText, found: "Sequence[Finding]") -> None:
-    """Tell model and user of each line that was not told of yet, by what is found there first."""
+    """Tell model and user of each line with a finding that was not reported yet."""
     note_sources(turn, (Source("untrusted", shown.source),))
     clean = turn.deps.redactor.clean
     earlier = "\n".join(_notes(turn.record.messages, clean(HEAD.format(source=shown.source))))
@@ -165,7 +166,7 @@ def _tell(turn: Turn, shown: QuotedText, found: "Sequence[Finding]") -> None:
 
 
 def _notes(messages: Sequence[Message], head: str) -> Iterator[str]:
-    """Yield the notes in a conversation that begin with a head."""
+    """Yield the notes of a conversation that start with a head."""
     for message in messages:
         if isinstance(message, UserMessage) and message.origin == "program":
             yield from (

@@ -1,12 +1,10 @@
-"""Tell the model which of its edits the user took back, at the next step.
-
-Knows: how that is said. Does not know: who judged, how a hunk is taken back.
-"""
+"""Tell the model at its next step which of its edits the user rejected."""
 
 import os
 from typing import Final
 
-from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.events import NoteAdded
 
 MAX_CHARACTERS: Final = 8_000
@@ -18,7 +16,7 @@ MORE: Final = "\n… and more; read the files."
 
 
 async def note_rejected_edits(turn: Turn) -> Ending | None:
-    """Add a note of what was rejected since the last one; what was accepted is as the model left it."""
+    """Add a note of what was rejected since the last one; accepted edits need no word."""
     untold = turn.record.reviews.untold
     if untold:
         parts = "\n".join(

@@ -1,8 +1,7 @@
-"""Count what became of the skills that a turn used.
+"""Count the success or failure of the skills that a turn used.
 
-Knows: which endings say that a skill did not help. Does not know: what follows from that
-(`skills/skill_usage.py`).
-A model that could not be reached, a refusal, a missing approval say nothing about a skill, so they are not counted.
+A model that could not be reached, a refusal and a missing approval say nothing about a skill, so they are not
+counted.
 """
 
 from functools import partial
@@ -10,7 +9,8 @@ from typing import Final
 
 from anyio.to_thread import run_sync
 
-from hermes_acp.agent.turn import Ending, PostflightStage, Turn
+from hermes_acp.agent.turn.turn import PostflightStage, Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import Noticed
@@ -33,7 +33,7 @@ DONE: Final[frozenset[ExitReason]] = frozenset({"done"})
 
 
 def skill_uses_stage(usage_tracker: SkillUsageTracker) -> PostflightStage:
-    """Return the stage that counts in a home's books."""
+    """Return the stage that counts in the skill usage log of a home."""
 
     async def count_skill_uses(turn: Turn, ending: Ending) -> None:
         """Count a turn's uses, and tell what was done about a skill that fails."""

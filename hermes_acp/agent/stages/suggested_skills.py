@@ -1,15 +1,15 @@
-"""Name the skills that fit what the user just asked, behind the prompt that lists them all.
+"""Name the skills that fit the prompt in a note; the frozen prompt stays as it is.
 
-Knows: that it is said once, as a note, and that no step waits for it but the first one, for a moment. Does not know:
-how it is found out. The frozen prompt stays as it is.
+Only the first step waits for the search, briefly.
 """
 
 from typing import Final
 
-from hermes_acp.agent.turn import Ending, Stage, Turn
-from hermes_acp.core.embedding_ports import SkillSuggester
+from hermes_acp.agent.turn.turn import Stage, Turn
+from hermes_acp.agent.turn.turn_endings import Ending
 from hermes_acp.core.events import NoteAdded, Noticed
 from hermes_acp.core.messages import UserMessage, words_in
+from hermes_acp.core.ports.skill_ports import SkillSuggester
 
 FIRST_WAIT_S: Final = 0.4
 MIN_PROMPT_CHARACTERS: Final = 12
@@ -21,18 +21,18 @@ NAMED: Final = (
 
 
 def skill_suggestion_stages(suggester: SkillSuggester) -> tuple[Stage, Stage]:
-    """Return the stage that begins to look, for the start of a turn, and the one that tells, for each step."""
+    """Return the stage that starts the search, for the start of a turn, and the one that adds the note."""
 
     async def look_for_skills(turn: Turn) -> Ending | None:
         """Begin to look for skills that fit the prompt."""
-        words = "" if turn.delegator or LOADS not in turn.deps.toolbox.names else _asked(turn)
+        words = "" if turn.origin.delegator or LOADS not in turn.deps.toolbox.names else _asked(turn)
         if len(words) >= MIN_PROMPT_CHARACTERS and not words.startswith("/"):
             suggester.look(turn.record.session_id, turn.workspace, turn.deps.redactor.clean(words))
         return None
 
     async def name_fitting_skills(turn: Turn) -> Ending | None:
         """Add a note with those that were found."""
-        if turn.delegator:
+        if turn.origin.delegator:
             return None
         found = await suggester.fitting(turn.record.session_id, 0.0 if turn.spent.steps else FIRST_WAIT_S)
         if found:
@@ -46,7 +46,7 @@ def skill_suggestion_stages(suggester: SkillSuggester) -> tuple[Stage, Stage]:
 
 
 def _asked(turn: Turn) -> str:
-    """Return the words of the prompt this turn began with; empty where it goes on with the last one."""
+    """Return the words of the turn's prompt; empty where it continues the last turn."""
     for message in reversed(turn.record.messages):
         if not isinstance(message, UserMessage):
             return ""

@@ -1,17 +1,18 @@
-"""End a turn that has used up what it may use, with a last answer.
+"""End a turn that has used up its budget, with a final answer.
 
-Knows: the limits of a turn, and that the last tenth of its time, half a minute at most, is kept for that answer. Does
-not know: how the limits were chosen. The whole time is bounded around the turn, whatever runs (`agent.flight`).
+The last tenth of its time, half a minute at most, is kept for that answer. The turn runner bounds the whole time.
 """
 
-from hermes_acp.agent.final_answer import ask_for_final_answer
-from hermes_acp.agent.turn import Ending, Turn, TurnLimits, TurnUsage
-from hermes_acp.agent.turn_endings import make_ending
+from hermes_acp.agent.loop.final_answer import ask_for_final_answer
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_endings import Ending, make_ending
+from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.agent.turn.turn_usage import TurnUsage
 from hermes_acp.core.events import Noticed
 
 
 async def tell_unknown_price(turn: Turn) -> Ending | None:
-    """Say that a limit in money cannot be kept where the model's price is not known."""
+    """Report that a limit in money cannot be kept where the model's price is not known."""
     limit_usd = turn.limits.max_cost_usd
     if limit_usd is not None and turn.route.facts.input_usd is None:
         model = turn.route.model
@@ -26,15 +27,15 @@ async def tell_unknown_price(turn: Turn) -> Ending | None:
 
 
 async def keep_within_budget(turn: Turn) -> Ending | None:
-    """Stop before a step that the budget no longer covers, once the model was asked for its last words."""
-    ending = used_up(turn.limits, turn.spent, turn.clock.monotonic())
+    """Stop before a step that the budget does not cover, after asking for a final answer."""
+    ending = used_up(turn.limits, turn.spent, turn.deps.clock.monotonic())
     if ending:
         await ask_for_final_answer(turn)
     return ending
 
 
 def used_up(limits: TurnLimits, spent: TurnUsage, now_s: float) -> Ending | None:
-    """Name the limit that has been reached. Steps that were given back do not count."""
+    """Return the ending for the limit that has been reached. Refunded steps do not count."""
     counted = spent.steps - spent.refunds
     if limits.max_steps is not None and counted >= limits.max_steps:
         return make_ending(
@@ -64,5 +65,5 @@ def _steps(number: int) -> str:
 
 
 def _money(usd: float) -> str:
-    """Write dollars with as many places as say something."""
+    """Format dollars with as many decimal places as are significant."""
     return f"{usd:.2f}" if usd >= 1 else f"{usd:.8f}".rstrip("0").rstrip(".")

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from hermes_acp.config.environment import read_environment
-from hermes_acp.core.checkpoint_types import Checkpoint, FileTexts
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.ports.checkpoint_ports import Checkpoint, FileTexts
 from hermes_acp.frontends.cli.cli_output import (
     bold,
     escaped,

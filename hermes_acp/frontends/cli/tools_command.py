@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from hermes_acp.config.environment import read_environment
-from hermes_acp.core.custom_tools import ToolChange
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.ports.custom_tool_ports import ToolChange
 from hermes_acp.frontends.cli.cli_output import bold, escaped, local_time, print_json
 from hermes_acp.frontends.cli.messages import command_messages, tool_messages
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.trust_types import TrustItem
+from hermes_acp.core.ports.trust_ports import TrustItem
 from hermes_acp.frontends.cli.cli_output import bold, escaped
 from hermes_acp.frontends.cli.messages import command_messages, trust_messages
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.core.embedding_ports import Purpose, unit
 from hermes_acp.core.errors import BadReply
+from hermes_acp.core.ports.embedding_ports import Purpose, unit
 
 if TYPE_CHECKING:
     from hermes_acp.models.wire.endpoints import Endpoint

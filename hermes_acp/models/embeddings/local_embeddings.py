@@ -16,8 +16,8 @@ import anyio
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.core.embedding_ports import Purpose, unit
 from hermes_acp.core.errors import ConfigError, ModelUnavailable
+from hermes_acp.core.ports.embedding_ports import Purpose, unit
 
 if TYPE_CHECKING:
     from anyio.abc import Process

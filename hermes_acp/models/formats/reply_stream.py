@@ -9,7 +9,7 @@ from msgspec import structs
 
 from hermes_acp.core.errors import BadReply, ModelError, ModelUnavailable
 from hermes_acp.core.messages import ModelEvent, ModelReply, ModelRequest, Usage
-from hermes_acp.core.ports import Provider
+from hermes_acp.core.ports.model_ports import Provider
 from hermes_acp.models.formats.reply_assembly import ReplyAssembly
 from hermes_acp.models.wire.response_timeouts import IdleTimer
 

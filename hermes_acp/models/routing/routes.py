@@ -5,8 +5,7 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct, structs
 
 from hermes_acp.core.messages import Effort
-from hermes_acp.core.port_types import ModelInfo
-from hermes_acp.core.ports import Provider
+from hermes_acp.core.ports.model_ports import ModelInfo, Provider
 from hermes_acp.models.model_catalog import effort_for
 from hermes_acp.models.routing.fallback_plan import Cooldowns, FallbackPlan, FallbackRoute, RetryPolicy
 

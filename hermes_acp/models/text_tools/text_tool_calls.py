@@ -54,7 +54,7 @@ class TextToolConnection:
 
     @asynccontextmanager
     async def stream(self, request: ModelRequest) -> AsyncGenerator[AsyncIterator[ModelEvent]]:
-        """Open one step; see `core.ports.Provider`."""
+        """Open one step; see `core.ports.model_ports.Provider`."""
         reader = TagParser(takes_calls=self._takes_calls, begins_thinking=self._begins_thinking)
         asked = write_as_text(request) if self._takes_calls else request
         async with (

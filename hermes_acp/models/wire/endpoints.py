@@ -5,7 +5,7 @@ from typing import Any, Protocol
 from msgspec import Struct, structs
 
 from hermes_acp.config.provider_presets import Quirks
-from hermes_acp.core.ports import Provider
+from hermes_acp.core.ports.model_ports import Provider
 
 
 class Endpoint(Struct, frozen=True):

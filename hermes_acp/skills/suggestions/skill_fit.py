@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from statistics import fmean, pstdev
 from typing import Final
 
-from hermes_acp.core.embedding_ports import cosine_similarity
+from hermes_acp.core.ports.embedding_ports import cosine_similarity
 
 FIT_THRESHOLD: Final = 1.7
 MAX_NAMED: Final = 2

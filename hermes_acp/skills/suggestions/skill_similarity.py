@@ -14,8 +14,8 @@ from typing import Final
 import anyio
 from anyio.to_thread import run_sync
 
-from hermes_acp.core.embedding_ports import cosine_similarity
 from hermes_acp.core.errors import HermesError
+from hermes_acp.core.ports.embedding_ports import cosine_similarity
 from hermes_acp.skills.skill_collection import Skill
 from hermes_acp.skills.suggestions.lexical_similarity import MAX_SIMILAR, LexicalSimilarity, SimilarSkills
 from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, MIN_DEVIATION, MIN_GENERIC_PROMPTS

@@ -11,9 +11,11 @@ import anyio
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
-from hermes_acp.core.embedding_ports import Embedder, SkillSuggestion
 from hermes_acp.core.errors import HermesError
-from hermes_acp.core.ports import StartTask, Workspace
+from hermes_acp.core.ports.embedding_ports import Embedder
+from hermes_acp.core.ports.runtime_ports import StartTask
+from hermes_acp.core.ports.skill_ports import SkillSuggestion
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.skills.skill_collection import Skill
 from hermes_acp.skills.suggestions.skill_fit import MIN_GENERIC_PROMPTS, fitting, standard_deviations_above
 from hermes_acp.skills.suggestions.skill_vectors import GENERIC_PROMPT_SOURCE, index_skills

@@ -9,7 +9,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.core.ports.checkpoint_ports import CheckpointError
 from hermes_acp.storage.private_files import storage_error
 
 

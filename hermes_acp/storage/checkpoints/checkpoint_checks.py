@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from threading import Event
 from typing import Final
 
-from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.core.ports.checkpoint_ports import CheckpointError
 from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointRecord
 from hermes_acp.storage.checkpoints.checkpoint_store import CheckpointStore, StoreSetup
 from hermes_acp.storage.checkpoints.garbage_collection import size_bytes

@@ -16,7 +16,7 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.core.ports.checkpoint_ports import CheckpointError
 from hermes_acp.storage.checkpoints.atomic_write import write_atomically
 from hermes_acp.storage.private_files import private_folder, storage_error
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import anyio
 from anyio.to_thread import run_sync
 
-from hermes_acp.core.checkpoint_types import (
+from hermes_acp.core.ports.checkpoint_ports import (
     Checkpoint,
     CheckpointContext,
     CheckpointEntry,
@@ -21,7 +21,7 @@ from hermes_acp.core.checkpoint_types import (
     FileTexts,
     RestoreResult,
 )
-from hermes_acp.core.ports import Clock, Ids
+from hermes_acp.core.ports.runtime_ports import Clock, Ids
 
 if TYPE_CHECKING:
     from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointRecord

@@ -13,7 +13,8 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from hermes_acp.core.checkpoint_types import (
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.ports.checkpoint_ports import (
     Checkpoint,
     CheckpointContext,
     CheckpointError,
@@ -21,7 +22,6 @@ from hermes_acp.core.checkpoint_types import (
     FileTexts,
     UndoConflict,
 )
-from hermes_acp.core.errors import BadRequest
 from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointIndex, CheckpointRecord, FolderSnapshot
 from hermes_acp.storage.checkpoints.gc_refs import GcRefs
 from hermes_acp.storage.checkpoints.git_trees import Difference, State

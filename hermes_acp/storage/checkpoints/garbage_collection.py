@@ -17,7 +17,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.core.ports.checkpoint_ports import CheckpointError
 from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointRecord
 from hermes_acp.storage.checkpoints.checkpoint_store import CheckpointStore
 from hermes_acp.storage.checkpoints.gc_refs import GcRefs

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.core.ports.checkpoint_ports import CheckpointError
 from hermes_acp.storage.checkpoints.git_trees import Listed, read_listing
 from hermes_acp.storage.checkpoints.shadow_git import ShadowGit
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from hermes_acp.core.checkpoint_types import CheckpointContext, RestoreResult, UndoConflict
+from hermes_acp.core.ports.checkpoint_ports import CheckpointContext, RestoreResult, UndoConflict
 from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointRecord, FolderSnapshot
 from hermes_acp.storage.checkpoints.checkpoint_store import (
     CheckpointStore,

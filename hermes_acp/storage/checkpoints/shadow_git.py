@@ -19,7 +19,7 @@ from threading import Event
 from types import MappingProxyType
 from typing import IO, Any, Final
 
-from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.core.ports.checkpoint_ports import CheckpointError
 from hermes_acp.git.program_settings import INERT_SETTINGS, OFFLINE_SETTINGS
 from hermes_acp.git.safe_git import GitProgram, settings_text
 from hermes_acp.storage.private_files import write_whole

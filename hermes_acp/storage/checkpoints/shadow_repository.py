@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct, structs
 
-from hermes_acp.core.checkpoint_types import CheckpointError
+from hermes_acp.core.ports.checkpoint_ports import CheckpointError
 from hermes_acp.git.git_index import find_work_tree
 from hermes_acp.git.safe_git import GitProgram
 from hermes_acp.storage.checkpoints.atomic_write import checkpoint_io_error, write_atomically

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from hermes_acp.core.event_types import Speaker
-from hermes_acp.core.passages import Passage
-from hermes_acp.core.port_types import SearchHit
+from hermes_acp.core.ports.recall_ports import SearchHit
+from hermes_acp.core.record.passages import Passage
 from hermes_acp.storage.search.search_index import SearchIndex
 from hermes_acp.storage.search.search_queries import SEAM, SNIPPET_CHARACTERS
 from hermes_acp.storage.search.search_tables import LAST_POSITION, POSITION_BITS

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from hermes_acp.core.event_types import Speaker
-from hermes_acp.core.port_types import RecallQuery, SearchHit, SearchResults
+from hermes_acp.core.ports.recall_ports import RecallQuery, SearchHit, SearchResults
 from hermes_acp.storage.search.cross_passage_search import SearchSpan, find_across_passages
 from hermes_acp.storage.search.database import Database, DatabaseDamaged
 from hermes_acp.storage.search.search_queries import SearchExpression, parse, snippet

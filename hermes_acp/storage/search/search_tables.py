@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from hermes_acp.core.events import ArchiveChanged, Event, SessionOpened, TitleChanged
-from hermes_acp.core.passages import Passage, PassageReader
+from hermes_acp.core.record.passages import Passage, PassageReader
 from hermes_acp.storage.record_lines import decode_lines
 from hermes_acp.storage.search.search_queries import spaced
 

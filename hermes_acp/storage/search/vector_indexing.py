@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Final
 
-from hermes_acp.core.embedding_ports import Embedder
-from hermes_acp.core.passages import Passage
+from hermes_acp.core.ports.embedding_ports import Embedder
+from hermes_acp.core.record.passages import Passage
 from hermes_acp.storage.search.passage_index import IndexedSession, PassageIndex
 from hermes_acp.storage.search.vector_store import Kind, PlacedVector, VectorStore
 

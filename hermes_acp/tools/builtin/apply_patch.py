@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from hermes_acp.core.errors import BadRequest, HermesError, WorkspaceError
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Proposal
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.tools.file_changes import FileChange, file_change, propose_changes

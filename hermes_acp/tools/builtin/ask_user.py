@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Question, Reply, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.tools.safe_display import escape_invisible

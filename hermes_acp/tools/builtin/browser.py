@@ -12,11 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from hermes_acp.core.errors import InternalError
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ImagePart, ToolSchema
-from hermes_acp.core.port_types import BrowserAction, BrowserSnapshot
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.web_ports import Browser, BrowserAction, BrowserSnapshot, Scanner
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Effect, Presses, Progress, Proposal, Reaches, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
-from hermes_acp.core.tool_ports import Browser, Scanner
 from hermes_acp.core.untrusted_text import fence, plain
 from hermes_acp.tools.safe_display import escape_invisible
 from hermes_acp.tools.tool_schemas import schema_of

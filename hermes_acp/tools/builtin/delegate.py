@@ -9,15 +9,14 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.child_outcomes import format_answers
 from hermes_acp.core.errors import InternalError
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.port_types import DelegatedTask
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.child_ports import DelegatedTask, TaskDelegator
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result
+from hermes_acp.core.record.child_outcomes import format_answers
 from hermes_acp.core.tool_metadata import ToolMetadata
-from hermes_acp.core.tool_ports import TaskDelegator
 from hermes_acp.tools.safe_display import escape_invisible
 from hermes_acp.tools.tool_schemas import schema_of
 

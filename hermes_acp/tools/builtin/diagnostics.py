@@ -12,11 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from hermes_acp.core.errors import InternalError
 from hermes_acp.core.event_types import Location, ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.port_types import FileDiagnostic
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import DiagnosticsProvider, FileDiagnostic, Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
-from hermes_acp.core.tool_ports import DiagnosticsProvider
 from hermes_acp.core.untrusted_text import neutralize_markup, plain
 from hermes_acp.tools.allowed_paths import allowed_among, omission_note
 from hermes_acp.tools.safe_display import shown_path

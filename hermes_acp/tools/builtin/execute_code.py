@@ -13,11 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from hermes_acp.core.errors import InternalError
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.port_types import Command, CommandResult
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.tool_ports import ToolCaller
+from hermes_acp.core.ports.workspace_ports import Command, CommandResult, Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result, Runs
 from hermes_acp.core.tool_metadata import ToolMetadata
-from hermes_acp.core.tool_ports import ToolCaller
 from hermes_acp.tools.command_outcomes import describe_end
 from hermes_acp.tools.heredocs import with_heredoc
 from hermes_acp.tools.scripts.script_calls import ScriptCallServer

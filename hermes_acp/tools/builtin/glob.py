@@ -9,8 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.event_types import Location, ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.port_types import FileQuery
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import FileQuery, Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.tools.safe_display import escape_invisible, shown_path

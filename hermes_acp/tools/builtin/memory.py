@@ -11,11 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.port_types import MemoryChange, MemoryState
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.memory_ports import MemoryChange, MemoryNotes, MemoryState
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Remembers, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
-from hermes_acp.core.tool_ports import MemoryNotes
 from hermes_acp.tools.store_failures import store_errors_as_refusals
 from hermes_acp.tools.tool_schemas import schema_of
 

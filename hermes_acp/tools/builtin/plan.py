@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.event_types import PlanEntry, ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.tools.tool_schemas import schema_of

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import LiveProcess, Workspace
+from hermes_acp.core.ports.workspace_ports import LiveProcess, Workspace
 from hermes_acp.core.proposals import Action, Progress, Proposal, Result, Runs
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.tools.command_outcomes import describe_output

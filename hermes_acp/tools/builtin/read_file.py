@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.errors import FileTooLarge, WorkspaceError
 from hermes_acp.core.event_types import Location, ToolKind
-from hermes_acp.core.file_versions import file_version
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
+from hermes_acp.core.record.file_versions import file_version
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.telemetry.secret_files import secret_in
 from hermes_acp.tools.image_files import image_type, to_image

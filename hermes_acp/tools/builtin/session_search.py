@@ -13,11 +13,10 @@ from hermes_acp.core.errors import InternalError, StorageError
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.flow_labels import EARLIER_SESSIONS
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.port_types import RecallQuery, SearchHit, SearchResults
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.recall_ports import Recall, RecallQuery, SearchHit, SearchResults
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Recalls, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
-from hermes_acp.core.tool_ports import Recall
 from hermes_acp.tools.safe_display import escape_invisible
 from hermes_acp.tools.tool_schemas import schema_of
 

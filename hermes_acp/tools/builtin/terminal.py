@@ -11,8 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.port_types import Command
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import Command, Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result, Runs
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.tools.command_outcomes import describe_end, describe_output

@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.custom_tools import ToolChange, ToolPreview, ToolWorkshop
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.custom_tool_ports import ToolChange, ToolPreview, ToolWorkshop
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Deletes, Effect, Progress, Proposal, Remembers, Result, Writes
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.tools.store_failures import store_errors_as_refusals

@@ -11,11 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from hermes_acp.core.errors import InternalError
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.port_types import Page
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.web_ports import Page, Scanner, WebFetcher
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reaches, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
-from hermes_acp.core.tool_ports import Scanner, WebFetcher
 from hermes_acp.core.untrusted_text import fence, plain
 from hermes_acp.core.word_breaks import slice_at_breaks
 from hermes_acp.tools.safe_display import escape_invisible

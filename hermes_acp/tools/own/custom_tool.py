@@ -13,10 +13,10 @@ from anyio.to_thread import run_sync
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.web_ports import Scanner
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Effect, Progress, Proposal, Reaches, Reads, Result, Runs, Writes
 from hermes_acp.core.tool_metadata import ToolMetadata
-from hermes_acp.core.tool_ports import Scanner
 from hermes_acp.core.untrusted_text import clean_schema_descriptions, fence
 from hermes_acp.tools.heredocs import with_heredoc
 from hermes_acp.tools.own.argument_validation import validation_errors

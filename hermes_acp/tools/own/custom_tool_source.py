@@ -5,7 +5,7 @@ Knows: what is offered now, what its user was told. Does not know: where tools l
 
 from collections.abc import Mapping, Sequence
 
-from hermes_acp.core.ports import PromptTemplate, ResourceLibrary, Tool
+from hermes_acp.core.ports.tool_ports import PromptTemplate, ResourceLibrary, Tool
 
 
 class CustomToolSource:

@@ -11,9 +11,9 @@ from pathlib import Path
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
-from hermes_acp.core.custom_tools import ToolChange, ToolPreview, ToolScope
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import Diff
+from hermes_acp.core.ports.custom_tool_ports import ToolChange, ToolPreview, ToolScope
 from hermes_acp.storage.version_history import (
     ChangeCause,
     VersionHistory,

@@ -14,10 +14,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.core.custom_tools import ToolScope
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.ports import Tool
-from hermes_acp.core.trust_types import TrustItem
+from hermes_acp.core.ports.custom_tool_ports import ToolScope
+from hermes_acp.core.ports.tool_ports import Tool
+from hermes_acp.core.ports.trust_ports import TrustItem
 from hermes_acp.tools.own.tool_checker import MAX_BYTES, check_tool_source
 from hermes_acp.tools.own.tool_declaration import CheckedToolFile, ToolDeclaration, ToolFileError
 

@@ -20,8 +20,7 @@ from msgspec import Struct, structs
 
 from hermes_acp.core.denied_paths import DeniedPath
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.port_types import Command, CommandResult
-from hermes_acp.core.ports import LiveProcess
+from hermes_acp.core.ports.workspace_ports import Command, CommandResult, LiveProcess
 from hermes_acp.core.proposals import Result
 from hermes_acp.policy.sensitive_names import is_sensitive
 from hermes_acp.tools.own.tool_declaration import ToolDeclaration

@@ -11,8 +11,7 @@ from typing import Any, Final, cast
 
 import anyio
 
-from hermes_acp.core.port_types import CommandResult
-from hermes_acp.core.ports import LiveProcess
+from hermes_acp.core.ports.workspace_ports import CommandResult, LiveProcess
 from hermes_acp.core.proposals import Result
 from hermes_acp.tools.scripts.runner import MAX_MESSAGE_CHARS, TOO_LARGE
 

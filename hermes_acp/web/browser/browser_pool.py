@@ -24,7 +24,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from anyio.to_thread import run_sync
 
 from hermes_acp.core.errors import InternalError, WorkspaceError
-from hermes_acp.core.port_types import BrowserAction, BrowserSnapshot
+from hermes_acp.core.ports.web_ports import BrowserAction, BrowserSnapshot
 
 if TYPE_CHECKING:
     from anyio.abc import Process

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from hermes_acp.core.port_types import WebSearchHit
+from hermes_acp.core.ports.web_ports import WebSearchHit
 from hermes_acp.web.search_service import SearchRequest, find_member, parse_hits
 
 MAX_RESULTS: Final = 20

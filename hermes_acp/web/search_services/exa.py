@@ -6,7 +6,7 @@ Knows: POST /search with a key of its own header; excerpts are asked for. Source
 from collections.abc import Sequence
 from typing import Any, Final
 
-from hermes_acp.core.port_types import WebSearchHit
+from hermes_acp.core.ports.web_ports import WebSearchHit
 from hermes_acp.web.search_service import SearchRequest, find_member, parse_hits
 
 EXCERPT_CHARACTERS: Final = 500

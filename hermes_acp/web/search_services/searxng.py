@@ -7,7 +7,7 @@ Search API.
 from collections.abc import Sequence
 from typing import Any
 
-from hermes_acp.core.port_types import WebSearchHit
+from hermes_acp.core.ports.web_ports import WebSearchHit
 from hermes_acp.web.search_service import SearchRequest, find_member, parse_hits
 
 

@@ -6,7 +6,7 @@ Knows: POST /search with a key of its own header. Source: serper.dev, API descri
 from collections.abc import Sequence
 from typing import Any
 
-from hermes_acp.core.port_types import WebSearchHit
+from hermes_acp.core.ports.web_ports import WebSearchHit
 from hermes_acp.web.search_service import SearchRequest, find_member, parse_hits
 
 

@@ -15,8 +15,7 @@ from msgspec import Struct, structs
 
 from hermes_acp.core.denied_paths import DeniedPath
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.port_types import Command, CommandResult
-from hermes_acp.core.ports import LiveProcess
+from hermes_acp.core.ports.workspace_ports import Command, CommandResult, LiveProcess
 from hermes_acp.core.proposals import Progress
 from hermes_acp.workspaces.remote.remote_commands import RemoteCommands
 from hermes_acp.workspaces.remote.remote_process import RemoteProcess

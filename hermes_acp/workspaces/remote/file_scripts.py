@@ -9,7 +9,7 @@ from shlex import join, quote
 from string import Template
 from typing import Final
 
-from hermes_acp.core.port_types import FileQuery, SearchQuery
+from hermes_acp.core.ports.workspace_ports import FileQuery, SearchQuery
 from hermes_acp.workspaces import ripgrep
 
 # Words a script begins its answer with. What stands behind `link` is where that leads.

@@ -12,8 +12,7 @@ from anyio.to_thread import run_sync
 from msgspec import Struct
 
 from hermes_acp.core.errors import OutsideRoots, WorkspaceError
-from hermes_acp.core.port_types import Command, CommandResult
-from hermes_acp.core.ports import LiveProcess
+from hermes_acp.core.ports.workspace_ports import Command, CommandResult, LiveProcess
 from hermes_acp.core.proposals import Progress
 from hermes_acp.workspaces.command_environment import command_environment
 from hermes_acp.workspaces.command_output import BoundedOutput

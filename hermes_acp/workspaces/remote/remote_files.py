@@ -11,7 +11,13 @@ from secrets import token_hex
 from typing import Final, NoReturn
 
 from hermes_acp.core.errors import FileTooLarge, OutsideRoots, WorkspaceError
-from hermes_acp.core.port_types import DirectoryEntry, FileChunk, FileQuery, SearchMatch, SearchQuery
+from hermes_acp.core.ports.workspace_ports import (
+    DirectoryEntry,
+    FileChunk,
+    FileQuery,
+    SearchMatch,
+    SearchQuery,
+)
 from hermes_acp.workspaces import ripgrep
 from hermes_acp.workspaces.disk_files import MAX_FILE_BYTES
 from hermes_acp.workspaces.path_confinement import MAX_PATH_CHARS, is_within, plain_path

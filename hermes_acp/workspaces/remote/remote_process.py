@@ -9,7 +9,7 @@ from typing import Final
 from anyio import move_on_after
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.port_types import CommandResult, OutputSnapshot
+from hermes_acp.core.ports.workspace_ports import CommandResult, OutputSnapshot
 from hermes_acp.core.word_breaks import trim_from_break, trim_to_break
 from hermes_acp.workspaces.command_output import BoundedOutput, WordJoiner
 from hermes_acp.workspaces.remote.command_scripts import kill_script, poll_script, write_script

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import structs
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.port_types import FileQuery, SearchMatch, SearchQuery
+from hermes_acp.core.ports.workspace_ports import FileQuery, SearchMatch, SearchQuery
 from hermes_acp.core.word_breaks import slice_at_breaks
 from hermes_acp.workspaces import ripgrep
 from hermes_acp.workspaces.globs import Glob

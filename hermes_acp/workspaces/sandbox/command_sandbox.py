@@ -17,7 +17,7 @@ from typing import Final
 from msgspec import Struct, structs
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.port_types import Command
+from hermes_acp.core.ports.workspace_ports import Command
 from hermes_acp.git.tracked_files import TrackedFiles
 from hermes_acp.workspaces.command_environment import temporary_folder
 from hermes_acp.workspaces.path_confinement import is_within

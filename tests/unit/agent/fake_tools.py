@@ -9,7 +9,7 @@ import anyio
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.event_types import ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Question, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.agent.call_scheduling import Footprint, footprint_of
-from hermes_acp.agent.tool_calls import run_tool_calls
-from hermes_acp.agent.tool_capabilities import undeclared_effects
-from hermes_acp.core.event_types import Capability
+from hermes_acp.agent.calls.call_scheduling import Footprint, footprint_of
+from hermes_acp.agent.calls.tool_calls import run_tool_calls
+from hermes_acp.agent.calls.tool_capabilities import undeclared_effects
+from hermes_acp.core.event_types import Capability, PermissionAnswer
 from hermes_acp.core.events import (
     CallEnded,
     CallProposed,
@@ -20,10 +20,9 @@ from hermes_acp.core.events import (
     PermissionAsked,
     StepEnded,
 )
-from hermes_acp.core.history_invariants import invariant_violations
 from hermes_acp.core.messages import ToolCall
-from hermes_acp.core.port_types import PermissionAnswer, PermissionScope
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.gate_ports import PermissionScope
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import (
     Calls,
     Deletes,
@@ -38,6 +37,7 @@ from hermes_acp.core.proposals import (
     Runs,
     Writes,
 )
+from hermes_acp.core.record.history_invariants import invariant_violations
 from hermes_acp.core.tool_metadata import ToolMetadata
 from tests.conversations.scripted_provider import ScriptedProvider, call
 from tests.unit.agent.fake_tools import Does, FakeTool, succeed

@@ -5,12 +5,15 @@ from collections.abc import Callable
 
 import pytest
 
-from hermes_acp.agent.call_progress import TAIL_CHARACTERS
-from hermes_acp.agent.child_agents import MAX_ANSWER_CHARACTERS
-from hermes_acp.agent.delegation import ChildLimits, Delegation, child_limits, child_tools
+from hermes_acp.agent.calls.call_progress import TAIL_CHARACTERS
+from hermes_acp.agent.children.child_answer import MAX_ANSWER_CHARACTERS
+from hermes_acp.agent.children.delegation import ChildLimits, Delegation, child_limits, child_tools
+from hermes_acp.agent.loop.turn_runner import run_to_ending
 from hermes_acp.agent.stages.step_refund import refund_cheap_step
-from hermes_acp.agent.turn import CallOutcome, Turn, TurnLimits, TurnStep, TurnUsage
-from hermes_acp.agent.turn_runner import run_to_ending
+from hermes_acp.agent.turn.turn import Turn, TurnOrigin
+from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.agent.turn.turn_step import CallOutcome, TurnStep
+from hermes_acp.agent.turn.turn_usage import TurnUsage
 from hermes_acp.app.turn_stages import turn_stages
 from hermes_acp.core.errors import BadRequest, ModelUnavailable, StorageError
 from hermes_acp.core.event_types import Grant
@@ -24,8 +27,8 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.messages import AssistantMessage, ModelReply, ModelRequest, TextPart, Usage, UserMessage
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.port_types import DelegatedTask
-from hermes_acp.core.record import Record
+from hermes_acp.core.ports.child_ports import DelegatedTask
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.tools.toolbox import Toolbox
 from tests.conversations.scripted_provider import ScriptedProvider, call, step
@@ -298,7 +301,7 @@ async def test_a_childs_refund_is_its_parents_too() -> None:
 async def test_grants_and_mode_of_those_above_hold_below() -> None:
     turn, _ = turn_with(says("."), MemoryRecords())
     below = open_turn(ScriptedProvider(), MemoryJournal())
-    below.delegator = turn
+    below.origin = TurnOrigin(delegator=turn)
     grant = Grant("write", "/project/a", allowed=True)
     turn.emit(PermissionAnswered("c1", "allow_always", (grant,)))
     assert (below.grants, below.depth, below.mode) == ((grant,), 1, "ask")

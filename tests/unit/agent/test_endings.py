@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from hermes_acp.agent.stages.ending_notice import TOLD
-from hermes_acp.agent.turn_endings import SENTENCES, make_ending
+from hermes_acp.agent.turn.turn_endings import SENTENCES, make_ending
 from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import TurnEnded
 from hermes_acp.frontends.acp.translation.stop_reasons import STOP_REASONS, failure_code

@@ -2,11 +2,12 @@
 
 import pytest
 
-from hermes_acp.agent.tool_calls import run_tool_calls
-from hermes_acp.agent.turn import CallOutcome, Turn
+from hermes_acp.agent.calls.tool_calls import run_tool_calls
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_step import CallOutcome
 from hermes_acp.core.events import StepEnded, UserSaid
 from hermes_acp.core.messages import ResourcePart, ToolCall
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 from tests.conversations.scripted_provider import ScriptedProvider, call
 from tests.unit.agent.turns import AllowingGate, MemoryJournal, open_turn
 from tests.unit.tools.tool_calling import MemoryWorkspace

@@ -1,6 +1,6 @@
 """Round in circles, or getting on."""
 
-from hermes_acp.agent.loop_guard import LoopGuard, Repeatable
+from hermes_acp.agent.turn.loop_guard import LoopGuard, Repeatable
 
 LOOK, FAIL = Repeatable("look {}", "same"), Repeatable("try {}")
 

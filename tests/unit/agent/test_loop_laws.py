@@ -8,15 +8,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import Struct, structs
 
-from hermes_acp.agent.turn import CompactionShares, Ending, Turn, TurnLimits
-from hermes_acp.agent.turn_endings import make_ending
-from hermes_acp.agent.turn_inbox import InboxMessage
-from hermes_acp.agent.turn_runner import finalize, run_to_ending
+from hermes_acp.agent.loop.turn_runner import finalize, run_to_ending
+from hermes_acp.agent.turn.turn import CompactionShares, ModelUse, Turn
+from hermes_acp.agent.turn.turn_endings import Ending, make_ending
+from hermes_acp.agent.turn.turn_inbox import InboxMessage
+from hermes_acp.agent.turn.turn_limits import TurnLimits
 from hermes_acp.app.turn_stages import turn_stages
 from hermes_acp.core.errors import BadReply, ContextWindowExceeded, ModelUnavailable, RateLimited
 from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import AnyEvent, CallEnded, CallProposed, Event, StepEnded
-from hermes_acp.core.history_invariants import invariant_violations
 from hermes_acp.core.messages import (
     FinishReason,
     TextPart,
@@ -24,7 +24,8 @@ from hermes_acp.core.messages import (
     UserMessage,
 )
 from hermes_acp.core.proposals import Progress, Result
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.history_invariants import invariant_violations
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.core.tool_metadata import ToolMetadata
 from tests.conversations.scripted_provider import ScriptedProvider, Step
 from tests.unit.agent.fake_tools import FakeTool, crash, fail, hang, succeed
@@ -194,7 +195,7 @@ async def perform(play: Play) -> tuple[Turn, MemoryJournal, Ending]:
         tools=toolbox(),
         routing=routing,
     )
-    turn.deps = structs.replace(turn.deps, shares=play.shares)
+    turn.deps = structs.replace(turn.deps, model_use=ModelUse(shares=play.shares))
     turn.ledger.admit(SlowReader())
     if play.has_letter:
         turn.inbox.put(InboxMessage((TextPart("And this."),)))
@@ -244,6 +245,6 @@ def check_calls(events: list[Event]) -> None:
 
 def check_history(record: Record) -> None:
     """Outcomes stand right behind their step, and two answers never stand side by side."""
-    assert record.open_calls() == ()
+    assert record.calls.of_model() == ()
     assert invariant_violations(record.messages) == []
     assert isinstance(record.messages[0], UserMessage)

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from hermes_acp.agent.ledger import Ledger
-from hermes_acp.agent.secret_masking import MASKED
+from hermes_acp.agent.turn.ledger import Ledger
+from hermes_acp.agent.turn.secret_masking import MASKED
 from hermes_acp.core.event_types import Diff
 from hermes_acp.core.events import (
     CallEnded,
@@ -18,7 +18,7 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.messages import ImagePart, LinkPart, ResourcePart, TextPart
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.telemetry.redaction import Redactor
 from tests.unit.agent.turns import MemoryJournal
 from tests.unit.telemetry import secret_samples as samples

@@ -7,9 +7,10 @@ import anyio.lowlevel
 import pytest
 from msgspec import structs
 
-from hermes_acp.agent.call_permission import TOO_HARD, judge
-from hermes_acp.agent.tool_calls import run_tool_calls
-from hermes_acp.agent.turn_checkpoints import TurnCheckpoints, checkpoint_before
+from hermes_acp.agent.calls.call_checkpoints import checkpoint_before
+from hermes_acp.agent.calls.call_permission import TOO_HARD, judge
+from hermes_acp.agent.calls.tool_calls import run_tool_calls
+from hermes_acp.agent.turn.turn_checkpoints import TurnCheckpoints
 from hermes_acp.core.event_types import Grant, Mode
 from hermes_acp.core.events import StepEnded
 from hermes_acp.core.proposals import Effect, Progress, Proposal, Result, Runs
@@ -78,7 +79,7 @@ async def test_a_huge_command_is_judged_beside_the_loop_and_asked_about() -> Non
 
 async def test_what_a_huge_command_changes_is_looked_at_beside_the_loop() -> None:
     turn = open_turn(ScriptedProvider(), MemoryJournal())
-    turn.turn_checkpoints = TurnCheckpoints(lambda: None)
+    turn.calls.checkpoints = TurnCheckpoints(lambda: None, turn.ledger)
     beats = 0
 
     async def beat() -> None:

@@ -2,18 +2,21 @@
 
 import pytest
 
-from hermes_acp.agent.final_answer import FINAL_ANSWER_PROMPT
-from hermes_acp.agent.final_reply import NUDGE, ending_for_reply
+from hermes_acp.agent.loop.final_answer import FINAL_ANSWER_PROMPT
+from hermes_acp.agent.loop.final_reply import NUDGE, ending_for_reply
+from hermes_acp.agent.loop.turn_runner import finalize, run_to_ending
 from hermes_acp.agent.stages.ending_notice import show_ending
 from hermes_acp.agent.stages.first_title import name_session, title_of
 from hermes_acp.agent.stages.invalid_steps import count_invalid_steps
 from hermes_acp.agent.stages.loop_detection import detect_loops
 from hermes_acp.agent.stages.step_refund import refund_cheap_step
 from hermes_acp.agent.stages.turn_budget import keep_within_budget, used_up
-from hermes_acp.agent.turn import CallOutcome, Ending, Turn, TurnLimits, TurnStages, TurnStep, TurnUsage
-from hermes_acp.agent.turn_endings import make_ending
-from hermes_acp.agent.turn_inbox import InboxMessage
-from hermes_acp.agent.turn_runner import finalize, run_to_ending
+from hermes_acp.agent.turn.turn import Turn, TurnStages
+from hermes_acp.agent.turn.turn_endings import Ending, make_ending
+from hermes_acp.agent.turn.turn_inbox import InboxMessage
+from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.agent.turn.turn_step import CallOutcome, TurnStep
+from hermes_acp.agent.turn.turn_usage import TurnUsage
 from hermes_acp.core.errors import ConfigError, ModelUnavailable, StorageError, WorkspaceError
 from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import CallEnded, NoteAdded, Noticed, StepFailed, TitleChanged
@@ -188,7 +191,7 @@ async def test_empty_answers_and_senseless_calls_are_counted_together_and_words_
     assert ending_for_reply(turn, replied()) is None
     assert await count_invalid_steps(turn, came_of(outcome(understood=False))) is None
     await count_invalid_steps(turn, TurnStep(replied("Words.")))
-    assert turn.invalid_steps == 0
+    assert turn.guards.invalid_steps == 0
 
 
 @pytest.mark.parametrize(
@@ -210,7 +213,7 @@ async def test_an_answer_is_no_ending_while_a_message_waits() -> None:
     turn.inbox.put(InboxMessage((TextPart("wait"),)))
     assert ending_for_reply(turn, replied("Yes.")) is None
     assert ending_for_reply(turn, replied("")) is None
-    assert (turn.invalid_steps, notes(journal)) == (0, [])
+    assert (turn.guards.invalid_steps, notes(journal)) == (0, [])
 
 
 async def test_repetitions_are_warned_of_and_then_end_the_turn() -> None:

@@ -5,10 +5,10 @@ import anyio.lowlevel
 import pytest
 from msgspec import structs
 
-from hermes_acp.agent.compaction import compact
-from hermes_acp.agent.loop import run_turn
-from hermes_acp.agent.model_step import FRAME_S, StreamedText, run_step
-from hermes_acp.agent.turn import Turn
+from hermes_acp.agent.compaction.history_compaction import compact
+from hermes_acp.agent.loop.model_step import FRAME_S, StreamedText, run_step
+from hermes_acp.agent.loop.turn_loop import run_turn
+from hermes_acp.agent.turn.turn import ModelUse, Turn
 from hermes_acp.core.errors import (
     BadReply,
     ConfigError,
@@ -31,8 +31,8 @@ from hermes_acp.core.events import (
     UsageChanged,
     UserSaid,
 )
-from hermes_acp.core.file_versions import file_version
 from hermes_acp.core.messages import AssistantMessage, TextPart, Usage
+from hermes_acp.core.record.file_versions import file_version
 from hermes_acp.models.routing.fallback_plan import RetryPolicy
 from tests.conversations.scripted_provider import Pause, ScriptedProvider, Step, call, step
 from tests.unit.agent.turns import ManualClock, MemoryJournal, MemoryLog, Watcher, open_turn, routing_among
@@ -53,7 +53,7 @@ def said(journal: MemoryJournal) -> list[str]:
 
 async def test_the_first_words_are_shown_at_once_and_later_ones_once_a_frame() -> None:
     turn, journal, _ = played()
-    clock = turn.clock
+    clock = turn.deps.clock
     assert isinstance(clock, ManualClock)
     words = StreamedText(turn, "msg")
     words.add(TextSaid, "a")
@@ -180,7 +180,7 @@ async def test_an_answer_that_a_model_declines_is_asked_of_the_next_one_and_not_
 
 async def test_the_effort_that_is_sent_is_one_the_model_has() -> None:
     turn, _, provider = played(step("Yes."))
-    turn.deps = structs.replace(turn.deps, effort="xhigh")
+    turn.deps = structs.replace(turn.deps, model_use=ModelUse(effort="xhigh"))
     await run_step(turn)
     assert provider.requests[0].effort == "high"
 

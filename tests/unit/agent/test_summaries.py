@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.agent.summary_prompts import (
+from hermes_acp.agent.compaction.summary_prompts import (
     MIN_CHUNK_CHARACTERS,
     chunk_messages,
     max_summary_words,
     request_text,
 )
-from hermes_acp.core.compacted_history import fenced_summary, is_long, shorten
 from hermes_acp.core.messages import Message, TextPart, ToolMessage, UserMessage
+from hermes_acp.core.record.compacted_history import fenced_summary, is_long, shorten
 from tests.unit.core.histories import histories
 
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from hermes_acp.agent.loop import run_turn
+from hermes_acp.agent.loop.turn_loop import run_turn
 from hermes_acp.core.events import AnyEvent, CallEnded, CallStarted
-from hermes_acp.core.file_versions import file_version
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.port_types import Command, CommandResult
-from hermes_acp.core.ports import Tool
+from hermes_acp.core.ports.tool_ports import Tool
+from hermes_acp.core.ports.workspace_ports import Command, CommandResult
 from hermes_acp.core.proposals import Progress
+from hermes_acp.core.record.file_versions import file_version
 from tests.conversations.scripted_provider import ScriptedProvider, call, step
 from tests.unit.agent.turns import MemoryJournal, open_turn
 from tests.unit.tools.tool_calling import MemoryWorkspace

@@ -5,9 +5,11 @@ import math
 import anyio
 import pytest
 
-from hermes_acp.agent.deadline import Deadline
-from hermes_acp.agent.tool_calls import run_tool_calls
-from hermes_acp.agent.turn import CallOutcome, Turn, TurnLimits
+from hermes_acp.agent.calls.deadline import Deadline
+from hermes_acp.agent.calls.tool_calls import run_tool_calls
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.agent.turn.turn_step import CallOutcome
 from hermes_acp.core.events import CallEnded, CallProposed, CallStarted, StepEnded
 from hermes_acp.core.messages import UNNAMED, ToolCall, ToolMessage
 from hermes_acp.core.proposals import Question, Reply

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from hermes_acp.agent.calls.tool_calls import run_tool_calls
 from hermes_acp.agent.stages.outcome_scan import OutcomeScanner
-from hermes_acp.agent.tool_calls import run_tool_calls
-from hermes_acp.agent.turn import Turn
+from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.app.external_tools import InjectionScanner
 from hermes_acp.core.events import NoteAdded, Noticed, StepEnded
 from injection_scanner.findings import Finding, ScanReport

@@ -3,17 +3,21 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hermes_acp.agent.ledger import Ledger
-from hermes_acp.agent.turn import SystemPrompt, Turn, TurnDependencies, TurnLimits, TurnStages, TurnUsage
-from hermes_acp.agent.turn_inbox import Inbox
+from hermes_acp.agent.turn.ledger import Ledger
+from hermes_acp.agent.turn.turn import SystemPrompt, Turn, TurnDependencies, TurnStages
+from hermes_acp.agent.turn.turn_inbox import Inbox
+from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.agent.turn.turn_usage import TurnUsage
 from hermes_acp.core.errors import StorageError
+from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.events import AnyEvent, CallProposed, Event, SessionOpened, TurnStarted, UserSaid
 from hermes_acp.core.messages import TextPart
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.port_types import ModelInfo, PermissionAnswer, PermissionScope
-from hermes_acp.core.ports import Provider, Workspace
+from hermes_acp.core.ports.gate_ports import PermissionScope
+from hermes_acp.core.ports.model_ports import ModelInfo, Provider
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Question, Reply
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.models.routing.fallback_plan import Cooldowns, RetryPolicy
 from hermes_acp.models.routing.routes import Route, Routing
 from hermes_acp.policy.policy_engine import Policy
@@ -167,6 +171,8 @@ def open_turn(
         stages=stages or TurnStages(),
         redactor=Redactor(()),
         build_prompt=build_empty_prompt,
+        clock=clock,
+        ids=SequentialIds(provider.call_names),
     )
     ledger = Ledger(journal, Record())
     ledger.emit(SessionOpened("ses_1", "/project", ("/project",), 1.0))
@@ -181,7 +187,5 @@ def open_turn(
         Inbox(),
         limits or TurnLimits(),
         TurnUsage(clock.monotonic()),
-        clock,
-        SequentialIds(provider.call_names),
         deps.routing.fallback_plan(),
     )

@@ -4,7 +4,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.agent.compaction_cuts import HistoryBudget, find_cut
+from hermes_acp.agent.compaction.compaction_cuts import HistoryBudget, find_cut
 from hermes_acp.core.events import (
     CompactionFailed,
     CompactionStarted,
@@ -19,9 +19,9 @@ from hermes_acp.core.events import (
     UsageChanged,
     UserSaid,
 )
-from hermes_acp.core.history_invariants import invariant_violations
 from hermes_acp.core.messages import AssistantMessage, TextPart, Usage, UserMessage
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.history_invariants import invariant_violations
+from hermes_acp.core.record.session_record import Record
 from tests.unit.core.test_record_laws import closed, record_of, sessions
 
 ROOM = HistoryBudget(kept=10, max_fresh=1_000)

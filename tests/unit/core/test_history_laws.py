@@ -3,13 +3,13 @@
 import pytest
 from hypothesis import given
 
-from hermes_acp.core.history_invariants import (
+from hermes_acp.core.messages import AssistantMessage, Message, TextPart, ToolCall, ToolMessage, UserMessage
+from hermes_acp.core.record.history_invariants import (
     can_split_before,
     invariant_violations,
     last_exchange_index,
     last_prompt_index,
 )
-from hermes_acp.core.messages import AssistantMessage, Message, TextPart, ToolCall, ToolMessage, UserMessage
 from tests.unit.core.histories import histories
 
 USER = UserMessage((TextPart("go"),))

@@ -14,7 +14,7 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.messages import ImagePart, LinkPart, ResourcePart, TextPart, ToolCall
-from hermes_acp.core.passages import Passage, PassageReader, passages_of
+from hermes_acp.core.record.passages import Passage, PassageReader, passages_of
 
 CALLS = (ToolCall("c1", "read_file", "{}"), ToolCall("c2", "terminal", "{}"))
 EVENTS: tuple[Event, ...] = (

@@ -26,7 +26,7 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.messages import AssistantMessage, TextPart, ToolCall, ToolMessage, UserMessage
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 
 MODES: tuple[Mode, ...] = ("ask", "accept_edits", "plan")
 OPENED = SessionOpened("ses_1", "/project", ("/project",), 1.0)

@@ -16,7 +16,7 @@ from hermes_acp.core.events import (
     ThoughtSaid,
     UsageChanged,
 )
-from hermes_acp.core.session_replay import PAYLOAD_CHARACTERS, replayable
+from hermes_acp.core.record.session_replay import PAYLOAD_CHARACTERS, replayable
 
 
 def test_how_full_the_window_is_is_shown_once_as_it_now_stands() -> None:

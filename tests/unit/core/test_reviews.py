@@ -1,6 +1,5 @@
 """What is open of edits that were made unasked, as events tell it."""
 
-from hermes_acp.core.edit_reviews import Reviews, judgement, span_of
 from hermes_acp.core.event_types import Diff
 from hermes_acp.core.events import (
     CallEnded,
@@ -12,7 +11,8 @@ from hermes_acp.core.events import (
     TurnEnded,
     TurnStarted,
 )
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.edit_reviews import Reviews, judgement, span_of
+from hermes_acp.core.record.session_record import Record
 
 PATH = "/p/a.txt"
 

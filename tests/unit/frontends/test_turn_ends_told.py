@@ -4,7 +4,7 @@ import pytest
 
 from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import TurnEnded
-from hermes_acp.core.record import CUT_OFF
+from hermes_acp.core.record.session_record import CUT_OFF
 from hermes_acp.frontends.acp.v1.updates import UpdateView, to_updates
 from hermes_protocol import v1
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_acp.core.errors import BadRequest, StorageError
-from hermes_acp.core.port_types import EventContext, MemoryChange
+from hermes_acp.core.event_types import EventContext
+from hermes_acp.core.ports.memory_ports import MemoryChange
 from hermes_acp.memory.memory_snapshot import take_snapshot
 from hermes_acp.memory.memory_store import (
     LEFT_OUT,

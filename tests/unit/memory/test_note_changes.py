@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from hermes_acp.core.port_types import EventContext, MemoryChange
+from hermes_acp.core.event_types import EventContext
+from hermes_acp.core.ports.memory_ports import MemoryChange
 from hermes_acp.memory.memory_store import CHANGED_SINCE, STORE_FULL, MemoryStore, reapply_change
 from hermes_acp.memory.note_changes import MAX_BYTES, MAX_KEPT, NoteChange, NoteChanges
 

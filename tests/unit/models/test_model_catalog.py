@@ -6,7 +6,7 @@ import pytest
 
 from hermes_acp.config.settings import ModelSettings
 from hermes_acp.core.messages import Effort, ModelRequest, Usage
-from hermes_acp.core.port_types import ModelInfo
+from hermes_acp.core.ports.model_ports import ModelInfo
 from hermes_acp.models.model_catalog import (
     MODELS,
     UNKNOWN,

@@ -20,7 +20,7 @@ from hermes_acp.core.proposals import (
     Runs,
     Writes,
 )
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.policy.information_flow import FlowState
 from hermes_acp.policy.policy_engine import Policy
 

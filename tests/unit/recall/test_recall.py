@@ -8,12 +8,12 @@ from typing import Any
 import anyio
 import pytest
 
-from hermes_acp.core.embedding_ports import Purpose, unit
 from hermes_acp.core.errors import BadRequest, HermesError, ModelUnavailable
 from hermes_acp.core.events import Event, SessionOpened, StepEnded, TextSaid, UserSaid
 from hermes_acp.core.messages import TextPart
-from hermes_acp.core.port_types import RecallQuery, SearchHit, SearchResults
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.embedding_ports import Purpose, unit
+from hermes_acp.core.ports.recall_ports import RecallQuery, SearchHit, SearchResults
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.recall.hybrid_search import (
     SEMANTIC_UNAVAILABLE,
     HybridSearch,

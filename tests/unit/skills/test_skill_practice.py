@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.port_types import SkillChange
+from hermes_acp.core.ports.skill_ports import SkillChange
 from hermes_acp.skills.skill_editor import SkillEditor
 from hermes_acp.skills.skill_library import SkillLibrary
 from hermes_acp.skills.skill_overview import describe_version, line_text, overview

@@ -12,7 +12,7 @@ import pytest
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import TextPart
-from hermes_acp.core.trust_types import TrustItem
+from hermes_acp.core.ports.trust_ports import TrustItem
 from hermes_acp.skills import skill_collection
 from hermes_acp.skills.skill_collection import MAX_SKILLS, SkillCollection, collect_skills
 from hermes_acp.skills.skill_commands import SkillSource

@@ -8,7 +8,7 @@ import pytest
 
 from hermes_acp.core.events import SessionOpened, TextSaid, TitleChanged, UserSaid
 from hermes_acp.core.messages import TextPart
-from hermes_acp.core.port_types import RecallQuery
+from hermes_acp.core.ports.recall_ports import RecallQuery
 from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.storage.storage_checks import CheckResult, run_checks
 from hermes_acp.storage.transcript import Transcript

@@ -7,7 +7,7 @@ import pytest
 
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.events import ModeChanged, SessionOpened, TitleChanged, TurnEnded, TurnStarted
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.sessions.session_listing import ListingAudience, SessionListing
 from hermes_acp.storage.session_store import SessionRow, SessionStore
 from tests.conversations import app_scene

@@ -22,7 +22,7 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.messages import TextPart
-from hermes_acp.core.port_types import RecallQuery, SearchHit
+from hermes_acp.core.ports.recall_ports import RecallQuery, SearchHit
 from hermes_acp.storage.search import search_index
 from hermes_acp.storage.search.search_index import SearchIndex
 from hermes_acp.storage.session_store import SessionStore

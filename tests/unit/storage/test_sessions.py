@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.events import ArchiveChanged, Event, RootsChanged, SessionOpened, TitleChanged
-from hermes_acp.core.port_types import RecallQuery
+from hermes_acp.core.ports.recall_ports import RecallQuery
 from hermes_acp.storage.session_store import MIGRATIONS, SessionRow, SessionStore
 from hermes_acp.storage.transcript import Transcript
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.core.embedding_ports import cosine_similarity, unit
 from hermes_acp.core.errors import StorageError
+from hermes_acp.core.ports.embedding_ports import cosine_similarity, unit
 from hermes_acp.storage.search.vector_store import PlacedVector, VectorStore
 
 pytestmark = pytest.mark.anyio

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.core.trust_types import TrustedItem
+from hermes_acp.core.ports.trust_ports import TrustedItem
 from hermes_acp.storage.workspace_entries import WorkspaceEntries
 
 ONE, TWO = TrustedItem("mcp_server", "a", "1"), TrustedItem("mcp_server", "b", "2")

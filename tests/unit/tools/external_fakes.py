@@ -3,22 +3,11 @@
 from collections.abc import Callable, Sequence
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.event_types import Diff
-from hermes_acp.core.port_types import (
-    BrowserAction,
-    BrowserSnapshot,
-    EventContext,
-    FileDiagnostic,
-    MemoryChange,
-    MemoryPreview,
-    MemoryState,
-    Page,
-    SkillChange,
-    SkillContent,
-    SkillPreview,
-    WebSearchHit,
-)
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.event_types import Diff, EventContext
+from hermes_acp.core.ports.memory_ports import MemoryChange, MemoryPreview, MemoryState
+from hermes_acp.core.ports.skill_ports import SkillChange, SkillContent, SkillPreview
+from hermes_acp.core.ports.web_ports import BrowserAction, BrowserSnapshot, Page, WebSearchHit
+from hermes_acp.core.ports.workspace_ports import FileDiagnostic, Workspace
 from hermes_acp.core.proposals import Progress, Result
 
 

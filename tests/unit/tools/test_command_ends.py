@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_acp.core.port_types import OutputSnapshot
+from hermes_acp.core.ports.workspace_ports import OutputSnapshot
 from hermes_acp.tools.command_outcomes import describe_output
 
 

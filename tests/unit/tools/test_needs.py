@@ -1,6 +1,6 @@
 """A tool that needs another is there only where that one is."""
 
-from hermes_acp.core.ports import Tool
+from hermes_acp.core.ports.tool_ports import Tool
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.tools.toolbox import Toolbox
 from tests.unit.agent.fake_tools import FakeTool, succeed

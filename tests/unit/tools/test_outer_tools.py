@@ -6,7 +6,8 @@ from pydantic import ValidationError
 from hermes_acp.core.errors import BadRequest, WorkspaceError
 from hermes_acp.core.event_types import Location
 from hermes_acp.core.messages import ImagePart
-from hermes_acp.core.port_types import BrowserSnapshot, FileDiagnostic, Page, WebSearchHit
+from hermes_acp.core.ports.web_ports import BrowserSnapshot, Page, WebSearchHit
+from hermes_acp.core.ports.workspace_ports import FileDiagnostic
 from hermes_acp.core.proposals import Effect, Presses, Reaches, Result
 from hermes_acp.tools.builtin.browser import Arguments as BrowserArguments
 from hermes_acp.tools.builtin.browser import BrowserTool

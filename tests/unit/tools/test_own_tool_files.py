@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.ports import Tool
+from hermes_acp.core.ports.tool_ports import Tool
 from hermes_acp.tools.own.argument_validation import validation_errors
 from hermes_acp.tools.own.tool_checker import KEYS, MAX_BYTES, bindings, check_tool_source
 from hermes_acp.tools.own.tool_declaration import CheckedToolFile, ToolDeclaration

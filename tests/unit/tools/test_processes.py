@@ -7,8 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.port_types import Command, CommandResult, OutputSnapshot
-from hermes_acp.core.ports import LiveProcess
+from hermes_acp.core.ports.workspace_ports import Command, CommandResult, LiveProcess, OutputSnapshot
 from hermes_acp.core.proposals import Result, Runs
 from hermes_acp.tools.builtin.execute_code import Arguments as CodeArguments
 from hermes_acp.tools.builtin.execute_code import ExecuteCode

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hermes_acp.core.ports import Tool
+from hermes_acp.core.ports.tool_ports import Tool
 from hermes_acp.core.proposals import Progress
 from hermes_acp.mcp.elicitation import ServerRequest
 from hermes_acp.mcp.server_tools import ListedTool, ServerTool

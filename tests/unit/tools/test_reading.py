@@ -6,7 +6,7 @@ import pytest
 
 from hermes_acp.core.errors import FileTooLarge, WorkspaceError
 from hermes_acp.core.messages import ImagePart
-from hermes_acp.core.port_types import FileChunk, SearchMatch
+from hermes_acp.core.ports.workspace_ports import FileChunk, SearchMatch
 from hermes_acp.tools import line_views
 from hermes_acp.tools.builtin.search import show_matches
 from hermes_acp.tools.image_files import MAX_IMAGE_BYTES

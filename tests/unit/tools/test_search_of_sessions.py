@@ -3,7 +3,7 @@
 import pytest
 
 from hermes_acp.core.errors import InternalError
-from hermes_acp.core.port_types import RecallQuery, SearchHit
+from hermes_acp.core.ports.recall_ports import RecallQuery, SearchHit
 from hermes_acp.core.proposals import Recalls
 from hermes_acp.tools.builtin.session_search import SEARCH_TIMEOUT_S, TOOL, Arguments
 from tests.unit.tools.tool_calling import AnsweringRecall, MemoryWorkspace, Report

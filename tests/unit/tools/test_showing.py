@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.event_types import PlanEntry
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.port_types import Command, CommandResult, DirectoryEntry, SearchMatch
+from hermes_acp.core.ports.workspace_ports import Command, CommandResult, DirectoryEntry, SearchMatch
 from hermes_acp.tools.builtin.list_files import show_entries
 from hermes_acp.tools.safe_display import escape_invisible
 from hermes_acp.tools.text_files import decode

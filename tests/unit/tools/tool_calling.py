@@ -8,26 +8,23 @@ from typing import Any, Protocol
 from pydantic import BaseModel
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.event_types import PlanEntry, ToolKind
+from hermes_acp.core.event_types import EventContext, PlanEntry, ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.port_types import (
+from hermes_acp.core.ports.child_ports import DelegatedTask
+from hermes_acp.core.ports.recall_ports import RecallQuery, SearchHit, SearchResults
+from hermes_acp.core.ports.workspace_ports import (
     Command,
     CommandResult,
-    Confinement,
-    DelegatedTask,
     DirectoryEntry,
-    EventContext,
     FileChunk,
     FileQuery,
-    RecallQuery,
-    SearchHit,
+    LiveProcess,
     SearchMatch,
     SearchQuery,
-    SearchResults,
+    Workspace,
 )
-from hermes_acp.core.ports import LiveProcess, Workspace
-from hermes_acp.core.proposals import Effect, Progress, Proposal, Question, Reads, Reply, Result
+from hermes_acp.core.proposals import Confinement, Effect, Progress, Proposal, Question, Reads, Reply, Result
 from hermes_acp.core.tool_metadata import ToolMetadata
 from tests.unit.tools.external_fakes import (
     Bench,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.port_types import WebSearchHit
+from hermes_acp.core.ports.web_ports import WebSearchHit
 from hermes_acp.web.search_service import SearchRequest, SearchService
 
 SERVICES: PluginFolder[SearchService] = PluginFolder("hermes_acp.web.search_services", "SERVICE")

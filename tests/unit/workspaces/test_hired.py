@@ -6,7 +6,7 @@ import pytest
 
 from hermes_acp.core.denied_paths import DeniedPath
 from hermes_acp.core.policy_rules import Rule
-from hermes_acp.core.port_types import Command
+from hermes_acp.core.ports.workspace_ports import Command
 from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.workspaces.cloud.cloud_host import CloudHost
 from hermes_acp.workspaces.cloud.cloud_workspace import open_cloud_workspace

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.port_types import SearchMatch, SearchQuery
+from hermes_acp.core.ports.workspace_ports import SearchMatch, SearchQuery
 from hermes_acp.workspaces import ripgrep
 
 pytestmark = pytest.mark.anyio

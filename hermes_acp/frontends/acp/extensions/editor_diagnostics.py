@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.core.port_types import FileDiagnostic
+from hermes_acp.core.ports.workspace_ports import FileDiagnostic
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.extensions.meta_extensions import takes
 from hermes_acp.frontends.acp.messages import editor

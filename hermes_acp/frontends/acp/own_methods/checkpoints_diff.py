@@ -1,6 +1,6 @@
 """_hermes/checkpoints/diff: the files a turn changed, before and after."""
 
-from hermes_acp.core.checkpoint_types import FileTexts
+from hermes_acp.core.ports.checkpoint_ports import FileTexts
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_protocol import own

@@ -2,7 +2,7 @@
 
 from msgspec import UNSET
 
-from hermes_acp.core.checkpoint_types import Checkpoint, FileChange
+from hermes_acp.core.ports.checkpoint_ports import Checkpoint, FileChange
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.translation.timestamps import iso_time

@@ -1,6 +1,6 @@
 """_hermes/checkpoints/restore: undo what a turn changed, or redo it."""
 
-from hermes_acp.core.checkpoint_types import RestoreResult
+from hermes_acp.core.ports.checkpoint_ports import RestoreResult
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_protocol import own

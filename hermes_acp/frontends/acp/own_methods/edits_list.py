@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from hermes_acp.core.edit_reviews import Review, Reviews
 from hermes_acp.core.event_types import Diff
 from hermes_acp.core.events import EditsJudged
 from hermes_acp.core.hunks import Hunk
+from hermes_acp.core.record.edit_reviews import Review, Reviews
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.sessions.edit_review import EditReview

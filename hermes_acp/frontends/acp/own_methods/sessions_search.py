@@ -4,7 +4,7 @@ from itertools import accumulate
 
 from msgspec import UNSET
 
-from hermes_acp.core.port_types import RecallQuery, SearchHit
+from hermes_acp.core.ports.recall_ports import RecallQuery, SearchHit
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection.method_spec import Method
 from hermes_acp.frontends.acp.translation.timestamps import iso_time

@@ -12,7 +12,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct, UnsetType
 
-from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse
+from hermes_acp.core.event_types import PermissionAnswer
+from hermes_acp.core.ports.gate_ports import PermissionResponse
 
 MAX_COMMENT_LENGTH: Final = 4_000
 MAX_PART_LENGTH: Final = 4_000

@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET, Struct
 
+from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.events import CallProposed
-from hermes_acp.core.port_types import PermissionAnswer, PermissionResponse, PermissionScope
+from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.questions.answer_extras import full_answer

@@ -9,8 +9,9 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.events import CallProposed
-from hermes_acp.core.port_types import PermissionAnswer, PermissionScope
+from hermes_acp.core.ports.gate_ports import PermissionScope
 from hermes_acp.frontends.acp.messages import conversation
 from hermes_acp.tools.safe_display import escape_invisible
 

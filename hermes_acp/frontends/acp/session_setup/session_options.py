@@ -15,7 +15,7 @@ from hermes_acp.core.available_options import AvailableModel, AvailableOptions, 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.event_types import Mode, Options
 from hermes_acp.core.messages import Effort
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.frontends.acp.messages import choices, errors
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import anyio
 import msgspec
 
 from hermes_acp.core.errors import EditorStateUnknown, WorkspaceError
-from hermes_acp.core.port_types import Command, CommandResult
+from hermes_acp.core.ports.workspace_ports import Command, CommandResult
 from hermes_acp.core.proposals import Progress
 from hermes_acp.core.word_breaks import trim_from_break
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection

@@ -4,7 +4,7 @@ Knows: their shape, and which of them a client can show. Does not know: which th
 """
 
 from hermes_acp.core.available_options import AvailableOptions
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.frontends.acp.session_setup.session_options import Choice, Picker, Switch, options_of
 from hermes_protocol import v1
 

@@ -3,7 +3,7 @@
 Knows: their shape. Does not know: what a mode permits.
 """
 
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.frontends.acp.session_setup.session_options import modes_offered
 from hermes_protocol import v1
 

@@ -34,7 +34,7 @@ from hermes_acp.core.events import (
     UsageChanged,
     UserSaid,
 )
-from hermes_acp.core.record import CUT_OFF
+from hermes_acp.core.record.session_record import CUT_OFF
 from hermes_acp.frontends.acp.messages import conversation
 from hermes_acp.frontends.acp.questions.answer_extras import rejected
 from hermes_acp.frontends.acp.questions.approval_text import call_meta

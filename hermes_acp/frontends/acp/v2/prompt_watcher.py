@@ -8,7 +8,7 @@ import anyio
 from hermes_acp.core.errors import HermesError
 from hermes_acp.core.events import CommandAnswered, Event, TurnEnded, UserSaid
 from hermes_acp.core.messages import Part
-from hermes_acp.core.ports import Gate
+from hermes_acp.core.ports.gate_ports import Gate
 from hermes_acp.sessions.session import Session
 
 

@@ -13,8 +13,7 @@ from msgspec import Struct
 
 from hermes_acp.core.event_types import Mode
 from hermes_acp.core.policy_rules import Decision
-from hermes_acp.core.port_types import Confinement
-from hermes_acp.core.proposals import Runs
+from hermes_acp.core.proposals import Confinement, Runs
 from hermes_acp.frontends.cli.messages import policy_messages
 from hermes_acp.policy.policy_engine import Policy
 from hermes_acp.policy.verdicts import StepVerdict

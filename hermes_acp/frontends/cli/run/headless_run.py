@@ -20,7 +20,7 @@ from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadRequest, StorageError
 from hermes_acp.core.events import Noticed
 from hermes_acp.core.messages import TextPart
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.frontends.cli.cli_output import escaped
 from hermes_acp.frontends.cli.messages import run_messages
 from hermes_acp.frontends.cli.run.headless_session import RunReporter, UnattendedGate

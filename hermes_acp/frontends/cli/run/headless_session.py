@@ -9,8 +9,8 @@ from typing import Final
 
 import msgspec
 
-from hermes_acp.agent.context_monitor import CARD_NAME
-from hermes_acp.core.event_types import ExitReason
+from hermes_acp.agent.turn.context_monitor import CARD_NAME
+from hermes_acp.core.event_types import ExitReason, PermissionAnswer
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -31,7 +31,7 @@ from hermes_acp.core.events import (
     TurnEnded,
 )
 from hermes_acp.core.messages import Usage
-from hermes_acp.core.port_types import PermissionAnswer, PermissionScope
+from hermes_acp.core.ports.gate_ports import PermissionScope
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.frontends.cli.messages import run_messages
 

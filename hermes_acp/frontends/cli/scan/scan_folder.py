@@ -13,7 +13,7 @@ import anyio
 
 from hermes_acp.context.context_search import files_in
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.port_types import FileQuery
+from hermes_acp.core.ports.workspace_ports import FileQuery
 from hermes_acp.frontends.cli.messages import scan_messages
 from hermes_acp.storage.bounded_reading import read_regular_file
 from hermes_acp.workspaces.ripgrep import find

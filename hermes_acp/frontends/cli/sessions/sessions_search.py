@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from hermes_acp.config.environment import read_environment
-from hermes_acp.core.port_types import RecallQuery, SearchHit, SearchResults
+from hermes_acp.core.ports.recall_ports import RecallQuery, SearchHit, SearchResults
 from hermes_acp.frontends.cli.cli_output import (
     bold,
     escaped,

@@ -8,8 +8,8 @@ import argparse
 import anyio.to_thread
 
 from hermes_acp.core.errors import SessionNotFound, StorageError
-from hermes_acp.core.passages import passages_of
-from hermes_acp.core.record import Record
+from hermes_acp.core.record.passages import passages_of
+from hermes_acp.core.record.session_record import Record
 from hermes_acp.frontends.cli.cli_output import bold, escaped, exact_time, local_time, print_json
 from hermes_acp.frontends.cli.messages import command_messages, session_messages
 from hermes_acp.storage.session_store import SessionStore

@@ -7,8 +7,9 @@ them as edits.
 from collections.abc import Callable
 from typing import Final
 
+from hermes_acp.core.event_types import PermissionAnswer
 from hermes_acp.core.events import CallProposed
-from hermes_acp.core.port_types import PermissionAnswer, PermissionScope
+from hermes_acp.core.ports.gate_ports import PermissionScope
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.client.lsp_client import ClientError, LspClient

@@ -9,7 +9,7 @@ from msgspec import structs
 from hermes_acp.app.app import App
 from hermes_acp.core.errors import BadRequest, HermesError
 from hermes_acp.core.events import NoteAdded
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.frontends.lsp import messages
 from hermes_acp.frontends.lsp.documents.open_documents import OpenDocuments
 from hermes_acp.frontends.lsp.lsp_settings import LspSettings

@@ -13,7 +13,7 @@ from lsprotocol.types import ErrorCodes, LSPErrorCodes
 from pygls.exceptions import JsonRpcException
 
 from hermes_acp.core.errors import BadRequest, HermesError, SessionNotFound
-from hermes_acp.core.ports import Ids
+from hermes_acp.core.ports.runtime_ports import Ids
 from hermes_acp.frontends.lsp import messages
 
 T = TypeVar("T")

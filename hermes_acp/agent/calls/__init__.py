@@ -1,0 +1,1 @@
+"""Run a step's tool calls: permission, order, time limits, outcomes."""

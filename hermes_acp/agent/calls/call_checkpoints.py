@@ -1,0 +1,64 @@
+"""Take the checkpoint of a turn before its first call that may change files."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from hermes_acp.agent.turn.policy_timeout import within_timeout
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.core.messages import TextPart, UserMessage
+from hermes_acp.core.ports.checkpoint_ports import CheckpointContext
+from hermes_acp.core.proposals import Calls, Deletes, Effect, Runs, Writes
+
+TITLE_CHARACTERS: Final = 80
+
+
+def _checkpoint_context(turn: Turn) -> CheckpointContext:
+    said = (
+        part.text
+        for message in reversed(turn.record.messages)
+        if isinstance(message, UserMessage) and message.origin == "user"
+        for part in message.parts
+        if isinstance(part, TextPart) and part.text.strip()
+    )
+    first_line = next(said, "").strip().partition("\n")[0]
+    title = turn.deps.redactor.clean(first_line)[:TITLE_CHARACTERS]
+    return CheckpointContext(turn.record.session_id, turn.id, title, turn.record.roots)
+
+
+async def checkpoint_before(turn: Turn, effects: Sequence[Effect]) -> None:
+    """Keep the state before a call with these effects, in the checkpoint of the outermost turn."""
+    top = turn.outermost
+    if top.calls.checkpoints is None:
+        return
+    touched = await within_timeout(effects, lambda: _touched_by(turn, effects), [])
+    if touched is not None:
+        await top.calls.checkpoints.before(_checkpoint_context(top), touched)
+    else:
+        top.calls.checkpoints.expect(top.record.roots)
+
+
+def _touched_by(turn: Turn, effects: Sequence[Effect]) -> list[str] | None:
+    """Return the files that a call names as its own; None where it changes nothing at all."""
+    if not any(_changes_something(turn, effect) for effect in effects):
+        return None
+    return [path for effect in effects for path in _touched(turn, effect)]
+
+
+def _touched(turn: Turn, effect: Effect) -> Sequence[str]:
+    """Return the files that an effect names as its own, so that they are kept even where they are ignored."""
+    match effect:
+        case Writes(path=path) | Deletes(path=path):
+            return (path,)
+        case Runs():
+            _, steps = turn.deps.policy.judge_steps(effect, "plan", ())
+            return [path for judged in steps for path in (*judged.step.writes, *judged.step.deletes)]
+        case _:
+            return ()
+
+
+def _changes_something(turn: Turn, effect: Effect) -> bool:
+    """Return whether an effect may change files; of a command, what plan mode lets pass is known to only read."""
+    if isinstance(effect, Runs):
+        place = turn.record.cwd
+        return turn.deps.policy.judge((effect,), "plan", (), place=place).decision != "allow"
+    return isinstance(effect, Writes | Deletes | Calls)

@@ -1,0 +1,139 @@
+"""Decide whether a tool call may run; ask the user when policy requires it.
+
+A question without an answer is no refusal: the model is told that nobody decided.
+"""
+
+from hashlib import sha256
+from typing import Final
+
+import anyio
+from msgspec import structs
+
+from hermes_acp.agent.calls.call_edits import apply_call_edits, with_comment
+from hermes_acp.agent.calls.call_messages import DISMISSED, REFUSED, UNANSWERED, UNAVAILABLE, CallNote
+from hermes_acp.agent.calls.flow_tracking import exposure_of, policy_flow_of
+from hermes_acp.agent.turn.policy_timeout import within_timeout
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.context.context_search import is_context_file
+from hermes_acp.core.errors import StorageError
+from hermes_acp.core.event_types import Grant, PermissionAnswer
+from hermes_acp.core.events import CallProposed, Noticed, PermissionAnswered, PermissionAsked
+from hermes_acp.core.flow_labels import Exposure
+from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
+from hermes_acp.core.ports.tool_ports import Tool
+from hermes_acp.core.proposals import Effect, Proposal, Remembers
+from hermes_acp.policy.grants import confinement_note, describe_grants
+from hermes_acp.policy.verdicts import Verdict
+
+TOO_HARD: Final = Verdict("ask", "the check timed out, so the effects are not known")
+
+
+async def judge(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure) -> Verdict:
+    """Check a call against policy as things stand now; a check that times out becomes a question.
+
+    `exposure` is what the model had read when it made the call.
+    """
+    policy, mode, grants, place = turn.deps.policy, turn.mode, turn.grants, turn.record.cwd
+    folder, flow = turn.remote_folder, policy_flow_of(turn, exposure)
+
+    effects = tuple(map(_with_attendance, proposal.effects)) if turn.origin.reflects_on else proposal.effects
+
+    def look() -> Verdict:
+        return policy.judge(effects, mode, grants, tool=tool.name, place=place, folder=folder, flow=flow)
+
+    return await within_timeout(effects, look, TOO_HARD)
+
+
+def _with_attendance(effect: Effect) -> Effect:
+    """Return an effect as a reflection has it: its user sees every change of notes before it is made."""
+    return structs.replace(effect, is_asked=True) if isinstance(effect, Remembers) else effect
+
+
+async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdict) -> Proposal | CallNote:
+    """Put a call to a person; return it as they want it, or why it must not run.
+
+    Raises WorkspaceError where it cannot be changed as they want it.
+    """
+    if turn.origin.reflects_on and proposal.unasked:
+        return proposal.unasked
+    why = verdict.why
+    grants = await _lasting_grants(turn, proposal)
+    words = describe_grants(grants, turn.record.cwd)
+    turn.emit(PermissionAsked(card.call_id))
+    await turn.ledger.drained()
+    said: PermissionAnswer | PermissionResponse | None = None
+    with anyio.move_on_after(turn.limits.question_timeout_s):
+        said = await turn.gate.ask(
+            _with_reason(turn, card, verdict),
+            permission_scope=PermissionScope(words, words, confinement_note(grants)),
+        )
+    full = said if isinstance(said, PermissionResponse) else PermissionResponse(said or "unavailable")
+    answer = full.answer if said is not None else None
+    given = _given(turn, proposal, answer, grants)
+    comment = turn.deps.redactor.clean(full.comment)
+    contents = (
+        _approved_contents(turn, proposal) if full.answer.startswith("allow") and not full.texts else ()
+    )
+    turn.emit(PermissionAnswered(card.call_id, answer or "unavailable", given, comment, contents))
+    if answer == "allow_workspace":
+        _remember(turn, given)
+    match answer:
+        case "allow_once" | "allow_always" | "allow_workspace":
+            return apply_call_edits(proposal, full, turn.record.cwd)
+        case "reject_once" | "reject_always":
+            return with_comment(REFUSED, full)
+        case "cancelled":
+            return DISMISSED
+        case "unavailable" | None if proposal.unasked:
+            return proposal.unasked
+        case "unavailable":
+            return UNAVAILABLE.format(why=why)
+        case None:
+            return UNANSWERED.format(why=why, seconds=turn.limits.question_timeout_s)
+
+
+def _with_reason(turn: Turn, card: CallProposed, verdict: Verdict) -> CallProposed:
+    """Return the card of a question, with every reason where what was read is one, else with those shown."""
+    why = verdict.why if exposure_of(turn).restricts(turn.mode) else verdict.shown
+    return structs.replace(card, why=why) if why else card
+
+
+def _approved_contents(turn: Turn, proposal: Proposal) -> tuple[str, ...]:
+    """Return the digests of context files that the call writes and its user has just approved."""
+    imports = turn.deps.policy.imports(turn.record.cwd)
+    written = [
+        diff
+        for diff in proposal.diffs
+        if not diff.is_deleted and (diff.path in imports or is_context_file(diff.path))
+    ]
+    return tuple(sha256(diff.new_text.encode("utf-8", "surrogateescape")).hexdigest() for diff in written)
+
+
+def _given(
+    turn: Turn, proposal: Proposal, answer: PermissionAnswer | None, grants: tuple[Grant, ...]
+) -> tuple[Grant, ...]:
+    match answer:
+        case "allow_always" | "allow_workspace":
+            return grants
+        case "reject_always":
+            return turn.deps.policy.grants_for(proposal.effects, allowed=False, place=turn.record.cwd)
+        case _:
+            return ()
+
+
+async def _lasting_grants(turn: Turn, proposal: Proposal) -> tuple[Grant, ...]:
+    """Return what an answer for later calls would remember; nothing where the check timed out."""
+    policy, place = turn.deps.policy, turn.record.cwd
+    nothing: tuple[Grant, ...] = ()
+    effects = proposal.effects
+    return await within_timeout(
+        effects, lambda: policy.grants_for(effects, allowed=True, place=place), nothing
+    )
+
+
+def _remember(turn: Turn, grants: tuple[Grant, ...]) -> None:
+    """Store an answer for later sessions; where that fails it holds for this session."""
+    try:
+        turn.deps.policy.remember(turn.record.cwd, grants)
+    except StorageError as error:
+        turn.emit(Noticed("warning", f"Your answer applies to this session only. {error.sentence()}"))

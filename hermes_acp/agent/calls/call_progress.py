@@ -1,0 +1,156 @@
+"""Report what a running call does: live output, plan, questions.
+
+The interval between two updates doubles up to a bound, so an hour of output costs the record a few megabytes at most.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import anyio
+from anyio.abc import TaskGroup
+
+from hermes_acp.agent.calls.call_messages import CallNote
+from hermes_acp.agent.calls.deadline import Deadline
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.core.errors import first_error
+from hermes_acp.core.event_types import EventContext, PlanEntry
+from hermes_acp.core.events import CallProgressed, PlanChanged
+from hermes_acp.core.proposals import Confinement, Effect, Question, Reply, Result
+from hermes_acp.telemetry.redaction import WINDOW
+
+TAIL_CHARACTERS: Final = 2000
+MAX_HEARD_CHARACTERS: Final = TAIL_CHARACTERS + WINDOW
+"""More is kept than is shown, so that the shown part never starts within a secret."""
+FIRST_WAIT_S: Final = 0.05
+MAX_WAIT_S: Final = 2.0
+
+
+class CallProgress:
+    """The reports of one call, as events of its turn."""
+
+    def __init__(
+        self, turn: Turn, call_id: str, deadline: Deadline, confinement: Confinement = "usual"
+    ) -> None:
+        """Start to report. `confinement` is how policy lets the call's commands run."""
+        self.confinement: Confinement = confinement
+        self._turn = turn
+        self._call_id = call_id
+        self._deadline = deadline
+        self.terminal_id: str | None = None
+        self._heard = ""
+        self._is_whole = True
+        self._arrived = anyio.Event()
+        self._showing: TaskGroup | None = None
+        self._is_shown = False
+
+    @property
+    def turn(self) -> Turn:
+        """The turn the call was made in."""
+        return self._turn
+
+    @property
+    def call_id(self) -> str:
+        """The call's ID."""
+        return self._call_id
+
+    @property
+    def deadline(self) -> Deadline:
+        """The time the call may take."""
+        return self._deadline
+
+    @property
+    def session_id(self) -> str:
+        """The session the call runs in."""
+        return self._turn.record.session_id
+
+    @property
+    def event_context(self) -> EventContext:
+        """The present moment, in the turn that a person prompted."""
+        return self._turn.event_context
+
+    def output(self, text: str) -> None:
+        """Append live output; it is shown with the next update."""
+        self._heard += text
+        self._is_whole = False
+        if len(self._heard) > 2 * MAX_HEARD_CHARACTERS:
+            self._heard = self._heard[-MAX_HEARD_CHARACTERS:]
+        self._show_before_long()
+
+    def board(self, text: str) -> None:
+        """Replace all live output; it is shown with the next update."""
+        self._heard = text[:TAIL_CHARACTERS]
+        self._is_whole = True
+        self._show_before_long()
+
+    def terminal(self, terminal_id: str) -> None:
+        """Show the editor's own terminal in the call's card."""
+        self.terminal_id = terminal_id
+        self._turn.emit(CallProgressed(self._call_id, terminal_id=terminal_id))
+
+    def plan(self, entries: tuple[PlanEntry, ...]) -> None:
+        """Replace the plan."""
+        self._turn.emit(PlanChanged(entries))
+
+    def allows(self, *effects: Effect) -> bool:
+        """Check further effects of the call against policy, without asking anybody.
+
+        What the session has read does not count: a redirect is the server's choice and carries nothing of the
+        model's.
+        """
+        turn = self._turn
+        running = turn.calls.running.find(self._call_id)
+        tool = running.card.name if running else ""
+        verdict = turn.deps.policy.judge(
+            effects, turn.mode, turn.grants, tool=tool, place=turn.record.cwd, folder=turn.remote_folder
+        )
+        return verdict.decision == "allow"
+
+    async def inquire(self, question: Question) -> Reply | None:
+        """Put a question to the turn's user; the call's deadline is paused meanwhile."""
+        with self._deadline.paused():
+            async with self._turn.calls.asking:
+                await self._turn.ledger.drained()
+                return await self._turn.gate.inquire(self._call_id, question)
+
+    @property
+    def tail(self) -> str:
+        """The end of the live output so far, without secrets."""
+        return self._clean(is_final=True).rstrip("\n")
+
+    def _clean(self, *, is_final: bool) -> str:
+        return self._turn.deps.redactor.tail(self._heard, TAIL_CHARACTERS, is_final=is_final)
+
+    def broken_off(self, why: CallNote) -> Result:
+        """Return the outcome of a call that was ended from outside: its last output, and why it ended."""
+        tail = self.tail
+        return Result(f"{tail}\n{why.text}" if tail else why.text, is_error=True, advice=why.advice)
+
+    @asynccontextmanager
+    async def shown(self) -> AsyncGenerator[None]:
+        """Show output while the block runs."""
+        try:
+            async with anyio.create_task_group() as self._showing:
+                yield
+                if self._is_shown:
+                    self._showing.cancel_scope.cancel()
+        except BaseExceptionGroup as group:
+            raise first_error(group) from None
+        finally:
+            self._showing = None
+
+    def _show_before_long(self) -> None:
+        """Schedule an update; most calls report nothing while they run and need no task for that."""
+        self._arrived.set()
+        if self._showing is not None and not self._is_shown:
+            self._is_shown = True
+            self._showing.start_soon(self._show)
+
+    async def _show(self) -> None:
+        wait_s = FIRST_WAIT_S
+        while True:
+            await self._arrived.wait()
+            await anyio.sleep(wait_s)
+            self._arrived = anyio.Event()
+            self._turn.emit(CallProgressed(self._call_id, self._clean(is_final=self._is_whole)))
+            wait_s = min(wait_s * 2, MAX_WAIT_S)

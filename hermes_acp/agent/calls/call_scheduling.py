@@ -1,0 +1,159 @@
+"""Schedule the calls of one step: which run together and which wait.
+
+Calls are understood in the model's order, each once no earlier call that conflicts with it is running, so the state
+it was checked against is the state it finds. Calls without a conflict run at the same time.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import anyio
+from msgspec import Struct
+
+from hermes_acp.core.ports.tool_ports import Tool
+from hermes_acp.core.proposals import Deletes, Effect, Presses, Reaches, Reads, Recalls, Remembers, Writes
+
+MAX_CONCURRENT_CALLS: Final = 8
+_UNBOUNDED_TOOLS: Final = frozenset({"processes", "delegation"})
+
+
+class Footprint(Struct, frozen=True):
+    """What a call touches: paths it reads and paths it changes; where it `is_unbounded`, that is not known.
+
+    Calls with the same `place`, where it has one, belong to a tool that keeps state between calls.
+    """
+
+    reads: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    is_unbounded: bool = False
+    place: str = ""
+
+    @property
+    def touches_anything(self) -> bool:
+        """Whether the call touches files or commands at all."""
+        return bool(self.is_unbounded or self.reads or self.changes)
+
+    @property
+    def changes_anything(self) -> bool:
+        """Whether later calls may find another state than before."""
+        return bool(self.is_unbounded or self.changes)
+
+    def conflicts_with(self, other: "Footprint") -> bool:
+        """Return whether two calls must not run at the same time; two reads never conflict."""
+        if self.place and self.place == other.place:
+            return True
+        if self.is_unbounded or other.is_unbounded:
+            return self.touches_anything and other.touches_anything
+        return _overlap(self.changes, (*other.reads, *other.changes)) or _overlap(other.changes, self.reads)
+
+
+def footprint_of(tool: Tool, effects: Iterable[Effect]) -> Footprint:
+    """Return what a call touches by its declared effects; an unknown kind of effect may touch anything."""
+    reads: list[str] = []
+    changes: list[str] = []
+    is_unbounded = _is_unbounded(tool)
+    for effect in effects:
+        match effect:
+            case Reads(path=path):
+                reads.append(path)
+            case Writes(path=path) | Deletes(path=path) | Remembers(path=path):
+                changes.append(path)
+            case Reaches() | Presses() | Recalls():
+                pass
+            case _:
+                is_unbounded = True
+    has_paths = bool(reads or changes)
+    place = "" if tool.tool_metadata.is_repeatable or has_paths else tool.name
+    return Footprint(tuple(reads), tuple(changes), is_unbounded, place)
+
+
+def _is_unbounded(tool: Tool) -> bool:
+    return not tool.tool_metadata.is_repeatable and not tool.tool_metadata.capabilities.isdisjoint(
+        _UNBOUNDED_TOOLS
+    )
+
+
+def _overlap(some: Iterable[str], others: Sequence[str]) -> bool:
+    return any(_is_one_within(one, other) for one in some for other in others)
+
+
+def _is_one_within(one: str, other: str) -> bool:
+    """Return whether two resolved paths are the same, or one is a folder above the other."""
+    return one == other or one.startswith(other.rstrip("/") + "/") or other.startswith(one.rstrip("/") + "/")
+
+
+class CallSlot:
+    """The scheduling state of one call."""
+
+    def __init__(self) -> None:
+        self.footprint = Footprint()
+        self.is_understood = anyio.Event()
+        self.is_decided = anyio.Event()
+        self.has_ended = anyio.Event()
+
+    def end(self) -> None:
+        """Release the calls that wait for this one."""
+        self.is_understood.set()
+        self.is_decided.set()
+        self.has_ended.set()
+
+
+class CallOrder:
+    """The calls of one step, numbered from 0; each must end its slot, whatever happened."""
+
+    def __init__(self, count: int) -> None:
+        self._places = [CallSlot() for _ in range(count)]
+        self.seats = anyio.Semaphore(MAX_CONCURRENT_CALLS, fast_acquire=True)
+
+    def place(self, number: int) -> CallSlot:
+        """Return a call's slot."""
+        return self._places[number]
+
+    async def wait_for_turn(self, number: int) -> None:
+        """Wait until every earlier call is understood."""
+        for place in self._places[:number]:
+            await place.is_understood.wait()
+
+    async def wait_to_ask(self, number: int) -> None:
+        """Wait until no earlier call is, or will be, the subject of a question."""
+        for place in self._places[:number]:
+            await place.is_decided.wait()
+
+    async def wait_for_end(self, number: int) -> None:
+        """Wait for a call's outcome."""
+        await self._places[number].has_ended.wait()
+
+    async def wait_for_likely_conflicts(self, number: int, tool: Tool) -> None:
+        """Wait for earlier calls that are likely to conflict, so that this one is understood only once.
+
+        A call that may change files waits for those that only read, as they end soon.
+        """
+        likely = Footprint(
+            reads=("/",) if tool.tool_metadata.capabilities else (), is_unbounded=_is_unbounded(tool)
+        )
+        may_change = not tool.tool_metadata.is_cheap and "files" in tool.tool_metadata.capabilities
+        for place in self._places[:number]:
+            before = place.footprint
+            sweeps = (before.is_unbounded or likely.is_unbounded) and before.conflicts_with(likely)
+            if sweeps or (may_change and before.reads and not before.changes_anything):
+                await place.has_ended.wait()
+
+    def at_work(self, number: int) -> Sequence[CallSlot]:
+        """Return the earlier calls that have no outcome yet."""
+        return [place for place in self._places[:number] if not place.has_ended.is_set()]
+
+    @staticmethod
+    async def wait_for_conflicts(at_work: Iterable[CallSlot], footprint: Footprint | None) -> bool:
+        """Wait for those calls in `at_work` that conflict with this one; return whether there were any.
+
+        Return True even where they have ended by then: this call must be understood anew. Without a footprint the
+        call could not be understood, so every call that changes something may be the reason.
+        """
+        hindrances = [
+            place
+            for place in at_work
+            if (footprint.conflicts_with(place.footprint) if footprint else place.footprint.changes_anything)
+        ]
+        for place in hindrances:
+            await place.has_ended.wait()
+        return bool(hindrances)

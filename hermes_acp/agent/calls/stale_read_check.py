@@ -1,0 +1,20 @@
+"""Reject a change of files that the model has not read as they are now.
+
+The check runs before anybody is asked: nobody should approve a change that was made up against another text.
+"""
+
+from hermes_acp.agent.calls.call_messages import CHANGED_SINCE_READ, UNREAD, CallNote
+from hermes_acp.core.proposals import Proposal
+from hermes_acp.core.record.session_record import Record
+from hermes_acp.tools.safe_display import escape_invisible
+
+
+def stale_read_reason(proposal: Proposal, record: Record) -> CallNote | None:
+    """Return which file the model does not know as it is now; None where it knows all that would be replaced."""
+    for version in proposal.replaces:
+        known = record.seen.get(version.path)
+        if known is None:
+            return UNREAD.format(path=escape_invisible(version.path))
+        if known != version.digest:
+            return CHANGED_SINCE_READ.format(path=escape_invisible(version.path))
+    return None

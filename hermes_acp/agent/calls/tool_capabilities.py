@@ -1,0 +1,38 @@
+"""Compare a call's effects with the capabilities its tool declares.
+
+An effect beyond them is a fault of the tool, not a question for the user.
+"""
+
+from collections.abc import Iterable
+
+from hermes_acp.core.event_types import Capability
+from hermes_acp.core.proposals import (
+    Calls,
+    Deletes,
+    Effect,
+    Presses,
+    Reaches,
+    Reads,
+    Recalls,
+    Remembers,
+    Runs,
+    Writes,
+)
+
+
+def required_capability(effect: Effect) -> Capability:
+    """Return what a tool must declare to have this effect."""
+    match effect:
+        case Reads() | Writes() | Deletes():
+            return "files"
+        case Runs():
+            return "processes"
+        case Reaches() | Presses() | Calls():
+            return "network"
+        case Recalls() | Remembers():
+            return "memory"
+
+
+def undeclared_effects(effects: Iterable[Effect], capabilities: frozenset[Capability]) -> tuple[Effect, ...]:
+    """Return the effects for which nothing was declared."""
+    return tuple(effect for effect in effects if required_capability(effect) not in capabilities)

@@ -1,0 +1,1 @@
+"""Run a turn for another turn: delegated tasks and reflection."""

@@ -1,0 +1,191 @@
+"""Run a child agent: a turn in a session of its own that carries out a task for a call of its parent."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import structs
+
+from hermes_acp.agent.calls.call_progress import TAIL_CHARACTERS, CallProgress
+from hermes_acp.agent.calls.flow_tracking import note_sources
+from hermes_acp.agent.children.child_answer import child_result
+from hermes_acp.agent.children.child_turn import ChildSetup, child_session, open_child_turn
+from hermes_acp.agent.children.parent_gate import ParentCards, ParentGate
+from hermes_acp.agent.loop.turn_runner import run_unprompted
+from hermes_acp.agent.system_prompt import child_instructions
+from hermes_acp.agent.turn.turn import TurnDependencies, TurnOrigin
+from hermes_acp.agent.turn.turn_endings import SENTENCES
+from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProgressed,
+    CallProposed,
+    CallStarted,
+    ChildChanged,
+    ChildReported,
+    Event,
+    PermissionAnswered,
+    PermissionAsked,
+    PromptFrozen,
+    StepEnded,
+    TextSaid,
+    TurnEnded,
+)
+from hermes_acp.core.flow_labels import SourcesRead
+from hermes_acp.core.ports.child_ports import ChildRecords, DelegatedTask
+from hermes_acp.core.proposals import Result
+
+MAX_STATUS_CHARACTERS: Final = 100
+
+
+class ChildGroup:
+    """The children of one call, and what they share."""
+
+    def __init__(
+        self,
+        progress: CallProgress,
+        records: ChildRecords,
+        deps: TurnDependencies,
+        limits: TurnLimits,
+        titles: Sequence[str],
+    ) -> None:
+        self.progress = progress
+        self.turn = progress.turn
+        self.records = records
+        self.deps = deps
+        self._limits = limits
+        self._began_at_s = self.turn.deps.clock.monotonic()
+        self._standings = [f"{title}: waiting" for title in titles]
+        self._report()
+
+    def limits_now(self) -> TurnLimits:
+        """Return the limits of a child that starts now: of the time, what is left of it."""
+        timeout_s = self._limits.timeout_s
+        if timeout_s is None:
+            return self._limits
+        passed_s = self.turn.deps.clock.monotonic() - self._began_at_s
+        return structs.replace(self._limits, timeout_s=max(0.0, timeout_s - passed_s))
+
+    def stand(self, number: int, standing: str) -> None:
+        """Show the status of one child, in a few lines."""
+        self._standings[number] = standing
+        self._report()
+
+    def _report(self) -> None:
+        """Show the status of all children, each in its share of the card."""
+        room = TAIL_CHARACTERS // len(self._standings)
+        lines = (f"{number}. {standing}"[: room - 1] for number, standing in enumerate(self._standings, 1))
+        self.progress.board("\n".join(lines))
+
+
+class ChildObserver:
+    """Show one child in the parent's session: its status, and the calls that were asked about.
+
+    A standing answer given to the child is recorded in the parent's session, so that it holds there and for the other
+    children.
+    """
+
+    def __init__(self, group: ChildGroup, number: int, title: str, cards: ParentCards, child_id: str) -> None:
+        self._group = group
+        self._number = number
+        self._title = title
+        self._cards = cards
+        self._child_id = child_id
+        self._steps = 0
+        self._step = 1
+        self._doing = self._call = "begins"
+        self._words = self._last = ""
+
+    def show(self, event: Event) -> None:
+        """Take one event of the child's session."""
+        if isinstance(event, PromptFrozen):
+            return
+        above = self._group.turn
+        above.ledger.show(ChildReported(self._child_id, event))
+        if isinstance(event, SourcesRead):
+            note_sources(above, event.sources, self._cards.own_id(event.call_id))
+        if isinstance(event, CallProposed | CallStarted | CallProgressed | CallEnded):
+            self._cards.follow(event)
+        elif isinstance(event, PermissionAnswered) and (own_id := self._cards.own_id(event.call_id)):
+            above.emit(structs.replace(event, call_id=own_id))
+        self._follow(event)
+
+    def _follow(self, event: Event) -> None:
+        match event:
+            case TextSaid():
+                self._words = (self._words + event.text)[-TAIL_CHARACTERS:]
+                self._last = _last_line(self._words) or self._last
+                self._doing, self._step = "answers", self._steps + 1
+            case CallProposed():
+                self._doing = self._call = event.title
+            case PermissionAsked():
+                self._doing = f"waits for an answer: {self._call}"
+            case PermissionAnswered():
+                self._doing = self._call
+            case CallProgressed():
+                self._last = _last_line(event.text) or self._last
+            case StepEnded():
+                self._steps += 1
+                self._words = ""
+            case _:
+                return
+        doing = " ".join(self._doing.split())[:MAX_STATUS_CHARACTERS]
+        last = f"\n   {self._last}" if self._last else ""
+        self._group.stand(self._number, f"{self._title}: step {self._step}, {doing}{last}")
+
+    def end(self, ended: TurnEnded) -> None:
+        """Show how it ended."""
+        how = "done" if ended.reason == "done" else ended.sentence
+        steps = "1 step" if ended.steps == 1 else f"{ended.steps} steps"
+        self._group.stand(self._number, f"{self._title}: {how} ({steps})")
+
+    async def drained(self) -> None:
+        """Wait while an audience of the parent is too far behind."""
+        await self._group.turn.ledger.drained()
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][-MAX_STATUS_CHARACTERS:] if lines else ""
+
+
+async def run_child(group: ChildGroup, number: int, delegated_task: DelegatedTask) -> Result:
+    """Carry out one task in a turn of its own, and give its answer or why there is none.
+
+    Whatever happens, its record is closed and the session above records how it ended. Raises StorageError.
+    """
+    above, title = group.turn, delegated_task.title
+    began: ChildChanged | None = None
+    ended = TurnEnded("", "storage_trouble", SENTENCES["storage_trouble"])
+    try:
+        async with child_session(above, group.records) as ledger:
+            record = ledger.record
+            began = ChildChanged(group.progress.call_id, record.session_id, title)
+            cards = ParentCards(above, title)
+            turn = open_child_turn(above, ledger, _setup(group, title), ParentGate(above, cards))
+            above.emit(began)
+            observer = ChildObserver(group, number, title, cards, record.session_id)
+            ledger.admit(observer)
+            try:
+                ended = await run_unprompted(turn, _prompt(delegated_task))
+            except BaseException:
+                ended = record.last_end or ended
+                raise
+            finally:
+                observer.end(ended)
+    finally:
+        if began:
+            above.emit(
+                structs.replace(began, reason=ended.reason, sentence=ended.sentence, cost_usd=ended.cost_usd)
+            )
+    return child_result(record, ended)
+
+
+def _setup(group: ChildGroup, title: str) -> ChildSetup:
+    above, deps = group.turn, group.deps
+    instructions = child_instructions(deps.toolbox.names, above.outermost.record.instructions)
+    return ChildSetup(title, deps, group.limits_now(), TurnOrigin(delegator=above), instructions)
+
+
+def _prompt(delegated_task: DelegatedTask) -> str:
+    instructions, context = delegated_task.instructions, delegated_task.context
+    return f"{instructions}\n\n{context}" if context else instructions

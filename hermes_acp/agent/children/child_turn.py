@@ -1,0 +1,63 @@
+"""Open a turn that works for another turn, in a session of its own below that of its parent.
+
+Delegated tasks and reflection both run this way; they differ in what a `ChildSetup` holds and in who watches.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from msgspec import Struct
+
+from hermes_acp.agent.turn.ledger import Ledger
+from hermes_acp.agent.turn.turn import Turn, TurnDependencies, TurnOrigin
+from hermes_acp.agent.turn.turn_inbox import Inbox
+from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.agent.turn.turn_usage import TurnUsage
+from hermes_acp.core.events import InstructionsGiven, ModeChanged, OptionsChanged, TitleChanged
+from hermes_acp.core.ports.child_ports import ChildRecords
+from hermes_acp.core.ports.gate_ports import Gate
+
+
+class ChildSetup(Struct, frozen=True):
+    """What a child turn gets: its title, what it is made with, its limits and what it works for."""
+
+    title: str
+    deps: TurnDependencies
+    limits: TurnLimits
+    origin: TurnOrigin
+    instructions: InstructionsGiven | None = None
+
+
+@asynccontextmanager
+async def child_session(parent: Turn, records: ChildRecords) -> AsyncGenerator[Ledger]:
+    """Begin a session below that of `parent`; its record is closed with the block. Raises StorageError."""
+    journal, record = await records.begin(parent.record)
+    try:
+        yield Ledger(journal, record)
+    finally:
+        journal.close()
+
+
+def open_child_turn(parent: Turn, ledger: Ledger, setup: ChildSetup, gate: Gate) -> Turn:
+    """Return the turn of a new child session, with the options and the mode of its parent. Raises StorageError.
+
+    What a delegated turn uses counts for its parent too; a reflection pays for itself.
+    """
+    ledger.emit(TitleChanged(setup.title))
+    if setup.instructions:
+        ledger.emit(setup.instructions)
+    ledger.emit(OptionsChanged(parent.record.options))
+    ledger.emit(ModeChanged(parent.mode))
+    delegator = setup.origin.delegator
+    return Turn(
+        id=parent.deps.ids.fresh("turn"),
+        deps=setup.deps,
+        ledger=ledger,
+        workspace=parent.workspace,
+        gate=gate,
+        inbox=Inbox(),
+        limits=setup.limits,
+        spent=TurnUsage(parent.deps.clock.monotonic(), delegator.spent if delegator else None),
+        fallback_plan=setup.deps.routing.fallback_plan(),
+        origin=setup.origin,
+    )

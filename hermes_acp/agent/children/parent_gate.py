@@ -1,0 +1,85 @@
+"""Ask the user of a parent turn about the calls of its child, on cards of the parent's session."""
+
+from msgspec import structs
+
+from hermes_acp.agent.turn.ledger import Ledger
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.core.errors import StorageError
+from hermes_acp.core.event_types import PermissionAnswer
+from hermes_acp.core.events import CallEnded, CallProgressed, CallProposed, CallStarted, PermissionAsked
+from hermes_acp.core.ports.gate_ports import PermissionResponse, PermissionScope
+from hermes_acp.core.proposals import Question, Reply
+
+
+class ParentCards:
+    """The calls of one child that were asked about, as the parent's session shows them.
+
+    With `within`, the cards belong to that call of the parent and are recorded in its session. Without, they are only
+    shown, since the child's record holds them, and the parent's holds that there was a question.
+    """
+
+    def __init__(self, parent: Turn, label: str, *, within: str = "") -> None:
+        self._parent = parent
+        self._label = label
+        self._within = within
+        self._own_ids: dict[str, str] = {}
+
+    def open(self, call: CallProposed) -> CallProposed:
+        """Show a call of the child on a card with an ID of the parent's, and give that card."""
+        own_id = self._parent.deps.ids.fresh("call")
+        title = f"{self._label}: {call.title}"
+        card = structs.replace(call, call_id=own_id, title=title, within=self._within or call.within)
+        self._own_ids[call.call_id] = own_id
+        self._show(card)
+        if not self._within:
+            self._parent.emit(PermissionAsked(own_id))
+        return card
+
+    def own_id(self, call_id: str) -> str:
+        """Return the ID of the card for a call of the child, empty where nobody was asked about it."""
+        return self._own_ids.get(call_id, "")
+
+    def follow(self, event: CallProposed | CallStarted | CallProgressed | CallEnded) -> None:
+        """Show on its card what becomes of a call of the child."""
+        if not (own_id := self.own_id(event.call_id)):
+            return
+        shown = structs.replace(event, call_id=own_id)
+        if self._within and isinstance(shown, CallEnded):
+            shown = structs.replace(shown, within=self._within)
+        self._show(shown)
+
+    def _show(self, event: CallProposed | CallStarted | CallProgressed | CallEnded) -> None:
+        if self._within:
+            record_or_show(self._parent.ledger, event)
+        else:
+            self._parent.ledger.show(event)
+
+
+class ParentGate:
+    """The gate of a child: permission questions go to its parent's user, one at a time; other questions to nobody."""
+
+    def __init__(self, parent: Turn, cards: ParentCards) -> None:
+        self._parent = parent
+        self._cards = cards
+
+    async def ask(
+        self, call: CallProposed, *, permission_scope: PermissionScope
+    ) -> PermissionAnswer | PermissionResponse:
+        """Put a call to the parent's user, on a card that says which child wants it."""
+        parent = self._parent
+        async with parent.calls.asking:
+            card = self._cards.open(call)
+            await parent.ledger.drained()
+            return await parent.gate.ask(card, permission_scope=permission_scope)
+
+    async def inquire(self, call_id: str, question: Question) -> Reply | None:
+        """Ask nobody: a child only asks for permission."""
+        return None
+
+
+def record_or_show(ledger: Ledger, event: CallProposed | CallStarted | CallProgressed | CallEnded) -> None:
+    """Record and show an event of a card; where the record cannot be written any more, show it all the same."""
+    try:
+        ledger.emit(event)
+    except StorageError:
+        ledger.show(event)

@@ -1,0 +1,1 @@
+"""Summarise the older part of a history."""

@@ -1,0 +1,103 @@
+"""Choose the part of a history that compaction removes; old tool outcomes go before words.
+
+Pure: the same history and the same budget give the same cut.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.agent.compaction.token_estimates import TOKEN_BYTES, estimate_tokens
+from hermes_acp.core.events import HistoryCompacted
+from hermes_acp.core.messages import AssistantMessage, Message, ToolMessage
+from hermes_acp.core.record.compacted_history import apply_compaction, is_long
+from hermes_acp.core.record.history_invariants import can_split_before, last_exchange_index, last_prompt_index
+
+POINTER_LENGTH: Final = 400
+"""Characters that are left of an old outcome, enough to tell what it was."""
+LARGE_OUTCOME_CHARACTERS: Final = 2_000
+"""An old outcome of this length or more is worth cutting."""
+MIN_CHARACTERS: Final = 1_000
+"""Characters that are always left of a fresh outcome."""
+
+
+class HistoryBudget(Struct, frozen=True):
+    """How long a history may be, in estimated tokens.
+
+    `kept` is for the end that stays word for word, `max_fresh` for the part of it that cannot be removed. Where
+    cutting old outcomes brings the history down to `target`, nothing else is done; None is never. Less than
+    `min_saved` is not summarised.
+    """
+
+    kept: int
+    max_fresh: int
+    target: int | None = None
+    min_saved: int = 0
+
+
+class HistoryCut(Struct, frozen=True):
+    """What is removed: see `HistoryCompacted`. Nothing is summarised where nothing is `replaced`."""
+
+    replaced: int = 0
+    carried: tuple[int, ...] = ()
+    shortened: tuple[str, ...] = ()
+    shortened_characters: int = 0
+
+    def made(self, compaction_id: str, summary: str) -> HistoryCompacted:
+        """Return the event of this cut."""
+        return HistoryCompacted(
+            compaction_id, summary, self.replaced, self.carried, self.shortened, self.shortened_characters
+        )
+
+
+def find_cut(messages: Sequence[Message], room: HistoryBudget) -> HistoryCut | None:
+    """Choose what is removed; None where the history is short or nothing may be removed."""
+    fresh_from = last_exchange_index(messages)
+    place = _tail_start(messages, fresh_from, room.kept)
+    if room.target is not None and (cut := _prune(messages, place, room.target)):
+        return cut
+    shortened, characters = _shorten_fresh(messages[fresh_from:], room.max_fresh)
+    words = last_prompt_index(messages)
+    carried = (words,) if words is not None and words < place else ()
+    gone = [message for number, message in enumerate(messages[:place]) if number not in carried]
+    is_worth_it = any(isinstance(message, AssistantMessage | ToolMessage) for message in gone)
+    if is_worth_it and estimate_tokens(gone) >= room.min_saved:
+        return HistoryCut(place, carried, shortened, characters)
+    return HistoryCut(shortened=shortened, shortened_characters=characters) if shortened else None
+
+
+def _tail_start(messages: Sequence[Message], fresh_from: int, kept: int) -> int:
+    """Return the first index from which the end of the history fits the budget."""
+    place, weight = fresh_from, estimate_tokens(messages[fresh_from:])
+    for number in range(fresh_from - 1, -1, -1):
+        weight += estimate_tokens(messages[number : number + 1])
+        if weight > kept:
+            break
+        if can_split_before(messages, number):
+            place = number
+    return place
+
+
+def _prune(messages: Sequence[Message], place: int, target: int) -> HistoryCut | None:
+    """Cut large old outcomes to a pointer, if that is enough."""
+    big = tuple(
+        message.call_id
+        for message in messages[:place]
+        if isinstance(message, ToolMessage)
+        and (message.parts or is_long(message.text, LARGE_OUTCOME_CHARACTERS))
+    )
+    cut = HistoryCut(shortened=big, shortened_characters=POINTER_LENGTH)
+    return cut if big and estimate_tokens(apply_compaction(messages, cut.made("", ""))) <= target else None
+
+
+def _shorten_fresh(fresh: Sequence[Message], most: int) -> tuple[tuple[str, ...], int]:
+    """Find fresh outcomes that leave no room for anything else, and how long each of them may be."""
+    outcomes = [message for message in fresh if isinstance(message, ToolMessage)]
+    weight = estimate_tokens(fresh)
+    if not outcomes or weight <= most:
+        return (), 0
+    left = (most - (weight - estimate_tokens(outcomes))) * TOKEN_BYTES // len(outcomes)
+    characters = max(MIN_CHARACTERS, left)
+    long = tuple(message.call_id for message in outcomes if is_long(message.text, characters))
+    return (long, characters) if long else ((), 0)

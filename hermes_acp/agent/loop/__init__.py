@@ -1,0 +1,1 @@
+"""Run a turn step by step to a named ending."""

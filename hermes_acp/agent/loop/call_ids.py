@@ -1,0 +1,37 @@
+"""Give the calls of one model answer IDs of our own.
+
+Many models count from zero in each answer, so two sessions of one client would use the same ID, and the answer to one
+session's question could reach the other's call. Clients know calls by our IDs only; the model gets its own back.
+"""
+
+from collections.abc import Iterable
+
+from msgspec import structs
+
+from hermes_acp.core.messages import ToolCall
+from hermes_acp.core.ports.runtime_ports import Ids
+
+
+class CallIds:
+    """The IDs of one answer's calls: a draft of a call gets the ID that the call has later."""
+
+    def __init__(self, ids: Ids) -> None:
+        """Take IDs from `ids`, which never gives one twice, in no process."""
+        self._ids = ids
+        self._own: dict[str, str] = {}
+
+    def own(self, key: str) -> str:
+        """Return our ID for the call that the model names `key` in this answer."""
+        if key not in self._own:
+            self._own[key] = self._ids.fresh("call")
+        return self._own[key]
+
+    def named(self, calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
+        """Return the calls under our own IDs, each with the model's ID beside it."""
+        named: dict[str, ToolCall] = {}
+        for call in calls:
+            own_id = self.own(call.id)
+            if own_id in named:
+                own_id = self._ids.fresh("call")
+            named[own_id] = structs.replace(call, id=own_id, vendor_id=call.id)
+        return tuple(named.values())

@@ -1,0 +1,28 @@
+"""Ask for a final answer without tools after the budget has ended."""
+
+from typing import Final
+
+from msgspec import structs
+
+from hermes_acp.agent.calls.tool_calls import run_tool_calls
+from hermes_acp.agent.loop.model_step import run_step
+from hermes_acp.agent.turn.turn import Turn
+from hermes_acp.core.errors import ModelError
+from hermes_acp.core.events import NoteAdded
+from hermes_acp.tools.toolbox import Toolbox
+
+FINAL_ANSWER_PROMPT: Final = (
+    "[The budget of this turn is used up, and tools can no longer be used. Give your final answer now from what you "
+    "have: what is done, what you found, and what is left.]"
+)
+
+
+async def ask_for_final_answer(turn: Turn) -> None:
+    """Ask once, without tools; the turn ends whatever comes of it. A call made all the same is not run."""
+    turn.emit(NoteAdded(FINAL_ANSWER_PROMPT))
+    mute = structs.replace(turn, deps=structs.replace(turn.deps, toolbox=Toolbox({})))
+    try:
+        reply = await run_step(mute)
+    except ModelError:
+        return  # the step's failure is on record, and the turn has its reason already
+    await run_tool_calls(mute, reply.message.tool_calls, truncated=False)

@@ -1,0 +1,275 @@
+"""Make one model call: turn its words into events, and its failures into further attempts.
+
+The first words are shown at once, later ones at most once a frame, so a fast model costs the record and the editor no
+more than a slow one.
+"""
+
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
+from typing import Any, Final
+
+import anyio
+from msgspec import structs
+
+from hermes_acp.agent.background_tasks import background_tasks
+from hermes_acp.agent.loop.call_ids import CallIds
+from hermes_acp.agent.loop.draft_streaming import DraftStream
+from hermes_acp.agent.loop.failed_attempts import FailedAttempts
+from hermes_acp.agent.turn.turn import Relief, Turn
+from hermes_acp.core.errors import BadReply, ConfigError, ContextWindowExceeded, ModelError, ModelRefused
+from hermes_acp.core.events import (
+    Noticed,
+    StepEnded,
+    StepFailed,
+    SummarySaid,
+    TextSaid,
+    ThoughtSaid,
+)
+from hermes_acp.core.messages import (
+    CallFragment,
+    Fragment,
+    ModelReply,
+    ModelRequest,
+    TextFragment,
+    ThoughtFragment,
+    Usage,
+)
+from hermes_acp.core.ports.model_ports import Provider
+from hermes_acp.models import model_catalog
+from hermes_acp.models.formats.message_parts import with_vendor_ids, without_pictures
+from hermes_acp.models.routing.fallback_plan import (
+    FallBack,
+    GiveUp,
+    NextKey,
+    Retry,
+    RetryDecision,
+    RouteKey,
+    Shorten,
+)
+
+FRAME_S: Final = 0.016
+TextEventType = type[TextSaid] | type[ThoughtSaid] | type[SummarySaid]
+OnFragment = Callable[[Fragment], None]
+
+
+class StreamedText:
+    """The words of one step on their way to the ledger, a frame at a time."""
+
+    def __init__(self, turn: Turn, message_id: str) -> None:
+        self._turn = turn
+        self._message_id = message_id
+        self._pieces: list[str] = []
+        self._event: TextEventType = TextSaid
+        self._shown_at_s = -1.0
+        self._arrived = anyio.Event()
+
+    def add(self, event: TextEventType, text: str) -> None:
+        """Append words; show them now if the last frame is over."""
+        if event is not self._event:
+            self.flush()
+            self._event = event
+        self._pieces.append(text)
+        if self._turn.deps.clock.monotonic() - self._shown_at_s >= FRAME_S:
+            self.flush()
+        else:
+            self._arrived.set()
+
+    def flush(self) -> None:
+        """Show what has gathered."""
+        if self._pieces:
+            text = "".join(self._pieces)
+            self._pieces.clear()
+            self._shown_at_s = self._turn.deps.clock.monotonic()
+            self._turn.emit(self._event(self._message_id, text))
+
+    async def flush_frames(self) -> None:
+        """Show gathered words at the end of their frame, also when no more arrive; runs beside the stream."""
+        while True:
+            await self._arrived.wait()
+            await anyio.sleep(FRAME_S)
+            self._arrived = anyio.Event()
+            self.flush()
+
+
+async def run_step(turn: Turn) -> ModelReply:
+    """Ask the model once, by any route that leads to an answer. Raises the last ModelError.
+
+    After ContextWindowExceeded the history is compacted, and the call made again, once; or a model with a larger
+    window is asked.
+    """
+    return await ask_with_fallback(turn, partial(_ask, turn), turn.deps.stages.relief)
+
+
+async def ask_with_fallback(
+    turn: Turn, ask: Callable[[str], Awaitable[ModelReply]], relief: Relief | None = None
+) -> ModelReply:
+    """Ask under a fresh message ID, by any route that leads to an answer.
+
+    Raises the last ModelError, which names every route where there were several.
+    """
+    fallback_plan = turn.fallback_plan
+    if resting := fallback_plan.skipped_route:
+        told = f"{resting} failed recently and is paused; continuing with {turn.route.model} ({turn.route.provider})."
+        turn.emit(Noticed("info", told))
+        turn.deps.log.note(
+            "model_passed_over",
+            session=turn.record.session_id,
+            turn=turn.id,
+            route=resting,
+            decision="fall_back",
+            to_route=fallback_plan.route_key.route,
+        )
+    fallback_plan.begin_step()
+    tried = FailedAttempts()
+    while True:
+        route_key, message_id = fallback_plan.route_key, turn.deps.ids.fresh("msg")
+        try:
+            reply = await ask(message_id)
+        except ModelError as error:
+            tried.note(route_key, error)
+            is_full = isinstance(error, ContextWindowExceeded)
+            decision = Shorten() if is_full and relief else fallback_plan.record_failure(error)
+            _log(turn, route_key, error, decision)
+            turn.emit(StepFailed(message_id, error.message, retried=not isinstance(decision, GiveUp)))
+            if isinstance(decision, Shorten):
+                relieve, relief = relief, None
+                if relieve and await relieve(turn):
+                    continue
+                decision = fallback_plan.record_failure(error)
+                _log(turn, route_key, error, decision)
+            if isinstance(decision, GiveUp):
+                raise tried.combined_error(error) from error
+            turn.emit(Noticed("warning", f"{error.message} {_describe_decision(turn, decision)}"))
+            if isinstance(decision, Retry):
+                await anyio.sleep(decision.wait_s)
+        else:
+            fallback_plan.record_success()
+            return reply
+
+
+def _describe_decision(turn: Turn, decision: Retry | NextKey | FallBack) -> str:
+    match decision:
+        case Retry():
+            tries = f"{turn.fallback_plan.tries} of {turn.fallback_plan.attempts}"
+            return f"Trying again in {decision.wait_s:.1f} s ({tries})."
+        case NextKey():
+            return f"Continuing with the key in {decision.key}."
+        case FallBack():
+            return f"Continuing with {turn.route.model} ({turn.route.provider})."
+
+
+def _log(turn: Turn, route_key: RouteKey, error: ModelError, decision: RetryDecision | Shorten) -> None:
+    went_on = {f"to_{name}": value for name, value in structs.asdict(decision).items()}
+    turn.deps.log.note(
+        "model_call_failed",
+        session=turn.record.session_id,
+        turn=turn.id,
+        route=route_key.route,
+        key=route_key.key,
+        trouble=error.code,
+        decision=type(decision).__struct_config__.tag,
+        **went_on,
+    )
+
+
+async def _ask(turn: Turn, message_id: str) -> ModelReply:
+    call_ids = CallIds(turn.deps.ids)
+    words, drafts = StreamedText(turn, message_id), DraftStream(turn, call_ids)
+    try:
+        hear = partial(_dispatch_fragment, words, drafts)
+        reply = await stream_reply(turn, _request(turn), hear, words.flush_frames, drafts.show_frames)
+    finally:
+        words.flush()
+    drafts.flush()
+    route = turn.route
+    if reply.finish == "refusal" and turn.fallback_plan.has_another_route:
+        raise _refusal_error(turn, reply.usage)
+    # What was nearly JSON is recorded as it is understood: the model finds in its history what was done.
+    calls = call_ids.named(map(turn.deps.toolbox.mended, reply.message.tool_calls))
+    ended = turn.emit(
+        StepEnded(message_id, calls, reply.message.thoughts, reply.usage, route.provider, route.model)
+    )
+    _charge(turn, reply.usage)
+    await turn.ledger.drained()
+    return structs.replace(reply, message=structs.replace(reply.message, tool_calls=ended.tool_calls))
+
+
+def _dispatch_fragment(words: StreamedText, drafts: DraftStream, fragment: Fragment) -> None:
+    match fragment:
+        case TextFragment(text=text):
+            words.add(TextSaid, text)
+        case ThoughtFragment(text=text):
+            words.add(ThoughtSaid, text)
+        case CallFragment():
+            drafts.add(fragment)
+
+
+async def stream_reply(
+    turn: Turn, request: ModelRequest, hear: OnFragment, *frames: Callable[[], Coroutine[Any, Any, None]]
+) -> ModelReply:
+    """Make one call by the turn's current route; `hear` takes each fragment, `frames` shows them."""
+    reply: ModelReply | None = None
+    provider = await _connect(turn)
+    quiet = SilenceNotice(turn)
+    async with background_tasks(quiet.tell, *frames), provider.stream(request) as events:
+        async for event in events:
+            quiet.is_broken = True
+            if isinstance(event, ModelReply):
+                reply = event
+            else:
+                hear(event)
+                await turn.ledger.drained()
+    if reply is None:
+        raise BadReply("The model's answer broke off without an end marker.", retryable=True)
+    return reply
+
+
+class SilenceNotice:
+    """Notice a long wait for a step's first word, and report it once."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self.is_broken = False
+
+    async def tell(self) -> None:
+        """Report the wait; runs beside the stream."""
+        quiet_s = self._turn.deps.routing.retry_policy.quiet_s
+        await anyio.sleep(quiet_s)
+        if not self.is_broken:
+            model = self._turn.route.model
+            self._turn.emit(Noticed("info", f"No output from {model} for {quiet_s:g} s; still waiting."))
+
+
+async def _connect(turn: Turn) -> Provider:
+    """Connect by the turn's current route. A fallback with wrong settings counts as a model that does not answer."""
+    try:
+        return await turn.route.connect(turn.fallback_plan.route_key.key)
+    except ConfigError as error:
+        raise ModelError(error.message, hint=error.hint) from error
+
+
+def _request(turn: Turn) -> ModelRequest:
+    route, messages = turn.route, with_vendor_ids(turn.record.messages)
+    return ModelRequest(
+        model=route.model,
+        system=turn.record.layers,
+        messages=messages if route.facts.sees else without_pictures(messages),
+        tools=turn.deps.toolbox.schemas,
+        max_output_tokens=turn.deps.model_use.max_output_tokens,
+        effort=route.effort(turn.deps.model_use.effort),
+    )
+
+
+def _refusal_error(turn: Turn, usage: Usage) -> ModelRefused:
+    """Charge for a reply that is no answer, and return the error that lets another route try."""
+    cost_usd = model_catalog.cost_usd(usage, turn.route.facts)
+    turn.spent.charge(usage, cost_usd)
+    turn.bill(cost_usd)
+    return ModelRefused(f"{turn.route.model} declined to answer this.")
+
+
+def _charge(turn: Turn, usage: Usage) -> None:
+    cost_usd = model_catalog.cost_usd(usage, turn.route.facts)
+    turn.spent.add(usage, cost_usd)
+    if usage.total_tokens:
+        turn.tell_usage(usage.total_tokens, cost_usd)

@@ -1,0 +1,101 @@
+"""Run a turn as a transaction: within its time limit, to a named ending, with its postflight stages."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import anyio
+
+from hermes_acp.agent.calls.tool_calls import close_open_calls
+from hermes_acp.agent.loop.turn_loop import run_turn
+from hermes_acp.agent.turn.turn import PostflightStage, Turn
+from hermes_acp.agent.turn.turn_endings import Ending, make_ending
+from hermes_acp.core.errors import HermesError, ModelError, StorageError
+from hermes_acp.core.events import Noticed, TurnEnded, TurnStarted, UserSaid
+from hermes_acp.core.messages import TextPart
+
+POSTFLIGHT_S: Final = 10.0
+
+
+async def run_to_ending(turn: Turn, run: Callable[[Turn], Awaitable[Ending]] = run_turn) -> Ending:
+    """Run a turn and return its ending; only a cancel and a bug are raised.
+
+    `run` replaces the usual loop.
+    """
+    timeout_s = turn.limits.timeout_s
+    try:
+        with anyio.move_on_after(timeout_s):
+            return await run(turn)
+    except StorageError as error:
+        return make_ending("storage_trouble", error.sentence(), error.code)
+    except ModelError as error:
+        return make_ending("model_trouble", error.sentence(), error.code)
+    except HermesError as error:
+        return make_ending("gave_up", error.sentence(), error.code)
+    return make_ending("out_of_time", f"Stopped after {timeout_s:g} s, the limit of a turn.")
+
+
+async def finalize(turn: Turn, ending: Ending) -> Ending:
+    """Close what the turn left open and run its postflight stages, in bounded time even if it was cancelled.
+
+    Return the ending that holds. Where the record cannot be written, no stage runs and that is the ending.
+    """
+    if ending.reason == "storage_trouble":
+        return ending
+    try:
+        close_open_calls(turn)
+        with anyio.move_on_after(POSTFLIGHT_S, shield=True):
+            for stage in turn.deps.stages.postflight:
+                await _close(stage, turn, ending)
+    except StorageError as error:
+        return make_ending("storage_trouble", error.sentence(), error.code)
+    return ending
+
+
+async def _close(stage: PostflightStage, turn: Turn, ending: Ending) -> None:
+    try:
+        await stage(turn, ending)
+    except StorageError:
+        raise
+    except HermesError as error:
+        turn.emit(Noticed("warning", error.sentence()))
+
+
+async def run_unprompted(turn: Turn, words: str) -> TurnEnded:
+    """Run a turn that nobody prompted, from these words on, and close its record whatever happens.
+
+    Return how it ended. Raises StorageError.
+    """
+    turn.emit(TurnStarted(turn.id))
+    turn.emit(UserSaid(turn.deps.ids.fresh("msg"), (TextPart(words),)))
+    try:
+        ending = await run_to_ending(turn)
+    except BaseException as error:
+        stopped = isinstance(error, anyio.get_cancelled_exc_class())
+        await finalize_and_record(turn, make_ending("cancelled" if stopped else "gave_up"))
+        raise
+    return await finalize_and_record(turn, ending)
+
+
+async def finalize_and_record(turn: Turn, ending: Ending) -> TurnEnded:
+    """Finalize a turn and record its end, even if it was cancelled. Raises StorageError."""
+    ended = to_turn_ended(turn, ending)
+    with anyio.CancelScope(shield=True):
+        ended = to_turn_ended(turn, await finalize(turn, ending))
+        if ended.reason != "storage_trouble":
+            turn.emit(ended)
+            await turn.ledger.settle()
+    return ended
+
+
+def to_turn_ended(turn: Turn, ending: Ending) -> TurnEnded:
+    """Return the event of a turn's end: its ending and what it used."""
+    spent = turn.spent
+    return TurnEnded(
+        turn.id,
+        ending.reason,
+        ending.sentence,
+        ending.error_code,
+        steps=spent.steps,
+        usage=spent.usage,
+        cost_usd=spent.cost_usd,
+    )

@@ -1,0 +1,1 @@
+"""What a turn has at hand and what it has used."""

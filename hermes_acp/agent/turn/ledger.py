@@ -1,0 +1,61 @@
+"""Log, then show: the one route of every event.
+
+Secrets are masked, then the event goes into the durable journal, into the record, and to every audience.
+"""
+
+from hermes_acp.agent.turn.secret_masking import MASKED, masked
+from hermes_acp.core.events import AnyEvent, Event, Noticed, UserSaid
+from hermes_acp.core.ports.record_ports import Audience, Journal
+from hermes_acp.core.record.session_record import Record
+from hermes_acp.telemetry.redaction import Redactor
+
+
+class Ledger:
+    """The events of one live session."""
+
+    def __init__(self, journal: Journal, record: Record) -> None:
+        self.record = record
+        self.redactor = Redactor(())
+        """What finds keys; one that knows those of the program's own as well once there is one."""
+        self._journal = journal
+        self._audiences: tuple[Audience, ...] = ()
+
+    def emit(self, event: AnyEvent) -> AnyEvent:
+        """Record one event without secrets, then show it; return it as it was recorded.
+
+        Raises StorageError, with nothing shown.
+        """
+        clean = masked(event, self.redactor.clean)
+        recorded = self._journal.append(clean)
+        self.record.apply(recorded)
+        self.show(recorded)
+        if isinstance(event, UserSaid) and clean is not event:
+            self.emit(Noticed("warning", MASKED))
+        return recorded
+
+    def show(self, event: Event) -> None:
+        """Show an event without recording it: the record cannot be written, or another record holds it."""
+        for audience in self._audiences:
+            audience.show(event)
+
+    async def settle(self) -> None:
+        """Make everything emitted so far survive a crash of the machine."""
+        await self._journal.settle()
+
+    async def drained(self) -> None:
+        """Wait while an audience is too far behind."""
+        for audience in self._audiences:
+            await audience.drained()
+
+    def admit(self, audience: Audience) -> None:
+        """Add an audience."""
+        if audience not in self._audiences:
+            self._audiences = (*self._audiences, audience)
+
+    def is_watched_by(self, audience: Audience) -> bool:
+        """Return whether an audience, or one equal to it, is there."""
+        return audience in self._audiences
+
+    def dismiss(self, audience: Audience) -> None:
+        """Remove an audience, or the one equal to it."""
+        self._audiences = tuple(other for other in self._audiences if other != audience)

@@ -1,0 +1,241 @@
+"""A turn: what it has at hand while it runs, and how it is related to other turns."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import anyio
+from msgspec import Struct, field, structs
+
+from hermes_acp.agent.turn.context_monitor import ContextMonitor, NullContextMonitor
+from hermes_acp.agent.turn.ledger import Ledger
+from hermes_acp.agent.turn.loop_guard import LoopGuard
+from hermes_acp.agent.turn.running_calls import RunningCalls
+from hermes_acp.agent.turn.turn_checkpoints import TurnCheckpoints
+from hermes_acp.agent.turn.turn_endings import Ending
+from hermes_acp.agent.turn.turn_inbox import Inbox
+from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.agent.turn.turn_step import TurnStep
+from hermes_acp.agent.turn.turn_usage import TurnUsage
+from hermes_acp.core.event_types import EventContext, Grant, Mode, Options
+from hermes_acp.core.events import AnyEvent, UsageChanged
+from hermes_acp.core.flow_labels import Source
+from hermes_acp.core.messages import Effort
+from hermes_acp.core.ports.gate_ports import Gate
+from hermes_acp.core.ports.runtime_ports import Clock, Ids, Log
+from hermes_acp.core.ports.workspace_ports import Workspace
+from hermes_acp.core.record.session_record import Record
+from hermes_acp.models.routing.fallback_plan import FallbackPlan
+from hermes_acp.models.routing.routes import Route, Routing
+from hermes_acp.policy.policy_engine import Policy
+from hermes_acp.telemetry.redaction import Redactor
+from hermes_acp.tools.toolbox import Toolbox
+
+MAX_INVALID_STEPS: Final = 3
+"""The limit of invalid steps in a row: no call was understood, or there was no answer at all."""
+
+
+class SystemPrompt(Struct, frozen=True):
+    """The system prompt of a session, with notices for the user on how it was built.
+
+    `sources` are the untrusted and private sources in the prompt.
+    """
+
+    layers: tuple[str, ...]
+    notices: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+
+
+class CompactionShares(Struct, frozen=True):
+    """Shares of a model's window: the history is compacted from `at` on, and `keep` stays word for word.
+
+    With `at` None it is compacted only when the endpoint says that its window is full.
+    """
+
+    at: float | None = 0.8
+    keep: float = 0.2
+
+
+class ModelUse(Struct, frozen=True):
+    """How the models of a turn are used: output tokens of one reply, reasoning effort, and parts of the window."""
+
+    max_output_tokens: int | None = None
+    effort: Effort | None = None
+    shares: CompactionShares = CompactionShares()
+
+
+class TurnStages(Struct, frozen=True):
+    """What happens around the steps of a turn, in order; chosen in `app`.
+
+    `preflight` runs once before everything, `before_step` and `after_step` around each step; each may end the turn.
+    `postflight` runs once, when the ending is known, also after a failure or a cancel; it is left out only where the
+    record cannot be written. `relief` makes room when an endpoint says that its window is full, and returns whether
+    it could.
+    """
+
+    preflight: tuple["Stage", ...] = ()
+    before_step: tuple["Stage", ...] = ()
+    after_step: tuple["AfterStepStage", ...] = ()
+    postflight: tuple["PostflightStage", ...] = ()
+    relief: "Relief | None" = None
+
+
+class TurnDependencies(Struct, frozen=True):
+    """What every turn of this process uses; chosen in `app`.
+
+    `expenses` is the log for the usage of calls that belong to no session. `build_prompt` builds a session's prompt;
+    its third argument is the outermost session, whose user approves context files.
+    """
+
+    routing: Routing
+    log: Log
+    expenses: Log
+    toolbox: Toolbox
+    policy: Policy
+    stages: TurnStages
+    redactor: Redactor
+    build_prompt: Callable[[Record, Workspace, Record], Awaitable[SystemPrompt]]
+    clock: Clock
+    ids: Ids
+    model_use: ModelUse = ModelUse()
+    context_files: ContextMonitor = NullContextMonitor()
+
+    def for_options(self, options: Options) -> "TurnDependencies":
+        """Return the same dependencies for what a session's user chose."""
+        return structs.replace(
+            self,
+            routing=self.routing.with_preferred(options.provider, options.model),
+            model_use=structs.replace(self.model_use, effort=options.effort),
+        )
+
+
+class TurnOrigin(Struct, frozen=True):
+    """What a turn works for; empty for a turn that a person prompted.
+
+    `delegator` is the turn that handed it a task and shares its budget, `reflects_on` the finished turn that it
+    reviews. `within` is the call that makes further calls in it, such as that of a script.
+    """
+
+    delegator: "Turn | None" = None
+    reflects_on: "Turn | None" = None
+    within: str = ""
+
+    @property
+    def parent(self) -> "Turn | None":
+        """The turn this one works for, by delegation or by reflection."""
+        return self.delegator or self.reflects_on
+
+
+class TurnGuards(Struct):
+    """Counters that end a turn without progress: repeated calls, invalid steps in a row, failed compactions."""
+
+    loops: LoopGuard = field(default_factory=LoopGuard)
+    invalid_steps: int = 0
+    has_failed_to_compact: bool = False
+
+
+class TurnCalls(Struct):
+    """What all calls of a turn share.
+
+    Whoever puts a question to a person holds `asking`, so there is one question at a time. `checkpoints` is None
+    where nothing is kept for an undo.
+    """
+
+    running: RunningCalls = field(default_factory=RunningCalls)
+    asking: anyio.Lock = field(default_factory=anyio.Lock)
+    checkpoints: TurnCheckpoints | None = None
+
+
+class Turn(Struct):
+    """One running turn."""
+
+    id: str
+    deps: TurnDependencies
+    ledger: Ledger
+    workspace: Workspace
+    gate: Gate
+    inbox: Inbox
+    limits: TurnLimits
+    spent: TurnUsage
+    fallback_plan: FallbackPlan
+    guards: TurnGuards = field(default_factory=TurnGuards)
+    calls: TurnCalls = field(default_factory=TurnCalls)
+    origin: TurnOrigin = TurnOrigin()
+
+    @property
+    def record(self) -> Record:
+        """The state of the session by its events so far."""
+        return self.ledger.record
+
+    @property
+    def remote_folder(self) -> str:
+        """The folder that a session works in on another machine, where its files are; empty where they are here."""
+        return self.workspace.roots[0] if self.workspace.is_remote and self.workspace.roots else ""
+
+    @property
+    def route(self) -> Route:
+        """The model this turn is asking now, and how it is reached."""
+        return self.deps.routing.route(self.fallback_plan.route_key.route)
+
+    @property
+    def outermost(self) -> "Turn":
+        """The turn at the top of the delegation; the turn itself where nobody delegated it."""
+        delegator = self.origin.delegator
+        return delegator.outermost if delegator else self
+
+    @property
+    def event_context(self) -> EventContext:
+        """The present moment, in the turn that a person prompted."""
+        turn = self.origin.reflects_on or self.outermost
+        return EventContext(turn.record.session_id, turn.id, self.deps.clock.now())
+
+    @property
+    def depth(self) -> int:
+        """The number of agents above this one."""
+        delegator = self.origin.delegator
+        return delegator.depth + 1 if delegator else 0
+
+    @property
+    def mode(self) -> Mode:
+        """The permission mode now; a child agent has that of the session it works for."""
+        delegator = self.origin.delegator
+        return delegator.mode if delegator else self.record.mode
+
+    @property
+    def grants(self) -> tuple[Grant, ...]:
+        """The standing answers that hold here, those given to the agents above included."""
+        delegator = self.origin.delegator
+        return (delegator.grants if delegator else ()) + self.record.grants
+
+    def emit(self, event: AnyEvent) -> AnyEvent:
+        """Record an event, then show it; return it as it was recorded."""
+        return self.ledger.emit(event)
+
+    def tell_usage(self, used_tokens: int, cost_usd: float | None) -> None:
+        """Report how full the model's window is; `cost_usd` is added to the session's total."""
+        known = [cost for cost in (self.record.usage.cost_usd, cost_usd) if cost is not None]
+        total_usd = sum(known) if known else None
+        self.emit(UsageChanged(used_tokens, self.route.facts.window_tokens, total_usd))
+
+    def bill(self, cost_usd: float | None) -> None:
+        """Add to the session's total what was spent beside the steps of its turns."""
+        if cost_usd:
+            usage = self.record.usage
+            self.emit(structs.replace(usage, cost_usd=(usage.cost_usd or 0.0) + cost_usd))
+
+    def left(self) -> TurnLimits | None:
+        """Return the limits less the tokens and the money used; None where one of them is used up."""
+        limits, usage = self.limits, self.spent.usage
+        tokens, cost_usd = limits.max_tokens, limits.max_cost_usd
+        if tokens is not None:
+            tokens -= usage.total_tokens
+        if cost_usd is not None:
+            cost_usd -= self.spent.cost_usd or 0.0
+        if any(each is not None and each <= 0 for each in (tokens, cost_usd)):
+            return None
+        return structs.replace(limits, max_tokens=tokens, max_cost_usd=cost_usd)
+
+
+Stage = Callable[[Turn], Awaitable[Ending | None]]
+AfterStepStage = Callable[[Turn, TurnStep], Awaitable[Ending | None]]
+PostflightStage = Callable[[Turn, Ending], Awaitable[None]]
+Relief = Callable[[Turn], Awaitable[bool]]

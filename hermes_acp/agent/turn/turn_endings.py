@@ -1,0 +1,45 @@
+"""Every way a turn can end, each with a sentence for the user."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.core.event_types import ExitReason
+
+
+class Ending(Struct, frozen=True):
+    """Why a turn stopped; `sentence` is for the user, empty where there is nothing to explain."""
+
+    reason: ExitReason
+    sentence: str = ""
+    error_code: str = ""
+
+
+SENTENCES: Final[Mapping[ExitReason, str]] = MappingProxyType(
+    {
+        "done": "",
+        "refused": "The model declined to answer this.",
+        "truncated": "The answer was cut off at the model's output limit.",
+        "out_of_steps": "Stopped at the step limit of a turn.",
+        "out_of_tokens": "Stopped at the token limit of a turn.",
+        "out_of_money": "Stopped at the cost limit of a turn.",
+        "out_of_time": "Stopped at the time limit of a turn.",
+        "cancelled": "The turn was stopped.",
+        "denied": "A tool call needed approval, and nobody can be asked here.",
+        "bad_calls": "Stopped because the model's tool calls could not be understood, several steps in a row.",
+        "looping": "Stopped because the model repeated the same call without making progress.",
+        "empty": "Stopped because the model gave no answer, several times in a row.",
+        "model_trouble": "The model could not be reached or failed.",
+        "storage_trouble": "The session's record could not be written.",
+        "gave_up": "The turn ended because of an internal error in the agent. Everything up to then is kept.",
+    }
+)
+_WITHOUT_CODE: Final = frozenset({"done", "cancelled"})
+
+
+def make_ending(reason: ExitReason, sentence: str = "", error_code: str = "") -> Ending:
+    """Return an ending; by default with the usual sentence, and the reason as its code."""
+    code = error_code or ("" if reason in _WITHOUT_CODE else reason)
+    return Ending(reason, sentence or SENTENCES[reason], code)

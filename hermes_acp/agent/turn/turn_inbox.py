@@ -1,0 +1,47 @@
+"""Messages that reach a turn while it runs."""
+
+import anyio
+
+from hermes_acp.core.messages import Part
+
+
+class InboxMessage:
+    """One message to a running turn; `settled` once the turn has read it or ended without."""
+
+    def __init__(self, parts: tuple[Part, ...]) -> None:
+        self.parts = parts
+        self.was_read = False
+        self.settled = anyio.Event()
+
+
+class Inbox:
+    """The messages of one turn, in the order they came."""
+
+    def __init__(self) -> None:
+        self._unread: list[InboxMessage] = []
+        self._read: list[InboxMessage] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._unread)
+
+    def put(self, message: InboxMessage) -> None:
+        """Add a message."""
+        self._unread.append(message)
+
+    def take_back(self, message: InboxMessage) -> None:
+        """Remove a message that was not read."""
+        if message in self._unread:
+            self._unread.remove(message)
+
+    def read_all(self) -> list[InboxMessage]:
+        """Return the messages since the last reading."""
+        fresh, self._unread = self._unread, []
+        for message in fresh:
+            message.was_read = True
+        self._read += fresh
+        return fresh
+
+    def settle(self) -> None:
+        """Release everybody who waits for this turn: it has ended."""
+        for message in (*self._read, *self._unread):
+            message.settled.set()

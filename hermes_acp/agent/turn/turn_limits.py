@@ -1,0 +1,39 @@
+"""Limits of one turn: steps, tokens, money, time."""
+
+from typing import Final
+
+from msgspec import Struct
+
+FINAL_ANSWER_SHARE: Final = 0.1
+MAX_FINAL_ANSWER_S: Final = 30.0
+DEFAULT_CALL_TIMEOUT_S: Final = 600.0
+"""The time limit of a call whose tool names none."""
+
+
+class TurnLimits(Struct, frozen=True):
+    """What one turn may use; None is no limit.
+
+    `max_tokens` counts what is sent and answered, cached or not, over all steps. `max_refunds` is how many steps that
+    made only cheap calls are refunded. `tool_timeout_s` is the longest that one call may take, `question_timeout_s`
+    the wait for a person's answer.
+    """
+
+    max_steps: int | None = 100
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+    timeout_s: float | None = None
+    max_refunds: int = 20
+    tool_timeout_s: float = 3600.0
+    question_timeout_s: float | None = None
+
+    @property
+    def working_s(self) -> float | None:
+        """The time without the share kept for the final answer: a tenth of it, half a minute at most."""
+        if self.timeout_s is None:
+            return None
+        return self.timeout_s - min(self.timeout_s * FINAL_ANSWER_SHARE, MAX_FINAL_ANSWER_S)
+
+    def call_s(self, wanted_s: float | None, passed_s: float) -> float:
+        """Return the time limit of a call that asks for `wanted_s`, `passed_s` after the turn started."""
+        longest_s = min(DEFAULT_CALL_TIMEOUT_S if wanted_s is None else wanted_s, self.tool_timeout_s)
+        return longest_s if self.working_s is None else max(0.0, min(longest_s, self.working_s - passed_s))

@@ -1,0 +1,39 @@
+"""What a turn has used so far."""
+
+from hermes_acp.core.messages import Usage
+
+
+class TurnUsage:
+    """What a turn has used so far, its child agents included; `cost_usd` is None while no step had a price."""
+
+    def __init__(self, started_at_s: float, delegator: "TurnUsage | None" = None) -> None:
+        self._delegator = delegator
+        self.started_at_s = started_at_s
+        self.steps = 0
+        self.refunds = 0
+        self.cost_usd: float | None = None
+        self.usage = Usage()
+
+    def add(self, usage: Usage, cost_usd: float | None) -> None:
+        """Count one step."""
+        self.charge(usage, cost_usd)
+        self._count()
+
+    def _count(self) -> None:
+        self.steps += 1
+        if self._delegator:
+            self._delegator._count()
+
+    def charge(self, usage: Usage, cost_usd: float | None) -> None:
+        """Count usage outside of the steps."""
+        if cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + cost_usd
+        self.usage += usage
+        if self._delegator:
+            self._delegator.charge(usage, cost_usd)
+
+    def count_refund(self) -> None:
+        """Refund the last step."""
+        self.refunds += 1
+        if self._delegator:
+            self._delegator.count_refund()

@@ -1,0 +1,40 @@
+"""Embeddings: the port to a model that makes them, and the arithmetic of vectors."""
+
+import math
+from array import array
+from collections.abc import Iterable, Sequence
+from typing import Literal, Protocol
+
+Purpose = Literal["query", "passage"]
+"""Whether a text is a query or a passage to be found; some models embed the two differently."""
+
+
+class Embedder(Protocol):
+    """An embedding model: similar texts get nearby vectors."""
+
+    @property
+    def name(self) -> str:
+        """The model; vectors of two names cannot be compared."""
+        ...
+
+    async def embed(self, texts: Sequence[str], purpose: Purpose) -> "Sequence[array[float]]":
+        """Return a vector of length 1 for each text. Raises ModelError."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release its resources; a later call acquires them again."""
+        ...
+
+
+def unit(numbers: Iterable[float]) -> "array[float]":
+    """Return a vector of length 1 in the same direction. Raises ValueError where there is no direction."""
+    vector = array("f", numbers)
+    length = math.sqrt(math.fsum(number * number for number in vector))
+    if not (vector and math.isfinite(length) and length > 0):
+        raise ValueError("a vector without a direction")
+    return array("f", (number / length for number in vector))
+
+
+def cosine_similarity(one: "array[float]", other: "array[float]") -> float:
+    """Return the cosine of two vectors of length 1: 1 is the same direction, 0 is unrelated."""
+    return math.fsum(a * b for a, b in zip(one, other, strict=True))

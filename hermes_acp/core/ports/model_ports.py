@@ -1,0 +1,33 @@
+"""Models and what is known of them."""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from msgspec import Struct
+
+from hermes_acp.core.messages import ModelEvent, ModelRequest
+
+
+class Provider(Protocol):
+    """A vendor's models."""
+
+    name: str
+
+    def stream(self, request: ModelRequest) -> AbstractAsyncContextManager[AsyncIterator[ModelEvent]]:
+        """Open one step: fragments in order, then exactly one ModelReply. Raises ModelError and its kin."""
+        ...
+
+
+class ModelInfo(Struct, frozen=True):
+    """What is known of a model: its window in tokens, and its prices in dollars per million tokens.
+
+    `sees`: it is known to accept pictures.
+    """
+
+    window_tokens: int
+    max_output_tokens: int | None = None
+    input_usd: float | None = None
+    output_usd: float | None = None
+    cached_usd: float | None = None
+    sees: bool = False

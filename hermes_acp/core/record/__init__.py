@@ -1,0 +1,1 @@
+"""Fold a session's events into its state and its history."""

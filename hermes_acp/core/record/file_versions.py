@@ -1,0 +1,23 @@
+"""The content of files, by digest."""
+
+from collections.abc import Iterable, Iterator
+from urllib.parse import unquote, urlsplit
+
+from hermes_acp.core.event_types import FileVersion
+from hermes_acp.core.messages import Part, ResourcePart
+
+DIGEST_BYTES = 16
+
+
+def file_version(path: str, content: bytes) -> FileVersion:
+    """Return the version of a file with this content."""
+    from hashlib import blake2b
+
+    return FileVersion(path, blake2b(content, digest_size=DIGEST_BYTES).hexdigest())
+
+
+def attached_versions(parts: Iterable[Part]) -> Iterator[FileVersion]:
+    """Yield the files whose whole text was attached to a prompt; a part of one names no version."""
+    for part in parts:
+        if isinstance(part, ResourcePart) and part.uri.startswith("file:///"):
+            yield file_version(unquote(urlsplit(part.uri).path), part.text.encode("utf-8", "replace"))

@@ -1,0 +1,115 @@
+"""The calls of a session that have no outcome yet, and the child agents at work for them."""
+
+from collections.abc import Mapping
+
+from hermes_acp.core.events import CallEnded, CallProposed, CallStarted, ChildChanged, Event
+from hermes_acp.core.messages import ToolCall
+from hermes_acp.core.record.child_outcomes import ChildOutcome, describe_interrupted_call, resolve_child_end
+
+NOT_STARTED = (
+    "The process ended before this call was started: nothing happened. Make it again if it is still wanted."
+)
+REPEATABLE = (
+    "The process ended while this call was running, so its outcome is lost. It is safe to make it again."
+)
+IN_DOUBT = (
+    "The process ended while this call was running. It was started and may have had its effect, all or a part of it: "
+    "look at the present state before doing it again."
+)
+
+
+class OpenCalls:
+    """A fold of the events of calls and child agents."""
+
+    def __init__(self) -> None:
+        self._of_model: dict[str, ToolCall] = {}
+        self._step: tuple[str, ...] = ()
+        self._proposed: set[str] = set()
+        self._started: dict[str, CallStarted] = {}
+        self._inner: dict[str, CallProposed] = {}
+        self._children: dict[str, ChildChanged] = {}
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the same calls and children are open."""
+        return isinstance(other, OpenCalls) and vars(self) == vars(other)
+
+    def begin_step(self, calls: tuple[ToolCall, ...]) -> None:
+        """Take the calls of a step of the model."""
+        self._of_model = {call.id: call for call in calls}
+        self._step = tuple(self._of_model)
+
+    def propose(self, event: CallProposed) -> None:
+        """Take a call that was understood and shown."""
+        self._proposed.add(event.call_id)
+        if event.within:
+            self._inner[event.call_id] = event
+
+    def start(self, event: CallStarted) -> None:
+        """Take a call that was started."""
+        self._started[event.call_id] = event
+
+    def change_child(self, event: ChildChanged) -> None:
+        """Take what became of a child agent."""
+        self._children[event.child_id] = event
+
+    def end(self, call_id: str) -> None:
+        """Forget a call that has its outcome, with its children."""
+        self._of_model.pop(call_id, None)
+        self._started.pop(call_id, None)
+        self._inner.pop(call_id, None)
+        for child in self.children_of(call_id):
+            del self._children[child.child_id]
+
+    def ended_behind(self, call_id: str) -> int:
+        """Return how many calls behind this one in its step have their outcome already."""
+        if call_id not in self._step:
+            return 0
+        behind = self._step[self._step.index(call_id) + 1 :]
+        return sum(other not in self._of_model for other in behind)
+
+    def of_model(self) -> tuple[ToolCall, ...]:
+        """List the model's calls that have no outcome yet, in their order."""
+        return tuple(self._of_model.values())
+
+    def is_inner(self, call_id: str) -> bool:
+        """Return whether another call made this one and it has no outcome yet."""
+        return call_id in self._inner
+
+    def was_proposed(self, call_id: str) -> bool:
+        """Return whether a call was shown as understood."""
+        return call_id in self._proposed
+
+    def children(self) -> tuple[str, ...]:
+        """List the IDs of the child agents whose call has no outcome yet."""
+        return tuple(self._children)
+
+    def children_of(self, call_id: str) -> list[ChildChanged]:
+        """List the child agents of an open call, each as it was last recorded."""
+        return [child for child in self._children.values() if child.call_id == call_id]
+
+    def closing_events(self, accounts: Mapping[str, ChildOutcome], lost: str) -> list[Event]:
+        """List the events that close the open calls after their process was killed.
+
+        `accounts` are the outcomes in the children's own records, by child ID. `lost` is said of a child without one.
+        """
+        ends: list[Event] = [
+            resolve_child_end(child, accounts.get(child.child_id), lost)
+            for child in self._children.values()
+            if child.reason is None
+        ]
+        for card in self._inner.values():
+            outcome = self._lost_outcome(card.call_id, accounts)
+            ends.append(CallEnded(card.call_id, card.name, "failed", outcome, within=card.within))
+        for call in self._of_model.values():
+            if call.id not in self._proposed:
+                ends.append(CallProposed(call.id, call.name, call.name, "other"))
+            ends.append(CallEnded(call.id, call.name, "failed", self._lost_outcome(call.id, accounts)))
+        return ends
+
+    def _lost_outcome(self, call_id: str, accounts: Mapping[str, ChildOutcome]) -> str:
+        if children := self.children_of(call_id):
+            return describe_interrupted_call(children, accounts)
+        started = self._started.get(call_id)
+        if started is None:
+            return NOT_STARTED
+        return REPEATABLE if started.is_repeatable else IN_DOUBT

@@ -1,0 +1,122 @@
+"""The passages of a session's record: who said what, at which position.
+
+Positions count from 1. The same events always give the same positions, so a position found by a search is the one
+that a listing of the session shows.
+"""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from hermes_acp.core.event_types import Speaker
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProposed,
+    CommandAnswered,
+    Event,
+    StepEnded,
+    StepFailed,
+    TextSaid,
+    TurnEnded,
+    UserSaid,
+)
+from hermes_acp.core.messages import LinkPart, Part, ResourcePart, TextPart
+
+
+class Passage(Struct, frozen=True, gc=False):
+    """What was said at one position. A tool's passage is the call's title, and after a line feed its outcome."""
+
+    position: int
+    speaker: Speaker
+    text: str
+
+
+class _Card(Struct):
+    position: int
+    title: str
+
+
+class PassageReader:
+    """Folds events into passages."""
+
+    def __init__(self, position: int = 0) -> None:
+        """Start after `position`, where the reader before `was_settled`."""
+        self.position = position
+        self.finished: list[Passage] = []
+        self._words: list[str] = []
+        self._words_position = 0
+        self._cards: dict[str, _Card] = {}
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no passage is incomplete: another reader may continue from here."""
+        return not self._words and not self._cards
+
+    def take(self, event: Event) -> None:
+        """Take one event into account; passages it completes are added to `finished`."""
+        match event:
+            case TextSaid():
+                if not self._words:
+                    self._words_position = self._next()
+                self._words.append(event.text)
+            case UserSaid():
+                self._say("user", words_of(event.parts))
+            case StepEnded() | TurnEnded():
+                self._end_words()
+            case StepFailed():
+                if event.retried:
+                    self._words.clear()
+                self._end_words()
+            case CallProposed():
+                self._cards[event.call_id] = _Card(self._next(), event.title)
+            case CallEnded():
+                card = self._cards.pop(event.call_id, None) or _Card(self._next(), event.name)
+                self.finished.append(Passage(card.position, "tool", f"{card.title}\n{event.text}"))
+            case CommandAnswered():
+                self._say("user", event.prompt)
+                self._say("agent", event.text)
+            case _:
+                pass
+
+    def unfinished(self) -> list[Passage]:
+        """Return the incomplete passage as it is, without completing it."""
+        passages = [Passage(card.position, "tool", card.title) for card in self._cards.values()]
+        if self._words:
+            passages.append(Passage(self._words_position, "agent", "".join(self._words)))
+        return passages
+
+    def _next(self) -> int:
+        self.position += 1
+        return self.position
+
+    def _say(self, speaker: Speaker, text: str) -> None:
+        self.finished.append(Passage(self._next(), speaker, text))
+
+    def _end_words(self) -> None:
+        if self._words:
+            self.finished.append(Passage(self._words_position, "agent", "".join(self._words)))
+            self._words.clear()
+
+
+def passages_of(events: Iterable[Event]) -> list[Passage]:
+    """Return all passages of a record, in their order."""
+    reader = PassageReader()
+    for event in events:
+        reader.take(event)
+    return sorted((*reader.finished, *reader.unfinished()), key=lambda passage: passage.position)
+
+
+def words_of(parts: Iterable[Part]) -> str:
+    """Return a prompt's words, and the names of its attachments."""
+    pieces: list[str] = []
+    for part in parts:
+        match part:
+            case TextPart():
+                pieces.append(part.text)
+            case LinkPart():
+                pieces.append(part.name)
+            case ResourcePart():
+                pieces.append(part.uri)
+            case _:
+                pass
+    return "\n".join(pieces)

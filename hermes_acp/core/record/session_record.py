@@ -1,0 +1,286 @@
+"""Fold a session's events into its state: history, mode, title, grants, the frozen prompt.
+
+Live and after a restart the same fold runs over the same events, so both agree by construction. A call has exactly
+one outcome, and outcomes follow the step that made the calls. Of a turn that failed before the model said anything
+only the prompt remains (`core.record.unanswered_prompts`).
+"""
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import structs
+
+from hermes_acp.core.event_types import Grant, Mode, Options
+from hermes_acp.core.events import (
+    ArchiveChanged,
+    CallEnded,
+    CallProposed,
+    CallStarted,
+    ChildChanged,
+    CompactionFailed,
+    CompactionStarted,
+    Event,
+    HistoryCompacted,
+    InstructionsGiven,
+    ModeChanged,
+    NoteAdded,
+    OptionsChanged,
+    PermissionAnswered,
+    PromptFrozen,
+    RootsChanged,
+    SessionOpened,
+    StepEnded,
+    StepFailed,
+    TextSaid,
+    TitleChanged,
+    TurnEnded,
+    TurnStarted,
+    UsageChanged,
+    UserSaid,
+)
+from hermes_acp.core.flow_labels import Exposure, SourcesRead
+from hermes_acp.core.messages import (
+    AssistantMessage,
+    Message,
+    TextPart,
+    ToolMessage,
+    Usage,
+    UserMessage,
+)
+from hermes_acp.core.record.child_outcomes import ChildOutcome
+from hermes_acp.core.record.compacted_history import apply_compaction, shifted_position
+from hermes_acp.core.record.edit_reviews import REVIEWED, Reviews
+from hermes_acp.core.record.file_versions import attached_versions
+from hermes_acp.core.record.open_calls import OpenCalls
+from hermes_acp.core.record.unanswered_prompts import with_outcome_note
+
+INTERRUPTED = "[The turn was interrupted here.]"
+CUT_OFF = "interrupted"
+"""The error code of a turn whose process ended."""
+LOST = "The agent's process ended during this turn; everything up to that point is kept."
+UNFINISHED = "The agent's process ended while the conversation was being shortened; it is as it was."
+
+
+class Record:
+    """The state of one session by its events so far."""
+
+    def __init__(self) -> None:
+        self.session_id = ""
+        self.cwd = ""
+        self.parent_id = ""
+        self.created_at = 0.0
+        self.roots: tuple[str, ...] = ()
+        self.mode: Mode = "ask"
+        self.mode_told: Mode = "ask"
+        self.options = Options()
+        self.title = ""
+        self.is_archived = False
+        self.instructions: InstructionsGiven | None = None
+        self.layers: tuple[str, ...] = ()
+        self.frozen_at = 0.0
+        """When the building of the prompt started; 0.0 where that was not recorded."""
+        self.context_answers: dict[str, bool] = {}
+        """Whether context files that appeared or changed may be used, by the SHA-256 of their content."""
+        self.grants: tuple[Grant, ...] = ()
+        self.messages: list[Message] = []
+        self.open_turn = ""
+        self.usage = UsageChanged(used_tokens=0, window_tokens=0)
+        self.measured_at = 0
+        """How many messages `usage` counts; later ones were not measured yet."""
+        self.open_compaction = ""
+        self.used_at: dict[str, Usage] = {}
+        self.seen: dict[str, str] = {}
+        """The file contents that the model knows: digests by path."""
+        self.reviews = Reviews()
+        self.exposure = Exposure()
+        self._informed: dict[str, tuple[Grant, ...]] = {}
+        self.calls = OpenCalls()
+        self.last_end: TurnEnded | None = None
+        self._unanswered: list[UserMessage] = []
+        self._words: list[str] = []
+        self._turn_began_at = 0
+        self._was_answered = False
+        self._mode_told_before: Mode = "ask"
+
+    def apply(self, event: Event) -> None:
+        """Take one event into account."""
+        if isinstance(event, REVIEWED):
+            self.reviews.apply(event)
+        match event:
+            case TextSaid():
+                self._words.append(event.text)
+            case UserSaid():
+                self.messages.append(UserMessage(event.parts))
+                for version in attached_versions(event.parts):
+                    self.seen.setdefault(version.path, version.digest)
+            case NoteAdded():
+                self.messages.append(UserMessage((TextPart(event.text),), "program"))
+                self.mode_told = event.mode or self.mode_told
+            case StepEnded() | StepFailed():
+                self._close_step(event)
+            case CallProposed():
+                self.calls.propose(event)
+            case CallStarted():
+                self.calls.start(event)
+            case CallEnded():
+                self._end_call(event)
+            case TurnStarted():
+                self._open_turn(event)
+            case TurnEnded():
+                self._close_turn(event)
+            case PermissionAnswered():
+                fresh = {(grant.kind, grant.subject) for grant in event.grants}
+                kept = tuple(grant for grant in self.grants if (grant.kind, grant.subject) not in fresh)
+                self.grants = kept + event.grants
+                self._informed[event.call_id] = event.grants
+                if event.answer not in ("cancelled", "unavailable"):
+                    is_used = event.answer.startswith("allow")
+                    self.context_answers.update(dict.fromkeys(event.contents, is_used))
+            case SessionOpened():
+                self.session_id, self.cwd, self.roots = event.session_id, event.cwd, event.roots
+                self.created_at, self.parent_id = event.created_at, event.parent_id
+            case ModeChanged():
+                self.mode = event.mode
+            case OptionsChanged():
+                self.options = event.options
+            case UsageChanged():
+                self.usage, self.measured_at = event, len(self.messages)
+            case CompactionStarted() | HistoryCompacted() | CompactionFailed():
+                self._compact(event)
+            case _:
+                self._note(event)
+
+    def _note(self, event: Event) -> None:
+        """Apply an event about the session as a whole."""
+        match event:
+            case TitleChanged():
+                self.title = event.title
+            case ArchiveChanged():
+                self.is_archived = event.is_archived
+            case RootsChanged():
+                self.roots = tuple(dict.fromkeys((self.cwd, *event.more_roots)))
+            case InstructionsGiven():
+                self.instructions = event
+            case PromptFrozen():
+                self.layers, self.frozen_at = event.layers, event.began_at
+            case SourcesRead():
+                self._read(event)
+            case ChildChanged():
+                self.calls.change_child(event)
+                if event.cost_usd:
+                    cost_usd = (self.usage.cost_usd or 0.0) + event.cost_usd
+                    self.usage = structs.replace(self.usage, cost_usd=cost_usd)
+            case _:
+                pass
+
+    def _read(self, event: SourcesRead) -> None:
+        """Add sources; earlier answers count no longer, except the answer to the very call that reads them."""
+        if self.exposure.missing(event.sources):
+            self.exposure = self.exposure.including(event.sources)
+            kept = self._informed.get(event.call_id)
+            self._informed = {event.call_id: kept} if kept else {}
+
+    @property
+    def informed_grants(self) -> tuple[Grant, ...]:
+        """The standing answers given since the latest source was read."""
+        return tuple(grant for grants in self._informed.values() for grant in grants)
+
+    def _compact(self, event: CompactionStarted | HistoryCompacted | CompactionFailed) -> None:
+        """Follow a compaction: only its end changes the history, however it started."""
+        self.open_compaction = event.compaction_id if isinstance(event, CompactionStarted) else ""
+        if isinstance(event, HistoryCompacted):
+            self.messages = apply_compaction(self.messages, event)
+            self._turn_began_at = shifted_position(self._turn_began_at, event)
+            self.usage = structs.replace(self.usage, used_tokens=event.tokens_after)
+            self.measured_at = len(self.messages)
+            self._count(event.provider, event.usage)
+
+    def _count(self, provider: str, usage: Usage) -> None:
+        if provider:
+            self.used_at[provider] = self.used_at.get(provider, Usage()) + usage
+
+    def _end_call(self, event: CallEnded) -> None:
+        """Insert a call's outcome in its place: calls of a step end in any order, the history keeps theirs."""
+        self.calls.end(event.call_id)
+        self.seen.update({version.path: version.digest for version in event.seen})
+        if event.within:
+            return
+        failed = event.status != "completed"
+        text = f"{event.text} {event.advice}" if event.advice else event.text
+        outcome = ToolMessage(event.call_id, event.name, text, is_error=failed, parts=event.parts)
+        self.messages.insert(len(self.messages) - self.calls.ended_behind(event.call_id), outcome)
+
+    def _say(self, message: AssistantMessage) -> None:
+        self.messages.append(message)
+        self._was_answered = True
+
+    def _close_step(self, event: StepEnded | StepFailed) -> None:
+        text = "".join(self._words)
+        self._words.clear()
+        if isinstance(event, StepEnded):
+            self._count(event.provider, event.usage)
+            self._say(AssistantMessage(text, event.thoughts, event.tool_calls))
+            self.calls.begin_step(event.tool_calls)
+        elif text and not event.retried:
+            self._say(AssistantMessage(f"{text}\n{INTERRUPTED}"))
+
+    def _open_turn(self, event: TurnStarted) -> None:
+        self.open_turn = event.turn_id
+        self._turn_began_at = len(self.messages)
+        self._was_answered = False
+        self._mode_told_before = self.mode_told
+        if self._unanswered:
+            self.messages += (
+                self._unanswered if event.goes_on else with_outcome_note(self._unanswered, self.last_end)
+            )
+        self._unanswered = []
+
+    def _close_turn(self, event: TurnEnded) -> None:
+        self.open_turn = ""
+        self.last_end = event
+        if self._words:
+            self._close_step(StepFailed(event.turn_id, event.reason, retried=False))
+        self.reviews.end_turn(was_answered=self._was_answered)
+        if not self._was_answered:
+            said = self.messages[self._turn_began_at :]
+            del self.messages[self._turn_began_at :]
+            self.measured_at = min(self.measured_at, len(self.messages))
+            self._unanswered = [
+                each for each in said if isinstance(each, UserMessage) and each.origin == "user"
+            ]
+            self.mode_told = self._mode_told_before
+
+    def opening(self) -> SessionOpened:
+        """Return the event the session began with."""
+        return SessionOpened(self.session_id, self.cwd, self.roots, self.created_at, self.parent_id)
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether the last turn stopped before it was done, so that it can be resumed."""
+        has_begun = bool(self.messages or self._unanswered)
+        return bool(has_begun and self.last_end and self.last_end.reason != "done" and not self.open_turn)
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether the process ended before the last prompt got a word of an answer."""
+        return bool(self._unanswered and self.last_end and self.last_end.error_code == CUT_OFF)
+
+    def closing_events(self, accounts: Mapping[str, ChildOutcome] | None = None) -> list[Event]:
+        """List the events that close what a killed process left open; apply and record them in order.
+
+        `accounts` are the outcomes in the records of child agents, by their IDs.
+        """
+        ends: list[Event] = []
+        if self.open_compaction:
+            ends.append(CompactionFailed(self.open_compaction, "cancelled", UNFINISHED))
+        ends += self.calls.closing_events(accounts or {}, LOST)
+        if self.open_turn:
+            ends.append(TurnEnded(self.open_turn, "cancelled", LOST, CUT_OFF))
+        return ends
+
+
+def fold_events(events: Iterable[Event]) -> Record:
+    """Return the state that a session's events amount to."""
+    record = Record()
+    for event in events:
+        record.apply(event)
+    return record

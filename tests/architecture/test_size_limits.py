@@ -1,0 +1,119 @@
+"""Limits on the size of a struct, a class and a folder.
+
+What is over its limit today is listed with its size. The lists may only shrink: nothing may grow, and an entry that
+is no longer needed has to go.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+from tests.architecture.sources import GENERATED, name_of, nodes_of, python_files
+
+MAX_FIELDS: Final = 12
+MAX_METHODS: Final = 20
+MAX_MODULES: Final = 20
+STRUCTS: Final = frozenset({"Struct", "NamedTuple", "TypedDict", "BaseModel", "Section"})
+STORED_EVENTS: Final = {
+    # One line of the record; its fields are the stored format, which older records have too.
+    "hermes_acp/core/events.py: CallEnded": 13,
+}
+LARGE_STRUCTS: Final = {
+    "hermes_acp/config/provider_presets.py: Preset": 15,
+    "hermes_acp/config/settings.py: ProviderSettings": 13,
+    "hermes_acp/config/settings.py: Settings": 31,
+    "hermes_acp/policy/shell/command_step.py: Step": 16,
+    "hermes_acp/policy/shell/program_tables.py: ProgramSpec": 32,
+    "hermes_acp/policy/shell/program_tables.py: ProgramTables": 14,
+    "hermes_acp/sessions/session.py: SessionServices": 17,
+}
+LARGE_CLASSES: Final = {
+    "hermes_acp/frontends/chat/narrator.py: Narrator": 22,
+    "hermes_acp/mcp/server_connection.py: ServerConnection": 29,
+    "hermes_acp/sessions/session.py: Session": 24,
+    "hermes_acp/storage/checkpoints/shadow_repository.py: Shadow": 22,
+    "hermes_acp/web/browser/browser_driver.py: Driver": 23,
+    "hermes_acp/workspaces/sandbox/command_sandbox.py: Sandbox": 29,
+    "protocol/hermes_protocol/connection.py: Connection": 23,
+}
+PLUGIN_FOLDERS: Final = frozenset(
+    {
+        "hermes_acp/frontends/acp/own_methods",
+        "hermes_acp/frontends/acp/v1/methods",
+        "hermes_acp/frontends/acp/v2/methods",
+        "hermes_acp/frontends/chat/commands",
+        "hermes_acp/tools/builtin",
+    }
+)
+"""Folders with one file a plugin: they grow with what the product can do."""
+LARGE_FOLDERS: Final = {
+    "hermes_acp/app": 26,
+    "hermes_acp/config": 22,
+    "hermes_acp/frontends/acp": 26,
+    "hermes_acp/frontends/chat": 26,
+    "hermes_acp/frontends/cli": 26,
+    "hermes_acp/frontends/lsp": 24,
+    "hermes_acp/mcp": 21,
+    "hermes_acp/models": 24,
+    "hermes_acp/policy/shell": 26,
+    "hermes_acp/tools": 24,
+    "hermes_acp/workspaces/sandbox": 23,
+}
+SOURCES = tuple(
+    path
+    for path in python_files("hermes_acp", "scanner", "protocol", "editor-clients")
+    if name_of(path) not in GENERATED
+)
+
+
+def classes() -> list[tuple[str, ast.ClassDef]]:
+    return [
+        (f"{name_of(path)}: {node.name}", node)
+        for path in SOURCES
+        for node in nodes_of(path)
+        if isinstance(node, ast.ClassDef)
+    ]
+
+
+def is_struct(node: ast.ClassDef) -> bool:
+    bases = {ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in node.bases}
+    decorators = {ast.unparse(each).partition("(")[0].rpartition(".")[2] for each in node.decorator_list}
+    return bool(bases & STRUCTS) or "dataclass" in decorators
+
+
+def number_of_fields(node: ast.ClassDef) -> int:
+    annotations = [ast.unparse(item.annotation) for item in node.body if isinstance(item, ast.AnnAssign)]
+    return sum("ClassVar" not in annotation for annotation in annotations)
+
+
+def number_of_methods(node: ast.ClassDef) -> int:
+    return sum(isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) for item in node.body)
+
+
+def grown(sizes: Mapping[str, int], limit: int, exceptions: Mapping[str, int]) -> dict[str, int]:
+    return {name: size for name, size in sizes.items() if size > exceptions.get(name, limit)}
+
+
+def outdated(sizes: Mapping[str, int], limit: int, exceptions: Mapping[str, int]) -> list[str]:
+    return [name for name in exceptions if sizes.get(name, 0) <= limit]
+
+
+def test_structs_have_few_fields() -> None:
+    sizes = {name: number_of_fields(node) for name, node in classes() if is_struct(node)}
+    exceptions = STORED_EVENTS | LARGE_STRUCTS
+    assert grown(sizes, MAX_FIELDS, exceptions) == {}
+    assert outdated(sizes, MAX_FIELDS, exceptions) == []
+
+
+def test_classes_have_few_methods() -> None:
+    sizes = {name: number_of_methods(node) for name, node in classes()}
+    assert grown(sizes, MAX_METHODS, LARGE_CLASSES) == {}
+    assert outdated(sizes, MAX_METHODS, LARGE_CLASSES) == []
+
+
+def test_folders_have_few_modules() -> None:
+    folders = Counter(name_of(path.parent) for path in SOURCES if path.name != "__init__.py")
+    sizes = {name: size for name, size in folders.items() if name not in PLUGIN_FOLDERS}
+    assert grown(sizes, MAX_MODULES, LARGE_FOLDERS) == {}
+    assert outdated(sizes, MAX_MODULES, LARGE_FOLDERS) == []
