@@ -18,7 +18,6 @@ from hermes_acp.app.configuration import Configuration
 from hermes_acp.app.context_approvals import ContextApprovals
 from hermes_acp.app.custom_tool_manager import CustomToolManager
 from hermes_acp.app.mcp_server_manager import McpServerManager
-from hermes_acp.app.memory_notes import PendingNoteNotices
 from hermes_acp.app.oauth_coordinator import OAuthCoordinator
 from hermes_acp.app.recall_service import RecallService
 from hermes_acp.app.sandbox_setup import closure_lookup
@@ -32,6 +31,7 @@ from hermes_acp.core.errors import HermesError
 from hermes_acp.core.ports import Clock, Editor, Gate, Ids, Workspace
 from hermes_acp.core.tool_ports import Recall
 from hermes_acp.core.trust_types import TrustItem
+from hermes_acp.memory.memory_notes import PendingNoteNotices
 from hermes_acp.sessions.child_sessions import ChildSessions
 from hermes_acp.sessions.session import Session, SessionServices
 from hermes_acp.sessions.session_admin import SessionAdmin
@@ -41,10 +41,10 @@ from hermes_acp.telemetry.bug_log import BugLog
 from hermes_acp.world import RandomIds, SystemClock, enable_garbage_collection
 
 if TYPE_CHECKING:
-    from hermes_acp.app.model_connections import Connect
     from hermes_acp.config.settings import Settings
     from hermes_acp.config.workspace_settings import WorkspaceSettings
-    from hermes_acp.tools.own.tool_folders import ToolFile
+    from hermes_acp.models.model_connections import Connect
+    from hermes_acp.tools.custom.tool_folders import ToolFile
     from hermes_acp.workspaces.draft_workspace import Drafts
 
 

@@ -15,7 +15,6 @@ from msgspec import Struct
 from hermes_acp.app.checkpoint_service import CheckpointService
 from hermes_acp.app.configuration import Configuration
 from hermes_acp.app.context_approvals import ContextApprovals
-from hermes_acp.app.memory_notes import settle_pending
 from hermes_acp.app.oauth_coordinator import HINT as MCP_HINT
 from hermes_acp.app.oauth_coordinator import OAuthCoordinator
 from hermes_acp.app.recall_service import RecallService
@@ -23,6 +22,7 @@ from hermes_acp.app.skill_learning import SkillLearning
 from hermes_acp.app.skill_service import SkillService
 from hermes_acp.app.workspace_trust import WorkspaceTrust
 from hermes_acp.core.record import Record
+from hermes_acp.memory.memory_notes import settle_pending
 from hermes_acp.sessions.session_commands import SlashCommand, SlashCommands, TurnCommand
 from hermes_acp.sessions.turn_undo import HINT, NOTHING
 

@@ -23,9 +23,9 @@ from hermes_acp.world import enable_garbage_collection
 if TYPE_CHECKING:
     from hermes_acp.agent.delegation import ChildLimits
     from hermes_acp.agent.turn import TurnDependencies, TurnLimits
-    from hermes_acp.app.model_connections import Connect, ModelConnections
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
+    from hermes_acp.models.model_connections import Connect, ModelConnections
 
 NO_MODEL_CONFIGURED = "No model is set up."
 SETUP_HINT = (
@@ -149,7 +149,7 @@ class Configuration:
             raise AuthRequired("You are signed out.", hint="Authenticate to use the configured model again.")
 
     async def _build(self, found: "LoadedConfiguration | None") -> "TurnDependencies":
-        from hermes_acp.app.model_connections import ModelConnections
+        from hermes_acp.models.model_connections import ModelConnections
 
         if found is None or found.changes != self._changes:
             found = await self._find()
@@ -163,7 +163,7 @@ class Configuration:
         return await anyio.to_thread.run_sync(self._turn_factory.make, found.settings, ways, news)
 
     async def _find(self) -> "LoadedConfiguration":
-        from hermes_acp.app.model_connections import with_usual_model
+        from hermes_acp.models.model_connections import with_usual_model
 
         changes = self._changes
         settings, choice = await anyio.to_thread.run_sync(self.access.read)

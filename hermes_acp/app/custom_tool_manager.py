@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.custom_tools import ToolScope
     from hermes_acp.sessions.session import Session
-    from hermes_acp.tools.own.tool_editor import ToolEditor
-    from hermes_acp.tools.own.tool_failures import ToolFailureLog
-    from hermes_acp.tools.own.tool_folders import ToolFile, ToolFolders
-    from hermes_acp.tools.own.tool_sandbox import ToolSandboxes
+    from hermes_acp.tools.custom.tool_editor import ToolEditor
+    from hermes_acp.tools.custom.tool_failures import ToolFailureLog
+    from hermes_acp.tools.custom.tool_folders import ToolFile, ToolFolders
+    from hermes_acp.tools.custom.tool_sandbox import ToolSandboxes
 
 TOOL_DISABLED = (
     "The tool {name} broke {count} times in a row and is put aside; "
@@ -58,21 +58,21 @@ class CustomToolManager:
     @cached_property
     def tool_folders(self) -> "ToolFolders":
         """The folders that tools lie in."""
-        from hermes_acp.tools.own.tool_folders import ToolFolders
+        from hermes_acp.tools.custom.tool_folders import ToolFolders
 
         return ToolFolders(self._environment.home)
 
     @cached_property
     def tool_failures(self) -> "ToolFailureLog":
         """What broke, and how often."""
-        from hermes_acp.tools.own.tool_failures import ToolFailureLog
+        from hermes_acp.tools.custom.tool_failures import ToolFailureLog
 
         return ToolFailureLog(self._environment.home)
 
     @cached_property
     def workshop(self) -> "ToolEditor":
         """Where tools are written."""
-        from hermes_acp.tools.own.tool_editor import ToolEditor
+        from hermes_acp.tools.custom.tool_editor import ToolEditor
 
         home, now = self._environment.home, self._clock.now
         return ToolEditor(home, self.tool_folders, self.tool_failures, now, self._trust)
@@ -80,7 +80,7 @@ class CustomToolManager:
     @cached_property
     def _cells(self) -> "ToolSandboxes":
         from hermes_acp.app.sandbox_setup import sandbox_bounds
-        from hermes_acp.tools.own.tool_sandbox import ToolSandboxes
+        from hermes_acp.tools.custom.tool_sandbox import ToolSandboxes
         from hermes_acp.web.web_addresses import is_public
         from hermes_acp.workspaces.command_environment import command_environment
 
@@ -135,7 +135,7 @@ class CustomToolManager:
         if not files and session.sources.written is None:
             return
         await self._introduce(session, gate, files)
-        from hermes_acp.tools.own.custom_tool_source import CustomToolSource
+        from hermes_acp.tools.custom.custom_tool_source import CustomToolSource
 
         source = session.sources.written
         if not isinstance(source, CustomToolSource):
@@ -177,8 +177,8 @@ class CustomToolManager:
     ) -> tuple[Mapping[str, Tool], Sequence[str]]:
         """Return the tools that may be used, and what the user should know of the others. Blocks."""
         from hermes_acp.app.external_tools import InjectionScanner
-        from hermes_acp.tools.own.custom_tool import CustomTool
-        from hermes_acp.tools.own.tool_sandbox import SessionFolders
+        from hermes_acp.tools.custom.custom_tool import CustomTool
+        from hermes_acp.tools.custom.tool_sandbox import SessionFolders
 
         session_folders = SessionFolders(os.path.realpath(cwd), roots)
         tools: dict[str, Tool] = {}

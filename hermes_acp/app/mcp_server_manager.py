@@ -14,11 +14,11 @@ from hermes_acp.sessions.session import Session
 from hermes_acp.sessions.tool_sources import ToolSourceRunner
 
 if TYPE_CHECKING:
-    from hermes_acp.app.mcp_process_registry import ServerProcessRegistry
     from hermes_acp.config.settings import McpServerSettings, Settings
     from hermes_acp.config.workspace_settings import ServerEntry
     from hermes_acp.mcp.server_definitions import ServerContext, ServerSpec
     from hermes_acp.mcp.server_pool import McpServerPool
+    from hermes_acp.workspaces.processes.server_processes import ServerProcessRegistry
 
 
 class McpServerManager:
@@ -160,7 +160,7 @@ class McpServerManager:
 
     def _custody(self) -> "ServerProcessRegistry":
         if self._care is None:
-            from hermes_acp.app.mcp_process_registry import ServerProcessRegistry
+            from hermes_acp.workspaces.processes.server_processes import ServerProcessRegistry
 
             self._care = ServerProcessRegistry()
         return self._care

@@ -17,8 +17,8 @@ from hermes_acp.sessions.session import Session
 
 if TYPE_CHECKING:
     from hermes_acp.agent.turn import Turn
-    from hermes_acp.mcp.server_login import ServerLogin
     from hermes_acp.mcp.server_pool import McpServerPool, ServerState
+    from hermes_acp.mcp.sign_in.server_login import ServerLogin
 
 CONNECT_WAIT_S: Final = 2.0
 HINT: Final = "login, logout or reconnect, and a server's name"
@@ -82,7 +82,7 @@ class OAuthCoordinator:
 
     async def _lead(self, servers: "McpServerPool", server_login: "ServerLogin", gate: Gate) -> str:
         """Lead a user to the page where they sign in; say what came of it, or what is left to them."""
-        from hermes_acp.mcp.server_login import sign_in_question
+        from hermes_acp.mcp.sign_in.server_login import sign_in_question
 
         flow = server_login.flow()
         self._mcp_manager.start(flow.run)

@@ -13,13 +13,13 @@ from msgspec import Struct
 
 from hermes_acp.agent.system_prompt import prompt_layers
 from hermes_acp.agent.turn import SystemPrompt
-from hermes_acp.app.memory_notes import notes_layer
 from hermes_acp.context.context_files import ContextFiles, collect_context
 from hermes_acp.context.context_notices import context_notices
 from hermes_acp.context.context_search import SearchScope
 from hermes_acp.core.denied_paths import DeniedPath
 from hermes_acp.core.flow_labels import NOTES, Source
 from hermes_acp.core.messages import ToolSchema
+from hermes_acp.memory.memory_notes import notes_layer
 from hermes_acp.memory.memory_snapshot import MemorySnapshot
 from hermes_acp.storage.allowed_texts import read_allowed
 

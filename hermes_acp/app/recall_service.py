@@ -68,7 +68,7 @@ class RecallService:
         made_of = (settings.recall, choice if settings.recall.embeddings == "provider" else None)
         if made_of == self._made_of:
             return
-        from hermes_acp.app.embedding_models import embedder_of
+        from hermes_acp.models.embedding_models import embedder_of
 
         self._made_of = made_of
         self._meaning = None

@@ -37,7 +37,7 @@ def closure_lookup(
     """Choose whose rules shut files; `settings` gives them once they are known."""
 
     def denied_paths(place: str, tools: Sequence[str], folder: str = "") -> tuple[DeniedPath, ...]:
-        from hermes_acp.app.policy_factory import build_policy
+        from hermes_acp.policy.policy_factory import build_policy
 
         known = settings()
         return build_policy(environment, known.rules if known else (), policy_store).denied_paths(

@@ -15,7 +15,7 @@ from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.ports import StartTask, ToolSource, Workspace
 from hermes_acp.core.record import Record
 from hermes_acp.core.trust_types import Trust, TrustItem
-from hermes_acp.sessions.deferred_source import DeferredToolSource
+from hermes_acp.skills.deferred_source import DeferredToolSource
 
 if TYPE_CHECKING:
     from hermes_acp.app.backend_selector import BackendSelector

@@ -14,7 +14,6 @@ from hermes_acp.app.context_approvals import ContextApprovals
 from hermes_acp.app.external_memory_service import ExternalMemoryService
 from hermes_acp.app.external_tools import ExternalTools
 from hermes_acp.app.mcp_server_manager import McpServerManager
-from hermes_acp.app.memory_notes import notes_ports
 from hermes_acp.app.recall_service import RecallService
 from hermes_acp.app.skill_learning import SkillLearning
 from hermes_acp.app.skill_service import SkillService
@@ -22,14 +21,15 @@ from hermes_acp.config.environment import Environment
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.core.ports import Clock, Workspace
 from hermes_acp.core.trust_types import WorkspacePolicyStore
+from hermes_acp.memory.memory_notes import notes_ports
 
 if TYPE_CHECKING:
     from hermes_acp.agent.turn import SystemPrompt, TurnDependencies, TurnStages
-    from hermes_acp.app.model_connections import ModelConnections
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.messages import ToolSchema
     from hermes_acp.core.record import Record
+    from hermes_acp.models.model_connections import ModelConnections
     from hermes_acp.policy.policy_engine import Policy
     from hermes_acp.telemetry.redaction import Redactor
 
@@ -93,9 +93,9 @@ class TurnDependenciesFactory:
         from hermes_acp.app.context_file_monitor import ContextFileMonitor
         from hermes_acp.app.external_memory_service import memory_key
         from hermes_acp.app.external_tools import search_key
-        from hermes_acp.app.policy_factory import build_policy
         from hermes_acp.app.turn_stages import outcome_scan_stages, turn_stages
         from hermes_acp.config.settings import load_variables
+        from hermes_acp.policy.policy_factory import build_policy
         from hermes_acp.telemetry.structured_log import StructuredLog
         from hermes_acp.tools.toolbox import Toolbox
 
@@ -163,9 +163,9 @@ class TurnDependenciesFactory:
         news: str,
     ) -> "Brief":
         from hermes_acp.app.context_file_monitor import consent_for
-        from hermes_acp.app.home_permissions import home_permissions_warning
         from hermes_acp.app.prompt_builder import PromptSources, build_remote_prompt, build_session_prompt
         from hermes_acp.app.sandbox_setup import sandbox_remark
+        from hermes_acp.storage.home_permissions import home_permissions_warning
 
         sources = PromptSources(
             tools=tools,

@@ -14,8 +14,8 @@ from hermes_acp.core.errors import OutsideRoots, WorkspaceError
 from hermes_acp.core.port_types import Command, OutputSnapshot
 from hermes_acp.core.ports import LiveProcess, Workspace
 from hermes_acp.workspaces.backends.local import BACKEND
-from hermes_acp.workspaces.background_processes import MAX_RUNNING
-from hermes_acp.workspaces.process_tree import list_processes
+from hermes_acp.workspaces.processes.background_processes import MAX_RUNNING
+from hermes_acp.workspaces.processes.process_tree import list_processes
 
 pytestmark = pytest.mark.anyio
 

@@ -17,10 +17,10 @@ from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.messages import ToolMessage
 from hermes_acp.core.policy_rules import Rule
 from hermes_acp.policy.rule_set import RuleSet
-from hermes_acp.tools.own.tool_checker import check_tool_source
-from hermes_acp.tools.own.tool_failures import MAX_CONSECUTIVE_FAILURES
-from hermes_acp.tools.own.tool_sandbox import SessionFolders, ToolRunResult, ToolSandboxes
-from hermes_acp.workspaces.process_tree import list_processes
+from hermes_acp.tools.custom.tool_checker import check_tool_source
+from hermes_acp.tools.custom.tool_failures import MAX_CONSECUTIVE_FAILURES
+from hermes_acp.tools.custom.tool_sandbox import SessionFolders, ToolRunResult, ToolSandboxes
+from hermes_acp.workspaces.processes.process_tree import list_processes
 from hermes_acp.workspaces.sandbox.sandbox_detection import (
     DetectedSandbox,
     SandboxMechanism,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.app.home_permissions import home_permissions_warning
 from hermes_acp.config.environment import environment_of
+from hermes_acp.storage.home_permissions import home_permissions_warning
 
 
 @pytest.mark.parametrize(

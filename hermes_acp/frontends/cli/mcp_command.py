@@ -74,11 +74,11 @@ async def _log_in(environment: Environment, name: str, is_quiet: bool) -> int:
 
     from hermes_acp.mcp.server_definitions import Challenge, SignInFailed
     from hermes_acp.mcp.server_transports import load
-    from hermes_acp.mcp.token_store import TokenFile
+    from hermes_acp.mcp.sign_in.token_store import TokenFile
 
     spec = _spec_of(environment, name)
     await to_thread.run_sync(load)
-    from hermes_acp.mcp.oauth_flow import sign_in
+    from hermes_acp.mcp.sign_in.oauth_flow import sign_in
 
     async def show(link: str) -> None:
         print(f"Open this page in a browser on this machine and agree there:\n{escaped(link)}", flush=True)
@@ -96,7 +96,7 @@ async def _log_in(environment: Environment, name: str, is_quiet: bool) -> int:
 
 
 async def _log_out(environment: Environment, name: str) -> int:
-    from hermes_acp.mcp.token_store import TokenFile
+    from hermes_acp.mcp.sign_in.token_store import TokenFile
 
     spec = _spec_of(environment, name)
     file = TokenFile(environment.home / "mcp-tokens", spec.url)

@@ -14,7 +14,7 @@ from hermes_acp.frontends.cli.cli_output import bold, escaped, local_time, print
 
 if TYPE_CHECKING:
     from hermes_acp.app.custom_tool_manager import CustomToolManager
-    from hermes_acp.tools.own.tool_folders import ToolFile
+    from hermes_acp.tools.custom.tool_folders import ToolFile
 
 Standing = Literal["faulty", "not_trusted", "put_aside", "ready"]
 NOTHING = "There are no own tools: none in {home}, none in {place}."
@@ -139,7 +139,7 @@ def _standing(custom_tools: "CustomToolManager", file: "ToolFile", cwd: str) -> 
 
 
 def _check(path: Path) -> int:
-    from hermes_acp.tools.own.tool_folders import read_tool_file
+    from hermes_acp.tools.custom.tool_folders import read_tool_file
 
     try:
         file = read_tool_file(path)

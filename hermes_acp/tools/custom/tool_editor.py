@@ -22,11 +22,11 @@ from hermes_acp.storage.version_history import (
     read_tree,
     tree_digest,
 )
-from hermes_acp.tools.own.tool_checker import NAME, SHAPE, check_tool_source
-from hermes_acp.tools.own.tool_declaration import ToolDeclaration
-from hermes_acp.tools.own.tool_failures import ToolFailureLog
-from hermes_acp.tools.own.tool_folders import ToolFile, ToolFolders, builtin_names
-from hermes_acp.tools.own.tool_versions import ToolVersion, version_to_return_to, versions_of
+from hermes_acp.tools.custom.tool_checker import NAME, SHAPE, check_tool_source
+from hermes_acp.tools.custom.tool_declaration import ToolDeclaration
+from hermes_acp.tools.custom.tool_failures import ToolFailureLog
+from hermes_acp.tools.custom.tool_folders import ToolFile, ToolFolders, builtin_names
+from hermes_acp.tools.custom.tool_versions import ToolVersion, version_to_return_to, versions_of
 
 Approved = Callable[[ToolFile, str], None]
 """Told of a file whose very content was just approved, and the folder its session works in."""

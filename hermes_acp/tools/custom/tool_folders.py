@@ -18,8 +18,8 @@ from hermes_acp.core.custom_tools import ToolScope
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.core.ports import Tool
 from hermes_acp.core.trust_types import TrustItem
-from hermes_acp.tools.own.tool_checker import MAX_BYTES, check_tool_source
-from hermes_acp.tools.own.tool_declaration import CheckedToolFile, ToolDeclaration, ToolFileError
+from hermes_acp.tools.custom.tool_checker import MAX_BYTES, check_tool_source
+from hermes_acp.tools.custom.tool_declaration import CheckedToolFile, ToolDeclaration, ToolFileError
 
 WORKSPACE_FOLDER: Final = ".hermes/tools"
 MAX_TOOLS: Final = 100

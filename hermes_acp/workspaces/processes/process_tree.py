@@ -26,9 +26,9 @@ from anyio.to_thread import run_sync
 from msgspec import Struct
 
 from hermes_acp.telemetry.process_privacy import hide_memory
-from hermes_acp.workspaces.orphan_reaper import OrphanReaper
-from hermes_acp.workspaces.process_spawn import MARK, Process, ShellCommand, exit_of, start
-from hermes_acp.workspaces.rlimit_tags import has_tag, tag_of
+from hermes_acp.workspaces.processes.orphan_reaper import OrphanReaper
+from hermes_acp.workspaces.processes.process_spawn import MARK, Process, ShellCommand, exit_of, start
+from hermes_acp.workspaces.processes.rlimit_tags import has_tag, tag_of
 
 TERM_GRACE_S = 0.5
 KILL_TIMEOUT_S = 5.0

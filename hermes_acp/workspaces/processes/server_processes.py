@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from anyio import CapacityLimiter
 
-from hermes_acp.workspaces.process_spawn import MARK
-from hermes_acp.workspaces.process_tree import ProcessRegistry, ProcessTree, terminate_tree
-from hermes_acp.workspaces.rlimit_tags import tag_of, tagged_argv
+from hermes_acp.workspaces.processes.process_spawn import MARK
+from hermes_acp.workspaces.processes.process_tree import ProcessRegistry, ProcessTree, terminate_tree
+from hermes_acp.workspaces.processes.rlimit_tags import tag_of, tagged_argv
 
 
 class ServerProcessRegistry:

@@ -14,20 +14,20 @@ from collections.abc import Callable, Collection
 from types import MappingProxyType
 from typing import Any, Final, cast
 
-from hermes_acp.tools.own.signature_schemas import (
+from hermes_acp.tools.custom.signature_schemas import (
     UnsupportedAnnotation,
     faults_in_shape,
     literal,
     parameters_of,
     schema_from,
 )
-from hermes_acp.tools.own.tool_declaration import (
+from hermes_acp.tools.custom.tool_declaration import (
     MAX_TIMEOUT_S,
     CheckedToolFile,
     ToolDeclaration,
     ToolFileError,
 )
-from hermes_acp.tools.own.tool_imports import faults_in_imports, imports_of
+from hermes_acp.tools.custom.tool_imports import faults_in_imports, imports_of
 
 MAX_BYTES: Final = 100_000
 MAX_DESCRIPTION_CHARS: Final = 1_000

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from hermes_acp.tools.own.tool_declaration import ToolFileError
+from hermes_acp.tools.custom.tool_declaration import ToolFileError
 
 OWN: Final = frozenset({"hermes_acp", "hermes_protocol"})
 FOR_NETWORK: Final = frozenset(

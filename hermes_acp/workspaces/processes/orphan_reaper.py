@@ -12,7 +12,7 @@ from contextlib import suppress
 from secrets import token_hex
 from typing import Final
 
-from hermes_acp.workspaces.rlimit_tags import SHOWN_LIMIT
+from hermes_acp.workspaces.processes.rlimit_tags import SHOWN_LIMIT
 
 SHELL: Final = "/bin/sh"
 SCRIPT: Final = r"""

@@ -18,12 +18,12 @@ from hermes_acp.core.proposals import Effect, Progress, Proposal, Reaches, Reads
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.core.tool_ports import Scanner
 from hermes_acp.core.untrusted_text import clean_schema_descriptions, fence
+from hermes_acp.tools.custom.argument_validation import validation_errors
+from hermes_acp.tools.custom.tool_declaration import ToolDeclaration
+from hermes_acp.tools.custom.tool_failures import MAX_CONSECUTIVE_FAILURES, ToolFailure, ToolFailureLog
+from hermes_acp.tools.custom.tool_folders import ToolFile
+from hermes_acp.tools.custom.tool_sandbox import SessionFolders, ToolRunResult, ToolSandboxes
 from hermes_acp.tools.heredocs import with_heredoc
-from hermes_acp.tools.own.argument_validation import validation_errors
-from hermes_acp.tools.own.tool_declaration import ToolDeclaration
-from hermes_acp.tools.own.tool_failures import MAX_CONSECUTIVE_FAILURES, ToolFailure, ToolFailureLog
-from hermes_acp.tools.own.tool_folders import ToolFile
-from hermes_acp.tools.own.tool_sandbox import SessionFolders, ToolRunResult, ToolSandboxes
 
 KILL_TIMEOUT_S: Final = 15.0
 MAX_MISTAKES: Final = 5

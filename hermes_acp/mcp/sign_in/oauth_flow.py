@@ -23,11 +23,11 @@ from pydantic import AnyUrl
 
 from hermes_acp.core.errors import StorageError, first_error
 from hermes_acp.core.untrusted_text import plain
-from hermes_acp.mcp.bearer_auth import PendingTokens, to_stored_tokens
-from hermes_acp.mcp.oauth_callback import CallbackServer, serve_callback
 from hermes_acp.mcp.server_definitions import Challenge, HttpServer, SignInFailed, SseServer
 from hermes_acp.mcp.server_transports import http_client
-from hermes_acp.mcp.token_store import TokenFile
+from hermes_acp.mcp.sign_in.bearer_auth import PendingTokens, to_stored_tokens
+from hermes_acp.mcp.sign_in.oauth_callback import CallbackServer, serve_callback
+from hermes_acp.mcp.sign_in.token_store import TokenFile
 
 SIGN_IN_TIMEOUT_S: Final = 300.0
 MAX_ANSWER_BYTES: Final = 1 << 20

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Any, Final, cast
 
-from hermes_acp.tools.own.tool_declaration import ToolFileError
+from hermes_acp.tools.custom.tool_declaration import ToolFileError
 
 SIMPLE: Final = MappingProxyType(
     {

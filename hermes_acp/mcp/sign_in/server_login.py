@@ -21,10 +21,10 @@ from hermes_acp.mcp.server_definitions import (
     SignInFailed,
     SseServer,
 )
-from hermes_acp.mcp.token_store import TokenFile
+from hermes_acp.mcp.sign_in.token_store import TokenFile
 
 if TYPE_CHECKING:
-    from hermes_acp.mcp.bearer_auth import BearerAuth
+    from hermes_acp.mcp.sign_in.bearer_auth import BearerAuth
 
 AskUser = Callable[[Question], Awaitable[Reply | None]]
 
@@ -51,7 +51,7 @@ class ServerLogin:
     def bearer_auth(self) -> "BearerAuth":
         """What goes along with requests; `load` of the transports must have been called."""
         if self._bearer_auth is None:
-            from hermes_acp.mcp.bearer_auth import BearerAuth
+            from hermes_acp.mcp.sign_in.bearer_auth import BearerAuth
 
             self._bearer_auth = BearerAuth(self._spec.url, self.file)
         return self._bearer_auth
@@ -123,7 +123,7 @@ class SignInFlow:
         if self.is_begun:
             return
         self.is_begun = True
-        from hermes_acp.mcp.oauth_flow import sign_in
+        from hermes_acp.mcp.sign_in.oauth_flow import sign_in
 
         self.failure = "The sign-in was given up."
         try:

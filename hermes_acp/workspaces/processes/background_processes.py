@@ -27,8 +27,13 @@ from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.port_types import CommandResult, OutputSnapshot
 from hermes_acp.workspaces.command_output import BoundedOutput, WordJoiner
 from hermes_acp.workspaces.output_files import OutputFile
-from hermes_acp.workspaces.process_spawn import Process, ShellCommand, exit_of, start
-from hermes_acp.workspaces.process_tree import KILL_TIMEOUT_S, ProcessRegistry, ProcessTree, terminate_tree
+from hermes_acp.workspaces.processes.process_spawn import Process, ShellCommand, exit_of, start
+from hermes_acp.workspaces.processes.process_tree import (
+    KILL_TIMEOUT_S,
+    ProcessRegistry,
+    ProcessTree,
+    terminate_tree,
+)
 
 MAX_RUNNING: Final = 16
 MAX_ENDED_KEPT: Final = 64

@@ -21,7 +21,7 @@ from mcp.shared.auth import (
 from pydantic import AnyUrl, BaseModel, ValidationError
 
 from hermes_acp.mcp.server_definitions import Challenge
-from hermes_acp.mcp.token_store import StoredTokens, TokenFile
+from hermes_acp.mcp.sign_in.token_store import StoredTokens, TokenFile
 
 REFRESH_MARGIN_S: Final = 20.0
 NO_REDIRECT: Final = "http://127.0.0.1/callback"

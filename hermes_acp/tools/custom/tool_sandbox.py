@@ -24,13 +24,13 @@ from hermes_acp.core.port_types import Command, CommandResult
 from hermes_acp.core.ports import LiveProcess
 from hermes_acp.core.proposals import Result
 from hermes_acp.policy.sensitive_names import is_sensitive
-from hermes_acp.tools.own.tool_declaration import ToolDeclaration
+from hermes_acp.tools.custom.tool_declaration import ToolDeclaration
 from hermes_acp.tools.scripts.script_calls import ScriptCallServer
 from hermes_acp.workspaces.command_environment import temporary_folder
 from hermes_acp.workspaces.local_commands import LocalCommands
 from hermes_acp.workspaces.output_files import OutputFolder
 from hermes_acp.workspaces.path_confinement import is_within
-from hermes_acp.workspaces.process_tree import ProcessRegistry
+from hermes_acp.workspaces.processes.process_tree import ProcessRegistry
 from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox
 from hermes_acp.workspaces.sandbox.path_scan import (
     PathAccess,
@@ -53,7 +53,7 @@ PACKAGE: Final = str(Path(__file__).parent.parent.parent)
 # The package is made known by its folder alone, so that nothing else that lies beside it can be imported.
 LOADER: Final = (
     "import sys, types; own = types.ModuleType('hermes_acp'); own.__path__ = [sys.argv[1]]; "
-    "sys.modules['hermes_acp'] = own; from hermes_acp.tools.own.runner import run; run()"
+    "sys.modules['hermes_acp'] = own; from hermes_acp.tools.custom.runner import run; run()"
 )
 
 
