@@ -16,6 +16,7 @@ from pathlib import Path
 
 import anyio
 
+from hermes_acp.app.confinement import guarded_names
 from hermes_acp.app.sandbox_setup import sandbox_bounds
 from hermes_acp.core.port_types import Command, Confinement
 from hermes_acp.core.ports import Workspace
@@ -31,7 +32,7 @@ FILES_A_FOLDER = 10
 
 def opened(folder: Path, find: SandboxDetector) -> Workspace:
     surroundings = {"PATH": os.defpath, "HOME": str(folder / "home")}
-    chosen = SandboxSetup(lambda: sandbox_bounds(None), find=find)
+    chosen = SandboxSetup(lambda: sandbox_bounds(None, guarded_names()), find=find)
     return BACKEND.open(str(folder), (str(folder),), surroundings, "", chosen)
 
 

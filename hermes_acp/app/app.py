@@ -15,12 +15,11 @@ from hermes_acp.app.backend_selector import BackendSelector
 from hermes_acp.app.builtin_commands import CommandServices, builtin_commands
 from hermes_acp.app.checkpoint_service import CheckpointService
 from hermes_acp.app.configuration import Configuration
+from hermes_acp.app.confinement import confinement_inputs
 from hermes_acp.app.context_approvals import ContextApprovals
 from hermes_acp.app.custom_tool_manager import CustomToolManager
-from hermes_acp.app.mcp_server_manager import McpServerManager
 from hermes_acp.app.oauth_coordinator import OAuthCoordinator
-from hermes_acp.app.recall_service import RecallService
-from hermes_acp.app.sandbox_setup import closure_lookup
+from hermes_acp.app.service_factories import build_mcp_manager, build_recall_service, skill_similarity
 from hermes_acp.app.skill_learning import SkillLearning
 from hermes_acp.app.skill_service import SkillService
 from hermes_acp.app.turn_dependencies import TurnDependenciesFactory, TurnServices
@@ -36,6 +35,7 @@ from hermes_acp.sessions.child_sessions import ChildSessions
 from hermes_acp.sessions.session import Session, SessionServices
 from hermes_acp.sessions.session_admin import SessionAdmin
 from hermes_acp.sessions.session_manager import SessionManager
+from hermes_acp.sessions.tool_sources import ToolSourceRunner
 from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.telemetry.bug_log import BugLog
 from hermes_acp.world import RandomIds, SystemClock, enable_garbage_collection
@@ -65,32 +65,38 @@ class App:
         `overrides` are settings that flags set; `connect` opens the way to a chosen model, by default the vendor's.
         """
         clock, self.ids = clock or SystemClock(), ids or RandomIds()
-        self._environment = environment
-        self.offers_unstable = environment.offers_unstable
-        self.offers_draft_v2 = environment.offers_draft_v2
-        self._bugs = BugLog(environment.home)
+        self._environment, self._bugs = environment, BugLog(environment.home)
+        self.offers_unstable, self.offers_draft_v2 = environment.offers_unstable, environment.offers_draft_v2
         self._store = SessionStore(
             environment.home, lambda session_id: self.recall_service.forget(session_id)
         )
         self._children = ChildSessions(self._store, clock, self.ids)
-        self.recall_service = RecallService(environment, self._store)
-        self.mcp_manager = McpServerManager(environment, lambda: self.sessions.announce_commands())
+        self.recall_service = build_recall_service(environment, self._store)
+        self._background = ToolSourceRunner()
+        self.mcp_manager = build_mcp_manager(
+            environment, self._background, lambda: self.sessions.announce_commands()
+        )
         self.oauth_coordinator = OAuthCoordinator(
-            self.mcp_manager, lambda session_id: self.sessions.get(session_id)
+            self.mcp_manager, lambda session_id: self.sessions.get(session_id), self._background.start
         )
         self.workspace_trust = WorkspaceTrust(environment, self.ids, self._brings)
-        self.context = ContextApprovals(self.workspace_trust)
-        closures_for = closure_lookup(environment, self._settings, self.workspace_trust)
-        self.backend_selector = BackendSelector(environment, self._settings, closures_for)
+        self.context = ContextApprovals(self.workspace_trust, self.workspace_trust.trusted)
+        confinement = confinement_inputs(environment, self._settings, self.workspace_trust)
+        self.backend_selector = BackendSelector(environment, self._settings, confinement)
         self.custom_tools = CustomToolManager(
-            environment, self.workspace_trust, self._settings, clock, closures_for=closures_for
+            environment, self.workspace_trust, self._settings, clock, confinement=confinement
         )
         self.checkpoint_service = CheckpointService(
-            environment, self.backend_selector, self._settings, clock, self.ids
+            environment, self.backend_selector.elsewhere, self._settings, clock, self.ids
         )
-        self.learning = SkillLearning(environment, clock, self.mcp_manager, self._children)
+        self.learning = SkillLearning(environment, clock)
         self.skill_service = SkillService(
-            environment, self.mcp_manager.start, self.learning, self.backend_selector, self.context
+            environment,
+            self._background.start,
+            self.learning,
+            elsewhere=self.backend_selector.elsewhere,
+            remote_backend_for=self.backend_selector.remote_backend_for,
+            admits=self.context.admits_skill_file,
         )
         self._turn_factory = TurnDependenciesFactory(environment, self._turn_services(), clock, self._ports)
         self.configuration = Configuration(
@@ -116,6 +122,8 @@ class App:
             self.workspace_trust,
             self.context,
             self.backend_selector.elsewhere,
+            self._background.start,
+            self._children,
         )
 
     def _settings(self) -> "Settings | None":
@@ -137,9 +145,7 @@ class App:
                 *self._turn_factory.news(),
                 *pending_news.news(),
             ),
-            commands=builtin_commands(
-                self._command_services(), self._environment.home, self.checkpoint_service
-            ),
+            commands=builtin_commands(self._command_services()),
             limits=self.configuration.limits,
             clock=clock,
             ids=self.ids,
@@ -159,9 +165,11 @@ class App:
             self.context,
             self.skill_service,
             self.learning,
-            self.recall_service,
             self.oauth_coordinator,
+            self.checkpoint_service,
             lambda record: self.backend_selector.remote_backend_for(record.options.backend),
+            lambda: skill_similarity(self.recall_service),
+            self._environment.home,
         )
 
     async def run(self) -> None:
@@ -174,7 +182,7 @@ class App:
         """Keep the list of sessions, and the sources of further tools at work; runs beside everything else."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.sessions.listing.keep)
-            tasks.start_soon(self.mcp_manager.run)
+            tasks.start_soon(self._background.run)
             tasks.start_soon(self.recall_service.keep)
             tasks.start_soon(self.checkpoint_service.keeper.keep)
 
@@ -236,8 +244,7 @@ class App:
 
     async def _release(self, session_id: str) -> None:
         """Close what a session's tools have opened, and end what goes on beside it."""
-        await self.learning.release(session_id)
-        self.recall_service.release(session_id)
+        self.skill_service.release(session_id)
         await self._turn_factory.release(session_id)
 
     def _ports(self) -> dict[str, object]:

@@ -11,7 +11,12 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct, structs
 
-from hermes_acp.app.sandbox_setup import ClosureLookup, container_precautions, remote_closures, sandbox_setup
+from hermes_acp.app.sandbox_setup import (
+    ConfinementInputs,
+    container_restrictions,
+    remote_denied_paths,
+    sandbox_setup,
+)
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.plugins import PluginFolder
@@ -19,7 +24,7 @@ from hermes_acp.core.ports import Editor, Workspace
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
-    from hermes_acp.sessions.session import Session
+    from hermes_acp.core.session_ports import MovableSession
     from hermes_acp.workspaces.draft_workspace import Drafts
 
 LOCAL = "local"
@@ -42,13 +47,16 @@ class BackendSelector:
     """Opens workspaces of this process, and moves sessions to the backends they are to be on."""
 
     def __init__(
-        self, environment: Environment, settings: "Callable[[], Settings | None]", closures_for: ClosureLookup
+        self,
+        environment: Environment,
+        settings: "Callable[[], Settings | None]",
+        confinement: ConfinementInputs,
     ) -> None:
         """Open nothing; `settings` gives them once they are known."""
-        self._closures_for = closures_for
+        self._confinement = confinement
         self._environment = environment
         self._settings = settings
-        self._lodges: WeakKeyDictionary[Workspace, OpenedWorkspace] = WeakKeyDictionary()
+        self._opened_workspaces: WeakKeyDictionary[Workspace, OpenedWorkspace] = WeakKeyDictionary()
 
     def backends(self) -> tuple[str, ...]:
         """Return the backends that can be chosen, the configured one first; empty until settings are known."""
@@ -68,27 +76,27 @@ class BackendSelector:
         known = self.backends()
         return self._open(OpenedWorkspace(known[0] if known else LOCAL, cwd, roots, editor, drafts))
 
-    def settle(self, session: "Session") -> str:
+    def settle(self, session: "MovableSession") -> str:
         """Move a session to its backend, and give what its model should know of that; nothing where it stays.
 
         Raises ConfigError where that backend cannot be had.
         """
-        lodge, known = self._lodges.get(session.workspace), self.backends()
+        opened, known = self._opened_workspaces.get(session.workspace), self.backends()
         wanted = session.record.options.backend or (known[0] if known else LOCAL)
-        if lodge is None or lodge.backend == wanted:
+        if opened is None or opened.backend == wanted:
             return ""
         if known and wanted not in known:
             raise ConfigError(
                 f"This session runs on the backend {wanted!r}, which is not configured.",
                 hint=f"Configure it, or choose another one for the session: {', '.join(known)}.",
             )
-        session.move(self._open(structs.replace(lodge, backend=wanted)))
+        session.move(self._open(structs.replace(opened, backend=wanted)))
         return f"[Commands run on the backend {wanted} now; the working directory there is {session.workspace.cwd}.]"
 
     def elsewhere(self, workspace: Workspace) -> str:
         """Return the backend on which a workspace's files are, where that is not this machine; empty where it is."""
-        lodge = self._lodges.get(workspace)
-        return _far(lodge.backend) if lodge else ""
+        opened = self._opened_workspaces.get(workspace)
+        return _far(opened.backend) if opened else ""
 
     def remote_backend_for(self, chosen: str | None) -> str:
         """Return the backend that has the files of a session which chose one, or none; empty where it is this
@@ -97,49 +105,49 @@ class BackendSelector:
         known = self.backends()
         return _far(chosen or (known[0] if known else LOCAL))
 
-    def _open(self, lodge: OpenedWorkspace) -> Workspace:
+    def _open(self, opened: OpenedWorkspace) -> Workspace:
         """Open a workspace. Raises ConfigError, BadRequest, OutsideRoots."""
-        workspace = self._opened(lodge)
-        self._lodges[workspace] = lodge
+        workspace = self._make(opened)
+        self._opened_workspaces[workspace] = opened
         return workspace
 
-    def _variables(self, lodge: OpenedWorkspace) -> Mapping[str, str]:
+    def _variables(self, opened: OpenedWorkspace) -> Mapping[str, str]:
         """Return the process's variables, and for backends elsewhere the keys that stand beside the settings."""
-        if lodge.backend == LOCAL:
+        if opened.backend == LOCAL:
             return self._environment.variables
         from hermes_acp.config.settings import load_variables
 
         return load_variables(self._environment)
 
-    def _opened(self, lodge: OpenedWorkspace) -> Workspace:
+    def _make(self, opened: OpenedWorkspace) -> Workspace:
         from hermes_acp.workspaces.command_environment import terminal_variables
         from hermes_acp.workspaces.editor_workspace import EditorWorkspace
 
         plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.workspaces.backends", "BACKEND")
-        backend = plugin_folder.open(lodge.backend)
+        backend = plugin_folder.open(opened.backend)
         settings = self._settings()
-        section = getattr(settings, lodge.backend, None) if settings else None
+        section = getattr(settings, opened.backend, None) if settings else None
         private = str(self._environment.home.resolve())
         more = () if section is None else (section,)
-        if lodge.backend == LOCAL:
-            more = (sandbox_setup(self._settings, self._closures_for),)
+        if opened.backend == LOCAL:
+            more = (sandbox_setup(self._settings, self._confinement),)
         elif backend.keeps_files_here:
-            more = (section, container_precautions(self._closures_for, lodge.cwd))
+            more = (section, container_restrictions(self._confinement, opened.cwd))
         elif backend.is_cloud:
-            more = (section, remote_closures(self._closures_for, lodge.cwd))
-        workspace: Workspace = backend.open(lodge.cwd, lodge.roots, self._variables(lodge), private, *more)
+            more = (section, remote_denied_paths(self._confinement, opened.cwd))
+        workspace: Workspace = backend.open(opened.cwd, opened.roots, self._variables(opened), private, *more)
         if not backend.keeps_files_here:
             return workspace
-        if lodge.drafts:
+        if opened.drafts:
             from hermes_acp.workspaces.draft_workspace import DraftWorkspace
 
-            return DraftWorkspace(workspace, lodge.drafts)
-        if lodge.editor is None:
+            return DraftWorkspace(workspace, opened.drafts)
+        if opened.editor is None:
             return workspace
         variables = self._environment.variables
-        is_here = lodge.backend == LOCAL
+        is_here = opened.backend == LOCAL
         return EditorWorkspace(
-            lodge.editor, workspace, lambda: terminal_variables(variables), handles_commands=is_here
+            opened.editor, workspace, lambda: terminal_variables(variables), handles_commands=is_here
         )
 
 

@@ -5,7 +5,6 @@ Knows: their names and what answers them. Does not know: how an editor lists the
 
 import os
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +16,6 @@ from hermes_acp.app.configuration import Configuration
 from hermes_acp.app.context_approvals import ContextApprovals
 from hermes_acp.app.oauth_coordinator import HINT as MCP_HINT
 from hermes_acp.app.oauth_coordinator import OAuthCoordinator
-from hermes_acp.app.recall_service import RecallService
 from hermes_acp.app.skill_learning import SkillLearning
 from hermes_acp.app.skill_service import SkillService
 from hermes_acp.app.workspace_trust import WorkspaceTrust
@@ -29,8 +27,12 @@ from hermes_acp.sessions.turn_undo import HINT, NOTHING
 if TYPE_CHECKING:
     from hermes_acp.agent.turn import Turn
     from hermes_acp.core.denied_paths import DeniedPath
+    from hermes_acp.skills.suggestions.lexical_similarity import SkillSimilarityMeasure
 
+ABOUT_CONTEXT: Final = "Show which context files are in force and what the scanner found"
 ABOUT_MCP: Final = "Show how the MCP servers stand, sign in at one or connect again"
+ABOUT_TRUST: Final = "Show what this folder brings along, and trust it or not"
+COMPACT_HINT: Final = "what the summary must keep"
 REDO_HINT = "force, to overwrite what others changed since"
 ABOUT_MEMORY: Final = "Show the notes that wait for your approval, approve or reject them"
 ABOUT_SKILLS: Final = "Show the skills, whose they are, whether they are trusted and how they did"
@@ -41,27 +43,68 @@ FAR_CONTEXT: Final = (
 
 
 class CommandServices(Struct, frozen=True):
-    """Whoever answers commands in the app."""
+    """Whoever answers commands.
+
+    `elsewhere` gives the backend that has a session's files, where that is not this machine; `similarity` gives what
+    tells which skills are much alike. `home` is the user's own folder.
+    """
 
     configuration: Configuration
     workspace_trust: WorkspaceTrust
     context: ContextApprovals
     skill_service: SkillService
     learning: SkillLearning
-    recall_service: RecallService
     oauth_coordinator: OAuthCoordinator
+    checkpoint_service: CheckpointService
     elsewhere: Callable[[Record], str]
-    """Gives the backend that has a session's files, where that is not this machine."""
+    similarity: "Callable[[], SkillSimilarityMeasure]"
+    home: Path
 
 
-def builtin_commands(
-    services: CommandServices, home: Path, checkpoint_service: CheckpointService
-) -> SlashCommands:
-    """Gather the commands; `home` is the user's own folder."""
-    configuration, workspace_trust = services.configuration, services.workspace_trust
+def builtin_commands(services: CommandServices) -> SlashCommands:
+    """Return the commands, in the order they are offered."""
+    return SlashCommands(_answered_commands(services), _turn_commands(services))
+
+
+def _answered_commands(services: CommandServices) -> tuple[SlashCommand, ...]:
+    configuration = services.configuration
+
+    async def status(record: Record) -> str:
+        from hermes_acp.sessions.command_answers import status_text
+
+        await configuration.deps()
+        return status_text(record, configuration.models())
+
+    async def context(record: Record) -> str:
+        if backend := services.elsewhere(record):
+            return FAR_CONTEXT.format(backend=backend)
+        unread = (await configuration.deps()).policy.unread(record.cwd)
+        return await anyio.to_thread.run_sync(_tell_context, record, services.home, unread, services.context)
+
+    async def skills(record: Record) -> str:
+        from hermes_acp.skills.skill_overview import to_markdown
+
+        skill_service = services.skill_service
+        place = skill_service.place_of(record)
+        return to_markdown(
+            await skill_service.overview(place, services.workspace_trust, services.similarity())
+        )
+
+    return (
+        SlashCommand("status", "Show the model, the mode and what the session has used", status),
+        SlashCommand("context", ABOUT_CONTEXT, context),
+        SlashCommand("skills", ABOUT_SKILLS, skills),
+    )
+
+
+def _turn_commands(services: CommandServices) -> tuple[TurnCommand, ...]:
+    async def compact(turn: "Turn", words: str) -> str:
+        from hermes_acp.agent.compaction import compact, to_markdown
+
+        return to_markdown(await compact(turn, "asked", words), turn.record.messages)
 
     async def undo(turn: "Turn", words: str) -> str:
-        undoing = checkpoint_service.undoing(turn.record.session_id, turn.emit)
+        undoing = services.checkpoint_service.undoing(turn.record.session_id, turn.emit)
         answer = await undoing.undo(words)
         if not undoing.is_done or answer == NOTHING:
             return answer
@@ -69,50 +112,24 @@ def builtin_commands(
         return f"{answer}\n\n{learned}" if learned else answer
 
     async def redo(turn: "Turn", words: str) -> str:
-        return await checkpoint_service.undoing(turn.record.session_id, turn.emit).redo(words)
+        return await services.checkpoint_service.undoing(turn.record.session_id, turn.emit).redo(words)
 
-    async def answer_status(record: Record) -> str:
-        from hermes_acp.sessions.command_answers import status_text
+    async def trust(turn: "Turn", words: str) -> str:
+        return await _settle_trust(services.workspace_trust, turn, words)
 
-        await configuration.deps()
-        return status_text(record, configuration.models())
+    async def memory(turn: "Turn", words: str) -> str:
+        return await anyio.to_thread.run_sync(settle_pending, services.home, words)
 
-    async def answer_context(record: Record) -> str:
-        if backend := services.elsewhere(record):
-            return FAR_CONTEXT.format(backend=backend)
-        policy = (await configuration.deps()).policy
-        return await anyio.to_thread.run_sync(
-            _tell_context, record, home, policy.unread(record.cwd), services.context
-        )
+    async def mcp(turn: "Turn", words: str) -> str:
+        return await services.oauth_coordinator.answer(turn.record.session_id, turn.gate, words)
 
-    async def answer_skills(record: Record) -> str:
-        from hermes_acp.skills.skill_overview import to_markdown
-
-        place, likeness = services.skill_service.place_of(record), services.recall_service.kinship
-        return to_markdown(await services.skill_service.overview(place, workspace_trust, likeness))
-
-    about_context = "Show which context files are in force and what the scanner found"
-    return SlashCommands(
-        (
-            SlashCommand("status", "Show the model, the mode and what the session has used", answer_status),
-            SlashCommand("context", about_context, answer_context),
-            SlashCommand("skills", ABOUT_SKILLS, answer_skills),
-        ),
-        (
-            TurnCommand(
-                "compact", "Sum up the older part of the conversation", "what the summary must keep", _compact
-            ),
-            TurnCommand("undo", "Undo what the last turn changed in files", HINT, undo),
-            TurnCommand("redo", "Take back the last undo", REDO_HINT, redo),
-            TurnCommand(
-                "trust",
-                "Show what this folder brings along, and trust it or not",
-                "no, to trust nothing",
-                partial(_settle_trust, workspace_trust),
-            ),
-            TurnCommand("memory", ABOUT_MEMORY, "approve ID, or reject ID", partial(_settle_memory, home)),
-            TurnCommand("mcp", ABOUT_MCP, MCP_HINT, services.oauth_coordinator.answer, needs_servers=True),
-        ),
+    return (
+        TurnCommand("compact", "Sum up the older part of the conversation", COMPACT_HINT, compact),
+        TurnCommand("undo", "Undo what the last turn changed in files", HINT, undo),
+        TurnCommand("redo", "Take back the last undo", REDO_HINT, redo),
+        TurnCommand("trust", ABOUT_TRUST, "no, to trust nothing", trust),
+        TurnCommand("memory", ABOUT_MEMORY, "approve ID, or reject ID", memory),
+        TurnCommand("mcp", ABOUT_MCP, MCP_HINT, mcp, needs_servers=True),
     )
 
 
@@ -133,16 +150,6 @@ def _tell_context(
         collect_context(place, allowed=allowed, admits=admits),
         collect_context_below(place, folders, allowed, admits),
     )
-
-
-async def _compact(turn: "Turn", wish: str) -> str:
-    from hermes_acp.agent.compaction import compact, to_markdown
-
-    return to_markdown(await compact(turn, "asked", wish), turn.record.messages)
-
-
-async def _settle_memory(home: Path, turn: "Turn", wish: str) -> str:
-    return await anyio.to_thread.run_sync(settle_pending, home, wish)
 
 
 async def _settle_trust(workspace_trust: WorkspaceTrust, turn: "Turn", wish: str) -> str:

@@ -6,11 +6,10 @@ Knows: the settings, that only files of this machine are kept. Does not know: ho
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hermes_acp.app.backend_selector import BackendSelector
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.checkpoint_types import CheckpointError
 from hermes_acp.core.events import NoteAdded
-from hermes_acp.core.ports import Clock, Ids
+from hermes_acp.core.ports import Clock, Ids, Workspace
 from hermes_acp.memory.note_changes import NoteChanges
 from hermes_acp.sessions.turn_undo import TurnUndo
 from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager
@@ -29,14 +28,17 @@ class CheckpointService:
     def __init__(
         self,
         environment: Environment,
-        backend_selector: BackendSelector,
+        elsewhere: Callable[[Workspace], str],
         settings: "Callable[[], Settings | None]",
         clock: Clock,
         ids: Ids,
     ) -> None:
-        """Keep nothing yet; `settings` gives them once they are known."""
+        """Keep nothing yet; `settings` gives them once they are known.
+
+        `elsewhere` names the backend of a workspace whose files are not on this machine.
+        """
         self._environment = environment
-        self._backend_selector = backend_selector
+        self._elsewhere = elsewhere
         self._settings = settings
         self._clock = clock
         self.keeper = CheckpointManager(self._setup, self._terms, clock, ids)
@@ -49,7 +51,7 @@ class CheckpointService:
         """Return where a session's turns are kept; None where its user wants none. Raises CheckpointError."""
         if not self._section().enabled:
             return None
-        if elsewhere := self._backend_selector.elsewhere(session.workspace):
+        if elsewhere := self._elsewhere(session.workspace):
             raise CheckpointError(
                 f"Files are on the backend {elsewhere}, where there are no checkpoints: turns cannot be undone there."
             )

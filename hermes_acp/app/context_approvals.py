@@ -9,12 +9,10 @@ import os
 import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from hermes_acp.core.trust_types import REJECTED, TrustedItem, TrustItem
-
-if TYPE_CHECKING:
-    from hermes_acp.app.workspace_trust import WorkspaceTrust
+from hermes_acp.core.trust_types import REJECTED, Trust, TrustedItem, TrustItem
+from hermes_acp.storage.workspace_entries import WorkspaceEntries
 
 CONTEXT_FILE: Final = "context_file"
 
@@ -22,9 +20,10 @@ CONTEXT_FILE: Final = "context_file"
 class ContextApprovals:
     """Keeps what one session's context files teach about those of the next; methods may be called from any thread."""
 
-    def __init__(self, workspace_trust: "WorkspaceTrust") -> None:
-        """Know of no session yet; `workspace_trust` keeps the answers."""
-        self._workspace_trust = workspace_trust
+    def __init__(self, trust: Trust, answers: WorkspaceEntries[TrustedItem]) -> None:
+        """Know of no session yet; `trust` says what users trust, `answers` keeps what they said."""
+        self._trust = trust
+        self._answers = answers
         self._lock = threading.Lock()
         self._began: dict[str, float] = {}
         self._approved: dict[str, set[str]] = {}
@@ -35,16 +34,16 @@ class ContextApprovals:
         with self._lock:
             if digest in self._approved.get(os.path.realpath(place), ()):
                 return True
-        return self._workspace_trust.is_trusted(place, TrustItem(CONTEXT_FILE, path, digest))
+        return self._trust.is_trusted(place, TrustItem(CONTEXT_FILE, path, digest))
 
     def rejected(self, place: str) -> frozenset[str]:
         """Return the digests of the content that a user rejected in a folder."""
-        kept = self._workspace_trust.trusted.of(os.path.realpath(place))
+        kept = self._answers.of(os.path.realpath(place))
         return frozenset(entry.digest for entry in kept if entry.kind == REJECTED)
 
     def approve(self, place: str, path: str, digest: str) -> None:
         """Let this content be used in later sessions of a folder too. Raises StorageError."""
-        self._workspace_trust.trusted.change(
+        self._answers.change(
             os.path.realpath(place),
             lambda kept: (
                 *(
@@ -59,7 +58,7 @@ class ContextApprovals:
 
     def reject(self, place: str, path: str, digest: str) -> None:
         """Let later sessions of a folder ask about this content before they use it. Raises StorageError."""
-        self._workspace_trust.trusted.change(
+        self._answers.change(
             os.path.realpath(place),
             lambda kept: (
                 *(each for each in kept if each.kind != CONTEXT_FILE or each.digest != digest),
@@ -94,7 +93,7 @@ class ContextApprovals:
         began_at = self.began_at((place,), math.inf)
         if began_at == math.inf or existed_at(file, began_at):
             return True
-        return item is not None and self._workspace_trust.is_trusted(place, item)
+        return item is not None and self._trust.is_trusted(place, item)
 
     def note_imports(self, place: str, imports: Mapping[str, str]) -> None:
         """Note which files the context files of a folder import: by their real path, the name of the importer."""

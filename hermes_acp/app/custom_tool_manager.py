@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from anyio.to_thread import run_sync
 
-from hermes_acp.app.sandbox_setup import ClosureLookup, closure_lookup
+from hermes_acp.app.sandbox_setup import ConfinementInputs
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import HermesError, StorageError
 from hermes_acp.core.ports import Clock, Gate, Tool
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hermes_acp.app.workspace_trust import WorkspaceTrust
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.custom_tools import ToolScope
-    from hermes_acp.sessions.session import Session
+    from hermes_acp.core.session_ports import EquippedSession
     from hermes_acp.tools.custom.tool_editor import ToolEditor
     from hermes_acp.tools.custom.tool_failures import ToolFailureLog
     from hermes_acp.tools.custom.tool_folders import ToolFile, ToolFolders
@@ -46,10 +46,10 @@ class CustomToolManager:
         settings: "Callable[[], Settings | None]",
         clock: Clock,
         *,
-        closures_for: ClosureLookup,
+        confinement: ConfinementInputs,
     ) -> None:
         """Look at nothing yet; `settings` gives them once they are known."""
-        self._closures_for = closures_for
+        self._confinement = confinement
         self._environment = environment
         self._workspace_trust = workspace_trust
         self._settings = settings
@@ -81,17 +81,16 @@ class CustomToolManager:
     def _cells(self) -> "ToolSandboxes":
         from hermes_acp.app.sandbox_setup import sandbox_bounds
         from hermes_acp.tools.custom.tool_sandbox import ToolSandboxes
-        from hermes_acp.web.web_addresses import is_public
         from hermes_acp.workspaces.command_environment import command_environment
 
         variables = command_environment(self._environment.variables)
         private = str(self._environment.home.resolve())
         return ToolSandboxes(
             variables,
-            lambda: sandbox_bounds(self._settings()),
-            is_public,
+            lambda: sandbox_bounds(self._settings(), self._confinement.guarded()),
+            self._confinement.is_public,
             private,
-            closures_for=self._closures_for,
+            denied_paths_for=self._confinement.denied_paths,
         )
 
     def brings(self, place: str) -> tuple[TrustItem, ...]:
@@ -124,7 +123,7 @@ class CustomToolManager:
             self._workspace_trust.trust_for_process(place, [item])
 
     async def welcome(
-        self, session: "Session", gate: Gate, files: "Sequence[ToolFile]", elsewhere: str
+        self, session: "EquippedSession", gate: Gate, files: "Sequence[ToolFile]", elsewhere: str
     ) -> None:
         """Before a turn: let a session use the tools that are trusted, and ask once about each other one.
 
@@ -150,7 +149,7 @@ class CustomToolManager:
             return ()
         return (*self.tool_folders.files("user", cwd), *self.tool_folders.files("workspace", cwd))
 
-    async def _introduce(self, session: "Session", gate: Gate, files: "Sequence[ToolFile]") -> None:
+    async def _introduce(self, session: "EquippedSession", gate: Gate, files: "Sequence[ToolFile]") -> None:
         """Ask about what nobody trusts yet, and keep what is trusted then as a version."""
         cwd = session.record.cwd
         scopes: tuple[ToolScope, ...] = ("user", "workspace")
@@ -176,9 +175,9 @@ class CustomToolManager:
         self, files: "Sequence[ToolFile]", cwd: str, roots: tuple[str, ...], elsewhere: str
     ) -> tuple[Mapping[str, Tool], Sequence[str]]:
         """Return the tools that may be used, and what the user should know of the others. Blocks."""
-        from hermes_acp.app.external_tools import InjectionScanner
         from hermes_acp.tools.custom.custom_tool import CustomTool
         from hermes_acp.tools.custom.tool_sandbox import SessionFolders
+        from injection_scanner.foreign_text import InjectionScanner
 
         session_folders = SessionFolders(os.path.realpath(cwd), roots)
         tools: dict[str, Tool] = {}
@@ -203,15 +202,3 @@ class CustomToolManager:
                 file, declared, session_folders, self._cells, self.tool_failures, InjectionScanner()
             )
         return tools, news
-
-
-def custom_tools_of(environment: Environment) -> CustomToolManager:
-    """Return the custom tool manager of a home outside of any app, for a command line."""
-    from hermes_acp.app.workspace_trust import WorkspaceTrust
-    from hermes_acp.world import RandomIds, SystemClock
-
-    workspace_trust = WorkspaceTrust(environment, RandomIds())
-    closures_for = closure_lookup(environment, lambda: None, workspace_trust)
-    return CustomToolManager(
-        environment, workspace_trust, lambda: None, SystemClock(), closures_for=closures_for
-    )

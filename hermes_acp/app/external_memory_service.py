@@ -8,33 +8,32 @@ from typing import TYPE_CHECKING
 
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.core.ports import StartTask
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.turn import TurnStages
-    from hermes_acp.app.mcp_server_manager import McpServerManager
     from hermes_acp.config.memory_settings import MemorySettings
     from hermes_acp.memory.external_memory import ExternalMemory
     from hermes_acp.memory.external_memory_service import MemoryService
 
 
-class ExternalMemoryService:
-    """Has the service of the configuration in force."""
+class ExternalMemoryManager:
+    """Has the service of the configuration in force; `start` lets a task go on beside everything else."""
 
-    def __init__(self, mcp_manager: "McpServerManager") -> None:
-        self._mcp_manager = mcp_manager
+    def __init__(self, start: StartTask) -> None:
+        self._start = start
         self._memory: ExternalMemory | None = None
 
-    def stages(
+    def equip(
         self, settings: "MemorySettings", variables: Mapping[str, str], clean: Callable[[str], str]
-    ) -> "TurnStages":
-        """Return what is done around a turn. Raises ConfigError where the key is missing."""
-        from hermes_acp.agent.turn import TurnStages
+    ) -> "ExternalMemory | None":
+        """Return the configured service, None where none is; `clean` takes out secrets.
 
+        Raises ConfigError where the key is missing.
+        """
         self._memory = None
         section = settings.service
         if section is None or not settings.enabled:
-            return TurnStages()
-        from hermes_acp.agent.stages.external_memory_stages import outside_memory_stages
+            return None
         from hermes_acp.memory.external_memory import ExternalMemory
         from injection_scanner.scanner import scan
 
@@ -53,13 +52,9 @@ class ExternalMemoryService:
             names=(section.workspace, section.user),
             clean=clean,
             scan=lambda text: scan(text).clean_text,
-            start=self._mcp_manager.start,
+            start=self._start,
         )
-        return outside_memory_stages(
-            self._memory,
-            lambda: section.in_headless or self._mcp_manager.is_attended,
-            lambda: self._mcp_manager.is_attended,
-        )
+        return self._memory
 
     def news(self) -> Sequence[str]:
         """Return sentences the user should read, each once."""

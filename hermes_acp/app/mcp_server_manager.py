@@ -3,47 +3,67 @@
 Knows: who named which server, and in which surroundings it is started. Does not know: how a server is spoken to.
 """
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import structs
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.ports import ToolSource
-from hermes_acp.sessions.session import Session
-from hermes_acp.sessions.tool_sources import ToolSourceRunner
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import McpServerSettings, Settings
     from hermes_acp.config.workspace_settings import ServerEntry
-    from hermes_acp.mcp.server_definitions import ServerContext, ServerSpec
+    from hermes_acp.core.session_ports import EquippedSession
+    from hermes_acp.mcp.server_definitions import ServerContext, ServerProcessRegistry, ServerSpec
     from hermes_acp.mcp.server_pool import McpServerPool
-    from hermes_acp.workspaces.processes.server_processes import ServerProcessRegistry
+
+
+class SourceRunner(Protocol):
+    """Whoever keeps sources at work, each in a task of its own."""
+
+    def take_in(self, source: ToolSource) -> None:
+        """Let a source begin its work before long; it ends when it is closed, or with the process."""
+        ...
+
+    def let_go(self, source: ToolSource) -> None:
+        """Close a source before long; nobody waits for that."""
+        ...
 
 
 class McpServerManager:
     """Starts the servers people name, and lets them go."""
 
-    def __init__(self, environment: Environment, on_change: Callable[[], None]) -> None:
-        """Prepare; `on_change` is called whenever the user's own servers offer something else than before."""
+    def __init__(
+        self,
+        environment: Environment,
+        on_change: Callable[[], None],
+        runner: SourceRunner,
+        *,
+        variables: Callable[[], Mapping[str, str]],
+        process_registry: "Callable[[], ServerProcessRegistry]",
+    ) -> None:
+        """Prepare; `on_change` is called whenever the user's own servers offer something else than before.
+
+        `variables` returns those that servers may see, `process_registry` makes what ends their processes; both are
+        called when the first server is named.
+        """
         self._environment = environment
         self._on_change = on_change
-        self._workshop = ToolSourceRunner()
+        self._runner = runner
+        self._variables = variables
+        self._make_process_registry = process_registry
         self._shared: McpServerPool | None = None
         self._can_ask = False
-        self._care: ServerProcessRegistry | None = None
+        self._process_registry: ServerProcessRegistry | None = None
         self.is_attended = False
         """Whether there is a client whose user can be led to a page."""
-
-    async def run(self) -> None:
-        """Be at work for as long as the process serves."""
-        await self._workshop.run()
 
     def shared(self) -> ToolSource | None:
         """Return the tools of the user's own servers."""
         return self._shared
 
-    def servers_of(self, session: Session | None) -> "tuple[McpServerPool, ...]":
+    def servers_of(self, session: "EquippedSession | None") -> "tuple[McpServerPool, ...]":
         """Return the servers that a session can use, by whoever named them; without one the user's own."""
         own, workspace = (session.sources.own, session.sources.workspace) if session else (None, None)
         named = (own, self._shared, workspace)
@@ -53,18 +73,16 @@ class McpServerManager:
 
         return tuple(each for each in named if isinstance(each, McpServerPool))
 
-    def start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Let something else be at work in the app too, in a task of its own."""
-        self._workshop.start(work)
-
     def expect_questions(self) -> None:
         """Let the user's own servers ask from now on: there is a client that puts questions to its user."""
         before, self._can_ask = self._shared, True
         if before and not before.server_context.can_ask:
-            self._shared = self._employ_for_all(before.specs)
-            self._workshop.let_go(before)
+            self._shared = self._open_for_all(before.specs)
+            self._runner.let_go(before)
 
-    async def equip(self, session: Session, specs: "Sequence[ServerSpec] | None", *, can_ask: bool) -> None:
+    async def equip(
+        self, session: "EquippedSession", specs: "Sequence[ServerSpec] | None", *, can_ask: bool
+    ) -> None:
         """Let a session use the servers its editor named, None for those it has; they are connected in the background.
 
         Servers that live as they did before stay; others are begun afresh, as for other folders of the session.
@@ -79,11 +97,11 @@ class McpServerManager:
         server_context = self._server_context(place.cwd, place.roots, can_ask=can_ask)
         if own and (own.specs, own.server_context) == (named, server_context):
             return
-        await session.sources.replace(self._employ(named, server_context, session.commands.announce))
+        await session.sources.replace(self._open(named, server_context, session.commands.announce))
         session.commands.announce()
 
     async def equip_from_workspace(
-        self, session: Session, servers: "Sequence[ServerEntry]", may_start: Callable[[str], bool]
+        self, session: "EquippedSession", servers: "Sequence[ServerEntry]", may_start: Callable[[str], bool]
     ) -> None:
         """Let a session use the servers of its workspace that its user trusts; those that changed are begun afresh.
 
@@ -103,9 +121,7 @@ class McpServerManager:
             server_context,
         ):
             return
-        await session.sources.replace_workspace(
-            self._employ(specs, server_context, session.commands.announce)
-        )
+        await session.sources.replace_workspace(self._open(specs, server_context, session.commands.announce))
         session.commands.announce()
 
     async def share(self, settings: "Settings") -> None:
@@ -113,15 +129,15 @@ class McpServerManager:
         before, specs = self._shared, server_specs(settings)
         if specs == (before.specs if before else ()):
             return
-        self._shared = self._employ_for_all(specs)
+        self._shared = self._open_for_all(specs)
         if before:
             await before.close()
 
-    def _employ_for_all(self, specs: "Sequence[ServerSpec]") -> "McpServerPool | None":
+    def _open_for_all(self, specs: "Sequence[ServerSpec]") -> "McpServerPool | None":
         home = str(self._environment.home)
-        return self._employ(specs, self._server_context(home, (), can_ask=self._can_ask), self._on_change)
+        return self._open(specs, self._server_context(home, (), can_ask=self._can_ask), self._on_change)
 
-    def _employ(
+    def _open(
         self, specs: "Sequence[ServerSpec]", server_context: "ServerContext", on_change: Callable[[], None]
     ) -> "McpServerPool | None":
         if not specs:
@@ -129,25 +145,23 @@ class McpServerManager:
         from hermes_acp.mcp.server_pool import McpServerPool
 
         servers = McpServerPool(specs, server_context, on_change)
-        self._workshop.take_in(servers)
+        self._runner.take_in(servers)
         return servers
 
     def _server_context(self, cwd: str, roots: tuple[str, ...], *, can_ask: bool) -> "ServerContext":
         from hermes_acp.mcp.server_definitions import ServerContext
-        from hermes_acp.workspaces.command_environment import command_environment
 
-        environment = command_environment(self._environment.variables)
         logs = self._environment.home / "logs" / "mcp"
         keys = self._environment.home / "mcp-tokens"
         return ServerContext(
             cwd,
             roots,
-            environment,
+            self._variables(),
             logs,
             _clean,
             can_ask,
             keys,
-            self._custody(),
+            self._registry(),
             rules_of=_rules_of,
             is_text_allowed=self._lets_pass,
         )
@@ -158,23 +172,21 @@ class McpServerManager:
         allowed = read_allowed(self._environment.home)
         return bool(allowed) and digest_of(text.encode("utf-8", "replace")) in allowed
 
-    def _custody(self) -> "ServerProcessRegistry":
-        if self._care is None:
-            from hermes_acp.workspaces.processes.server_processes import ServerProcessRegistry
-
-            self._care = ServerProcessRegistry()
-        return self._care
+    def _registry(self) -> "ServerProcessRegistry":
+        if self._process_registry is None:
+            self._process_registry = self._make_process_registry()
+        return self._process_registry
 
     async def aclose(self) -> None:
         """Let the user's own servers go; an editor's end with their session."""
         if self._shared:
             await self._shared.close()
-        if self._care:
-            await self._care.aclose()
+        if self._process_registry:
+            await self._process_registry.aclose()
 
 
 def _clean(text: str) -> str:
-    from hermes_acp.app.external_tools import InjectionScanner
+    from injection_scanner.foreign_text import InjectionScanner
 
     return InjectionScanner().clean(text)
 

@@ -12,11 +12,10 @@ import anyio
 
 from hermes_acp.app.mcp_server_manager import McpServerManager
 from hermes_acp.core.events import Noticed
-from hermes_acp.core.ports import Gate
-from hermes_acp.sessions.session import Session
+from hermes_acp.core.ports import Gate, StartTask
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.turn import Turn
+    from hermes_acp.core.session_ports import EquippedSession
     from hermes_acp.mcp.server_pool import McpServerPool, ServerState
     from hermes_acp.mcp.sign_in.server_login import ServerLogin
 
@@ -30,13 +29,19 @@ NO_SERVERS: Final = (
 class OAuthCoordinator:
     """Knows the servers of every session."""
 
-    def __init__(self, mcp_manager: McpServerManager, session_of: Callable[[str], Session | None]) -> None:
+    def __init__(
+        self,
+        mcp_manager: McpServerManager,
+        session_of: "Callable[[str], EquippedSession | None]",
+        start: StartTask,
+    ) -> None:
         self._mcp_manager = mcp_manager
         self._session_of = session_of
-        self._asked: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()
+        self._start = start
+        self._asked: WeakKeyDictionary[EquippedSession, set[str]] = WeakKeyDictionary()
         self._waited_for: WeakKeyDictionary[McpServerPool, None] = WeakKeyDictionary()
 
-    async def welcome(self, session: Session, gate: Gate) -> None:
+    async def welcome(self, session: "EquippedSession", gate: Gate) -> None:
         """Before a turn: ask once for each server that wants its user to sign in; in a place without users nobody."""
         if not self._mcp_manager.is_attended:
             return
@@ -51,9 +56,9 @@ class OAuthCoordinator:
                     asked.add(server_login.server)
                     session.ledger.emit(Noticed("warning", await self._lead(servers, server_login, gate)))
 
-    async def answer(self, turn: "Turn", words: str) -> str:
+    async def answer(self, session_id: str, gate: Gate, words: str) -> str:
         """Do what was asked for behind `/mcp`, or tell how the servers stand; say what came of it."""
-        session = self._session_of(turn.record.session_id)
+        session = self._session_of(session_id)
         all_servers = self._mcp_manager.servers_of(session) if session else ()
         wish, _, name = words.strip().partition(" ")
         name = name.strip()
@@ -78,14 +83,14 @@ class OAuthCoordinator:
                 if was_in
                 else f"You were not signed in at {name!r}."
             )
-        return await self._lead(servers, state.server_login, turn.gate)
+        return await self._lead(servers, state.server_login, gate)
 
     async def _lead(self, servers: "McpServerPool", server_login: "ServerLogin", gate: Gate) -> str:
         """Lead a user to the page where they sign in; say what came of it, or what is left to them."""
         from hermes_acp.mcp.sign_in.server_login import sign_in_question
 
         flow = server_login.flow()
-        self._mcp_manager.start(flow.run)
+        self._start(flow.run)
         link = await flow.wait_for_link()
         server_login.has_prompted = True
         if not link:

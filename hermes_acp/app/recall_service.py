@@ -5,8 +5,7 @@ not know: how anything is compared.
 """
 
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import anyio
@@ -14,18 +13,19 @@ from anyio.to_thread import run_sync
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import ConfigError, HermesError, StorageError
-from hermes_acp.core.ports import StartTask
 from hermes_acp.storage.session_store import SessionStore
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.turn import Ending, Turn, TurnStages
-    from hermes_acp.app.skill_service import SkillService
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
+    from hermes_acp.core.embedding_ports import Embedder
     from hermes_acp.core.port_types import RecallQuery, SearchResults
     from hermes_acp.recall.hybrid_search import SemanticSearch
-    from hermes_acp.skills.suggestions.skill_similarity import SkillSimilarity
-    from hermes_acp.skills.suggestions.skill_suggestions import SemanticIndex, SkillSuggester
+    from hermes_acp.storage.search.semantic_index import SemanticIndex
+    from hermes_acp.storage.search.vector_indexing import VectorIndexer
+
+    ChooseEmbedder = Callable[[Settings, Mapping[str, str], ModelChoice | None], Embedder | None]
+    IndexTexts = Callable[[VectorIndexer], Awaitable[None]]
 
 FILE: Final = "vectors.db"
 CATCH_UP_TIMEOUT_S: Final = 2.0
@@ -36,12 +36,23 @@ COOLDOWN_S: Final = 300.0
 class RecallService:
     """The vectors of one home and whoever uses them; without the setting there is nothing of it."""
 
-    def __init__(self, environment: Environment, store: SessionStore) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        store: SessionStore,
+        choose_embedder: "ChooseEmbedder",
+        index_texts: "IndexTexts",
+    ) -> None:
+        """Read nothing yet; `choose_embedder` returns the configured model, or None. It blocks and raises HermesError.
+
+        `index_texts` embeds the texts that other texts are compared with.
+        """
+        self._choose_embedder = choose_embedder
+        self._index_texts = index_texts
         self._path = environment.home / FILE
         self._store = store
         self._meaning: SemanticIndex | None = None
         self._made_of: tuple[object, ...] = ()
-        self._foresight: SkillSuggester | None = None
         self._news: list[str] = []
         self._told: set[str] = set()
         self._has_news = anyio.Event()
@@ -56,30 +67,21 @@ class RecallService:
 
         return await HybridSearch(self._store.words, self._search).search(asked)
 
-    @property
-    def kinship(self) -> "SkillSimilarity":
-        """Whoever tells which skills are much alike: by meaning where there is a model for it, by letters elsewhere."""
-        from hermes_acp.skills.suggestions.skill_similarity import SkillSimilarity
-
-        return SkillSimilarity(lambda: self._meaning, self._tell)
-
     def equip(self, settings: "Settings", variables: Mapping[str, str], choice: "ModelChoice | None") -> None:
         """Use the model that is configured from now on; what cannot be had is told and done without. Blocks."""
         made_of = (settings.recall, choice if settings.recall.embeddings == "provider" else None)
         if made_of == self._made_of:
             return
-        from hermes_acp.models.embedding_models import embedder_of
-
         self._made_of = made_of
         self._meaning = None
         try:
-            embedder = embedder_of(settings, variables, choice)
+            embedder = self._choose_embedder(settings, variables, choice)
         except HermesError as trouble:
-            self._tell(trouble)
+            self.report(trouble)
             return
         if embedder is not None:
-            from hermes_acp.skills.suggestions.skill_suggestions import SemanticIndex
             from hermes_acp.storage.search.passage_index import PassageIndex
+            from hermes_acp.storage.search.semantic_index import SemanticIndex
             from hermes_acp.storage.search.vector_indexing import VectorIndexer
             from hermes_acp.storage.search.vector_store import VectorStore
 
@@ -88,29 +90,10 @@ class RecallService:
             indexer = VectorIndexer(vectors, embedder, words, settings.recall.most_texts)
             self._meaning = SemanticIndex(embedder, vectors, indexer)
 
-    def stages(self, settings: "Settings", skill_service: "SkillService", start: StartTask) -> "TurnStages":
-        """Return what is done before a turn, before a step and after a turn."""
-        from hermes_acp.agent.turn import TurnStages
-
-        if self._meaning is None:
-            return TurnStages()
-        if not (settings.recall.names_skills and settings.skills.enabled):
-            return TurnStages(postflight=(self._after_turn,))
-        from hermes_acp.agent.stages.suggested_skills import skill_suggestion_stages
-
-        self._foresight = self._foresight or self._make_foresight(skill_service, start)
-        look, name = skill_suggestion_stages(self._foresight)
-        return TurnStages(preflight=(look,), before_step=(name,), postflight=(self._after_turn,))
-
-    def _make_foresight(self, skill_service: "SkillService", start: StartTask) -> "SkillSuggester":
-        from hermes_acp.skills.suggestions.skill_suggestions import SkillSuggester
-
-        return SkillSuggester(
-            lambda: self._meaning,
-            lambda workspace: skill_service.library.skills_for(workspace),
-            start,
-            self._tell,
-        )
+    @property
+    def semantic_index(self) -> "SemanticIndex | None":
+        """What compares meanings now; None where no model is configured, or it cannot be had."""
+        return self._meaning
 
     @property
     def knows_meaning(self) -> bool:
@@ -120,9 +103,6 @@ class RecallService:
     def follow_soon(self) -> None:
         """Let the vectors follow what was said, in the background."""
         self._has_news.set()
-
-    async def _after_turn(self, turn: "Turn", ending: "Ending") -> None:
-        self.follow_soon()
 
     async def keep(self) -> None:
         """Let the vectors follow whenever something was said; runs beside everything else."""
@@ -134,7 +114,7 @@ class RecallService:
                     await self.catch_up(None)
                 except HermesError as trouble:
                     self._rests_until = time.monotonic() + COOLDOWN_S
-                    self._tell(trouble)
+                    self.report(trouble)
 
     async def catch_up(self, max_wait_s: float | None) -> int:
         """Embed what was said since, for at most so long; give how many sessions are left.
@@ -144,9 +124,7 @@ class RecallService:
         meaning = self._meaning
         if meaning is None:
             return 0
-        from hermes_acp.skills.suggestions.skill_vectors import index_skills
-
-        await index_skills(meaning.indexer, ())  # what all skills are measured by; it wakes the model too
+        await self._index_texts(meaning.indexer)  # it wakes the model too
         await self._store.words.catch_up(CATCH_UP_TIMEOUT_S if max_wait_s is None else max_wait_s)
         left = -1
         with anyio.move_on_after(max_wait_s):
@@ -176,12 +154,14 @@ class RecallService:
         except ConfigError:
             await run_sync(self._path.unlink)  # nobody can read it, and it can be made anew
         except StorageError as trouble:
-            self._tell(trouble)
+            self.report(trouble)
 
-    def release(self, session_id: str) -> None:
-        """Find out nothing more for a session that closes."""
-        if self._foresight:
-            self._foresight.forget(session_id)
+    def report(self, trouble: HermesError) -> None:
+        """Have the user told once why nothing is recalled by meaning."""
+        sentence = f"Nothing is recalled by meaning: {trouble.sentence()}"
+        if sentence not in self._told:
+            self._told.add(sentence)
+            self._news.append(sentence)
 
     def news(self) -> Sequence[str]:
         """Return sentences the user should read, each once."""
@@ -194,29 +174,6 @@ class RecallService:
             await self._meaning.embedder.aclose()
             await self._meaning.vectors.aclose()
 
-    @staticmethod
-    @asynccontextmanager
-    async def by_settings(environment: Environment, store: SessionStore) -> "AsyncGenerator[RecallService]":
-        """Yield one as the settings have it, for a command. Raises ConfigError."""
-        from hermes_acp.config.provider_access import ProviderAccess
-
-        recall_service = RecallService(environment, store)
-
-        def equip() -> None:
-            from hermes_acp.config.settings import load_settings, load_variables
-
-            settings = load_settings(environment)
-            needs_model = settings.recall.embeddings == "provider" and settings.recall.provider is None
-            choice = ProviderAccess(environment, {}).read()[1] if needs_model else None
-            recall_service.equip(settings, load_variables(environment), choice)
-
-        await run_sync(equip)
-        try:
-            yield recall_service
-        finally:
-            with anyio.CancelScope(shield=True):
-                await recall_service.aclose()
-
     def _search(self) -> "SemanticSearch | None":
         if self._meaning is None:
             return None
@@ -226,9 +183,3 @@ class RecallService:
         meaning = self._meaning
         words = PassageIndex(self._store.words)
         return SemanticSearch(meaning.vectors, meaning.embedder, words, meaning.indexer.count_unknown)
-
-    def _tell(self, trouble: HermesError) -> None:
-        sentence = f"Nothing is recalled by meaning: {trouble.sentence()}"
-        if sentence not in self._told:
-            self._told.add(sentence)
-            self._news.append(sentence)

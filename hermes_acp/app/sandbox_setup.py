@@ -1,97 +1,69 @@
-"""How commands of this machine are confined, from what is configured.
+"""How commands of this machine are confined, from the settings and from what other rooms know."""
 
-Knows: which names policy guards, which addresses belong to nobody's own network, what a user is told where confinement
-is not what it should be. Does not know: how a sandbox works.
-"""
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Protocol
+from msgspec import Struct
 
-from hermes_acp.config.environment import Environment
-from hermes_acp.core.denied_paths import DeniedPath
-from hermes_acp.core.trust_types import WorkspacePolicyStore
+from hermes_acp.core.denied_paths import DeniedPath, DeniedPathLookup
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
     from hermes_acp.workspaces.backends.local import SandboxSetup
     from hermes_acp.workspaces.containers.mounted_commands import MountRestrictions
     from hermes_acp.workspaces.sandbox.sandbox_detection import DetectedSandbox
-    from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
+    from hermes_acp.workspaces.sandbox.sandbox_policy import GuardedNames, SandboxPolicy
 
 
-class ClosureLookup(Protocol):
-    """Gives what rules keep some tools out of, for sessions in a place, whose files may be in a `folder` elsewhere."""
+class ConfinementInputs(Struct, frozen=True):
+    """What confines commands and is known elsewhere; all of it is called when a command is first to be confined.
 
-    def __call__(self, place: str, tools: Sequence[str], folder: str = "") -> tuple[DeniedPath, ...]:
-        """Look it up, as it is at that moment."""
-        ...
+    `guarded` gives the names that nothing in a sandbox changes or sees, `is_public` tells which addresses belong to
+    nobody's own network, `denied_paths` what rules keep tools out of.
+    """
+
+    guarded: "Callable[[], GuardedNames]"
+    is_public: Callable[[str], bool]
+    denied_paths: DeniedPathLookup
 
 
 COMMAND_TOOLS: Final = ("terminal", "execute_code")
 """The tools that run commands: what a rule keeps one of them out of, no command sees."""
 
 
-def closure_lookup(
-    environment: Environment, settings: "Callable[[], Settings | None]", policy_store: WorkspacePolicyStore
-) -> ClosureLookup:
-    """Choose whose rules shut files; `settings` gives them once they are known."""
-
-    def denied_paths(place: str, tools: Sequence[str], folder: str = "") -> tuple[DeniedPath, ...]:
-        from hermes_acp.policy.policy_factory import build_policy
-
-        known = settings()
-        return build_policy(environment, known.rules if known else (), policy_store).denied_paths(
-            place, tools, folder
-        )
-
-    return denied_paths
-
-
-def sandbox_setup(settings: "Callable[[], Settings | None]", closures_for: ClosureLookup) -> "SandboxSetup":
-    """Choose how the workspaces of this process are confined; `settings` gives them once they are known."""
+def sandbox_setup(settings: "Callable[[], Settings | None]", inputs: ConfinementInputs) -> "SandboxSetup":
+    """Return how the workspaces of this process are confined; `settings` gives them once they are known."""
     from hermes_acp.workspaces.backends.local import SandboxSetup
     from hermes_acp.workspaces.sandbox.sandbox_detection import detect_sandbox
 
     return SandboxSetup(
-        lambda: sandbox_bounds(settings()),
-        _is_public,
+        lambda: sandbox_bounds(settings(), inputs.guarded()),
+        inputs.is_public,
         detect_sandbox,
-        lambda place: closures_for(place, COMMAND_TOOLS),
+        lambda place: inputs.denied_paths(place, COMMAND_TOOLS),
     )
 
 
-def container_precautions(closures_for: ClosureLookup, place: str) -> "MountRestrictions":
-    """Choose what a container keeps from commands nobody approved, for a session in a folder."""
+def container_restrictions(inputs: ConfinementInputs, place: str) -> "MountRestrictions":
+    """Return what a container keeps from commands nobody approved, for a session in a folder."""
     from hermes_acp.workspaces.containers.mounted_commands import MountRestrictions
 
-    guarded = sandbox_bounds(None).guarded
-    return MountRestrictions(guarded, lambda: closures_for(place, COMMAND_TOOLS))
+    return MountRestrictions(inputs.guarded(), lambda: inputs.denied_paths(place, COMMAND_TOOLS))
 
 
-def remote_closures(closures_for: ClosureLookup, place: str) -> Callable[[str], tuple[DeniedPath, ...]]:
-    """Choose what rules keep from commands of a session of a place here that works in a folder elsewhere."""
+def remote_denied_paths(inputs: ConfinementInputs, place: str) -> Callable[[str], tuple[DeniedPath, ...]]:
+    """Return what tells which paths rules keep from commands of a session of a place here, in a folder elsewhere."""
 
     def denied_paths(folder: str) -> tuple[DeniedPath, ...]:
-        return closures_for(place, COMMAND_TOOLS, folder)
+        return inputs.denied_paths(place, COMMAND_TOOLS, folder)
 
     return denied_paths
 
 
-def sandbox_bounds(settings: "Settings | None") -> "SandboxPolicy":
+def sandbox_bounds(settings: "Settings | None", guarded: "GuardedNames") -> "SandboxPolicy":
     """Return the bounds that settings set, or the usual ones."""
-    from hermes_acp.policy.sensitive_names import (
-        PROTECTED_FILES,
-        PROTECTED_FOLDERS,
-        SECRET_FOLDERS,
-        is_protected,
-        is_sensitive,
-        may_name_secrets,
-    )
-    from hermes_acp.workspaces.sandbox.sandbox_policy import GuardedNames, SandboxPolicy
+    from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
 
-    guarded = GuardedNames(
-        PROTECTED_FOLDERS, PROTECTED_FILES, SECRET_FOLDERS, is_protected, is_sensitive, may_name_secrets
-    )
     if settings is None:
         return SandboxPolicy(guarded=guarded)
     section = settings.sandbox
@@ -140,9 +112,3 @@ def sandbox_notice(found: "DetectedSandbox") -> str:
     from hermes_acp.workspaces.sandbox.sandbox_detection import HOW_TO_FIX
 
     return "" if found.way == "bubblewrap" else f"{found.remark} {HOW_TO_FIX[found.way]}"
-
-
-def _is_public(ip: str) -> bool:
-    from hermes_acp.web.web_addresses import is_public
-
-    return is_public(ip)

@@ -3,6 +3,7 @@
 Knows: whose folders are looked into, how a session's commands follow them. Does not know: what a skill is.
 """
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -18,15 +19,16 @@ from hermes_acp.core.trust_types import Trust, TrustItem
 from hermes_acp.skills.deferred_source import DeferredToolSource
 
 if TYPE_CHECKING:
-    from hermes_acp.app.backend_selector import BackendSelector
-    from hermes_acp.app.context_approvals import ContextApprovals
     from hermes_acp.app.skill_learning import SkillLearning
-    from hermes_acp.sessions.session import Session
+    from hermes_acp.core.errors import HermesError
+    from hermes_acp.core.session_ports import EquippedSession
     from hermes_acp.skills.skill_collection import Skill
     from hermes_acp.skills.skill_library import SkillLibrary
     from hermes_acp.skills.skill_overview import SkillOverview
     from hermes_acp.skills.skill_watch import SkillWatch
     from hermes_acp.skills.suggestions.lexical_similarity import SkillSimilarityMeasure
+    from hermes_acp.skills.suggestions.skill_suggestions import SkillSuggester
+    from hermes_acp.storage.search.semantic_index import SemanticIndex
     from hermes_acp.storage.watching.folder_watcher import FolderWatcher
 
 
@@ -41,15 +43,20 @@ class SkillService:
         environment: Environment,
         start: StartTask,
         learning: "SkillLearning | None" = None,
-        backend_selector: "BackendSelector | None" = None,
-        context: "ContextApprovals | None" = None,
+        *,
+        elsewhere: Callable[[Workspace], str] | None = None,
+        remote_backend_for: Callable[[str | None], str] | None = None,
+        admits: Callable[[str, Path, TrustItem | None], bool] | None = None,
     ) -> None:
-        """Read nothing yet; `backend_selector` knows of sessions whose files are not on this machine.
+        """Read nothing yet; `elsewhere` names the backend of a workspace whose files are not on this machine.
 
-        `context` knows when sessions began, and what their users approved.
+        `remote_backend_for` does so for the backend that a session chose. `admits` tells whether a file of a
+        workspace's skill may be used; the item is the skill by its text. It may block.
         """
-        self._backend_selector = backend_selector
-        self._context = context
+        self._elsewhere = elsewhere
+        self._remote_backend_for = remote_backend_for
+        self._is_admitted = admits
+        self._suggester: SkillSuggester | None = None
         self._environment = environment
         self._start = start
         self._learning = learning
@@ -77,16 +84,14 @@ class SkillService:
         from hermes_acp.skills.skill_commands import trust_item
 
         item = trust_item(skill) if file.name == FILE and file.parent == Path(skill.folder) else None
-        return self._context is None or self._context.admits_skill_file(cwd, file, item)
+        return self._is_admitted is None or self._is_admitted(cwd, file, item)
 
     def _is_elsewhere(self, workspace: Workspace) -> bool:
-        return bool(self._backend_selector and self._backend_selector.elsewhere(workspace))
+        return bool(self._elsewhere and self._elsewhere(workspace))
 
     def place_of(self, record: Record) -> str:
         """Return the folder of this machine whose skills a session has: none of a workspace's that is elsewhere."""
-        is_remote = self._backend_selector and self._backend_selector.remote_backend_for(
-            record.options.backend
-        )
+        is_remote = self._remote_backend_for and self._remote_backend_for(record.options.backend)
         return str(self._environment.home) if is_remote else record.cwd
 
     def _has_skills(self) -> bool:
@@ -102,7 +107,7 @@ class SkillService:
         """Return what a new session's prompt says of the skills of a place. Blocks."""
         return self.library.index(cwd) if self._has_skills() else ""
 
-    def attend(self, session: "Session", trust: Trust) -> None:
+    def attend(self, session: "EquippedSession", trust: Trust) -> None:
         """Let a session have the skills of its place as commands; they are read in the background."""
 
         def make() -> ToolSource | None:
@@ -131,8 +136,9 @@ class SkillService:
         async def make_in_thread() -> ToolSource | None:
             return await run_sync(make)
 
-        session.sources.skills = DeferredToolSource(make_in_thread)
-        self._start(session.sources.skills.run)
+        source = DeferredToolSource(make_in_thread)
+        session.sources.skills = source
+        self._start(source.run)
 
     def _watch(self, cwd: str) -> "SkillWatch":
         from hermes_acp.skills.skill_watch import SkillWatch
@@ -141,6 +147,21 @@ class SkillService:
             if cwd not in self._watches:
                 self._watches[cwd] = SkillWatch(self.library, cwd, self._start, self._watcher)
             return self._watches[cwd]
+
+    def suggester(
+        self, semantic_index: "Callable[[], SemanticIndex | None]", report: "Callable[[HermesError], None]"
+    ) -> "SkillSuggester":
+        """Return what finds skills that fit a prompt; the one of the first call. `report` takes what went wrong."""
+        if self._suggester is None:
+            from hermes_acp.skills.suggestions.skill_suggestions import SkillSuggester
+
+            self._suggester = SkillSuggester(semantic_index, self.library.skills_for, self._start, report)
+        return self._suggester
+
+    def release(self, session_id: str) -> None:
+        """Find out nothing more for a session that closes."""
+        if self._suggester:
+            self._suggester.forget(session_id)
 
     async def overview(self, place: str, trust: Trust, likeness: "SkillSimilarityMeasure") -> "SkillOverview":
         """Tell of all skills of a place how they stand. Raises StorageError."""

@@ -5,25 +5,27 @@ Does not know: how a model is chosen, when a kit is made or outlived, how any pa
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 from msgspec import Struct
 
 from hermes_acp.app.context_approvals import ContextApprovals
-from hermes_acp.app.external_memory_service import ExternalMemoryService
-from hermes_acp.app.external_tools import ExternalTools
+from hermes_acp.app.external_memory_service import ExternalMemoryManager
+from hermes_acp.app.external_tools import WebServices
 from hermes_acp.app.mcp_server_manager import McpServerManager
 from hermes_acp.app.recall_service import RecallService
 from hermes_acp.app.skill_learning import SkillLearning
 from hermes_acp.app.skill_service import SkillService
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.ports import Clock, Workspace
+from hermes_acp.core.ports import ChildRecords, Clock, StartTask, Workspace
 from hermes_acp.core.trust_types import WorkspacePolicyStore
 from hermes_acp.memory.memory_notes import notes_ports
 
 if TYPE_CHECKING:
+    from hermes_acp.agent.reflection import Reflection
     from hermes_acp.agent.turn import SystemPrompt, TurnDependencies, TurnStages
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from hermes_acp.core.record import Record
     from hermes_acp.models.model_connections import ModelConnections
     from hermes_acp.policy.policy_engine import Policy
+    from hermes_acp.skills.suggestions.lexical_similarity import SkillSimilarityMeasure
     from hermes_acp.telemetry.redaction import Redactor
 
     Brief = Callable[[Record, Workspace, Record], Awaitable[SystemPrompt]]
@@ -39,7 +42,8 @@ if TYPE_CHECKING:
 class TurnServices(Struct, frozen=True):
     """Who has what a turn's tools and prompt take in: servers, skills, what is learned, recalled and settled.
 
-    `elsewhere` names the backend of a workspace whose files are not on this machine.
+    `elsewhere` names the backend of a workspace whose files are not on this machine. `start` lets a task go on beside
+    everything else, `child_records` keeps the records of child agents.
     """
 
     mcp_manager: McpServerManager
@@ -49,6 +53,8 @@ class TurnServices(Struct, frozen=True):
     policy_store: WorkspacePolicyStore
     context: ContextApprovals
     elsewhere: Callable[[Workspace], str]
+    start: StartTask
+    child_records: ChildRecords
 
 
 class TurnDependenciesFactory:
@@ -65,24 +71,31 @@ class TurnDependenciesFactory:
         self._environment = environment
         self._clock = clock
         self._ports = ports
-        self._outer = ExternalTools()
-        self._outside = ExternalMemoryService(turn_services.mcp_manager)
-        self._mcp_manager = turn_services.mcp_manager
-        self._skill_service = turn_services.skill_service
-        self._learning = turn_services.learning
-        self._recall_service = turn_services.recall_service
-        self._settlements = turn_services.policy_store
+        self._web = WebServices()
+        self._external_memory = ExternalMemoryManager(turn_services.start)
+        self._services = turn_services
         self._context = turn_services.context
         self._elsewhere = turn_services.elsewhere
 
     def news(self) -> Sequence[str]:
         """Return what users are to know of what is kept outside."""
-        return self._outside.news()
+        return self._external_memory.news()
 
     async def release(self, session_id: str) -> None:
         """Close what a session's tools have opened outside."""
-        await self._outside.release(session_id)
-        await self._outer.release(session_id)
+        if "_reflection" in self.__dict__:
+            await self._reflection.release(session_id)
+        await self._external_memory.release(session_id)
+        await self._web.release(session_id)
+
+    @cached_property
+    def _reflection(self) -> "Reflection":
+        from hermes_acp.agent.reflection import Reflection
+
+        return Reflection(self._services.child_records, self._services.start, self._is_attended)
+
+    def _is_attended(self) -> bool:
+        return self._services.mcp_manager.is_attended
 
     def make(self, settings: "Settings", ways: "ModelConnections", news: str) -> "TurnDependencies":
         """Return what turns are made with that use these ways to models; `news` is what was learnt in finding them.
@@ -93,24 +106,26 @@ class TurnDependenciesFactory:
         from hermes_acp.app.context_file_monitor import ContextFileMonitor
         from hermes_acp.app.external_memory_service import memory_key
         from hermes_acp.app.external_tools import search_key
-        from hermes_acp.app.turn_stages import outcome_scan_stages, turn_stages
+        from hermes_acp.app.turn_stages import learning_stages, outcome_scan_stages, turn_stages
         from hermes_acp.config.settings import load_variables
         from hermes_acp.policy.policy_factory import build_policy
         from hermes_acp.telemetry.structured_log import StructuredLog
         from hermes_acp.tools.toolbox import Toolbox
+        from injection_scanner.foreign_text import InjectionScanner
 
-        variables = load_variables(self._environment)
+        services, variables = self._services, load_variables(self._environment)
         ports = {
             **self._ports(),
-            **self._outer.ports(settings, variables),
-            **notes_ports(settings.memory, self._environment.home, lambda: self._mcp_manager.is_attended),
-            **self._learning.ports(settings.skills, self._skill_service, self._recall_service.kinship),
+            **self._web.ports(settings, variables),
+            "scanner": InjectionScanner(),
+            **notes_ports(settings.memory, self._environment.home, self._is_attended),
+            **services.learning.ports(settings.skills, services.skill_service, self._similarity()),
         }
         toolbox = Toolbox(_builtin_tools(ports))
-        self._skill_service.library.know_tools(toolbox.names)
+        services.skill_service.library.know_tools(toolbox.names)
         keys = (search_key(settings, variables), memory_key(settings.memory, variables))
         redactor = self._redactor(ways.choices, *keys)
-        policy = build_policy(self._environment, settings.rules, self._settlements, self._context.imports)
+        policy = build_policy(self._environment, settings.rules, services.policy_store, self._context.imports)
         home = self._environment.home
         watch = ContextFileMonitor(
             redactor.clean, home, self._elsewhere, policy.unread, self._context, self._clock.now
@@ -123,7 +138,12 @@ class TurnDependenciesFactory:
             policy=policy,
             stages=turn_stages(
                 settings.titles,
-                *self._learning.stages(settings.skills, self._skill_service),
+                *learning_stages(
+                    settings.skills,
+                    services.learning.usage_tracker,
+                    lambda: self._reflection,
+                    services.skill_service.index,
+                ),
                 (*self._remembering(settings, variables, redactor, ways), outcome_scan_stages()),
             ),
             redactor=redactor,
@@ -141,11 +161,21 @@ class TurnDependenciesFactory:
         ways: "ModelConnections",
     ) -> "tuple[TurnStages, ...]":
         """Return what is done around a turn by those who remember: by meaning, and outside."""
-        self._recall_service.equip(settings, variables, ways.choices[0])
+        from hermes_acp.app.turn_stages import memory_stages, recall_stages
+
+        services = self._services
+        services.recall_service.equip(settings, variables, ways.choices[0])
+        memory = self._external_memory.equip(settings.memory, variables, redactor.clean)
         return (
-            self._recall_service.stages(settings, self._skill_service, self._mcp_manager.start),
-            self._outside.stages(settings.memory, variables, redactor.clean),
+            recall_stages(settings, services.recall_service, services.skill_service),
+            memory_stages(memory, settings.memory, self._is_attended),
         )
+
+    def _similarity(self) -> "SkillSimilarityMeasure":
+        from hermes_acp.skills.suggestions.skill_similarity import SkillSimilarity
+
+        recall = self._services.recall_service
+        return SkillSimilarity(lambda: recall.semantic_index, recall.report)
 
     def _redactor(self, choices: "tuple[ModelChoice, ...]", *more: str) -> "Redactor":
         from hermes_acp.config.settings import load_variables
@@ -172,7 +202,7 @@ class TurnDependenciesFactory:
             clean=redactor.clean,
             home=self._environment.home,
             memory=settings.memory,
-            skills=self._skill_service.index,
+            skills=self._services.skill_service.index,
             unread=policy.unread,
             note_imports=self._context.note_imports,
             news=tuple(

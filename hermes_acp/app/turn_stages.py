@@ -4,8 +4,8 @@ Knows: all stages there are. Does not know: what any of them does, how a turn pr
 agent, so this module is imported with the first kit and not before.
 """
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
 
 from hermes_acp.agent.compaction import make_room
 from hermes_acp.agent.stages.auto_compaction import keep_within_window
@@ -23,7 +23,17 @@ from hermes_acp.agent.stages.rejected_edits import note_rejected_edits
 from hermes_acp.agent.stages.steering import steer_from_inbox
 from hermes_acp.agent.stages.step_refund import refund_cheap_step
 from hermes_acp.agent.stages.turn_budget import keep_within_budget, tell_unknown_price
-from hermes_acp.agent.turn import AfterStepStage, PostflightStage, TurnStages
+from hermes_acp.agent.turn import AfterStepStage, Ending, PostflightStage, Turn, TurnStages
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.reflection import Reflection
+    from hermes_acp.app.recall_service import RecallService
+    from hermes_acp.app.skill_service import SkillService
+    from hermes_acp.config.memory_settings import MemorySettings
+    from hermes_acp.config.settings import Settings
+    from hermes_acp.config.skill_settings import SkillSettings
+    from hermes_acp.memory.external_memory import ExternalMemory
+    from hermes_acp.skills.skill_usage import SkillUsageTracker
 
 
 def turn_stages(
@@ -64,9 +74,59 @@ def turn_stages(
     )
 
 
+def memory_stages(
+    memory: "ExternalMemory | None", settings: "MemorySettings", is_attended: Callable[[], bool]
+) -> TurnStages:
+    """Return what is done around a turn by the memory service that its user chose, if they chose one."""
+    section = settings.service
+    if memory is None or section is None:
+        return TurnStages()
+    from hermes_acp.agent.stages.external_memory_stages import outside_memory_stages
+
+    return outside_memory_stages(memory, lambda: section.in_headless or is_attended(), is_attended)
+
+
+def recall_stages(settings: "Settings", recall: "RecallService", skills: "SkillService") -> TurnStages:
+    """Return what keeps the vectors up to date after a turn, and names skills that fit a prompt before its steps."""
+    if recall.semantic_index is None:
+        return TurnStages()
+
+    async def follow(turn: Turn, ending: Ending) -> None:
+        recall.follow_soon()
+
+    if not (settings.recall.names_skills and settings.skills.enabled):
+        return TurnStages(postflight=(follow,))
+    from hermes_acp.agent.stages.suggested_skills import skill_suggestion_stages
+
+    suggester = skills.suggester(lambda: recall.semantic_index, recall.report)
+    look, name = skill_suggestion_stages(suggester)
+    return TurnStages(preflight=(look,), before_step=(name,), postflight=(follow,))
+
+
+def learning_stages(
+    settings: "SkillSettings",
+    usage_tracker: "SkillUsageTracker",
+    reflection: "Callable[[], Reflection]",
+    index: Callable[[str], str],
+) -> tuple[tuple[AfterStepStage, ...], tuple[PostflightStage, ...]]:
+    """Return what is done after a step and after a turn so that later sessions know better.
+
+    `index` returns what a prompt says of the skills of a place; it blocks.
+    """
+    from hermes_acp.agent.stages.skill_outcomes import skill_uses_stage
+
+    counting = skill_uses_stage(usage_tracker)
+    if not (settings.enabled and settings.learning and settings.look_back_after_calls):
+        return (), (counting,)
+    from hermes_acp.agent.reflection import ReflectionConfig
+
+    terms = ReflectionConfig(settings.look_back_after_calls, reflection_stages(), index)
+    return (reflection().count,), (counting, reflection().due(terms))
+
+
 def outcome_scan_stages() -> TurnStages:
     """Return what looks through the outcomes of tools."""
-    from hermes_acp.app.external_tools import InjectionScanner
+    from injection_scanner.foreign_text import InjectionScanner
 
     return TurnStages(before_step=(OutcomeScanner(InjectionScanner().orders_in).warn,))
 

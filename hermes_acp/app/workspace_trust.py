@@ -33,9 +33,8 @@ from hermes_acp.core.trust_types import REJECTED, TrustedItem, TrustItem
 from hermes_acp.storage.workspace_entries import WorkspaceEntries
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.ledger import Ledger
     from hermes_acp.config.workspace_settings import WorkspaceSettings
-    from hermes_acp.sessions.session import Session
+    from hermes_acp.core.session_ports import EventSink, RecordedSession
 
 UNTRUSTED: Final = (
     "This folder brings along what could run code or loosen policy, and is not used: {names}. "
@@ -66,8 +65,8 @@ class WorkspaceTrust:
         self._for_now: dict[str, set[TrustedItem]] = {}
         self._distrusted: set[str] = set()
         self._found: dict[str, tuple[Marks, WorkspaceSettings]] = {}
-        self._asked: WeakKeyDictionary[Session, set[TrustItem]] = WeakKeyDictionary()
-        self._told: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()
+        self._asked: WeakKeyDictionary[RecordedSession, set[TrustItem]] = WeakKeyDictionary()
+        self._told: WeakKeyDictionary[RecordedSession, set[str]] = WeakKeyDictionary()
 
     def rules(self, place: str) -> Sequence[Rule]:
         """Return a workspace's own rules: those that ask or deny, and what allows something where that is trusted."""
@@ -147,7 +146,7 @@ class WorkspaceTrust:
         self.trusted.change(place, lambda kept: (each for each in kept if each.kind == REJECTED))
 
     async def welcome(
-        self, session: "Session", gate: Gate, found: "WorkspaceSettings | None"
+        self, session: "RecordedSession", gate: Gate, found: "WorkspaceSettings | None"
     ) -> "WorkspaceSettings | None":
         """Before a turn: tell what is wrong with a workspace's own files, and ask once about each thing in them.
 
@@ -166,7 +165,9 @@ class WorkspaceTrust:
             return await anyio.to_thread.run_sync(lambda: self.settings_of(place, again=True))
         return found
 
-    async def introduce(self, session: "Session", gate: Gate, place: str, items: Sequence[TrustItem]) -> bool:
+    async def introduce(
+        self, session: "RecordedSession", gate: Gate, place: str, items: Sequence[TrustItem]
+    ) -> bool:
         """Ask about what nobody trusts yet, about each thing once a session; tell whether anybody was asked."""
         asked = self._asked.setdefault(session, set())
         fresh = [item for item in items if item not in asked and not self.is_trusted(place, item)]
@@ -175,13 +176,13 @@ class WorkspaceTrust:
             await self._settle(session.ledger, gate, place, fresh)
         return bool(fresh)
 
-    async def _settle(self, ledger: "Ledger", gate: Gate, place: str, items: Sequence[TrustItem]) -> None:
+    async def _settle(self, ledger: "EventSink", gate: Gate, place: str, items: Sequence[TrustItem]) -> None:
         if os.path.realpath(place) in self._distrusted:
             ledger.emit(Noticed("warning", _untrusted(items)))
             return
         ledger.emit(Noticed("info", await self.ask(ledger, gate, place, items)))
 
-    async def ask(self, ledger: "Ledger", gate: Gate, place: str, items: Sequence[TrustItem]) -> str:
+    async def ask(self, ledger: "EventSink", gate: Gate, place: str, items: Sequence[TrustItem]) -> str:
         """Put to a person what a workspace contains, on a card of its own; say what came of it."""
         card = CallProposed(
             call_id=self._ids.fresh("trust"),

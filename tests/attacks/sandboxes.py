@@ -13,6 +13,7 @@ import anyio
 import pytest
 from msgspec import structs
 
+from hermes_acp.app.confinement import guarded_names
 from hermes_acp.app.sandbox_setup import sandbox_bounds
 from hermes_acp.core.event_types import PlanEntry
 from hermes_acp.core.policy_rules import Rule
@@ -96,7 +97,7 @@ class Sandboxed:
 
 def usual_bounds(**changes: object) -> SandboxPolicy:
     """Return the bounds of somebody who configured nothing, changed a little."""
-    return structs.replace(sandbox_bounds(None), **changes)
+    return structs.replace(sandbox_bounds(None, guarded_names()), **changes)
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
+from hermes_acp.app.confinement import guarded_names
 from hermes_acp.app.sandbox_setup import sandbox_bounds
 from hermes_acp.core.denied_paths import DeniedPath
 from hermes_acp.core.errors import WorkspaceError
@@ -60,11 +61,11 @@ class Bench:
         self.rules: Sequence[Rule] = ()
         self._cells = ToolSandboxes(
             variables,
-            lambda: sandbox_bounds(None),
+            lambda: sandbox_bounds(None, guarded_names()),
             lambda ip: True,
             str(self.home),
             find,
-            closures_for=self._shut,
+            denied_paths_for=self._shut,
         )
 
     def _shut(self, place: str, tools: Sequence[str]) -> tuple[DeniedPath, ...]:
@@ -239,7 +240,7 @@ async def test_without_bubblewrap_no_tool_has_a_network(tmp_path: Path) -> None:
 async def test_without_a_sandbox_no_tool_runs(tmp_path: Path) -> None:
     cells = ToolSandboxes(
         {},
-        lambda: sandbox_bounds(None),
+        lambda: sandbox_bounds(None, guarded_names()),
         lambda ip: True,
         "",
         lambda variables, roots: DetectedSandbox("none", "", "None."),

@@ -34,11 +34,11 @@ def run_doctor(options: argparse.Namespace) -> int:
 
 async def _rebuild_meaning(environment: Environment, store: "SessionStore") -> None:
     """Make the vectors anew where `recall.embeddings` is set; without its model all else is as well as before."""
-    from hermes_acp.app.recall_service import RecallService
+    from hermes_acp.app.service_factories import recall_by_settings
     from hermes_acp.core.errors import ConfigError, ModelError, StorageError
 
     try:
-        async with RecallService.by_settings(environment, store) as recall_service:
+        async with recall_by_settings(environment, store) as recall_service:
             left = await recall_service.rebuild()
             sentences = [*recall_service.news()]
     except (ConfigError, ModelError, StorageError) as error:

@@ -47,18 +47,20 @@ def run_mcp(options: argparse.Namespace) -> int:
 async def _list(environment: Environment) -> int:
     import anyio
 
-    from hermes_acp.app.mcp_server_manager import McpServerManager
     from hermes_acp.app.oauth_coordinator import NO_SERVERS, server_status_line
+    from hermes_acp.app.service_factories import build_mcp_manager
     from hermes_acp.config.settings import load_settings
+    from hermes_acp.sessions.tool_sources import ToolSourceRunner
 
-    mcp_manager = McpServerManager(environment, lambda: None)
+    runner = ToolSourceRunner()
+    mcp_manager = build_mcp_manager(environment, runner, lambda: None)
     await mcp_manager.share(load_settings(environment))
     servers = mcp_manager.servers_of(None)
     if not servers:
         print(NO_SERVERS)
         return 0
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(mcp_manager.run)
+        tasks.start_soon(runner.run)
         for each in servers:
             with anyio.move_on_after(CONNECT_WAIT_S):
                 await each.settled()

@@ -64,7 +64,7 @@ def _with_json(parser: argparse.ArgumentParser, *, is_given: bool | str = argpar
 
 def run_tools(options: argparse.Namespace) -> int:
     """Do what was asked for; give the exit code."""
-    from hermes_acp.app.custom_tool_manager import custom_tools_of
+    from hermes_acp.app.service_factories import custom_tools_of
 
     if options.wish == "check":
         return _check(Path(options.file))

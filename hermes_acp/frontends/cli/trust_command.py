@@ -29,7 +29,7 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
 
 def run_trust(options: argparse.Namespace) -> int:
     """Trust what is there now, or do what a flag says; give the exit code."""
-    from hermes_acp.app.custom_tool_manager import custom_tools_of
+    from hermes_acp.app.service_factories import custom_tools_of
     from hermes_acp.app.skill_service import SkillService
     from hermes_acp.app.workspace_trust import WorkspaceTrust
     from hermes_acp.world import RandomIds

@@ -94,10 +94,10 @@ class ToolSandboxes:
         private: str,
         find: SandboxDetector = detect_sandbox,
         *,
-        closures_for: Callable[[str, Sequence[str]], tuple[DeniedPath, ...]] = no_denied_paths,
+        denied_paths_for: Callable[[str, Sequence[str]], tuple[DeniedPath, ...]] = no_denied_paths,
     ) -> None:
-        """Run nothing yet; `closures_for` gives what rules keep a tool out of in a place."""
-        self._closures_for = closures_for
+        """Run nothing yet; `denied_paths_for` gives what rules keep a tool out of in a place."""
+        self._denied_paths_for = denied_paths_for
         self._variables = variables
         self._bounds = bounds
         self._is_public = is_public
@@ -169,7 +169,7 @@ class ToolSandboxes:
             file_bytes=min(usual.file_bytes or FILE_BYTES, FILE_BYTES),
             cpu_s=int(declared.timeout_s) + 1,
         )
-        denied_paths = self._closures_for(session_folders.cwd, (declared.name,))
+        denied_paths = self._denied_paths_for(session_folders.cwd, (declared.name,))
         sight = _look_for_secrets((*shown, *roots), bounds, denied_paths)
         whole = sight.hiding_unvisited()
         sandbox = Sandbox(

@@ -12,8 +12,8 @@ from hermes_acp.workspaces.processes.process_tree import ProcessRegistry, Proces
 from hermes_acp.workspaces.processes.rlimit_tags import tag_of, tagged_argv
 
 
-class ServerProcessRegistry:
-    """The `ServerProcessRegistry` of all servers that one MCP manager starts."""
+class ServerProcesses:
+    """The processes of all MCP servers that one manager starts."""
 
     def __init__(self) -> None:
         self._registry = ProcessRegistry()
