@@ -17,11 +17,11 @@ from pathlib import Path
 import anyio
 
 from hermes_acp.app.confinement import guarded_names
-from hermes_acp.app.sandbox_setup import sandbox_bounds
 from hermes_acp.core.port_types import Command, Confinement
 from hermes_acp.core.ports import Workspace
 from hermes_acp.workspaces.backends.local import BACKEND, SandboxSetup
 from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxDetector, detect_landlock, detect_sandbox
+from hermes_acp.workspaces.sandbox_setup import sandbox_bounds
 from tests.attacks.sandboxes import Report
 
 GOAL_MS = 15.0

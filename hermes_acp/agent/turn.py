@@ -9,12 +9,12 @@ from typing import Final
 import anyio
 from msgspec import Struct, field, structs
 
-from hermes_acp.agent.context_monitor import ContextMonitor, NullContextMonitor
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.loop_guard import LoopGuard
 from hermes_acp.agent.running_calls import RunningCalls
 from hermes_acp.agent.turn_checkpoints import TurnCheckpoints
 from hermes_acp.agent.turn_inbox import Inbox
+from hermes_acp.context.context_monitor import ContextMonitor, NullContextMonitor
 from hermes_acp.core.event_types import CallStatus, ExitReason, Grant, Mode, Options
 from hermes_acp.core.events import AnyEvent, UsageChanged
 from hermes_acp.core.flow_labels import Source

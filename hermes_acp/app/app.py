@@ -11,33 +11,33 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.to_thread import run_sync
 
-from hermes_acp.app.backend_selector import BackendSelector
-from hermes_acp.app.builtin_commands import CommandServices, builtin_commands
-from hermes_acp.app.checkpoint_service import CheckpointService
-from hermes_acp.app.configuration import Configuration
+from hermes_acp.agent.setup.configuration import Configuration
+from hermes_acp.agent.setup.turn_dependencies import TurnDependenciesFactory, TurnServices
 from hermes_acp.app.confinement import confinement_inputs
-from hermes_acp.app.context_approvals import ContextApprovals
-from hermes_acp.app.custom_tool_manager import CustomToolManager
-from hermes_acp.app.oauth_coordinator import OAuthCoordinator
 from hermes_acp.app.service_factories import build_mcp_manager, build_recall_service, skill_similarity
-from hermes_acp.app.skill_learning import SkillLearning
-from hermes_acp.app.skill_service import SkillService
-from hermes_acp.app.turn_dependencies import TurnDependenciesFactory, TurnServices
-from hermes_acp.app.workspace_trust import StillTrusted, WorkspaceTrust
 from hermes_acp.config.environment import Environment
 from hermes_acp.config.provider_access import ProviderAccess
+from hermes_acp.context.context_approvals import ContextApprovals
 from hermes_acp.core.errors import HermesError
 from hermes_acp.core.ports import Clock, Editor, Gate, Ids, Workspace
 from hermes_acp.core.tool_ports import Recall
 from hermes_acp.core.trust_types import TrustItem
+from hermes_acp.mcp.sign_in.oauth_coordinator import OAuthCoordinator
 from hermes_acp.memory.memory_notes import PendingNoteNotices
+from hermes_acp.policy.workspace_trust import StillTrusted, WorkspaceTrust
+from hermes_acp.sessions.builtin_commands import CommandServices, builtin_commands
+from hermes_acp.sessions.checkpoint_service import CheckpointService
 from hermes_acp.sessions.child_sessions import ChildSessions
 from hermes_acp.sessions.session import Session, SessionServices
 from hermes_acp.sessions.session_admin import SessionAdmin
 from hermes_acp.sessions.session_manager import SessionManager
 from hermes_acp.sessions.tool_sources import ToolSourceRunner
+from hermes_acp.skills.skill_learning import SkillLearning
+from hermes_acp.skills.skill_service import SkillService
 from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.telemetry.bug_log import BugLog
+from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
+from hermes_acp.workspaces.backend_selector import BackendSelector
 from hermes_acp.world import RandomIds, SystemClock, enable_garbage_collection
 
 if TYPE_CHECKING:

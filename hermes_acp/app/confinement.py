@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hermes_acp.app.sandbox_setup import ConfinementInputs
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.trust_types import WorkspacePolicyStore
 from hermes_acp.policy.policy_factory import denied_path_lookup
+from hermes_acp.workspaces.sandbox_setup import ConfinementInputs
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 import anyio
 from anyio.to_thread import run_sync
 
-from hermes_acp.app.mcp_server_manager import McpServerManager, SourceRunner
-from hermes_acp.app.recall_service import RecallService
 from hermes_acp.config.environment import Environment
+from hermes_acp.mcp.server_manager import McpServerManager, SourceRunner
+from hermes_acp.recall.recall_service import RecallService
 from hermes_acp.storage.session_store import SessionStore
 
 if TYPE_CHECKING:
-    from hermes_acp.app.custom_tool_manager import CustomToolManager
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.embedding_ports import Embedder
     from hermes_acp.mcp.server_definitions import ServerProcessRegistry
     from hermes_acp.skills.suggestions.skill_similarity import SkillSimilarity
     from hermes_acp.storage.search.vector_indexing import VectorIndexer
+    from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
 
 
 def build_mcp_manager(
@@ -95,8 +95,8 @@ def skill_similarity(recall_service: RecallService) -> "SkillSimilarity":
 def custom_tools_of(environment: Environment) -> "CustomToolManager":
     """Return the custom tools of a home, outside of any app."""
     from hermes_acp.app.confinement import confinement_inputs
-    from hermes_acp.app.custom_tool_manager import CustomToolManager
-    from hermes_acp.app.workspace_trust import WorkspaceTrust
+    from hermes_acp.policy.workspace_trust import WorkspaceTrust
+    from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
     from hermes_acp.world import RandomIds, SystemClock
 
     workspace_trust = WorkspaceTrust(environment, RandomIds())

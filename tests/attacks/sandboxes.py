@@ -14,7 +14,6 @@ import pytest
 from msgspec import structs
 
 from hermes_acp.app.confinement import guarded_names
-from hermes_acp.app.sandbox_setup import sandbox_bounds
 from hermes_acp.core.event_types import PlanEntry
 from hermes_acp.core.policy_rules import Rule
 from hermes_acp.core.port_types import Command, CommandResult, Confinement, EventContext
@@ -29,6 +28,7 @@ from hermes_acp.workspaces.sandbox.sandbox_detection import (
     detect_sandbox,
 )
 from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
+from hermes_acp.workspaces.sandbox_setup import sandbox_bounds
 
 WAYS: Sequence[SandboxMechanism] = ("bubblewrap", "landlock")
 

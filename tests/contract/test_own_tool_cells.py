@@ -12,7 +12,6 @@ import anyio
 import pytest
 
 from hermes_acp.app.confinement import guarded_names
-from hermes_acp.app.sandbox_setup import sandbox_bounds
 from hermes_acp.core.denied_paths import DeniedPath
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.messages import ToolMessage
@@ -28,6 +27,7 @@ from hermes_acp.workspaces.sandbox.sandbox_detection import (
     detect_landlock,
     detect_sandbox,
 )
+from hermes_acp.workspaces.sandbox_setup import sandbox_bounds
 from tests.attacks.sandboxes import WAYS, require
 from tests.conversations.app_scene import Scene
 from tests.conversations.fake_editor import ShownSession, allow

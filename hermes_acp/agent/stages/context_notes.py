@@ -8,8 +8,8 @@ from typing import Final
 import anyio
 from msgspec import structs
 
-from hermes_acp.agent.context_monitor import CARD_NAME, ContextQuestion
 from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.context.context_monitor import CARD_NAME, ContextQuestion
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.event_types import Diff
 from hermes_acp.core.events import (

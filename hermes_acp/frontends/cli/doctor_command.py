@@ -63,12 +63,12 @@ def _settings(environment: Environment) -> "Settings | None":
 async def _run(options: argparse.Namespace) -> int:
     from anyio import to_thread
 
-    from hermes_acp.app.checkpoint_service import checkpoint_setup
-    from hermes_acp.app.sandbox_setup import sandbox_here, sandbox_notice
     from hermes_acp.config.checkpoint_settings import CheckpointSettings
+    from hermes_acp.sessions.checkpoint_service import checkpoint_setup
     from hermes_acp.storage.checkpoints.checkpoint_checks import check_checkpoints
     from hermes_acp.storage.session_store import SessionStore
     from hermes_acp.storage.storage_checks import run_checks
+    from hermes_acp.workspaces.sandbox_setup import sandbox_here, sandbox_notice
 
     environment = read_environment()
     home = environment.home

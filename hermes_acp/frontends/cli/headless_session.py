@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from hermes_acp.agent.context_monitor import CARD_NAME
+from hermes_acp.context.context_monitor import CARD_NAME
 from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import (
     CallEnded,

@@ -47,9 +47,9 @@ def run_mcp(options: argparse.Namespace) -> int:
 async def _list(environment: Environment) -> int:
     import anyio
 
-    from hermes_acp.app.oauth_coordinator import NO_SERVERS, server_status_line
     from hermes_acp.app.service_factories import build_mcp_manager
     from hermes_acp.config.settings import load_settings
+    from hermes_acp.mcp.sign_in.oauth_coordinator import NO_SERVERS, server_status_line
     from hermes_acp.sessions.tool_sources import ToolSourceRunner
 
     runner = ToolSourceRunner()
@@ -113,9 +113,9 @@ async def _log_out(environment: Environment, name: str) -> int:
 
 def _spec_of(environment: Environment, name: str) -> "HttpServer | SseServer":
     """Find a server at which one can sign in. Raises BadRequest."""
-    from hermes_acp.app.mcp_server_manager import server_specs
     from hermes_acp.config.settings import load_settings
     from hermes_acp.mcp.server_definitions import HttpServer, SseServer
+    from hermes_acp.mcp.server_manager import server_specs
 
     if name.lower().startswith(("http://", "https://")):
         return HttpServer(name, name)

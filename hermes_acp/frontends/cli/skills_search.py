@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 def search_skills_of(environment: Environment, place: Path, options: argparse.Namespace) -> int:
     """Print the skills that hold any of the words, the best first; give the exit code: 1 where there is none."""
-    from hermes_acp.app.skill_service import SkillService
     from hermes_acp.skills.skill_search import search_skills
+    from hermes_acp.skills.skill_service import SkillService
 
     words = " ".join(options.words)
     skills = SkillService(environment, lambda _: None).library.collection(str(place)).skills

@@ -13,7 +13,7 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.frontends.cli.cli_output import bold, escaped, local_time, print_json
 
 if TYPE_CHECKING:
-    from hermes_acp.app.custom_tool_manager import CustomToolManager
+    from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
     from hermes_acp.tools.custom.tool_folders import ToolFile
 
 Standing = Literal["faulty", "not_trusted", "put_aside", "ready"]

@@ -14,7 +14,7 @@ from hermes_acp.core.trust_types import TrustItem
 from hermes_acp.frontends.cli.cli_output import bold, escaped
 
 if TYPE_CHECKING:
-    from hermes_acp.app.workspace_trust import WorkspaceTrust
+    from hermes_acp.policy.workspace_trust import WorkspaceTrust
 
 
 def add_trust(parser: argparse.ArgumentParser) -> None:
@@ -30,8 +30,8 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
 def run_trust(options: argparse.Namespace) -> int:
     """Trust what is there now, or do what a flag says; give the exit code."""
     from hermes_acp.app.service_factories import custom_tools_of
-    from hermes_acp.app.skill_service import SkillService
-    from hermes_acp.app.workspace_trust import WorkspaceTrust
+    from hermes_acp.policy.workspace_trust import WorkspaceTrust
+    from hermes_acp.skills.skill_service import SkillService
     from hermes_acp.world import RandomIds
 
     place = Path(options.path).resolve()

@@ -8,10 +8,10 @@ import pytest
 from hermes_acp.agent.call_progress import TAIL_CHARACTERS
 from hermes_acp.agent.child_agents import MAX_ANSWER_CHARACTERS
 from hermes_acp.agent.delegation import ChildLimits, Delegation, child_limits, child_tools
+from hermes_acp.agent.setup.turn_stages import turn_stages
 from hermes_acp.agent.stages.step_refund import refund_cheap_step
 from hermes_acp.agent.turn import CallOutcome, Turn, TurnLimits, TurnStep, TurnUsage
 from hermes_acp.agent.turn_runner import run_to_ending
-from hermes_acp.app.turn_stages import turn_stages
 from hermes_acp.core.errors import BadRequest, ModelUnavailable, StorageError
 from hermes_acp.core.event_types import Grant
 from hermes_acp.core.events import (

@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import Struct, structs
 
+from hermes_acp.agent.setup.turn_stages import turn_stages
 from hermes_acp.agent.turn import CompactionShares, Ending, Turn, TurnLimits
 from hermes_acp.agent.turn_endings import make_ending
 from hermes_acp.agent.turn_inbox import InboxMessage
 from hermes_acp.agent.turn_runner import finalize, run_to_ending
-from hermes_acp.app.turn_stages import turn_stages
 from hermes_acp.core.errors import BadReply, ContextWindowExceeded, ModelUnavailable, RateLimited
 from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import AnyEvent, CallEnded, CallProposed, Event, StepEnded

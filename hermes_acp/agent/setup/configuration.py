@@ -11,13 +11,13 @@ import anyio
 import anyio.to_thread
 from msgspec import Struct
 
-from hermes_acp.app.mcp_server_manager import McpServerManager
-from hermes_acp.app.turn_dependencies import TurnDependenciesFactory
+from hermes_acp.agent.setup.turn_dependencies import TurnDependenciesFactory
 from hermes_acp.config.provider_access import ProviderAccess
 from hermes_acp.core.available_options import AvailableModel
 from hermes_acp.core.errors import AuthRequired
 from hermes_acp.core.event_types import Mode
 from hermes_acp.core.ports import Clock
+from hermes_acp.mcp.server_manager import McpServerManager
 from hermes_acp.world import enable_garbage_collection
 
 if TYPE_CHECKING:

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Final
 import anyio.to_thread
 from msgspec import Struct
 
-from hermes_acp.app.checkpoint_service import CheckpointService
-from hermes_acp.app.configuration import Configuration
-from hermes_acp.app.context_approvals import ContextApprovals
-from hermes_acp.app.oauth_coordinator import HINT as MCP_HINT
-from hermes_acp.app.oauth_coordinator import OAuthCoordinator
-from hermes_acp.app.skill_learning import SkillLearning
-from hermes_acp.app.skill_service import SkillService
-from hermes_acp.app.workspace_trust import WorkspaceTrust
+from hermes_acp.agent.setup.configuration import Configuration
+from hermes_acp.context.context_approvals import ContextApprovals
 from hermes_acp.core.record import Record
+from hermes_acp.mcp.sign_in.oauth_coordinator import HINT as MCP_HINT
+from hermes_acp.mcp.sign_in.oauth_coordinator import OAuthCoordinator
 from hermes_acp.memory.memory_notes import settle_pending
+from hermes_acp.policy.workspace_trust import WorkspaceTrust
+from hermes_acp.sessions.checkpoint_service import CheckpointService
 from hermes_acp.sessions.session_commands import SlashCommand, SlashCommands, TurnCommand
 from hermes_acp.sessions.turn_undo import HINT, NOTHING
+from hermes_acp.skills.skill_learning import SkillLearning
+from hermes_acp.skills.skill_service import SkillService
 
 if TYPE_CHECKING:
     from hermes_acp.agent.turn import Turn
@@ -136,7 +136,7 @@ def _turn_commands(services: CommandServices) -> tuple[TurnCommand, ...]:
 def _tell_context(
     record: Record, home: Path, unread: "tuple[DeniedPath, ...]", context: ContextApprovals
 ) -> str:
-    from hermes_acp.app.context_file_monitor import consent_for
+    from hermes_acp.context.context_file_monitor import consent_for
     from hermes_acp.context.context_files import collect_context, collect_context_below
     from hermes_acp.context.context_search import SearchScope, folders_below
     from hermes_acp.sessions.command_answers import context_text

@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 
 import anyio
 
-from hermes_acp.app.mcp_server_manager import McpServerManager
 from hermes_acp.core.events import Noticed
 from hermes_acp.core.ports import Gate, StartTask
+from hermes_acp.mcp.server_manager import McpServerManager
 
 if TYPE_CHECKING:
     from hermes_acp.core.session_ports import EquippedSession

@@ -27,12 +27,12 @@ from hermes_acp.agent.turn import AfterStepStage, Ending, PostflightStage, Turn,
 
 if TYPE_CHECKING:
     from hermes_acp.agent.reflection import Reflection
-    from hermes_acp.app.recall_service import RecallService
-    from hermes_acp.app.skill_service import SkillService
     from hermes_acp.config.memory_settings import MemorySettings
     from hermes_acp.config.settings import Settings
     from hermes_acp.config.skill_settings import SkillSettings
     from hermes_acp.memory.external_memory import ExternalMemory
+    from hermes_acp.recall.recall_service import RecallService
+    from hermes_acp.skills.skill_service import SkillService
     from hermes_acp.skills.skill_usage import SkillUsageTracker
 
 

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 from anyio.to_thread import run_sync
 
-from hermes_acp.app.sandbox_setup import ConfinementInputs
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import HermesError, StorageError
 from hermes_acp.core.ports import Clock, Gate, Tool
 from hermes_acp.core.trust_types import TrustItem
+from hermes_acp.workspaces.sandbox_setup import ConfinementInputs
 
 if TYPE_CHECKING:
-    from hermes_acp.app.workspace_trust import WorkspaceTrust
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.custom_tools import ToolScope
     from hermes_acp.core.session_ports import EquippedSession
+    from hermes_acp.policy.workspace_trust import WorkspaceTrust
     from hermes_acp.tools.custom.tool_editor import ToolEditor
     from hermes_acp.tools.custom.tool_failures import ToolFailureLog
     from hermes_acp.tools.custom.tool_folders import ToolFile, ToolFolders
@@ -79,9 +79,9 @@ class CustomToolManager:
 
     @cached_property
     def _cells(self) -> "ToolSandboxes":
-        from hermes_acp.app.sandbox_setup import sandbox_bounds
         from hermes_acp.tools.custom.tool_sandbox import ToolSandboxes
         from hermes_acp.workspaces.command_environment import command_environment
+        from hermes_acp.workspaces.sandbox_setup import sandbox_bounds
 
         variables = command_environment(self._environment.variables)
         private = str(self._environment.home.resolve())

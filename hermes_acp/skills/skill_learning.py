@@ -13,8 +13,8 @@ from hermes_acp.core.errors import HermesError, StorageError
 from hermes_acp.core.ports import Clock
 
 if TYPE_CHECKING:
-    from hermes_acp.app.skill_service import SkillService
     from hermes_acp.config.skill_settings import SkillSettings
+    from hermes_acp.skills.skill_service import SkillService
     from hermes_acp.skills.skill_usage import SkillUsageTracker
     from hermes_acp.skills.suggestions.lexical_similarity import SkillSimilarityMeasure
 

@@ -11,16 +11,16 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct, structs
 
-from hermes_acp.app.sandbox_setup import (
+from hermes_acp.config.environment import Environment
+from hermes_acp.core.errors import ConfigError
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.core.ports import Editor, Workspace
+from hermes_acp.workspaces.sandbox_setup import (
     ConfinementInputs,
     container_restrictions,
     remote_denied_paths,
     sandbox_setup,
 )
-from hermes_acp.config.environment import Environment
-from hermes_acp.core.errors import ConfigError
-from hermes_acp.core.plugins import PluginFolder
-from hermes_acp.core.ports import Editor, Workspace
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings

@@ -11,14 +11,14 @@ from weakref import WeakKeyDictionary
 
 from anyio.to_thread import run_sync
 
-from hermes_acp.agent.context_monitor import ContextQuestion, ContextReport
+from hermes_acp.context.context_monitor import ContextQuestion, ContextReport
 from hermes_acp.core.denied_paths import DeniedPath
 from hermes_acp.core.messages import AssistantMessage, TextPart, UserMessage
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.record import Record
 
 if TYPE_CHECKING:
-    from hermes_acp.app.context_approvals import ContextApprovals
+    from hermes_acp.context.context_approvals import ContextApprovals
     from hermes_acp.context.context_consent import Consent
     from hermes_acp.context.context_search import SearchScope
     from hermes_acp.context.context_updates import ContextUpdates

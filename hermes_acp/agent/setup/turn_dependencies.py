@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 from msgspec import Struct
 
-from hermes_acp.app.context_approvals import ContextApprovals
-from hermes_acp.app.external_memory_service import ExternalMemoryManager
-from hermes_acp.app.external_tools import WebServices
-from hermes_acp.app.mcp_server_manager import McpServerManager
-from hermes_acp.app.recall_service import RecallService
-from hermes_acp.app.skill_learning import SkillLearning
-from hermes_acp.app.skill_service import SkillService
 from hermes_acp.config.environment import Environment
+from hermes_acp.context.context_approvals import ContextApprovals
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.core.ports import ChildRecords, Clock, StartTask, Workspace
 from hermes_acp.core.trust_types import WorkspacePolicyStore
+from hermes_acp.mcp.server_manager import McpServerManager
+from hermes_acp.memory.external_memory_manager import ExternalMemoryManager
 from hermes_acp.memory.memory_notes import notes_ports
+from hermes_acp.recall.recall_service import RecallService
+from hermes_acp.skills.skill_learning import SkillLearning
+from hermes_acp.skills.skill_service import SkillService
+from hermes_acp.web.web_services import WebServices
 
 if TYPE_CHECKING:
     from hermes_acp.agent.reflection import Reflection
@@ -102,15 +102,15 @@ class TurnDependenciesFactory:
 
         It blocks.
         """
+        from hermes_acp.agent.setup.turn_stages import learning_stages, outcome_scan_stages, turn_stages
         from hermes_acp.agent.turn import CompactionShares, TurnDependencies
-        from hermes_acp.app.context_file_monitor import ContextFileMonitor
-        from hermes_acp.app.external_memory_service import memory_key
-        from hermes_acp.app.external_tools import search_key
-        from hermes_acp.app.turn_stages import learning_stages, outcome_scan_stages, turn_stages
         from hermes_acp.config.settings import load_variables
+        from hermes_acp.context.context_file_monitor import ContextFileMonitor
+        from hermes_acp.memory.external_memory_manager import memory_key
         from hermes_acp.policy.policy_factory import build_policy
         from hermes_acp.telemetry.structured_log import StructuredLog
         from hermes_acp.tools.toolbox import Toolbox
+        from hermes_acp.web.web_services import search_key
         from injection_scanner.foreign_text import InjectionScanner
 
         services, variables = self._services, load_variables(self._environment)
@@ -161,7 +161,7 @@ class TurnDependenciesFactory:
         ways: "ModelConnections",
     ) -> "tuple[TurnStages, ...]":
         """Return what is done around a turn by those who remember: by meaning, and outside."""
-        from hermes_acp.app.turn_stages import memory_stages, recall_stages
+        from hermes_acp.agent.setup.turn_stages import memory_stages, recall_stages
 
         services = self._services
         services.recall_service.equip(settings, variables, ways.choices[0])
@@ -192,10 +192,14 @@ class TurnDependenciesFactory:
         policy: "Policy",
         news: str,
     ) -> "Brief":
-        from hermes_acp.app.context_file_monitor import consent_for
-        from hermes_acp.app.prompt_builder import PromptSources, build_remote_prompt, build_session_prompt
-        from hermes_acp.app.sandbox_setup import sandbox_remark
+        from hermes_acp.agent.setup.prompt_builder import (
+            PromptSources,
+            build_remote_prompt,
+            build_session_prompt,
+        )
+        from hermes_acp.context.context_file_monitor import consent_for
         from hermes_acp.storage.home_permissions import home_permissions_warning
+        from hermes_acp.workspaces.sandbox_setup import sandbox_remark
 
         sources = PromptSources(
             tools=tools,
