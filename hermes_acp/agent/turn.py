@@ -118,7 +118,7 @@ class CompactionShares(Struct, frozen=True):
 
 
 class TurnStages(Struct, frozen=True):
-    """What happens around the steps of a turn, in order; chosen in `assembly`.
+    """What happens around the steps of a turn, in order; chosen in `agent/setup/turn_stages.py`.
 
     `preflight` runs once before everything, `before_step` and `after_step` around each step; each may end the turn.
     `postflight` runs once, when it is known how the turn ended, also after a failure or a cancel; only a record that
@@ -134,7 +134,7 @@ class TurnStages(Struct, frozen=True):
 
 
 class TurnDependencies(Struct, frozen=True):
-    """What every turn of this process uses alike; chosen in `assembly`.
+    """What every turn of this process uses alike; made in `agent/setup/turn_dependencies.py`.
 
     `expenses` is where the usage of calls is written that belong to no session. `build_prompt` writes a session's
     prompt; its

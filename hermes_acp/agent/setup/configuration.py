@@ -11,7 +11,6 @@ import anyio
 import anyio.to_thread
 from msgspec import Struct
 
-from hermes_acp.agent.setup.turn_dependencies import TurnDependenciesFactory
 from hermes_acp.config.provider_access import ProviderAccess
 from hermes_acp.core.available_options import AvailableModel
 from hermes_acp.core.errors import AuthRequired
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
     from hermes_acp.models.model_connections import Connect, ModelConnections
+
+    MakeDependencies = Callable[[Settings, ModelConnections, str], TurnDependencies]
 
 NO_MODEL_CONFIGURED = "No model is set up."
 SETUP_HINT = (
@@ -48,19 +49,23 @@ class Configuration:
     def __init__(
         self,
         access: ProviderAccess,
-        turn_factory: TurnDependenciesFactory,
+        make: "MakeDependencies",
         mcp_manager: McpServerManager,
         *,
         clock: Clock,
         connect: "Connect | None",
         on_models: Callable[[], None],
     ) -> None:
-        """Make nothing yet; `on_models` is called whenever it has become known which models there are."""
+        """Make nothing yet; `on_models` is called whenever it has become known which models there are.
+
+        `make` puts together what turns are made with, from settings, the ways to models, and what was learnt in finding
+        them. It blocks.
+        """
         self.access = access
         self.is_signed_out = False
         self._on_models = on_models
         self._environment = access.environment
-        self._turn_factory = turn_factory
+        self._make = make
         self._mcp_manager = mcp_manager
         self._clock = clock
         self._connect = connect
@@ -160,7 +165,7 @@ class Configuration:
             ways.inherit(self._ways[-1])
         self._ways.append(ways)
         news = await ways.prepare()
-        return await anyio.to_thread.run_sync(self._turn_factory.make, found.settings, ways, news)
+        return await anyio.to_thread.run_sync(self._make, found.settings, ways, news)
 
     async def _find(self) -> "LoadedConfiguration":
         from hermes_acp.models.model_connections import with_usual_model
@@ -204,9 +209,8 @@ class Configuration:
         section = self._settings.delegation
         return ChildLimits(section.max_parallel, section.max_children, section.max_steps)
 
-    @property
     def settings(self) -> "Settings | None":
-        """The settings, once they were read."""
+        """Return the settings, once they were read."""
         return self._settings
 
     def allows_bypass(self) -> bool:

@@ -22,9 +22,11 @@ from hermes_acp.memory.memory_notes import notes_ports
 from hermes_acp.recall.recall_service import RecallService
 from hermes_acp.skills.skill_learning import SkillLearning
 from hermes_acp.skills.skill_service import SkillService
+from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
 from hermes_acp.web.web_services import WebServices
 
 if TYPE_CHECKING:
+    from hermes_acp.agent.delegation import ChildLimits
     from hermes_acp.agent.reflection import Reflection
     from hermes_acp.agent.turn import SystemPrompt, TurnDependencies, TurnStages
     from hermes_acp.config.model_choice import ModelChoice
@@ -43,18 +45,20 @@ class TurnServices(Struct, frozen=True):
     """Who has what a turn's tools and prompt take in: servers, skills, what is learned, recalled and settled.
 
     `elsewhere` names the backend of a workspace whose files are not on this machine. `start` lets a task go on beside
-    everything else, `child_records` keeps the records of child agents.
+    everything else. `child_records` keeps the records of child agents, `child_limits` gives what those may use.
     """
 
     mcp_manager: McpServerManager
     skill_service: SkillService
     learning: SkillLearning
     recall_service: RecallService
+    custom_tools: CustomToolManager
     policy_store: WorkspacePolicyStore
     context: ContextApprovals
     elsewhere: Callable[[Workspace], str]
     start: StartTask
     child_records: ChildRecords
+    child_limits: "Callable[[], ChildLimits]"
 
 
 class TurnDependenciesFactory:
@@ -65,12 +69,10 @@ class TurnDependenciesFactory:
         environment: Environment,
         turn_services: TurnServices,
         clock: Clock,
-        ports: Callable[[], Mapping[str, object]],
     ) -> None:
-        """Make nothing yet; `ports` gives, by name, what tools take beside their workspace."""
+        """Make nothing yet."""
         self._environment = environment
         self._clock = clock
-        self._ports = ports
         self._web = WebServices()
         self._external_memory = ExternalMemoryManager(turn_services.start)
         self._services = turn_services
@@ -115,7 +117,7 @@ class TurnDependenciesFactory:
 
         services, variables = self._services, load_variables(self._environment)
         ports = {
-            **self._ports(),
+            **self._own_ports(),
             **self._web.ports(settings, variables),
             "scanner": InjectionScanner(),
             **notes_ports(settings.memory, self._environment.home, self._is_attended),
@@ -152,6 +154,21 @@ class TurnDependenciesFactory:
             shares=CompactionShares(settings.compaction.at, settings.compaction.keep),
             context_files=watch,
         )
+
+    def _own_ports(self) -> dict[str, object]:
+        """Return, by name, what tools take beside their workspace; `diagnoses` come with a session's editor."""
+        from hermes_acp.agent.delegation import Delegation
+        from hermes_acp.agent.nested_calls import NestedCalls
+
+        services = self._services
+        return {
+            "recall": services.recall_service,
+            "delegates": Delegation(services.child_records, services.child_limits),
+            "inner_calls": NestedCalls(),
+            "tool_workshop": services.custom_tools.workshop,
+            "diagnoses": None,
+            "skills": services.skill_service.library,
+        }
 
     def _remembering(
         self,

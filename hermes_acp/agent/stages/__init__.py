@@ -1,1 +1,1 @@
-"""What happens around the steps of a turn, one small thing a file; their order stands in `assembly`."""
+"""What happens around the steps of a turn, one small thing a file; their order is in `agent/setup/turn_stages.py`."""
