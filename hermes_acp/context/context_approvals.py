@@ -1,7 +1,7 @@
-"""What this process knows of the context files of each folder, over all of its sessions there.
+"""Approved and rejected context files of each folder, over all sessions of this process there.
 
-Approved and rejected content is kept in the home folder; when sessions began, and what their context files import, only
-while the process lives.
+The answers are kept in the home folder. When sessions began, and what their context files import, is kept only while
+the process lives.
 """
 
 import math
@@ -18,7 +18,7 @@ CONTEXT_FILE: Final = "context_file"
 
 
 class ContextApprovals:
-    """Keeps what one session's context files teach about those of the next; methods may be called from any thread."""
+    """Keeps what users said about context files, and when sessions began; methods may be called from any thread."""
 
     def __init__(self, trust: Trust, answers: WorkspaceEntries[TrustedItem]) -> None:
         """Know of no session yet; `trust` says what users trust, `answers` keeps what they said."""

@@ -1,7 +1,4 @@
-"""Who looks after the context files of every open session.
-
-Knows: what a session's model was shown, by its record. Does not know: how a change is found or told.
-"""
+"""Changes of context files, for every open session: what its model has not been shown yet."""
 
 import math
 from collections.abc import Callable
@@ -33,16 +30,16 @@ class ContextFileMonitor:
         home: Path,
         elsewhere: Callable[[Workspace], str],
         unread: Callable[[str], tuple[DeniedPath, ...]],
-        book: "ContextApprovals",
+        approvals: "ContextApprovals",
         now: Callable[[], float],
     ) -> None:
         """Know of no session yet; `now` gives seconds since the epoch, `elsewhere` names the backend of a workspace
         whose files are not on this machine.
 
-        `unread` gives what rules keep from being read in a place; `book` keeps what users answered.
+        `unread` gives what rules keep from being read in a place; `approvals` keeps what users answered.
         """
         self._unread = unread
-        self._book = book
+        self._approvals = approvals
         self._now = now
         self._clean = clean
         self._elsewhere = elsewhere
@@ -66,7 +63,7 @@ class ContextFileMonitor:
 
     async def remember(self, record: Record, question: ContextQuestion, *, is_used: bool) -> None:
         """Let later sessions of the folder use this content, or ask about it first. Raises StorageError."""
-        keep = self._book.approve if is_used else self._book.reject
+        keep = self._approvals.approve if is_used else self._approvals.reject
         await run_sync(keep, record.cwd, question.path, question.digest)
 
     def _look(self, record: Record, above: Record) -> ContextReport:
@@ -76,14 +73,14 @@ class ContextFileMonitor:
         place = SearchScope(record.cwd, record.roots[1:], str(self._home), self._unread(record.cwd))
         if record is above:
             self._note(record)
-        consent = consent_for(above, self._book)
+        consent = consent_for(above, self._approvals)
         is_settled = record is not above or not consent.may_withhold(_began_at(record))
         news = self._of(record, place, read_allowed(self._home), is_settled=is_settled)
         if len(record.messages) < self._lengths.get(record, 0):
             news.forget()  # the older part of the conversation was summarised
         self._lengths[record] = len(record.messages)
         found, withheld = news.look(place, lambda: _shown(record), tuple(record.seen), consent)
-        self._book.note_imports(record.cwd, news.imports)
+        self._approvals.note_imports(record.cwd, news.imports)
         questions = [
             ContextQuestion(each.path, each.file, each.digest, each.text, each.old_text) for each in withheld
         ]
@@ -95,7 +92,7 @@ class ContextFileMonitor:
             is_resumed = any(isinstance(message, AssistantMessage) for message in record.messages)
             self._joined[record] = self._now() if is_resumed else _began_at(record)
         approved = [digest for digest, is_used in record.context_answers.items() if is_used]
-        self._book.note_session(record.roots, self._joined[record], approved)
+        self._approvals.note_session(record.roots, self._joined[record], approved)
 
     def _of(
         self, record: Record, place: "SearchScope", allowed: frozenset[str], *, is_settled: bool
@@ -114,7 +111,7 @@ class ContextFileMonitor:
         return self._sessions[record]
 
 
-def consent_for(above: Record, book: "ContextApprovals") -> "Consent":
+def consent_for(above: Record, approvals: "ContextApprovals") -> "Consent":
     """Return what a session may use, and the child agents of it, without a question.
 
     A session begins with its first prompt: whatever is there then may be used, but for content that was rejected, and
@@ -123,10 +120,10 @@ def consent_for(above: Record, book: "ContextApprovals") -> "Consent":
     from hermes_acp.context.context_consent import Consent
 
     def is_trusted(path: str, digest: str) -> bool:
-        return book.is_approved(above.cwd, path, digest)
+        return approvals.is_approved(above.cwd, path, digest)
 
-    began_at = book.began_at(above.roots, _began_at(above) if above.layers else math.inf)
-    return Consent(began_at, above.context_answers, is_trusted, book.rejected(above.cwd))
+    began_at = approvals.began_at(above.roots, _began_at(above) if above.layers else math.inf)
+    return Consent(began_at, above.context_answers, is_trusted, approvals.rejected(above.cwd))
 
 
 def _began_at(record: Record) -> float:

@@ -1,7 +1,4 @@
-"""The MCP servers at work in this process: the user's own for all sessions, an editor's for one.
-
-Knows: who named which server, and in which surroundings it is started. Does not know: how a server is spoken to.
-"""
+"""The MCP servers of this process: the user's own for all sessions, an editor's or a workspace's for one."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SourceRunner(Protocol):
-    """Whoever keeps sources at work, each in a task of its own."""
+    """Runs sources of tools, each in a task of its own."""
 
     def take_in(self, source: ToolSource) -> None:
         """Let a source begin its work before long; it ends when it is closed, or with the process."""
@@ -32,7 +29,7 @@ class SourceRunner(Protocol):
 
 
 class McpServerManager:
-    """Starts the servers people name, and lets them go."""
+    """Starts the servers that people name, and stops them."""
 
     def __init__(
         self,

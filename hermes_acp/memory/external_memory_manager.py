@@ -1,7 +1,4 @@
-"""The memory service a user chose, if they chose one.
-
-Knows: where its key is, that it is left alone where nobody watches. Does not know: how it is asked. Blocks.
-"""
+"""The external memory service that a user chose, if they chose one. Blocks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING

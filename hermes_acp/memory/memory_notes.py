@@ -1,7 +1,4 @@
-"""The agent's notes, as a turn's tools and a session's prompt have them.
-
-Knows: that without notes there is neither tool nor layer. Does not know: what is noted.
-"""
+"""The agent's notes: the port of the tool, the layer of the prompt, and `/memory`. Without notes there is neither."""
 
 import os
 import shlex

@@ -1,7 +1,4 @@
-"""From the settings to the model that tells what texts mean.
-
-Knows: which providers have an endpoint for that, and how it is reached. Does not know: what for. Blocks.
-"""
+"""Choose the embedding model from the settings. Blocks."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final

@@ -1,8 +1,4 @@
-"""From the models that are configured to the routes of turns.
-
-Knows: how a plugin is bound to an endpoint, when a connection is opened, what the settings say better than the catalog.
-Does not know: what else a turn is made with, or what is done when a model fails.
-"""
+"""Connections to the configured models, and the routes of turns over them."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ModelConnections:
-    """The ways to models of one reading of the configuration: the one in use first, then its fallbacks.
+    """The connections of one reading of the configuration: the one in use first, then its fallbacks.
 
     A connection is opened when it is first used, one for each provider and key, and kept until all are closed.
     """
@@ -47,7 +43,7 @@ class ModelConnections:
         self._listed: tuple[str, ...] = ()
 
     async def prepare(self) -> str:
-        """Open the way in use, and ask it for a model where none is named. Raises ConfigError, ModelError.
+        """Open the connection in use, and ask it for a model where none is named. Raises ConfigError, ModelError.
 
         One that does not even say which models it has is left out where another stands behind it; give the sentence
         that says so.
@@ -111,7 +107,7 @@ class ModelConnections:
         self._listed = await (await self._connection(choice, choice.keys[0])).models()
 
     def inherit(self, former: "ModelConnections") -> None:
-        """Know the models that these ways have listed, where the endpoint is still the same."""
+        """Know the models that these connections have listed, where the endpoint is still the same."""
         ours, theirs = self.choices[0], former.choices[0]
         if (ours.provider, ours.base_url) == (theirs.provider, theirs.base_url):
             self._listed = former._listed

@@ -1,7 +1,4 @@
-"""The policy of this process.
-
-Knows: whose home is guarded, and how commands find their programs. Does not know: any rule.
-"""
+"""Make policies from the environment and the settings."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence

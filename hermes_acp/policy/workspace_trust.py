@@ -1,8 +1,6 @@
-"""What users settled for their workspaces, and what of a workspace's own may be used because of it.
+"""Trust in workspaces: what users allowed in each folder, and which of its own files may be used because of that.
 
-Knows: the files a workspace configures things in, what was trusted and answered for good, how its user is asked.
-Does not know: how a rule is judged by, how a server is spoken to.
-What is trusted is one thing with one content each: a changed entry is a new one. What prevents something needs no
+Trust is bound to content: a changed entry is a new one, and asked about again. What makes policy stricter needs no
 trust: a workspace's rules may always ask and deny.
 """
 
@@ -40,16 +38,16 @@ UNTRUSTED: Final = (
     "This folder brings along what could run code or loosen policy, and is not used: {names}. "
     "`/trust` shows it and lets you trust it."
 )
-DISTRUSTED_BY_EDITOR: Final = "welcome"
-"""What the card of a question of trust lies within: no call of the model's, which hears nothing of it."""
-WHAT: Final = "what is listed, until it changes,"
+TRUST_CARD_PARENT: Final = "welcome"
+"""The call that the card of a trust question lies within: none of the model's, which does not see the card."""
+TRUST_SCOPE: Final = "what is listed, until it changes,"
 Marks = tuple[tuple[int, int, int], ...]
 
 TrustItemsOf = Callable[[str], tuple[TrustItem, ...]]
 
 
 class WorkspaceTrust:
-    """One home's word on every workspace; both `WorkspacePolicyStore` and `Trust`."""
+    """What the user of one home decided for every workspace; both `WorkspacePolicyStore` and `Trust`."""
 
     def __init__(self, environment: Environment, ids: Ids, brings: TrustItemsOf = lambda _: ()) -> None:
         """Read nothing yet; `brings` gives what else of a workspace is used once it is trusted, such as its skills.
@@ -62,7 +60,7 @@ class WorkspaceTrust:
         self._ids = ids
         self.trusted = WorkspaceEntries(home / "trust.json", TrustedItem)
         self.answers = WorkspaceEntries(home / "permissions.json", Grant)
-        self._for_now: dict[str, set[TrustedItem]] = {}
+        self._trusted_by_process: dict[str, set[TrustedItem]] = {}
         self._distrusted: set[str] = set()
         self._found: dict[str, tuple[Marks, WorkspaceSettings]] = {}
         self._asked: WeakKeyDictionary[RecordedSession, set[TrustItem]] = WeakKeyDictionary()
@@ -94,7 +92,7 @@ class WorkspaceTrust:
         wanted = TrustedItem(item.kind, item.name, item.digest)
         if place in self._distrusted:
             return False
-        return wanted in self._for_now.get(place, ()) or wanted in self.trusted.of(place)
+        return wanted in self._trusted_by_process.get(place, ()) or wanted in self.trusted.of(place)
 
     def settings_of(self, place: str, *, again: bool = False) -> "WorkspaceSettings | None":
         """Return what a workspace configures, read again where a file changed; None where it configures nothing.
@@ -133,7 +131,7 @@ class WorkspaceTrust:
         place = os.path.realpath(place)
         given = self.items(place) if items is None else items
         found = (TrustedItem(item.kind, item.name, item.digest) for item in given)
-        self._for_now.setdefault(place, set()).update(found)
+        self._trusted_by_process.setdefault(place, set()).update(found)
 
     def set_editor_trust(self, place: str, *, is_trusted: bool) -> None:
         """Trust nothing there in this process while its editor does not, whatever its user said before."""
@@ -142,7 +140,7 @@ class WorkspaceTrust:
     def revoke(self, place: str) -> None:
         """Forget what was trusted, and nothing of what was rejected. Raises StorageError."""
         place = os.path.realpath(place)
-        self._for_now.pop(place, None)
+        self._trusted_by_process.pop(place, None)
         self.trusted.change(place, lambda kept: (each for each in kept if each.kind == REJECTED))
 
     async def welcome(
@@ -173,10 +171,12 @@ class WorkspaceTrust:
         fresh = [item for item in items if item not in asked and not self.is_trusted(place, item)]
         if fresh:
             asked.update(fresh)
-            await self._settle(session.ledger, gate, place, fresh)
+            await self._ask_once(session.ledger, gate, place, fresh)
         return bool(fresh)
 
-    async def _settle(self, ledger: "EventSink", gate: Gate, place: str, items: Sequence[TrustItem]) -> None:
+    async def _ask_once(
+        self, ledger: "EventSink", gate: Gate, place: str, items: Sequence[TrustItem]
+    ) -> None:
         if os.path.realpath(place) in self._distrusted:
             ledger.emit(Noticed("warning", _untrusted(items)))
             return
@@ -193,14 +193,14 @@ class WorkspaceTrust:
                 "folder": place,
                 "items": [{"kind": item.kind, "name": item.name, "about": item.about} for item in items],
             },
-            within=DISTRUSTED_BY_EDITOR,
+            within=TRUST_CARD_PARENT,
         )
         ledger.emit(card)
         ledger.emit(PermissionAsked(card.call_id))
         await ledger.drained()
         answer: PermissionAnswer = "cancelled"
         try:
-            said = await gate.ask(card, permission_scope=PermissionScope(workspace=WHAT))
+            said = await gate.ask(card, permission_scope=PermissionScope(workspace=TRUST_SCOPE))
             answer = said.answer if isinstance(said, PermissionResponse) else said
         finally:
             ledger.emit(PermissionAnswered(card.call_id, answer))
@@ -209,7 +209,7 @@ class WorkspaceTrust:
             if is_trusted:
                 ledger.emit(CallStarted(card.call_id, is_repeatable=True))
             status: CallStatus = "completed" if is_trusted else "failed"
-            ledger.emit(CallEnded(card.call_id, card.name, status, text, within=DISTRUSTED_BY_EDITOR))
+            ledger.emit(CallEnded(card.call_id, card.name, status, text, within=TRUST_CARD_PARENT))
         return text
 
     def _take(self, answer: PermissionAnswer, place: str, items: Sequence[TrustItem]) -> str:

@@ -1,7 +1,6 @@
-"""What a process remembers by meaning: earlier sessions, and which skill a prompt is a case for.
+"""Recall by meaning: the vectors of earlier sessions and of skills, and the model that makes them.
 
-Knows: whose model is asked under which settings, when the vectors follow, that a failure costs the meaning alone. Does
-not know: how anything is compared.
+A failure costs the search by meaning alone; the search by words goes on.
 """
 
 import time
@@ -34,7 +33,7 @@ COOLDOWN_S: Final = 300.0
 
 
 class RecallService:
-    """The vectors of one home and whoever uses them; without the setting there is nothing of it."""
+    """Keeps the vectors of one home up to date, and searches them; without the setting it does neither."""
 
     def __init__(
         self,
@@ -51,7 +50,7 @@ class RecallService:
         self._index_texts = index_texts
         self._path = environment.home / FILE
         self._store = store
-        self._meaning: SemanticIndex | None = None
+        self._index: SemanticIndex | None = None
         self._made_of: tuple[object, ...] = ()
         self._news: list[str] = []
         self._told: set[str] = set()
@@ -73,11 +72,11 @@ class RecallService:
         if made_of == self._made_of:
             return
         self._made_of = made_of
-        self._meaning = None
+        self._index = None
         try:
             embedder = self._choose_embedder(settings, variables, choice)
-        except HermesError as trouble:
-            self.report(trouble)
+        except HermesError as error:
+            self.report(error)
             return
         if embedder is not None:
             from hermes_acp.storage.search.passage_index import PassageIndex
@@ -88,17 +87,17 @@ class RecallService:
             vectors = VectorStore(self._path, embedder.name)
             words = PassageIndex(self._store.words)
             indexer = VectorIndexer(vectors, embedder, words, settings.recall.most_texts)
-            self._meaning = SemanticIndex(embedder, vectors, indexer)
+            self._index = SemanticIndex(embedder, vectors, indexer)
 
     @property
     def semantic_index(self) -> "SemanticIndex | None":
         """What compares meanings now; None where no model is configured, or it cannot be had."""
-        return self._meaning
+        return self._index
 
     @property
     def knows_meaning(self) -> bool:
         """Whether there is a model that tells what texts mean."""
-        return self._meaning is not None
+        return self._index is not None
 
     def follow_soon(self) -> None:
         """Let the vectors follow what was said, in the background."""
@@ -109,35 +108,35 @@ class RecallService:
         while True:
             await self._has_news.wait()
             self._has_news = anyio.Event()
-            if self._meaning and time.monotonic() >= self._rests_until:
+            if self._index and time.monotonic() >= self._rests_until:
                 try:
                     await self.catch_up(None)
-                except HermesError as trouble:
+                except HermesError as error:
                     self._rests_until = time.monotonic() + COOLDOWN_S
-                    self.report(trouble)
+                    self.report(error)
 
     async def catch_up(self, max_wait_s: float | None) -> int:
         """Embed what was said since, for at most so long; give how many sessions are left.
 
         Raises ModelError, StorageError.
         """
-        meaning = self._meaning
-        if meaning is None:
+        index = self._index
+        if index is None:
             return 0
-        await self._index_texts(meaning.indexer)  # it wakes the model too
+        await self._index_texts(index.indexer)  # it wakes the model too
         await self._store.words.catch_up(CATCH_UP_TIMEOUT_S if max_wait_s is None else max_wait_s)
         left = -1
         with anyio.move_on_after(max_wait_s):
-            left = await meaning.indexer.index_sessions()
-        return left if left >= 0 else await meaning.indexer.count_unknown()
+            left = await index.indexer.index_sessions()
+        return left if left >= 0 else await index.indexer.count_unknown()
 
     async def rebuild(self) -> int:
         """Make all vectors anew; give how many sessions are left for later. Raises ModelError, StorageError."""
-        if self._meaning is None:
+        if self._index is None:
             return 0
-        await self._meaning.vectors.clear()
+        await self._index.vectors.clear()
         await self._store.words.catch_up()
-        return await self._meaning.indexer.index_sessions()
+        return await self._index.indexer.index_sessions()
 
     async def forget(self, session_id: str) -> None:
         """Forget a session that was deleted, also where meaning is no longer asked for."""
@@ -147,18 +146,18 @@ class RecallService:
 
         try:
             require_vectors()
-            vectors = self._meaning.vectors if self._meaning else VectorStore(self._path, None)
+            vectors = self._index.vectors if self._index else VectorStore(self._path, None)
             await vectors.drop((session_id,))
-            if not self._meaning:
+            if not self._index:
                 await vectors.aclose()
         except ConfigError:
             await run_sync(self._path.unlink)  # nobody can read it, and it can be made anew
-        except StorageError as trouble:
-            self.report(trouble)
+        except StorageError as error:
+            self.report(error)
 
-    def report(self, trouble: HermesError) -> None:
+    def report(self, error: HermesError) -> None:
         """Have the user told once why nothing is recalled by meaning."""
-        sentence = f"Nothing is recalled by meaning: {trouble.sentence()}"
+        sentence = f"Nothing is recalled by meaning: {error.sentence()}"
         if sentence not in self._told:
             self._told.add(sentence)
             self._news.append(sentence)
@@ -170,16 +169,16 @@ class RecallService:
 
     async def aclose(self) -> None:
         """Let go of the model and the file."""
-        if self._meaning:
-            await self._meaning.embedder.aclose()
-            await self._meaning.vectors.aclose()
+        if self._index:
+            await self._index.embedder.aclose()
+            await self._index.vectors.aclose()
 
     def _search(self) -> "SemanticSearch | None":
-        if self._meaning is None:
+        if self._index is None:
             return None
         from hermes_acp.recall.hybrid_search import SemanticSearch
         from hermes_acp.storage.search.passage_index import PassageIndex
 
-        meaning = self._meaning
+        index = self._index
         words = PassageIndex(self._store.words)
-        return SemanticSearch(meaning.vectors, meaning.embedder, words, meaning.indexer.count_unknown)
+        return SemanticSearch(index.vectors, index.embedder, words, index.indexer.count_unknown)

@@ -1,6 +1,6 @@
-"""Whether and where a session's turns are kept so that they can be undone.
+"""Checkpoints of sessions: whether their turns are kept so that they can be undone, and where.
 
-Knows: the settings, that only files of this machine are kept. Does not know: how, or who undoes.
+Only files of this machine are kept.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,6 @@
-"""A source of tools and prompts that is still being made.
+"""A source of tools and prompts that is still being made: it offers nothing until then, and callers can wait.
 
-Knows: that it offers nothing until it is there, and that whoever needs it can wait. Does not know: what is made. A
-session is opened at once; what takes imports and disk comes behind.
+A session is opened at once; the imports and the disk reads of its skills follow.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -12,7 +11,7 @@ from hermes_acp.core.ports import PromptTemplate, ResourceLibrary, Tool, ToolSou
 
 
 class DeferredToolSource:
-    """Stands for a source from the moment it is ordered; `make` gives it, or None where there is none after all."""
+    """Stands in for a source until it is made; `make` returns it, or None where there is none after all."""
 
     def __init__(self, make: Callable[[], Awaitable[ToolSource | None]]) -> None:
         self._make = make

@@ -1,7 +1,4 @@
-"""The skills of a process: one library for all sessions, made when it is first needed.
-
-Knows: whose folders are looked into, how a session's commands follow them. Does not know: what a skill is.
-"""
+"""The skills of a process: one library for all sessions, made when it is first needed."""
 
 from collections.abc import Callable
 from functools import cached_property

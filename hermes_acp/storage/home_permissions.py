@@ -1,7 +1,4 @@
-"""Whether the home folder is its user's alone, so that nobody else decides what the agent starts, or reads its keys.
-
-Knows: owners and permission bits of what steers the agent. Does not know: what is written there. It blocks.
-"""
+"""Check that nobody but its user can change what is in the home folder, or read its keys. Blocks."""
 
 import os
 import stat

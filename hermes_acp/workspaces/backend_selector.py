@@ -1,8 +1,7 @@
-"""Where a session's commands run and its files lie: the choice of a backend.
+"""Choose the backend of a session: where its commands run and its files are.
 
-Knows: which backends are configured, what a session chose, how a workspace is opened on each. Does not know: how one
-works. A session is opened on this machine, at no cost, before any settings are read; it moves where it belongs before
-its first turn. What a session was to run in and cannot is never run anywhere else.
+A session is opened on this machine before any settings are read, which costs nothing, and moves to its backend before
+its first turn. If that backend cannot be used, the session does not run anywhere else.
 """
 
 from collections.abc import Callable, Mapping

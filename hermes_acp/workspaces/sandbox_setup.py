@@ -1,4 +1,4 @@
-"""How commands of this machine are confined, from the settings and from what other rooms know."""
+"""How commands are confined, from the settings and from what policy and web know."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ConfinementInputs(Struct, frozen=True):
-    """What confines commands and is known elsewhere; all of it is called when a command is first to be confined.
+    """What sandboxes need of other rooms; each is called when a command is first to be confined.
 
     `guarded` gives the names that nothing in a sandbox changes or sees, `is_public` tells which addresses belong to
     nobody's own network, `denied_paths` what rules keep tools out of.

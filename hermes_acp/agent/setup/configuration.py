@@ -1,7 +1,6 @@
-"""From what is configured to the kit that turns are made with, made once and kept.
+"""The configuration in force: which model is used, and what turns are made with because of it.
 
-Knows: how a model is chosen and reached, when a kit is made and when it is outlived.
-Does not know: sessions, frontends, turn dependencies. What is built is kept until the configuration is read afresh.
+What is made is kept until the configuration is read again; running turns keep what they began with.
 """
 
 from collections.abc import Callable
@@ -36,7 +35,7 @@ SETUP_HINT = (
 
 
 class LoadedConfiguration(Struct, frozen=True):
-    """What is configured: the settings, the way to the model in use and its fallbacks, after so many changes."""
+    """What is configured: the settings, how the model in use and its fallbacks are reached, after so many changes."""
 
     settings: "Settings"
     choices: "tuple[ModelChoice, ...]"
@@ -44,7 +43,7 @@ class LoadedConfiguration(Struct, frozen=True):
 
 
 class Configuration:
-    """Has the kit of turns made, once, in a worker thread."""
+    """Has what turns are made with made once, in a worker thread."""
 
     def __init__(
         self,
@@ -58,8 +57,8 @@ class Configuration:
     ) -> None:
         """Make nothing yet; `on_models` is called whenever it has become known which models there are.
 
-        `make` puts together what turns are made with, from settings, the ways to models, and what was learnt in finding
-        them. It blocks.
+        `make` puts together what turns are made with, from settings, the connections to models, and what was learnt in
+        finding them. It blocks.
         """
         self.access = access
         self.is_signed_out = False
@@ -74,7 +73,7 @@ class Configuration:
         self._changes = 0
         self._deps: TurnDependencies | None = None
         self._settings: Settings | None = None
-        self._ways: list[ModelConnections] = []
+        self._connections: list[ModelConnections] = []
 
     async def require_model(self) -> None:
         """Raise AuthRequired unless a model is set up or one answers on this machine, ConfigError for bad settings.
@@ -90,7 +89,7 @@ class Configuration:
             self._settings = settings
 
     async def find_model(self) -> None:
-        """Find out which endpoint is used, and make the kit unless that endpoint must be asked for its models.
+        """Find out which endpoint is used, and make what turns need unless that endpoint must be asked for its models.
 
         Raises AuthRequired, ConfigError.
         """
@@ -108,7 +107,7 @@ class Configuration:
         await self.find_model()
 
     def forget_model(self) -> None:
-        """Choose the model afresh at its next use: the way to it has changed. Running turns keep theirs."""
+        """Choose the model afresh at its next use: how it is reached has changed. Running turns keep theirs."""
         self._deps = None
         self._changes += 1
         for scope in self._waiting:
@@ -122,8 +121,8 @@ class Configuration:
     async def deps(self, found: "LoadedConfiguration | None" = None) -> "TurnDependencies":
         """Return what turns are made with, built on first use. Raises AuthRequired, ConfigError, ModelError.
 
-        It may wait for an endpoint; whoever waits begins anew when the configuration changes meanwhile, which itself
-        waits for nobody.
+        It may wait for an endpoint. A caller that waits starts again when the configuration changes meanwhile; the
+        change itself does not wait.
         """
         while True:
             self._require_sign_in()
@@ -160,12 +159,12 @@ class Configuration:
             found = await self._find()
         self._settings = found.settings
         await self._mcp_manager.share(found.settings)
-        ways = ModelConnections(found.settings, found.choices, self._clock, self._connect)
-        if self._ways:
-            ways.inherit(self._ways[-1])
-        self._ways.append(ways)
-        news = await ways.prepare()
-        return await anyio.to_thread.run_sync(self._make, found.settings, ways, news)
+        connections = ModelConnections(found.settings, found.choices, self._clock, self._connect)
+        if self._connections:
+            connections.inherit(self._connections[-1])
+        self._connections.append(connections)
+        news = await connections.prepare()
+        return await anyio.to_thread.run_sync(self._make, found.settings, connections, news)
 
     async def _find(self) -> "LoadedConfiguration":
         from hermes_acp.models.model_connections import with_usual_model
@@ -189,7 +188,7 @@ class Configuration:
         """Return what one turn may use; asked for in a turn."""
         from hermes_acp.agent.turn import TurnLimits
 
-        assert self._settings, "limits are asked for in a turn, which has a kit"
+        assert self._settings, "a turn has settings"
         budget = self._settings.budget
         return TurnLimits(
             max_steps=budget.max_steps,
@@ -205,7 +204,7 @@ class Configuration:
         """Return what the child agents of one call are bound by; asked for in a turn."""
         from hermes_acp.agent.delegation import ChildLimits
 
-        assert self._settings, "bounds are asked for in a turn, which has a kit"
+        assert self._settings, "a turn has settings"
         section = self._settings.delegation
         return ChildLimits(section.max_parallel, section.max_children, section.max_steps)
 
@@ -225,17 +224,17 @@ class Configuration:
 
     def models(self) -> tuple[AvailableModel, ...]:
         """Return the models that can be chosen, the configured one first; empty until it is known."""
-        return () if self._deps is None else self._ways[-1].offers()
+        return () if self._deps is None else self._connections[-1].offers()
 
     async def list_models(self) -> None:
         """Ask the endpoint which models it has, again where it was changed meanwhile. Raises ModelError."""
         asked = None
-        while asked is not self._ways[-1]:
-            asked = self._ways[-1]
+        while asked is not self._connections[-1]:
+            asked = self._connections[-1]
             await asked.list_models()
             self._on_models()
 
     async def aclose(self) -> None:
-        """Close the ways to models."""
-        for ways in self._ways:
-            await ways.aclose()
+        """Close the connections to models."""
+        for connections in self._connections:
+            await connections.aclose()

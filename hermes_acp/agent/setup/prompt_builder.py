@@ -1,7 +1,4 @@
-"""The system prompt of a session, from what stands in its folders and in the agent's notes.
-
-Knows: what goes into it. Does not know: when it is frozen. Blocks on the disk; runs in a worker thread.
-"""
+"""The system prompt of a session: its context files, the agent's notes, the skills. Blocks on the disk."""
 
 import platform
 from collections.abc import Callable, Mapping

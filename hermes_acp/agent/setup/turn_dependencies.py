@@ -1,8 +1,4 @@
-"""What a turn is made with, put together from the settings and the ways to models.
-
-Knows: which tools and stages a turn has, in which order, and who has them.
-Does not know: how a model is chosen, when a kit is made or outlived, how any part works.
-"""
+"""Dependencies of turns: model routes, tools, stages, policy and the prompt, put together from the settings."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
@@ -62,7 +58,7 @@ class TurnServices(Struct, frozen=True):
 
 
 class TurnDependenciesFactory:
-    """Makes kits to measure, and keeps what their tools have open outside."""
+    """Makes the dependencies of turns, and keeps what their tools have open outside."""
 
     def __init__(
         self,
@@ -99,8 +95,8 @@ class TurnDependenciesFactory:
     def _is_attended(self) -> bool:
         return self._services.mcp_manager.is_attended
 
-    def make(self, settings: "Settings", ways: "ModelConnections", news: str) -> "TurnDependencies":
-        """Return what turns are made with that use these ways to models; `news` is what was learnt in finding them.
+    def make(self, settings: "Settings", connections: "ModelConnections", news: str) -> "TurnDependencies":
+        """Return what turns are made with that use these connections; `news` is what was learnt in finding the model.
 
         It blocks.
         """
@@ -126,14 +122,14 @@ class TurnDependenciesFactory:
         toolbox = Toolbox(_builtin_tools(ports))
         services.skill_service.library.know_tools(toolbox.names)
         keys = (search_key(settings, variables), memory_key(settings.memory, variables))
-        redactor = self._redactor(ways.choices, *keys)
+        redactor = self._redactor(connections.choices, *keys)
         policy = build_policy(self._environment, settings.rules, services.policy_store, self._context.imports)
         home = self._environment.home
-        watch = ContextFileMonitor(
+        context_files = ContextFileMonitor(
             redactor.clean, home, self._elsewhere, policy.unread, self._context, self._clock.now
         )
         return TurnDependencies(
-            routing=ways.routing(),
+            routing=connections.routing(),
             log=StructuredLog(self._environment.home, self._clock),
             expenses=StructuredLog(self._environment.home, self._clock, "usage"),
             toolbox=toolbox,
@@ -146,13 +142,13 @@ class TurnDependenciesFactory:
                     lambda: self._reflection,
                     services.skill_service.index,
                 ),
-                (*self._remembering(settings, variables, redactor, ways), outcome_scan_stages()),
+                (*self._memory_stages(settings, variables, redactor, connections), outcome_scan_stages()),
             ),
             redactor=redactor,
             build_prompt=self._briefer(settings, toolbox.schemas, redactor, policy, news),
             max_output_tokens=settings.max_output_tokens,
             shares=CompactionShares(settings.compaction.at, settings.compaction.keep),
-            context_files=watch,
+            context_files=context_files,
         )
 
     def _own_ports(self) -> dict[str, object]:
@@ -170,18 +166,18 @@ class TurnDependenciesFactory:
             "skills": services.skill_service.library,
         }
 
-    def _remembering(
+    def _memory_stages(
         self,
         settings: "Settings",
         variables: Mapping[str, str],
         redactor: "Redactor",
-        ways: "ModelConnections",
+        connections: "ModelConnections",
     ) -> "tuple[TurnStages, ...]":
-        """Return what is done around a turn by those who remember: by meaning, and outside."""
+        """Return the stages of recall by meaning, and of the memory service."""
         from hermes_acp.agent.setup.turn_stages import memory_stages, recall_stages
 
         services = self._services
-        services.recall_service.equip(settings, variables, ways.choices[0])
+        services.recall_service.equip(settings, variables, connections.choices[0])
         memory = self._external_memory.equip(settings.memory, variables, redactor.clean)
         return (
             recall_stages(settings, services.recall_service, services.skill_service),

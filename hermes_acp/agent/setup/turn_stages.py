@@ -1,7 +1,6 @@
-"""What happens around the steps of every turn, in its order.
+"""The stages around the steps of every turn, in their order.
 
-Knows: all stages there are. Does not know: what any of them does, how a turn proceeds. Its imports are those of the
-agent, so this module is imported with the first kit and not before.
+It imports the agent's stages, so it is imported for the first turn and not before.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,9 +41,8 @@ def turn_stages(
     closings: tuple[PostflightStage, ...] = (),
     more: Sequence[TurnStages] = (),
 ) -> TurnStages:
-    """Return the stages; `titles` says what names a session, `checks` and `closings` are further ones by which it
-    learns,
-    `more` those that remember.
+    """Return the stages; `titles` says what names a session, `checks` and `closings` are those that learn,
+    `more` those of recall, memory and the scanner.
 
     The title comes first, as it is shown; budget and window last, as they may ask the model.
     """
@@ -125,14 +123,14 @@ def learning_stages(
 
 
 def outcome_scan_stages() -> TurnStages:
-    """Return what looks through the outcomes of tools."""
+    """Return the stages that scan the outcomes of tools."""
     from injection_scanner.foreign_text import InjectionScanner
 
     return TurnStages(before_step=(OutcomeScanner(InjectionScanner().orders_in).warn,))
 
 
 def reflection_stages() -> TurnStages:
-    """Return those of a look back at a turn, which is a small turn of its own."""
+    """Return the stages of a reflection, which is a small turn of its own."""
     return TurnStages(
         preflight=(freeze_prompt,),
         before_step=(keep_within_budget,),

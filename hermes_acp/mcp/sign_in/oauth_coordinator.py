@@ -1,7 +1,6 @@
-"""Who leads users to the pages where MCP servers let them in, and tells how those servers stand.
+"""Lead users to the pages where they sign in to MCP servers, and say how those servers stand.
 
-Knows: when a user is asked, once a session for each server, and what they are told where their editor opens no pages.
-Does not know: how a sign-in goes. A sign-in that was begun goes on behind the turn.
+A user is asked once a session for each server. A sign-in that was begun continues after the turn.
 """
 
 from collections.abc import Callable
@@ -27,7 +26,7 @@ NO_SERVERS: Final = (
 
 
 class OAuthCoordinator:
-    """Knows the servers of every session."""
+    """Asks users to sign in to the servers of their sessions, and answers `/mcp`."""
 
     def __init__(
         self,

@@ -1,7 +1,6 @@
-"""The own tools of an app: which of them each session may use, asked about where nobody trusts them yet.
+"""Custom tools: which of them each session may use. Their user is asked about those that nobody trusts yet.
 
-Knows: whose folders are looked into, who is asked, when. Does not know: what makes a file a tool, how one is run.
-A look before each turn finds whatever changed; a turn keeps the tools it began with.
+The folders are read before each turn; a turn keeps the tools it began with.
 """
 
 import os
@@ -37,7 +36,7 @@ ELSEWHERE = "The tool {name} is not used here: it works on files, and this sessi
 
 
 class CustomToolManager:
-    """Gives sessions the own tools that may be used there, and writes them down for the agent."""
+    """Gives sessions the custom tools that they may use."""
 
     def __init__(
         self,
@@ -78,7 +77,7 @@ class CustomToolManager:
         return ToolEditor(home, self.tool_folders, self.tool_failures, now, self._trust)
 
     @cached_property
-    def _cells(self) -> "ToolSandboxes":
+    def _sandboxes(self) -> "ToolSandboxes":
         from hermes_acp.tools.custom.tool_sandbox import ToolSandboxes
         from hermes_acp.workspaces.command_environment import command_environment
         from hermes_acp.workspaces.sandbox_setup import sandbox_bounds
@@ -199,6 +198,6 @@ class CustomToolManager:
                 news.append(TOOL_DISABLED.format(name=file.name, count=tool_failure.in_a_row))
                 continue
             tools[file.name] = CustomTool(
-                file, declared, session_folders, self._cells, self.tool_failures, InjectionScanner()
+                file, declared, session_folders, self._sandboxes, self.tool_failures, InjectionScanner()
             )
         return tools, news

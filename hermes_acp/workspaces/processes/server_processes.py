@@ -1,7 +1,4 @@
-"""The care for processes of MCP servers: whatever one starts ends with it, and with this process.
-
-Knows: how commands' processes are marked, found again and ended. Does not know: servers, what they are for.
-"""
+"""Processes of MCP servers: what a server starts ends with it, and with this process."""
 
 from collections.abc import Mapping, Sequence
 
