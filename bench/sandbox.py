@@ -16,11 +16,12 @@ from pathlib import Path
 
 import anyio
 
-from hermes_acp.app.sandbox_setup import sandbox_bounds
+from hermes_acp.app.confinement import guarded_names
 from hermes_acp.core.ports.workspace_ports import Command, Workspace
 from hermes_acp.core.proposals import Confinement
 from hermes_acp.workspaces.backends.local import BACKEND, SandboxSetup
 from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxDetector, detect_landlock, detect_sandbox
+from hermes_acp.workspaces.sandbox_setup import sandbox_bounds
 from tests.attacks.sandboxes import Report
 
 GOAL_MS = 15.0
@@ -31,7 +32,7 @@ FILES_A_FOLDER = 10
 
 def opened(folder: Path, find: SandboxDetector) -> Workspace:
     surroundings = {"PATH": os.defpath, "HOME": str(folder / "home")}
-    chosen = SandboxSetup(lambda: sandbox_bounds(None), find=find)
+    chosen = SandboxSetup(lambda: sandbox_bounds(None, guarded_names()), find=find)
     return BACKEND.open(str(folder), (str(folder),), surroundings, "", chosen)
 
 

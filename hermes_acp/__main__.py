@@ -9,7 +9,7 @@ import sys
 from typing import NoReturn
 
 # Importing makes many objects and no garbage; looking for some takes a quarter of the time until the first word.
-# `assembly` turns the collector on again when everything is there (`world.enable_garbage_collection`).
+# `agent.setup.configuration` turns the collector on again when everything is there (`world.enable_garbage_collection`).
 gc.disable()
 
 

@@ -1,7 +1,6 @@
-"""One process's parts, put together as they are needed.
+"""The composition root: the parts of one process, put together.
 
-Knows: which parts serve a whole process. Does not know: how any part works, or which face asks.
-Nothing heavy is imported before it is needed: what a first turn needs is built in a worker thread, once.
+Nothing heavy is imported before it is needed: what a first turn needs is made in a worker thread, once.
 """
 
 from collections.abc import Mapping
@@ -11,42 +10,39 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.to_thread import run_sync
 
-from hermes_acp.app.backend_selector import BackendSelector
-from hermes_acp.app.builtin_commands import CommandServices, builtin_commands
-from hermes_acp.app.checkpoint_service import CheckpointService
-from hermes_acp.app.configuration import Configuration
-from hermes_acp.app.context_approvals import ContextApprovals
-from hermes_acp.app.custom_tool_manager import CustomToolManager
-from hermes_acp.app.mcp_server_manager import McpServerManager
-from hermes_acp.app.memory_notes import PendingNoteNotices
-from hermes_acp.app.oauth_coordinator import OAuthCoordinator
-from hermes_acp.app.recall_service import RecallService
-from hermes_acp.app.sandbox_setup import closure_lookup
-from hermes_acp.app.skill_learning import SkillLearning
-from hermes_acp.app.skill_service import SkillService
-from hermes_acp.app.turn_dependencies import TurnDependenciesFactory, TurnServices
-from hermes_acp.app.workspace_trust import StillTrusted, WorkspaceTrust
+from hermes_acp.agent.setup.configuration import Configuration
+from hermes_acp.agent.setup.turn_dependencies import TurnDependenciesFactory, TurnServices
+from hermes_acp.app.confinement import confinement_inputs
+from hermes_acp.app.service_factories import build_mcp_manager, build_recall_service, skill_similarity
 from hermes_acp.config.environment import Environment
 from hermes_acp.config.provider_access import ProviderAccess
+from hermes_acp.context.context_approvals import ContextApprovals
 from hermes_acp.core.errors import HermesError
-from hermes_acp.core.ports.gate_ports import Gate
 from hermes_acp.core.ports.recall_ports import Recall
 from hermes_acp.core.ports.runtime_ports import Clock, Ids
 from hermes_acp.core.ports.trust_ports import TrustItem
 from hermes_acp.core.ports.workspace_ports import Editor, Workspace
+from hermes_acp.mcp.sign_in.oauth_coordinator import OAuthCoordinator
+from hermes_acp.memory.memory_notes import PendingNoteNotices
+from hermes_acp.policy.workspace_trust import WorkspaceTrust
+from hermes_acp.sessions.builtin_commands import CommandServices, builtin_commands
+from hermes_acp.sessions.checkpoint_service import CheckpointService
 from hermes_acp.sessions.child_sessions import ChildSessions
 from hermes_acp.sessions.session import Session, SessionServices
 from hermes_acp.sessions.session_admin import SessionAdmin
 from hermes_acp.sessions.session_manager import SessionManager
+from hermes_acp.sessions.tool_sources import ToolSourceRunner
+from hermes_acp.sessions.workspace_admission import WorkspaceAdmission
+from hermes_acp.skills.skill_learning import SkillLearning
+from hermes_acp.skills.skill_service import SkillService
 from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.telemetry.bug_log import BugLog
+from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
+from hermes_acp.workspaces.backend_selector import BackendSelector
 from hermes_acp.world import RandomIds, SystemClock, enable_garbage_collection
 
 if TYPE_CHECKING:
-    from hermes_acp.app.model_connections import Connect
-    from hermes_acp.config.settings import Settings
-    from hermes_acp.config.workspace_settings import WorkspaceSettings
-    from hermes_acp.tools.own.tool_folders import ToolFile
+    from hermes_acp.models.model_connections import Connect
     from hermes_acp.workspaces.draft_workspace import Drafts
 
 
@@ -67,67 +63,77 @@ class App:
         `overrides` are settings that flags set; `connect` opens the way to a chosen model, by default the vendor's.
         """
         clock, self.ids = clock or SystemClock(), ids or RandomIds()
-        self._environment = environment
-        self.offers_unstable = environment.offers_unstable
-        self.offers_draft_v2 = environment.offers_draft_v2
-        self._bugs = BugLog(environment.home)
+        self._environment, self._bugs = environment, BugLog(environment.home)
+        self.offers_unstable, self.offers_draft_v2 = environment.offers_unstable, environment.offers_draft_v2
         self._store = SessionStore(
             environment.home, lambda session_id: self.recall_service.forget(session_id)
         )
-        self._children = ChildSessions(self._store, clock, self.ids)
-        self.recall_service = RecallService(environment, self._store)
-        self.mcp_manager = McpServerManager(environment, lambda: self.sessions.announce_commands())
-        self.oauth_coordinator = OAuthCoordinator(
-            self.mcp_manager, lambda session_id: self.sessions.get(session_id)
-        )
-        self.workspace_trust = WorkspaceTrust(environment, self.ids, self._brings)
-        self.context = ContextApprovals(self.workspace_trust)
-        closures_for = closure_lookup(environment, self._settings, self.workspace_trust)
-        self.backend_selector = BackendSelector(environment, self._settings, closures_for)
-        self.custom_tools = CustomToolManager(
-            environment, self.workspace_trust, self._settings, clock, closures_for=closures_for
-        )
-        self.checkpoint_service = CheckpointService(
-            environment, self.backend_selector, self._settings, clock, self.ids
-        )
-        self.learning = SkillLearning(environment, clock, self.mcp_manager, self._children)
-        self.skill_service = SkillService(
-            environment, self.mcp_manager.start, self.learning, self.backend_selector, self.context
-        )
-        self._turn_factory = TurnDependenciesFactory(
-            environment, self._turn_services(), clock, self.ids, self._ports
+        self.recall_service = build_recall_service(environment, self._store)
+        self.recall: Recall = self.recall_service
+        self._background = ToolSourceRunner()
+        self.mcp_manager = build_mcp_manager(
+            environment, self._background, lambda: self.sessions.announce_commands()
         )
         self.configuration = Configuration(
             ProviderAccess(environment, dict(overrides or {})),
-            self._turn_factory,
+            lambda settings, ways, news: self._turn_factory.make(settings, ways, news),
             self.mcp_manager,
             clock=clock,
             connect=connect,
             on_models=lambda: self.sessions.announce_options(),
         )
+        self.workspace_trust = WorkspaceTrust(environment, self.ids, self._brings)
+        self.context = ContextApprovals(self.workspace_trust, self.workspace_trust.trusted)
+        settings = self.configuration.settings
+        confinement = confinement_inputs(environment, settings, self.workspace_trust)
+        self.backend_selector = BackendSelector(environment, settings, confinement)
+        self.custom_tools = CustomToolManager(
+            environment, self.workspace_trust, settings, clock, confinement=confinement
+        )
+        elsewhere = self.backend_selector.elsewhere
+        self.checkpoint_service = CheckpointService(environment, elsewhere, settings, clock, self.ids)
+        self.learning = SkillLearning(environment, clock)
+        self.skill_service = SkillService(
+            environment,
+            self._background.start,
+            self.learning,
+            elsewhere=elsewhere,
+            remote_backend_for=self.backend_selector.remote_backend_for,
+            admits=self.context.admits_skill_file,
+        )
+        self._turn_factory = TurnDependenciesFactory(environment, self._turn_services(clock), clock, self.ids)
         services = self._services(clock)
-        self.recall: Recall = self.recall_service
         self.sessions = SessionManager(self._store, services)
         self.session_admin = SessionAdmin(self._store, self.sessions, services)
 
-    def _turn_services(self) -> TurnServices:
+    def _turn_services(self, clock: Clock) -> TurnServices:
         """Return what every turn uses alike."""
         return TurnServices(
             self.mcp_manager,
             self.skill_service,
             self.learning,
             self.recall_service,
+            self.custom_tools,
             self.workspace_trust,
             self.context,
             self.backend_selector.elsewhere,
+            self._background.start,
+            ChildSessions(self._store, clock, self.ids),
+            self.configuration.child_limits,
         )
-
-    def _settings(self) -> "Settings | None":
-        """Return the settings, once they were read."""
-        return self.configuration.settings
 
     def _services(self, clock: Clock) -> SessionServices:
         """Return what every session uses alike."""
+        oauth_coordinator = OAuthCoordinator(
+            self.mcp_manager, lambda session_id: self.sessions.get(session_id), self._background.start
+        )
+        admission = WorkspaceAdmission(
+            self.workspace_trust,
+            self.mcp_manager,
+            oauth_coordinator,
+            self.custom_tools,
+            self.backend_selector.elsewhere,
+        )
         pending_news = PendingNoteNotices(self._environment.home, lambda: self.mcp_manager.is_attended)
         return SessionServices(
             deps=self.configuration.deps,
@@ -141,14 +147,12 @@ class App:
                 *self._turn_factory.news(),
                 *pending_news.news(),
             ),
-            commands=builtin_commands(
-                self._command_services(), self._environment.home, self.checkpoint_service
-            ),
+            commands=builtin_commands(self._command_services(oauth_coordinator)),
             limits=self.configuration.limits,
             clock=clock,
             ids=self.ids,
             allows_bypass=self.configuration.allows_bypass,
-            welcome=self._welcome,
+            welcome=admission.welcome,
             attend=self._attend,
             backends=self.backend_selector.backends,
             settle=self.backend_selector.settle,
@@ -156,16 +160,18 @@ class App:
             checkpoints=self.checkpoint_service.of,
         )
 
-    def _command_services(self) -> CommandServices:
+    def _command_services(self, oauth_coordinator: OAuthCoordinator) -> CommandServices:
         return CommandServices(
             self.configuration,
             self.workspace_trust,
             self.context,
             self.skill_service,
             self.learning,
-            self.recall_service,
-            self.oauth_coordinator,
+            oauth_coordinator,
+            self.checkpoint_service,
             lambda record: self.backend_selector.remote_backend_for(record.options.backend),
+            lambda: skill_similarity(self.recall_service),
+            self._environment.home,
         )
 
     async def run(self) -> None:
@@ -178,7 +184,7 @@ class App:
         """Keep the list of sessions, and the sources of further tools at work; runs beside everything else."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.sessions.listing.keep)
-            tasks.start_soon(self.mcp_manager.run)
+            tasks.start_soon(self._background.run)
             tasks.start_soon(self.recall_service.keep)
             tasks.start_soon(self.checkpoint_service.keeper.keep)
 
@@ -211,25 +217,6 @@ class App:
         """Open a session's workspace, seen through an editor where there is one; with `drafts` nothing is written."""
         return self.backend_selector.open(cwd, roots, editor, drafts)
 
-    async def _welcome(self, session: Session, gate: Gate) -> None:
-        """Let a session use what its workspace contains, as far as its user trusts that."""
-        place = session.record.cwd
-        found, tools = await run_sync(self._look_around, place)
-        found = await self.workspace_trust.welcome(session, gate, found)
-        servers = found.servers if found else ()
-        trusted = [server for server in servers if self.workspace_trust.is_trusted(place, server.item)]
-        await self.mcp_manager.equip_from_workspace(
-            session, trusted, StillTrusted(self.workspace_trust, place)
-        )
-        await self.oauth_coordinator.welcome(session, gate)
-        await self.custom_tools.welcome(
-            session, gate, tools, self.backend_selector.elsewhere(session.workspace)
-        )
-
-    def _look_around(self, place: str) -> "tuple[WorkspaceSettings | None, tuple[ToolFile, ...]]":
-        """Look at what a folder contains, in one visit to the disk for all who ask about it. Blocks."""
-        return self.workspace_trust.settings_of(place, again=True), self.custom_tools.files(place)
-
     def _brings(self, place: str) -> tuple[TrustItem, ...]:
         """Return what of a workspace is used once it is trusted, and is not configured anywhere."""
         return (*self.skill_service.brings(place), *self.custom_tools.brings(place))
@@ -240,23 +227,8 @@ class App:
 
     async def _release(self, session_id: str) -> None:
         """Close what a session's tools have opened, and end what goes on beside it."""
-        await self.learning.release(session_id)
-        self.recall_service.release(session_id)
+        self.skill_service.release(session_id)
         await self._turn_factory.release(session_id)
-
-    def _ports(self) -> dict[str, object]:
-        """Give, by name, what tools take beside their workspace; `diagnoses` come with a session's editor."""
-        from hermes_acp.agent.calls.nested_calls import NestedCalls
-        from hermes_acp.agent.children.delegation import Delegation
-
-        return {
-            "recall": self.recall,
-            "delegates": Delegation(self._children, self.configuration.child_limits),
-            "inner_calls": NestedCalls(),
-            "tool_workshop": self.custom_tools.workshop,
-            "diagnoses": None,
-            "skills": self.skill_service.library,
-        }
 
     def report_bug(self, error: BaseException, trace: str) -> None:
         """Keep a fault of the program's own for its makers."""

@@ -1,6 +1,8 @@
 """Paths that a rule denies to everything that runs without a question."""
 
 import re
+from collections.abc import Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -34,3 +36,11 @@ class DeniedPath(Struct, frozen=True):
     def is_above(self, folder: str) -> bool:
         """Return whether a folder's own name is part of what the rule names."""
         return self.anchor.startswith(folder.casefold().rstrip("/") + "/")
+
+
+class DeniedPathLookup(Protocol):
+    """Gives what rules keep some tools out of, for sessions in a place, whose files may be in a `folder` elsewhere."""
+
+    def __call__(self, place: str, tools: Sequence[str], folder: str = "") -> tuple[DeniedPath, ...]:
+        """Look it up, as it is at that moment."""
+        ...

@@ -22,11 +22,11 @@ from hermes_acp.mcp.exposed_names import prompt_names, tool_names
 from hermes_acp.mcp.message_filter import MessageFilter
 from hermes_acp.mcp.server_definitions import ServerContext, ServerSpec, ServerTimeouts, identity_of
 from hermes_acp.mcp.server_listing import fetch_offers
-from hermes_acp.mcp.server_login import complete_sign_in, login_of
 from hermes_acp.mcp.server_prompts import ServerPrompt
 from hermes_acp.mcp.server_resources import ServerLibrary
 from hermes_acp.mcp.server_tools import ServerTool
 from hermes_acp.mcp.server_transports import load, open_streams
+from hermes_acp.mcp.sign_in.server_login import complete_sign_in, login_of
 from hermes_acp.mcp.stdio_transport import Streams
 from hermes_acp.mcp.tool_results import fence
 

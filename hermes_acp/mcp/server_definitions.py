@@ -163,6 +163,10 @@ class ServerProcessRegistry(Protocol):
         """End what a server left behind when it ended with its process group."""
         ...
 
+    async def aclose(self) -> None:
+        """Let go of what watches; no server lives."""
+        ...
+
 
 def no_rules(text: str) -> tuple[str, ...]:
     """Name none."""

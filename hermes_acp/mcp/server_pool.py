@@ -12,7 +12,7 @@ from msgspec import Struct
 from hermes_acp.core.ports.tool_ports import PromptTemplate, ResourceLibrary, Tool
 from hermes_acp.mcp.server_connection import ServerConnection
 from hermes_acp.mcp.server_definitions import ServerContext, ServerSpec, ServerTimeouts, slugs_of
-from hermes_acp.mcp.server_login import ServerLogin
+from hermes_acp.mcp.sign_in.server_login import ServerLogin
 
 SHUTDOWN_TIMEOUT_S: Final = 1.0
 

@@ -26,7 +26,7 @@ from hermes_acp.mcp.tunneled_transport import tunneled_streams
 if TYPE_CHECKING:
     import httpx2
 
-    from hermes_acp.mcp.bearer_auth import BearerAuth
+    from hermes_acp.mcp.sign_in.bearer_auth import BearerAuth
 
 RESPONSE_TIMEOUT_S: Final = 30.0
 IDLE_TIMEOUT_S: Final = 300.0

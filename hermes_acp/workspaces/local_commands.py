@@ -15,12 +15,16 @@ from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.ports.workspace_ports import Command, CommandResult, LiveProcess
 from hermes_acp.core.proposals import Progress
 from hermes_acp.workspaces import ripgrep
-from hermes_acp.workspaces.background_processes import BackgroundProcesses, LocalProcess, start_process
 from hermes_acp.workspaces.command_output import BoundedOutput
 from hermes_acp.workspaces.output_files import OutputFolder
-from hermes_acp.workspaces.process_spawn import ShellCommand
-from hermes_acp.workspaces.process_tree import ProcessExit, ProcessRegistry, run_shell
-from hermes_acp.workspaces.rlimit_tags import tag_of, tagged_argv
+from hermes_acp.workspaces.processes.background_processes import (
+    BackgroundProcesses,
+    LocalProcess,
+    start_process,
+)
+from hermes_acp.workspaces.processes.process_spawn import ShellCommand
+from hermes_acp.workspaces.processes.process_tree import ProcessExit, ProcessRegistry, run_shell
+from hermes_acp.workspaces.processes.rlimit_tags import tag_of, tagged_argv
 from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox, SandboxedCommand
 from hermes_acp.workspaces.sandbox.git_use import names_git
 from hermes_acp.workspaces.sandbox.sandbox_policy import CommandMode

@@ -13,9 +13,9 @@ PACKAGES = {
     "hermes_acp_client": ROOT / "editor-clients/python",
 }
 KNOWN = (
-    {"hermes_acp.app.skill_learning", "hermes_acp.app.skill_service"},
+    {"hermes_acp.skills.skill_learning", "hermes_acp.skills.skill_service"},
     {"hermes_acp.config.backend_settings", "hermes_acp.config.settings"},
-    {"hermes_acp.frontends.acp.client_connection", "hermes_acp.frontends.acp.connection_registry"},
+    {"hermes_acp.frontends.acp.connection.client_connection", "hermes_acp.frontends.acp.connection_registry"},
 )
 """Cycles that are still to be resolved; this list may only shrink."""
 

@@ -14,6 +14,7 @@ DRAWERS = {
     "hermes_acp.context.kinds": "KIND",
     "hermes_acp.memory.services": "SERVICE",
     "hermes_acp.web.search_services": "SERVICE",
+    "hermes_acp.sessions.commands": "COMMAND",
     "hermes_acp.frontends.acp.own_methods": "EXTENSION",
     "hermes_acp.frontends.acp.v1.methods": "METHOD",
     "hermes_acp.frontends.acp.v2.methods": "METHOD",
@@ -41,6 +42,7 @@ hermes_acp.frontends.lsp.features: initialize initialized text_document_code_act
   window_work_done_progress_cancel workspace_did_change_configuration workspace_execute_command
 hermes_acp.memory.services: honcho mem0
 hermes_acp.models.providers: anthropic bedrock gemini openai_compatible openai_responses
+hermes_acp.sessions.commands: compact context mcp memory redo skills status trust undo
 hermes_acp.tools.builtin: apply_patch ask_user browser delegate diagnostics edit_file execute_code
   git glob list_files memory notebook_edit plan process read_file search session_search skill skill_manage
   terminal tool_manage web_fetch web_search write_file

@@ -29,7 +29,7 @@ LARGE_STRUCTS: Final = {
     "hermes_acp/sessions/session.py: SessionServices": 17,
 }
 LARGE_CLASSES: Final = {
-    "hermes_acp/frontends/chat/narrator.py: Narrator": 22,
+    "hermes_acp/frontends/chat/rendering/session_renderer.py: Narrator": 22,
     "hermes_acp/mcp/server_connection.py: ServerConnection": 29,
     "hermes_acp/sessions/session.py: Session": 24,
     "hermes_acp/storage/checkpoints/shadow_repository.py: Shadow": 22,

@@ -13,7 +13,7 @@ import anyio
 import pytest
 from msgspec import structs
 
-from hermes_acp.app.sandbox_setup import sandbox_bounds
+from hermes_acp.app.confinement import guarded_names
 from hermes_acp.core.event_types import EventContext, PlanEntry
 from hermes_acp.core.policy_rules import Rule
 from hermes_acp.core.ports.workspace_ports import Command, CommandResult, Workspace
@@ -27,6 +27,7 @@ from hermes_acp.workspaces.sandbox.sandbox_detection import (
     detect_sandbox,
 )
 from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
+from hermes_acp.workspaces.sandbox_setup import sandbox_bounds
 
 WAYS: Sequence[SandboxMechanism] = ("bubblewrap", "landlock")
 
@@ -95,7 +96,7 @@ class Sandboxed:
 
 def usual_bounds(**changes: object) -> SandboxPolicy:
     """Return the bounds of somebody who configured nothing, changed a little."""
-    return structs.replace(sandbox_bounds(None), **changes)
+    return structs.replace(sandbox_bounds(None, guarded_names()), **changes)
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.workspaces import process_spawn
+from hermes_acp.workspaces.processes import process_spawn
 from tests.attacks.attack_checks import (
     MARK,
     MOST_RSS_BYTES,

@@ -17,9 +17,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from hermes_acp.mcp.oauth_flow import sign_in
 from hermes_acp.mcp.server_definitions import Challenge, HttpServer, ServerContext, SignInFailed
-from hermes_acp.mcp.token_store import StoredTokens, TokenFile
+from hermes_acp.mcp.sign_in.oauth_flow import sign_in
+from hermes_acp.mcp.sign_in.token_store import StoredTokens, TokenFile
 from tests.contract.mcp_playground import QUICK, playing
 
 pytestmark = pytest.mark.anyio

@@ -12,8 +12,8 @@ from msgspec import structs
 from hermes_acp.core.denied_paths import DeniedPath
 from hermes_acp.core.policy_rules import Rule
 from hermes_acp.policy.rule_set import RuleSet
-from hermes_acp.workspaces.process_spawn import ShellCommand, start
-from hermes_acp.workspaces.process_tree import ProcessRegistry
+from hermes_acp.workspaces.processes.process_spawn import ShellCommand, start
+from hermes_acp.workspaces.processes.process_tree import ProcessRegistry
 from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox
 from hermes_acp.workspaces.sandbox.path_scan import missing_denied
 from hermes_acp.workspaces.sandbox.placeholders import Placeholders

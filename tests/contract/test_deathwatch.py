@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.workspaces.orphan_reaper import OrphanReaper
+from hermes_acp.workspaces.processes.orphan_reaper import OrphanReaper
 from hermes_acp.workspaces.sandbox.sandbox_detection import detect_sandbox
 from tests.e2e.agent_process import WAIT_S, wait_for_end, watch_process
 
@@ -40,7 +40,7 @@ CONFINED_AGENT = AGENT.replace("600)", '600, "must")').replace(
 )
 DYING = """
 import os, signal, sys
-from hermes_acp.workspaces.orphan_reaper import OrphanReaper
+from hermes_acp.workspaces.processes.orphan_reaper import OrphanReaper
 
 watch = OrphanReaper("SOME_MARK")
 watch.begin()

@@ -4,14 +4,14 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from hermes_acp.app.backend_selector import BackendSelector
-from hermes_acp.app.prompt_builder import PromptSources, build_remote_prompt, build_session_prompt
-from hermes_acp.app.sandbox_setup import closure_lookup
-from hermes_acp.app.workspace_trust import WorkspaceTrust
+from hermes_acp.agent.setup.prompt_builder import PromptSources, build_remote_prompt, build_session_prompt
+from hermes_acp.app.confinement import confinement_inputs
 from hermes_acp.config.environment import environment_of
 from hermes_acp.config.memory_settings import MemorySettings
 from hermes_acp.config.settings import Settings
 from hermes_acp.context.context_consent import Consent
+from hermes_acp.policy.workspace_trust import WorkspaceTrust
+from hermes_acp.workspaces.backend_selector import BackendSelector
 from hermes_acp.world import RandomIds
 
 
@@ -51,8 +51,8 @@ def test_it_is_known_where_files_are_before_anything_is_opened_there(tmp_path: P
     def backend_selector(backend: str) -> BackendSelector:
         known = environment_of({"HERMES_HOME": str(tmp_path)})
         settings = Settings.model_validate({"backend": backend, "ssh": {"host": "far.test"}})
-        closures_for = closure_lookup(known, lambda: settings, WorkspaceTrust(known, RandomIds()))
-        return BackendSelector(known, lambda: settings, closures_for)
+        confinement = confinement_inputs(known, lambda: settings, WorkspaceTrust(known, RandomIds()))
+        return BackendSelector(known, lambda: settings, confinement)
 
     assert backend_selector("local").remote_backend_for("") == ""
     assert backend_selector("local").remote_backend_for("ssh") == "ssh"

@@ -8,10 +8,10 @@ from pathlib import Path
 from hermes_acp.core.event_types import Diff
 from hermes_acp.core.ports.custom_tool_ports import ToolChange, ToolPreview
 from hermes_acp.storage.version_history import ChangeCause, open_history, read_tree, tree_digest
-from hermes_acp.tools.own.tool_editor import ToolEditor
-from hermes_acp.tools.own.tool_failures import ToolFailureLog
-from hermes_acp.tools.own.tool_folders import ToolFolders
-from hermes_acp.tools.own.tool_versions import versions_of
+from hermes_acp.tools.custom.tool_editor import ToolEditor
+from hermes_acp.tools.custom.tool_failures import ToolFailureLog
+from hermes_acp.tools.custom.tool_folders import ToolFolders
+from hermes_acp.tools.custom.tool_versions import versions_of
 
 ROUNDS = 40
 TOOL = 'TOOL = {{"name": "{name}", "description": "Say it."}}\n\n\ndef run():\n    return {number}\n'

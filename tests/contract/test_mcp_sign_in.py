@@ -11,10 +11,10 @@ from mcp.shared.auth import OAuthClientInformationFull
 from pydantic import AnyUrl
 
 from hermes_acp.core.proposals import Question, Reply
-from hermes_acp.mcp.oauth_callback import serve_callback
 from hermes_acp.mcp.server_definitions import Challenge, HttpServer, OAuth, ServerContext, SignInFailed
-from hermes_acp.mcp.server_login import complete_sign_in
-from hermes_acp.mcp.token_store import TokenFile
+from hermes_acp.mcp.sign_in.oauth_callback import serve_callback
+from hermes_acp.mcp.sign_in.server_login import complete_sign_in
+from hermes_acp.mcp.sign_in.token_store import TokenFile
 from tests.contract.guarded_server import Guarded, guarded, sign_in_at
 from tests.contract.mcp_playground import QUICK, Playground, Reports, playing
 
@@ -134,7 +134,7 @@ async def test_a_user_who_is_refused_hears_why(tmp_path: Path) -> None:
 
 
 async def test_what_was_registered_beforehand_is_used(tmp_path: Path) -> None:
-    from hermes_acp.mcp.oauth_flow import sign_in
+    from hermes_acp.mcp.sign_in.oauth_flow import sign_in
 
     async with guarded() as sign_in_server:
         async with serve_callback() as free:
@@ -161,7 +161,7 @@ async def test_what_was_registered_beforehand_is_used(tmp_path: Path) -> None:
 
 
 async def test_a_server_that_wants_more_is_asked_for_what_was_granted_too(tmp_path: Path) -> None:
-    from hermes_acp.mcp.oauth_flow import sign_in
+    from hermes_acp.mcp.sign_in.oauth_flow import sign_in
 
     links: list[str] = []
 
@@ -194,7 +194,7 @@ async def test_only_the_answer_to_our_own_question_counts() -> None:
 
 
 async def test_nobody_comes_and_no_port_stays_open(tmp_path: Path) -> None:
-    from hermes_acp.mcp.oauth_flow import sign_in
+    from hermes_acp.mcp.sign_in.oauth_flow import sign_in
 
     links: list[str] = []
 
@@ -216,7 +216,7 @@ async def test_nobody_comes_and_no_port_stays_open(tmp_path: Path) -> None:
     "link", ["http://elsewhere.example/authorize", "javascript:alert(1)", "file:///etc/passwd"]
 )
 async def test_a_sign_in_never_leads_to_an_unsafe_page(tmp_path: Path, link: str) -> None:
-    from hermes_acp.mcp.oauth_flow import require_safe_url
+    from hermes_acp.mcp.sign_in.oauth_flow import require_safe_url
 
     with pytest.raises(SignInFailed, match="not a safe page"):
         require_safe_url(link, "http://127.0.0.1:80/mcp")
@@ -226,7 +226,7 @@ async def test_a_sign_in_never_leads_to_an_unsafe_page(tmp_path: Path, link: str
 
 
 async def test_keys_belong_to_an_address_and_never_show(tmp_path: Path) -> None:
-    from hermes_acp.mcp.token_store import StoredTokens
+    from hermes_acp.mcp.sign_in.token_store import StoredTokens
 
     file = TokenFile(tmp_path, "https://one.example/mcp")
     keys = StoredTokens("https://one.example/mcp", {"access_token": "opaque-secret"}, {"client_id": "x"})

@@ -11,22 +11,23 @@ from typing import Any
 import anyio
 import pytest
 
-from hermes_acp.app.sandbox_setup import sandbox_bounds
+from hermes_acp.app.confinement import guarded_names
 from hermes_acp.core.denied_paths import DeniedPath
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.messages import ToolMessage
 from hermes_acp.core.policy_rules import Rule
 from hermes_acp.policy.rule_set import RuleSet
-from hermes_acp.tools.own.tool_checker import check_tool_source
-from hermes_acp.tools.own.tool_failures import MAX_CONSECUTIVE_FAILURES
-from hermes_acp.tools.own.tool_sandbox import SessionFolders, ToolRunResult, ToolSandboxes
-from hermes_acp.workspaces.process_tree import list_processes
+from hermes_acp.tools.custom.tool_checker import check_tool_source
+from hermes_acp.tools.custom.tool_failures import MAX_CONSECUTIVE_FAILURES
+from hermes_acp.tools.custom.tool_sandbox import SessionFolders, ToolRunResult, ToolSandboxes
+from hermes_acp.workspaces.processes.process_tree import list_processes
 from hermes_acp.workspaces.sandbox.sandbox_detection import (
     DetectedSandbox,
     SandboxMechanism,
     detect_landlock,
     detect_sandbox,
 )
+from hermes_acp.workspaces.sandbox_setup import sandbox_bounds
 from tests.attacks.sandboxes import WAYS, require
 from tests.conversations.app_scene import Scene
 from tests.conversations.fake_editor import ShownSession, allow
@@ -60,11 +61,11 @@ class Bench:
         self.rules: Sequence[Rule] = ()
         self._cells = ToolSandboxes(
             variables,
-            lambda: sandbox_bounds(None),
+            lambda: sandbox_bounds(None, guarded_names()),
             lambda ip: True,
             str(self.home),
             find,
-            closures_for=self._shut,
+            denied_paths_for=self._shut,
         )
 
     def _shut(self, place: str, tools: Sequence[str]) -> tuple[DeniedPath, ...]:
@@ -239,7 +240,7 @@ async def test_without_bubblewrap_no_tool_has_a_network(tmp_path: Path) -> None:
 async def test_without_a_sandbox_no_tool_runs(tmp_path: Path) -> None:
     cells = ToolSandboxes(
         {},
-        lambda: sandbox_bounds(None),
+        lambda: sandbox_bounds(None, guarded_names()),
         lambda ip: True,
         "",
         lambda variables, roots: DetectedSandbox("none", "", "None."),

@@ -9,7 +9,7 @@ from subprocess import DEVNULL
 
 import pytest
 
-from hermes_acp.workspaces.process_spawn import SandboxEntry, ShellCommand, start
+from hermes_acp.workspaces.processes.process_spawn import SandboxEntry, ShellCommand, start
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="threads have no rights here")
 WAIT = ("/bin/sh", "-c", 'read -r end <&2; exec 2>&1; exec "$@"', "sh")

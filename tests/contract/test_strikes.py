@@ -11,9 +11,9 @@ ROUNDS = 8
 # A program that is being started has no environment for a moment, which is a long one where it has to wait its turn.
 DRIVER = """
 import os, subprocess, sys
-from hermes_acp.workspaces.process_tree import list_processes
+from hermes_acp.workspaces.processes.process_tree import list_processes
 from hermes_acp.workspaces.remote.command_scripts import run_script, kill_script
-from hermes_acp.workspaces.process_spawn import MARK
+from hermes_acp.workspaces.processes.process_spawn import MARK
 
 def sh(script, **variables):
     argv = ["/bin/sh", "-c", script]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.messages import ModelRequest, ToolMessage
-from hermes_acp.tools.own.tool_failures import MAX_CONSECUTIVE_FAILURES
+from hermes_acp.tools.custom.tool_failures import MAX_CONSECUTIVE_FAILURES
 from tests.conversations.app_scene import Scene
 from tests.conversations.fake_editor import FakeEditor, ShownSession, allow
 from tests.conversations.scripted_provider import Step, call, step

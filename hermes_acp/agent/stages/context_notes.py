@@ -8,9 +8,9 @@ from typing import Final
 import anyio
 from msgspec import structs
 
-from hermes_acp.agent.turn.context_monitor import CARD_NAME, ContextQuestion
 from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.agent.turn.turn_endings import Ending
+from hermes_acp.context.context_monitor import CARD_NAME, ContextQuestion
 from hermes_acp.core.errors import StorageError
 from hermes_acp.core.event_types import Diff, PermissionAnswer
 from hermes_acp.core.events import (

@@ -6,7 +6,6 @@ from typing import Final
 import anyio
 from msgspec import Struct, field, structs
 
-from hermes_acp.agent.turn.context_monitor import ContextMonitor, NullContextMonitor
 from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.agent.turn.loop_guard import LoopGuard
 from hermes_acp.agent.turn.running_calls import RunningCalls
@@ -16,6 +15,7 @@ from hermes_acp.agent.turn.turn_inbox import Inbox
 from hermes_acp.agent.turn.turn_limits import TurnLimits
 from hermes_acp.agent.turn.turn_step import TurnStep
 from hermes_acp.agent.turn.turn_usage import TurnUsage
+from hermes_acp.context.context_monitor import ContextMonitor, NullContextMonitor
 from hermes_acp.core.event_types import EventContext, Grant, Mode, Options
 from hermes_acp.core.events import AnyEvent, UsageChanged
 from hermes_acp.core.flow_labels import Source

@@ -91,9 +91,9 @@ def run_checkpoints(options: argparse.Namespace) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
-    from hermes_acp.app.checkpoint_service import checkpoint_retention, checkpoint_setup
     from hermes_acp.config.settings import load_settings
     from hermes_acp.memory.note_changes import NoteChanges
+    from hermes_acp.sessions.checkpoint_service import checkpoint_retention, checkpoint_setup
     from hermes_acp.sessions.turn_undo import TurnUndo
     from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointIndex
     from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager

@@ -33,11 +33,11 @@ def run_doctor(options: argparse.Namespace) -> int:
 
 async def _rebuild_meaning(environment: Environment, store: "SessionStore") -> None:
     """Make the vectors anew where `recall.embeddings` is set; without its model all else is as well as before."""
-    from hermes_acp.app.recall_service import RecallService
+    from hermes_acp.app.service_factories import recall_by_settings
     from hermes_acp.core.errors import ConfigError, ModelError, StorageError
 
     try:
-        async with RecallService.by_settings(environment, store) as recall_service:
+        async with recall_by_settings(environment, store) as recall_service:
             left = await recall_service.rebuild()
             sentences = [*recall_service.news()]
     except (ConfigError, ModelError, StorageError) as error:
@@ -62,12 +62,12 @@ def _settings(environment: Environment) -> "Settings | None":
 async def _run(options: argparse.Namespace) -> int:
     from anyio import to_thread
 
-    from hermes_acp.app.checkpoint_service import checkpoint_setup
-    from hermes_acp.app.sandbox_setup import sandbox_here, sandbox_notice
     from hermes_acp.config.checkpoint_settings import CheckpointSettings
+    from hermes_acp.sessions.checkpoint_service import checkpoint_setup
     from hermes_acp.storage.checkpoints.checkpoint_checks import check_checkpoints
     from hermes_acp.storage.session_store import SessionStore
     from hermes_acp.storage.storage_checks import run_checks
+    from hermes_acp.workspaces.sandbox_setup import sandbox_here, sandbox_notice
 
     environment = read_environment()
     home = environment.home

@@ -48,18 +48,20 @@ def run_mcp(options: argparse.Namespace) -> int:
 async def _list(environment: Environment) -> int:
     import anyio
 
-    from hermes_acp.app.mcp_server_manager import McpServerManager
-    from hermes_acp.app.oauth_coordinator import NO_SERVERS, server_status_line
+    from hermes_acp.app.service_factories import build_mcp_manager
     from hermes_acp.config.settings import load_settings
+    from hermes_acp.mcp.sign_in.oauth_coordinator import NO_SERVERS, server_status_line
+    from hermes_acp.sessions.tool_sources import ToolSourceRunner
 
-    mcp_manager = McpServerManager(environment, lambda: None)
+    runner = ToolSourceRunner()
+    mcp_manager = build_mcp_manager(environment, runner, lambda: None)
     await mcp_manager.share(load_settings(environment))
     servers = mcp_manager.servers_of(None)
     if not servers:
         print(NO_SERVERS)
         return 0
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(mcp_manager.run)
+        tasks.start_soon(runner.run)
         for each in servers:
             with anyio.move_on_after(CONNECT_WAIT_S):
                 await each.settled()
@@ -75,11 +77,11 @@ async def _log_in(environment: Environment, name: str, is_quiet: bool) -> int:
 
     from hermes_acp.mcp.server_definitions import Challenge, SignInFailed
     from hermes_acp.mcp.server_transports import load
-    from hermes_acp.mcp.token_store import TokenFile
+    from hermes_acp.mcp.sign_in.token_store import TokenFile
 
     spec = _spec_of(environment, name)
     await to_thread.run_sync(load)
-    from hermes_acp.mcp.oauth_flow import sign_in
+    from hermes_acp.mcp.sign_in.oauth_flow import sign_in
 
     async def show(link: str) -> None:
         print(mcp_messages.open_page(escaped(link)), flush=True)
@@ -97,7 +99,7 @@ async def _log_in(environment: Environment, name: str, is_quiet: bool) -> int:
 
 
 async def _log_out(environment: Environment, name: str) -> int:
-    from hermes_acp.mcp.token_store import TokenFile
+    from hermes_acp.mcp.sign_in.token_store import TokenFile
 
     spec = _spec_of(environment, name)
     file = TokenFile(environment.home / "mcp-tokens", spec.url)
@@ -112,9 +114,9 @@ async def _log_out(environment: Environment, name: str) -> int:
 
 def _spec_of(environment: Environment, name: str) -> "HttpServer | SseServer":
     """Find a server at which one can sign in. Raises BadRequest."""
-    from hermes_acp.app.mcp_server_manager import server_specs
     from hermes_acp.config.settings import load_settings
     from hermes_acp.mcp.server_definitions import HttpServer, SseServer
+    from hermes_acp.mcp.server_manager import server_specs
 
     if name.lower().startswith(("http://", "https://")):
         return HttpServer(name, name)

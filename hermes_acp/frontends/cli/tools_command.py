@@ -14,8 +14,8 @@ from hermes_acp.frontends.cli.cli_output import bold, escaped, local_time, print
 from hermes_acp.frontends.cli.messages import command_messages, tool_messages
 
 if TYPE_CHECKING:
-    from hermes_acp.app.custom_tool_manager import CustomToolManager
-    from hermes_acp.tools.own.tool_folders import ToolFile
+    from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
+    from hermes_acp.tools.custom.tool_folders import ToolFile
 
 Standing = Literal["faulty", "not_trusted", "put_aside", "ready"]
 
@@ -62,7 +62,7 @@ def _with_json(parser: argparse.ArgumentParser, *, is_given: bool | str = argpar
 
 def run_tools(options: argparse.Namespace) -> int:
     """Do what was asked for; give the exit code."""
-    from hermes_acp.app.custom_tool_manager import custom_tools_of
+    from hermes_acp.app.service_factories import custom_tools_of
 
     if options.action == "check":
         return _check(Path(options.file))
@@ -136,7 +136,7 @@ def _standing(custom_tools: "CustomToolManager", file: "ToolFile", cwd: str) -> 
 
 
 def _check(path: Path) -> int:
-    from hermes_acp.tools.own.tool_folders import read_tool_file
+    from hermes_acp.tools.custom.tool_folders import read_tool_file
 
     try:
         file = read_tool_file(path)

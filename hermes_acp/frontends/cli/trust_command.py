@@ -15,7 +15,7 @@ from hermes_acp.frontends.cli.cli_output import bold, escaped
 from hermes_acp.frontends.cli.messages import command_messages, trust_messages
 
 if TYPE_CHECKING:
-    from hermes_acp.app.workspace_trust import WorkspaceTrust
+    from hermes_acp.policy.workspace_trust import WorkspaceTrust
 
 
 def add_trust(parser: argparse.ArgumentParser) -> None:
@@ -28,9 +28,9 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
 
 def run_trust(options: argparse.Namespace) -> int:
     """Trust what is there now, or do what a flag says; give the exit code."""
-    from hermes_acp.app.custom_tool_manager import custom_tools_of
-    from hermes_acp.app.skill_service import SkillService
-    from hermes_acp.app.workspace_trust import WorkspaceTrust
+    from hermes_acp.app.service_factories import custom_tools_of
+    from hermes_acp.policy.workspace_trust import WorkspaceTrust
+    from hermes_acp.skills.skill_service import SkillService
     from hermes_acp.world import RandomIds
 
     place = Path(options.path).resolve()

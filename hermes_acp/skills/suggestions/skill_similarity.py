@@ -19,8 +19,8 @@ from hermes_acp.core.ports.embedding_ports import cosine_similarity
 from hermes_acp.skills.skill_collection import Skill
 from hermes_acp.skills.suggestions.lexical_similarity import MAX_SIMILAR, LexicalSimilarity, SimilarSkills
 from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, MIN_DEVIATION, MIN_GENERIC_PROMPTS
-from hermes_acp.skills.suggestions.skill_suggestions import SemanticIndex
 from hermes_acp.skills.suggestions.skill_vectors import GENERIC_PROMPT_SOURCE, description_text, index_skills
+from hermes_acp.storage.search.semantic_index import SemanticIndex
 
 DUPLICATE_THRESHOLD: Final = 4.8
 COMPARE_TIMEOUT_S: Final = 20.0

@@ -9,32 +9,21 @@ from typing import Final
 
 import anyio
 from anyio.to_thread import run_sync
-from msgspec import Struct
 
 from hermes_acp.core.errors import HermesError
-from hermes_acp.core.ports.embedding_ports import Embedder
 from hermes_acp.core.ports.runtime_ports import StartTask
 from hermes_acp.core.ports.skill_ports import SkillSuggestion
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.skills.skill_collection import Skill
 from hermes_acp.skills.suggestions.skill_fit import MIN_GENERIC_PROMPTS, fitting, standard_deviations_above
 from hermes_acp.skills.suggestions.skill_vectors import GENERIC_PROMPT_SOURCE, index_skills
-from hermes_acp.storage.search.vector_indexing import VectorIndexer
-from hermes_acp.storage.search.vector_store import VectorStore
+from hermes_acp.storage.search.semantic_index import SemanticIndex
 
 TIMEOUT_S: Final = 60.0
 CANDIDATES: Final = 8
 PROMPT_CHARACTERS: Final = 1_000
 MAX_REPORTED: Final = 8
 ABOUT_CHARACTERS: Final = 200
-
-
-class SemanticIndex(Struct, frozen=True):
-    """What it takes to compare meanings."""
-
-    embedder: Embedder
-    vectors: VectorStore
-    indexer: VectorIndexer
 
 
 class _Look:

@@ -16,7 +16,7 @@ from hermes_acp.workspaces.composite_workspace import CompositeWorkspace
 from hermes_acp.workspaces.local_commands import LocalCommands
 from hermes_acp.workspaces.local_files import LocalFiles
 from hermes_acp.workspaces.output_files import OutputFolder
-from hermes_acp.workspaces.process_tree import ProcessRegistry
+from hermes_acp.workspaces.processes.process_tree import ProcessRegistry
 from hermes_acp.workspaces.sandbox.command_sandbox import Sandbox
 from hermes_acp.workspaces.sandbox.sandbox_detection import SandboxDetector, detect_sandbox
 from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy

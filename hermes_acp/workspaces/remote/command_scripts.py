@@ -10,7 +10,7 @@ from string import Template
 from typing import Final
 
 from hermes_acp.workspaces.command_environment import HIJACK_VARIABLES
-from hermes_acp.workspaces.process_spawn import MARK
+from hermes_acp.workspaces.processes.process_spawn import MARK
 
 NOTICE: Final = "\036"
 MAX_LOG_BLOCKS: Final = 16384

@@ -17,7 +17,7 @@ from hermes_acp.core.proposals import Progress
 from hermes_acp.workspaces.command_environment import command_environment
 from hermes_acp.workspaces.command_output import BoundedOutput
 from hermes_acp.workspaces.output_files import OutputFolder
-from hermes_acp.workspaces.process_spawn import MARK
+from hermes_acp.workspaces.processes.process_spawn import MARK
 from hermes_acp.workspaces.remote.command_scripts import kill_script, launch_script, run_script
 from hermes_acp.workspaces.remote.remote_host import Channel, Host, Outcome
 from hermes_acp.workspaces.remote.remote_process import RemoteProcess

@@ -21,9 +21,9 @@ from hermes_acp.core.ports.workspace_ports import Command
 from hermes_acp.git.tracked_files import TrackedFiles
 from hermes_acp.workspaces.command_environment import temporary_folder
 from hermes_acp.workspaces.path_confinement import is_within
-from hermes_acp.workspaces.process_spawn import SandboxEntry, ShellCommand
-from hermes_acp.workspaces.process_tree import ProcessRegistry
-from hermes_acp.workspaces.rlimit_tags import tag_of
+from hermes_acp.workspaces.processes.process_spawn import SandboxEntry, ShellCommand
+from hermes_acp.workspaces.processes.process_tree import ProcessRegistry
+from hermes_acp.workspaces.processes.rlimit_tags import tag_of
 from hermes_acp.workspaces.sandbox.bubblewrap import SandboxResources, bubblewrap_args
 from hermes_acp.workspaces.sandbox.cgroups import Cgroup, create_cgroup
 from hermes_acp.workspaces.sandbox.egress_proxy import Proxy

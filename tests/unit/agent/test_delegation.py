@@ -9,12 +9,12 @@ from hermes_acp.agent.calls.call_progress import TAIL_CHARACTERS
 from hermes_acp.agent.children.child_answer import MAX_ANSWER_CHARACTERS
 from hermes_acp.agent.children.delegation import ChildLimits, Delegation, child_limits, child_tools
 from hermes_acp.agent.loop.turn_runner import run_to_ending
+from hermes_acp.agent.setup.turn_stages import turn_stages
 from hermes_acp.agent.stages.step_refund import refund_cheap_step
 from hermes_acp.agent.turn.turn import Turn, TurnOrigin
 from hermes_acp.agent.turn.turn_limits import TurnLimits
 from hermes_acp.agent.turn.turn_step import CallOutcome, TurnStep
 from hermes_acp.agent.turn.turn_usage import TurnUsage
-from hermes_acp.app.turn_stages import turn_stages
 from hermes_acp.core.errors import BadRequest, ModelUnavailable, StorageError
 from hermes_acp.core.event_types import Grant
 from hermes_acp.core.events import (

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from msgspec import Struct, structs
 
 from hermes_acp.agent.loop.turn_runner import finalize, run_to_ending
+from hermes_acp.agent.setup.turn_stages import turn_stages
 from hermes_acp.agent.turn.turn import CompactionShares, ModelUse, Turn
 from hermes_acp.agent.turn.turn_endings import Ending, make_ending
 from hermes_acp.agent.turn.turn_inbox import InboxMessage
 from hermes_acp.agent.turn.turn_limits import TurnLimits
-from hermes_acp.app.turn_stages import turn_stages
 from hermes_acp.core.errors import BadReply, ContextWindowExceeded, ModelUnavailable, RateLimited
 from hermes_acp.core.event_types import ExitReason
 from hermes_acp.core.events import AnyEvent, CallEnded, CallProposed, Event, StepEnded

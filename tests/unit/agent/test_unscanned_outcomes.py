@@ -8,9 +8,9 @@ import pytest
 from hermes_acp.agent.calls.tool_calls import run_tool_calls
 from hermes_acp.agent.stages.outcome_scan import OutcomeScanner
 from hermes_acp.agent.turn.turn import Turn
-from hermes_acp.app.external_tools import InjectionScanner
 from hermes_acp.core.events import NoteAdded, Noticed, StepEnded
 from injection_scanner.findings import Finding, ScanReport
+from injection_scanner.foreign_text import InjectionScanner
 from injection_scanner.scan_failures import Deadline
 from tests.conversations.scripted_provider import ScriptedProvider, call
 from tests.unit.agent.turns import MemoryJournal, open_turn

@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from hermes_acp.app.workspace_trust import FILES
 from hermes_acp.config.workspace_settings import OWN_FILES, SERVER_FILES, WorkspaceSettings, read_workspace
+from hermes_acp.policy.workspace_trust import FILES
 
 
 def write(folder: Path, name: str, content: str) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_acp.app.external_tools import InjectionScanner
+from injection_scanner.foreign_text import InjectionScanner
 from injection_scanner.scanner import scan
 
 HARMLESS = {

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.app.external_tools import InjectionScanner
 from hermes_acp.context.context_files import collect_context
 from hermes_acp.context.context_notices import context_notices
 from hermes_acp.context.context_search import SearchScope
 from injection_scanner.engine import examine
 from injection_scanner.findings import ScanEngine, ScanReport, Source
+from injection_scanner.foreign_text import InjectionScanner
 from injection_scanner.scan_failures import Deadline, ScanTimeoutError, deadline_for
 from injection_scanner.scanner import scan
 

@@ -24,10 +24,11 @@ from hermes_acp.skills.skill_collection import Skill, collect_skills
 from hermes_acp.skills.skill_folders import shelves
 from hermes_acp.skills.skill_search import search_skills
 from hermes_acp.skills.suggestions.skill_fit import FIT_THRESHOLD, fitting, standard_deviations_above
-from hermes_acp.skills.suggestions.skill_suggestions import SemanticIndex, SkillSuggester
+from hermes_acp.skills.suggestions.skill_suggestions import SkillSuggester
 from hermes_acp.skills.suggestions.skill_vectors import index_skills
 from hermes_acp.storage.search.passage_index import PassageIndex
 from hermes_acp.storage.search.search_index import SearchIndex
+from hermes_acp.storage.search.semantic_index import SemanticIndex
 from hermes_acp.storage.search.vector_indexing import VectorIndexer
 from hermes_acp.storage.search.vector_store import VectorStore
 from hermes_acp.storage.transcript import Transcript

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.core.ports.tool_ports import Tool
-from hermes_acp.tools.own.argument_validation import validation_errors
-from hermes_acp.tools.own.tool_checker import KEYS, MAX_BYTES, bindings, check_tool_source
-from hermes_acp.tools.own.tool_declaration import CheckedToolFile, ToolDeclaration
+from hermes_acp.tools.custom.argument_validation import validation_errors
+from hermes_acp.tools.custom.tool_checker import KEYS, MAX_BYTES, bindings, check_tool_source
+from hermes_acp.tools.custom.tool_declaration import CheckedToolFile, ToolDeclaration
 from tests.architecture.sources import ROOT, tree_of
 
 HEAD = 'TOOL = {"name": "probe", "description": "Probe."}\n'

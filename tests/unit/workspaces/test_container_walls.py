@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from hermes_acp.app.policy_factory import build_policy
 from hermes_acp.config.backend_settings import DockerSettings, SshSettings
 from hermes_acp.config.environment import environment_of
 from hermes_acp.core.errors import BadRequest, ConfigError
 from hermes_acp.core.policy_rules import Rule
 from hermes_acp.core.ports.workspace_ports import Command
 from hermes_acp.policy.policy_engine import Policy
+from hermes_acp.policy.policy_factory import build_policy
 from hermes_acp.tools.builtin.terminal import TOOL as TERMINAL
 from hermes_acp.tools.builtin.terminal import Arguments
 from hermes_acp.workspaces.backends.docker import BACKEND

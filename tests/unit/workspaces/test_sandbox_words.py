@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 
 from hermes_acp.policy.sensitive_names import PROTECTED_FILES, PROTECTED_FOLDERS, SECRET_FOLDERS
-from hermes_acp.workspaces.rlimit_tags import tag_of, tagged_argv
+from hermes_acp.workspaces.processes.rlimit_tags import tag_of, tagged_argv
 from hermes_acp.workspaces.sandbox.bubblewrap import SandboxResources, bubblewrap_args
 from hermes_acp.workspaces.sandbox.egress_proxy import is_allowed
 from hermes_acp.workspaces.sandbox.git_use import names_git

@@ -1,4 +1,4 @@
-"""What `hermes-acp mcp` says; the status of a server is worded in `app/oauth_coordinator.py`."""
+"""What `hermes-acp mcp` says; the status of a server is worded in `mcp/sign_in/oauth_coordinator.py`."""
 
 from typing import Final
 

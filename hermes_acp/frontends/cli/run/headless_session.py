@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from hermes_acp.agent.turn.context_monitor import CARD_NAME
+from hermes_acp.context.context_monitor import CARD_NAME
 from hermes_acp.core.event_types import ExitReason, PermissionAnswer
 from hermes_acp.core.events import (
     CallEnded,

@@ -55,9 +55,9 @@ async def search_sessions(store: SessionStore, options: argparse.Namespace) -> i
 async def _search(store: SessionStore, asked: RecallQuery) -> SearchResults:
     if not asked.by_meaning:
         return await store.words.search(asked)
-    from hermes_acp.app.recall_service import RecallService
+    from hermes_acp.app.service_factories import recall_by_settings
 
-    async with RecallService.by_settings(read_environment(), store) as recall_service:
+    async with recall_by_settings(read_environment(), store) as recall_service:
         left = await recall_service.catch_up(CATCH_UP_S)
         if left:
             note(session_messages.sessions_not_embedded(left))

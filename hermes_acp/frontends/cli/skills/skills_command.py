@@ -75,10 +75,10 @@ def run_skills(options: argparse.Namespace) -> int:
 
 
 def _list(environment: Environment, place: Path, *, as_json: bool) -> int:
-    from hermes_acp.app.skill_service import SkillService
-    from hermes_acp.app.workspace_trust import WorkspaceTrust
+    from hermes_acp.policy.workspace_trust import WorkspaceTrust
     from hermes_acp.skills.skill_commands import trust_item
     from hermes_acp.skills.skill_overview import line_text, overview
+    from hermes_acp.skills.skill_service import SkillService
     from hermes_acp.world import RandomIds
 
     skill_service = SkillService(environment, lambda _: None)  # looked up here, and not followed
@@ -105,7 +105,7 @@ def _list(environment: Environment, place: Path, *, as_json: bool) -> int:
 
 def _history_of(environment: Environment, place: Path, name: str) -> "VersionHistory":
     """Find the versions of a skill: of the one in use here, or of one that was put away. Raises BadRequest."""
-    from hermes_acp.app.skill_service import SkillService
+    from hermes_acp.skills.skill_service import SkillService
 
     usage_tracker = practice_of(environment)
     skill = SkillService(environment, lambda _: None).library.collection(str(place)).find(name)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 def search_skills_of(environment: Environment, place: Path, options: argparse.Namespace) -> int:
     """Print the skills that hold any of the words, the best first; give the exit code: 1 where there is none."""
-    from hermes_acp.app.skill_service import SkillService
     from hermes_acp.skills.skill_search import search_skills
+    from hermes_acp.skills.skill_service import SkillService
 
     words = " ".join(options.words)
     skills = SkillService(environment, lambda _: None).library.collection(str(place)).skills
@@ -48,23 +48,23 @@ def twins_of(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[S
 
 
 async def _about(environment: Environment, words: str, skills: "Sequence[Skill]") -> "Sequence[Skill]":
-    from hermes_acp.app.recall_service import RecallService
+    from hermes_acp.app.service_factories import recall_by_settings, skill_similarity
     from hermes_acp.recall.hybrid_search import SEMANTIC_UNAVAILABLE
     from hermes_acp.storage.session_store import SessionStore
 
-    async with RecallService.by_settings(environment, SessionStore(environment.home)) as recall_service:
-        found = await recall_service.kinship.about(words, skills)
+    async with recall_by_settings(environment, SessionStore(environment.home)) as recall_service:
+        found = await skill_similarity(recall_service).about(words, skills)
         for sentence in recall_service.news() if recall_service.knows_meaning else (SEMANTIC_UNAVAILABLE,):
             note(sentence)
         return found
 
 
 async def _twins(environment: Environment, skills: "Sequence[Skill]") -> "Sequence[SimilarSkills]":
-    from hermes_acp.app.recall_service import RecallService
+    from hermes_acp.app.service_factories import recall_by_settings, skill_similarity
     from hermes_acp.storage.session_store import SessionStore
 
-    async with RecallService.by_settings(environment, SessionStore(environment.home)) as recall_service:
-        found = await recall_service.kinship.pairs(skills)
+    async with recall_by_settings(environment, SessionStore(environment.home)) as recall_service:
+        found = await skill_similarity(recall_service).pairs(skills)
         for sentence in recall_service.news():
             note(sentence)
         return found

@@ -1,0 +1,241 @@
+"""The configuration in force: which model is used, and what turns are made with because of it.
+
+What is made is kept until the configuration is read again; running turns keep what they began with.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.to_thread
+from msgspec import Struct
+
+from hermes_acp.config.provider_access import ProviderAccess
+from hermes_acp.core.available_options import AvailableModel
+from hermes_acp.core.errors import AuthRequired
+from hermes_acp.core.event_types import Mode
+from hermes_acp.core.ports.runtime_ports import Clock
+from hermes_acp.mcp.server_manager import McpServerManager
+from hermes_acp.world import enable_garbage_collection
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.children.delegation import ChildLimits
+    from hermes_acp.agent.turn.turn import TurnDependencies
+    from hermes_acp.agent.turn.turn_limits import TurnLimits
+    from hermes_acp.config.model_choice import ModelChoice
+    from hermes_acp.config.settings import Settings
+    from hermes_acp.models.model_connections import Connect, ModelConnections
+
+    MakeDependencies = Callable[[Settings, ModelConnections, str], TurnDependencies]
+
+NO_MODEL_CONFIGURED = "No model is set up."
+SETUP_HINT = (
+    "Run `hermes-acp setup`, or set OPENAI_API_KEY or ANTHROPIC_API_KEY (OPENAI_BASE_URL and HERMES_MODEL for any "
+    "other endpoint), or start Ollama, llama.cpp, vLLM or LM Studio on its usual port."
+)
+
+
+class LoadedConfiguration(Struct, frozen=True):
+    """What is configured: the settings, how the model in use and its fallbacks are reached, after so many changes."""
+
+    settings: "Settings"
+    choices: "tuple[ModelChoice, ...]"
+    changes: int
+
+
+class Configuration:
+    """Has what turns are made with made once, in a worker thread."""
+
+    def __init__(
+        self,
+        access: ProviderAccess,
+        make: "MakeDependencies",
+        mcp_manager: McpServerManager,
+        *,
+        clock: Clock,
+        connect: "Connect | None",
+        on_models: Callable[[], None],
+    ) -> None:
+        """Make nothing yet; `on_models` is called whenever it has become known which models there are.
+
+        `make` puts together what turns are made with, from settings, the connections to models, and what was learnt in
+        finding them. It blocks.
+        """
+        self.access = access
+        self.is_signed_out = False
+        self._on_models = on_models
+        self._environment = access.environment
+        self._make = make
+        self._mcp_manager = mcp_manager
+        self._clock = clock
+        self._connect = connect
+        self._building = anyio.Lock()
+        self._waiting: set[anyio.CancelScope] = set()
+        self._changes = 0
+        self._deps: TurnDependencies | None = None
+        self._settings: Settings | None = None
+        self._connections: list[ModelConnections] = []
+
+    async def require_model(self) -> None:
+        """Raise AuthRequired unless a model is set up or one answers on this machine, ConfigError for bad settings.
+
+        Without a settings file this costs next to nothing.
+        """
+        is_likely = self._environment.mentions_a_model() and not self.access.is_changed
+        if self.is_signed_out or not (self._deps or is_likely):
+            await self.find_model()
+        elif self._settings is None and self._environment.config_file.is_file():
+            settings, _ = await anyio.to_thread.run_sync(self.access.read)
+            await anyio.to_thread.run_sync(self.access.fallbacks)
+            self._settings = settings
+
+    async def find_model(self) -> None:
+        """Find out which endpoint is used, and make what turns need unless that endpoint must be asked for its models.
+
+        Raises AuthRequired, ConfigError.
+        """
+        self._require_sign_in()
+        if self._deps is None:
+            found = await self._find()
+            self._settings = found.settings
+            if found.choices[0].model:
+                await self.deps(found)
+
+    async def read_again(self) -> None:
+        """Read the configuration afresh. Raises AuthRequired, ConfigError."""
+        self.is_signed_out = False
+        self.forget_model()
+        await self.find_model()
+
+    def forget_model(self) -> None:
+        """Choose the model afresh at its next use: how it is reached has changed. Running turns keep theirs."""
+        self._deps = None
+        self._changes += 1
+        for scope in self._waiting:
+            scope.cancel()
+
+    def sign_out(self) -> None:
+        """Use no model until the configuration is read afresh."""
+        self.is_signed_out = True
+        self.forget_model()
+
+    async def deps(self, found: "LoadedConfiguration | None" = None) -> "TurnDependencies":
+        """Return what turns are made with, built on first use. Raises AuthRequired, ConfigError, ModelError.
+
+        It may wait for an endpoint. A caller that waits starts again when the configuration changes meanwhile; the
+        change itself does not wait.
+        """
+        while True:
+            self._require_sign_in()
+            if self._deps is not None:
+                return self._deps
+            with anyio.CancelScope() as scope:
+                self._waiting.add(scope)
+                try:
+                    await self._build_in_turn(scope, found)
+                finally:
+                    self._waiting.discard(scope)
+
+    async def _build_in_turn(self, scope: anyio.CancelScope, found: "LoadedConfiguration | None") -> None:
+        async with self._building:
+            if self._deps is not None:
+                return
+            try:
+                deps = await self._build(found)
+            finally:
+                enable_garbage_collection()
+            if scope.cancel_called:
+                return  # of a configuration that was left behind while this was built
+            self._deps = deps
+        self._on_models()
+
+    def _require_sign_in(self) -> None:
+        if self.is_signed_out:
+            raise AuthRequired("You are signed out.", hint="Authenticate to use the configured model again.")
+
+    async def _build(self, found: "LoadedConfiguration | None") -> "TurnDependencies":
+        from hermes_acp.models.model_connections import ModelConnections
+
+        if found is None or found.changes != self._changes:
+            found = await self._find()
+        self._settings = found.settings
+        await self._mcp_manager.share(found.settings)
+        connections = ModelConnections(found.settings, found.choices, self._clock, self._connect)
+        if self._connections:
+            connections.inherit(self._connections[-1])
+        self._connections.append(connections)
+        news = await connections.prepare()
+        return await anyio.to_thread.run_sync(self._make, found.settings, connections, news)
+
+    async def _find(self) -> "LoadedConfiguration":
+        from hermes_acp.models.model_connections import with_usual_model
+
+        changes = self._changes
+        settings, choice = await anyio.to_thread.run_sync(self.access.read)
+        choice = await self._detect() if choice is None else with_usual_model(choice)
+        choices = (choice, *await anyio.to_thread.run_sync(self.access.fallbacks))
+        return LoadedConfiguration(settings, choices, changes)
+
+    async def _detect(self) -> "ModelChoice":
+        from hermes_acp.config.model_choice import ModelChoice
+        from hermes_acp.models.wire.local_detection import detect_local
+
+        found = await detect_local() if self.access.may_detect() else None
+        if found is None:
+            raise AuthRequired(NO_MODEL_CONFIGURED, hint=SETUP_HINT)
+        return ModelChoice(provider="openai_compatible", model=found.model, base_url=found.base_url)
+
+    def limits(self) -> "TurnLimits":
+        """Return what one turn may use; asked for in a turn."""
+        from hermes_acp.agent.turn.turn_limits import TurnLimits
+
+        assert self._settings, "a turn has settings"
+        budget = self._settings.budget
+        return TurnLimits(
+            max_steps=budget.max_steps,
+            max_tokens=budget.max_tokens,
+            max_cost_usd=budget.max_cost_usd,
+            timeout_s=budget.timeout_s,
+            max_refunds=budget.max_refunds,
+            tool_timeout_s=budget.tool_timeout_s,
+            question_timeout_s=self._settings.questions.timeout_s,
+        )
+
+    def child_limits(self) -> "ChildLimits":
+        """Return what the child agents of one call are bound by; asked for in a turn."""
+        from hermes_acp.agent.children.delegation import ChildLimits
+
+        assert self._settings, "a turn has settings"
+        section = self._settings.delegation
+        return ChildLimits(section.max_parallel, section.max_children, section.max_steps)
+
+    def settings(self) -> "Settings | None":
+        """Return the settings, once they were read."""
+        return self._settings
+
+    def allows_bypass(self) -> bool:
+        """Return whether the user allowed the mode that asks about nothing, on the command line or in their
+        settings.
+        """
+        return self._environment.allows_bypass or bool(self._settings and self._settings.allow_bypass)
+
+    def default_mode(self) -> Mode:
+        """Return the mode new sessions begin in; without a settings file nothing has to be read to know it."""
+        return self._settings.mode if self._settings else "ask"
+
+    def models(self) -> tuple[AvailableModel, ...]:
+        """Return the models that can be chosen, the configured one first; empty until it is known."""
+        return () if self._deps is None else self._connections[-1].offers()
+
+    async def list_models(self) -> None:
+        """Ask the endpoint which models it has, again where it was changed meanwhile. Raises ModelError."""
+        asked = None
+        while asked is not self._connections[-1]:
+            asked = self._connections[-1]
+            await asked.list_models()
+            self._on_models()
+
+    async def aclose(self) -> None:
+        """Close the connections to models."""
+        for connections in self._connections:
+            await connections.aclose()

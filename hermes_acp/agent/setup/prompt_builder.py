@@ -1,0 +1,89 @@
+"""The system prompt of a session: its context files, the agent's notes, the skills. Blocks on the disk."""
+
+import platform
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from hermes_acp.agent.system_prompt import prompt_layers
+from hermes_acp.agent.turn.turn import SystemPrompt
+from hermes_acp.context.context_files import ContextFiles, collect_context
+from hermes_acp.context.context_notices import context_notices
+from hermes_acp.context.context_search import SearchScope
+from hermes_acp.core.denied_paths import DeniedPath
+from hermes_acp.core.flow_labels import NOTES, Source
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.memory.memory_notes import notes_layer
+from hermes_acp.memory.memory_snapshot import MemorySnapshot
+from hermes_acp.storage.allowed_texts import read_allowed
+
+if TYPE_CHECKING:
+    from hermes_acp.config.memory_settings import MemorySettings
+    from hermes_acp.context.context_consent import Consent
+
+
+REMOTE_CONTEXT: Final = """The project is on another machine, so that its instructions for agents, such as AGENTS.md, \
+are not shown here: before you change anything, look whether there are any in the working directory, and read them."""
+REMOTE_NOTICE: Final = (
+    "The files of this session are on the backend {backend}: context files and skills that lie in its folder on this "
+    "machine are left out of the prompt, and those there are read by the agent when it needs them."
+)
+
+
+class PromptSources(Struct, frozen=True):
+    """What every prompt of one configuration is made from.
+
+    `clean` takes out secrets, `skills` says which there are for a folder, `unread` what rules keep from being read
+    there. `home` is the user's own folder, which holds the notes and says what texts they allowed. `news` is what the
+    user should know first. `note_imports` hears, for a folder, what its context files import.
+    """
+
+    tools: tuple[ToolSchema, ...]
+    clean: Callable[[str], str]
+    home: Path
+    memory: "MemorySettings"
+    skills: Callable[[str], str]
+    unread: Callable[[str], tuple[DeniedPath, ...]]
+    note_imports: Callable[[str, Mapping[str, str]], None]
+    news: tuple[str, ...] = ()
+
+
+def build_remote_prompt(sources: PromptSources, cwd: str, backend: str, now: float) -> SystemPrompt:
+    """Write the prompt for a folder that is not on this machine: nothing of this one's folder of that name goes in."""
+    date = datetime.fromtimestamp(now, UTC).date().isoformat()
+    notes = notes_layer(sources.memory, sources.home, cwd)
+    known = tuple(map(sources.clean, (notes.text, sources.skills(str(sources.home)), REMOTE_CONTEXT)))
+    layers = prompt_layers(
+        sources.tools, known, cwd=cwd, platform=f"where {backend} runs commands", date=date
+    )
+    return SystemPrompt(
+        layers, (*sources.news, *notes.notices, REMOTE_NOTICE.format(backend=backend)), _sources(notes)
+    )
+
+
+def build_session_prompt(
+    sources: PromptSources, cwd: str, more_roots: tuple[str, ...], now: float, consent: "Consent"
+) -> SystemPrompt:
+    """Write the prompt for a working directory and further folders; `now` in seconds since the epoch.
+
+    Context files that need a yes first are left out: the turn asks about them before its first step.
+    """
+    date = datetime.fromtimestamp(now, UTC).date().isoformat()
+    place = SearchScope(cwd, more_roots, str(sources.home), sources.unread(cwd))
+    context = collect_context(place, allowed=read_allowed(sources.home), admits=consent.admits)
+    sources.note_imports(cwd, context.imports)
+    notes = notes_layer(sources.memory, sources.home, cwd)
+    known = tuple(map(sources.clean, (notes.text, sources.skills(cwd), context.render())))
+    layers = prompt_layers(sources.tools, known, cwd=cwd, platform=platform.system(), date=date)
+    notices = (*sources.news, *notes.notices, *context_notices(context))
+    return SystemPrompt(layers, notices, _sources(notes, context))
+
+
+def _sources(notes: MemorySnapshot, context: ContextFiles | None = None) -> tuple[Source, ...]:
+    """List the private notes, and the context files that the scanner warned of."""
+    files = context.files if context else ()
+    warned = (Source("untrusted", str(file.path)) for file in files if file.findings and not file.is_allowed)
+    return (*([NOTES] if notes.text else []), *warned)

@@ -1,0 +1,273 @@
+"""Dependencies of turns: model routes, tools, stages, policy and the prompt, put together from the settings."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import anyio.to_thread
+from msgspec import Struct
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.context.context_approvals import ContextApprovals
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.core.ports.child_ports import ChildRecords
+from hermes_acp.core.ports.runtime_ports import Clock, Ids, StartTask
+from hermes_acp.core.ports.trust_ports import WorkspacePolicyStore
+from hermes_acp.core.ports.workspace_ports import Workspace
+from hermes_acp.mcp.server_manager import McpServerManager
+from hermes_acp.memory.external_memory_manager import ExternalMemoryManager
+from hermes_acp.memory.memory_notes import notes_ports
+from hermes_acp.recall.recall_service import RecallService
+from hermes_acp.skills.skill_learning import SkillLearning
+from hermes_acp.skills.skill_service import SkillService
+from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
+from hermes_acp.web.web_services import WebServices
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.children.delegation import ChildLimits
+    from hermes_acp.agent.children.reflection import Reflection
+    from hermes_acp.agent.turn.turn import SystemPrompt, TurnDependencies, TurnStages
+    from hermes_acp.config.model_choice import ModelChoice
+    from hermes_acp.config.settings import Settings
+    from hermes_acp.core.messages import ToolSchema
+    from hermes_acp.core.record.session_record import Record
+    from hermes_acp.models.model_connections import ModelConnections
+    from hermes_acp.policy.policy_engine import Policy
+    from hermes_acp.skills.suggestions.lexical_similarity import SkillSimilarityMeasure
+    from hermes_acp.telemetry.redaction import Redactor
+
+    Brief = Callable[[Record, Workspace, Record], Awaitable[SystemPrompt]]
+
+
+class TurnServices(Struct, frozen=True):
+    """Who has what a turn's tools and prompt take in: servers, skills, what is learned, recalled and settled.
+
+    `elsewhere` names the backend of a workspace whose files are not on this machine. `start` lets a task go on beside
+    everything else. `child_records` keeps the records of child agents, `child_limits` gives what those may use.
+    """
+
+    mcp_manager: McpServerManager
+    skill_service: SkillService
+    learning: SkillLearning
+    recall_service: RecallService
+    custom_tools: CustomToolManager
+    policy_store: WorkspacePolicyStore
+    context: ContextApprovals
+    elsewhere: Callable[[Workspace], str]
+    start: StartTask
+    child_records: ChildRecords
+    child_limits: "Callable[[], ChildLimits]"
+
+
+class TurnDependenciesFactory:
+    """Makes the dependencies of turns, and keeps what their tools have open outside."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        turn_services: TurnServices,
+        clock: Clock,
+        ids: Ids,
+    ) -> None:
+        """Make nothing yet."""
+        self._environment = environment
+        self._clock = clock
+        self._ids = ids
+        self._web = WebServices()
+        self._external_memory = ExternalMemoryManager(turn_services.start)
+        self._services = turn_services
+        self._context = turn_services.context
+        self._elsewhere = turn_services.elsewhere
+
+    def news(self) -> Sequence[str]:
+        """Return what users are to know of what is kept outside."""
+        return self._external_memory.news()
+
+    async def release(self, session_id: str) -> None:
+        """Close what a session's tools have opened outside."""
+        if "_reflection" in self.__dict__:
+            await self._reflection.release(session_id)
+        await self._external_memory.release(session_id)
+        await self._web.release(session_id)
+
+    @cached_property
+    def _reflection(self) -> "Reflection":
+        from hermes_acp.agent.children.reflection import Reflection
+
+        return Reflection(self._services.child_records, self._services.start, self._is_attended)
+
+    def _is_attended(self) -> bool:
+        return self._services.mcp_manager.is_attended
+
+    def make(self, settings: "Settings", connections: "ModelConnections", news: str) -> "TurnDependencies":
+        """Return what turns are made with that use these connections; `news` is what was learnt in finding the model.
+
+        It blocks.
+        """
+        from hermes_acp.agent.setup.turn_stages import learning_stages, outcome_scan_stages, turn_stages
+        from hermes_acp.agent.turn.turn import CompactionShares, ModelUse, TurnDependencies
+        from hermes_acp.config.settings import load_variables
+        from hermes_acp.context.context_file_monitor import ContextFileMonitor
+        from hermes_acp.memory.external_memory_manager import memory_key
+        from hermes_acp.policy.policy_factory import build_policy
+        from hermes_acp.telemetry.structured_log import StructuredLog
+        from hermes_acp.tools.toolbox import Toolbox
+        from hermes_acp.web.web_services import search_key
+        from injection_scanner.foreign_text import InjectionScanner
+
+        services, variables = self._services, load_variables(self._environment)
+        ports = {
+            **self._own_ports(),
+            **self._web.ports(settings, variables),
+            "scanner": InjectionScanner(),
+            **notes_ports(settings.memory, self._environment.home, self._is_attended),
+            **services.learning.ports(settings.skills, services.skill_service, self._similarity()),
+        }
+        toolbox = Toolbox(_builtin_tools(ports))
+        services.skill_service.library.know_tools(toolbox.names)
+        keys = (search_key(settings, variables), memory_key(settings.memory, variables))
+        redactor = self._redactor(connections.choices, *keys)
+        policy = build_policy(self._environment, settings.rules, services.policy_store, self._context.imports)
+        home = self._environment.home
+        context_files = ContextFileMonitor(
+            redactor.clean, home, self._elsewhere, policy.unread, self._context, self._clock.now
+        )
+        return TurnDependencies(
+            routing=connections.routing(),
+            log=StructuredLog(self._environment.home, self._clock),
+            expenses=StructuredLog(self._environment.home, self._clock, "usage"),
+            toolbox=toolbox,
+            policy=policy,
+            stages=turn_stages(
+                settings.titles,
+                *learning_stages(
+                    settings.skills,
+                    services.learning.usage_tracker,
+                    lambda: self._reflection,
+                    services.skill_service.index,
+                ),
+                (*self._memory_stages(settings, variables, redactor, connections), outcome_scan_stages()),
+            ),
+            redactor=redactor,
+            build_prompt=self._briefer(settings, toolbox.schemas, redactor, policy, news),
+            clock=self._clock,
+            ids=self._ids,
+            model_use=ModelUse(
+                settings.max_output_tokens,
+                shares=CompactionShares(settings.compaction.at, settings.compaction.keep),
+            ),
+            context_files=context_files,
+        )
+
+    def _own_ports(self) -> dict[str, object]:
+        """Return, by name, what tools take beside their workspace; `diagnoses` come with a session's editor."""
+        from hermes_acp.agent.calls.nested_calls import NestedCalls
+        from hermes_acp.agent.children.delegation import Delegation
+
+        services = self._services
+        return {
+            "recall": services.recall_service,
+            "delegates": Delegation(services.child_records, services.child_limits),
+            "inner_calls": NestedCalls(),
+            "tool_workshop": services.custom_tools.workshop,
+            "diagnoses": None,
+            "skills": services.skill_service.library,
+        }
+
+    def _memory_stages(
+        self,
+        settings: "Settings",
+        variables: Mapping[str, str],
+        redactor: "Redactor",
+        connections: "ModelConnections",
+    ) -> "tuple[TurnStages, ...]":
+        """Return the stages of recall by meaning, and of the memory service."""
+        from hermes_acp.agent.setup.turn_stages import memory_stages, recall_stages
+
+        services = self._services
+        services.recall_service.equip(settings, variables, connections.choices[0])
+        memory = self._external_memory.equip(settings.memory, variables, redactor.clean)
+        return (
+            recall_stages(settings, services.recall_service, services.skill_service),
+            memory_stages(memory, settings.memory, self._is_attended),
+        )
+
+    def _similarity(self) -> "SkillSimilarityMeasure":
+        from hermes_acp.skills.suggestions.skill_similarity import SkillSimilarity
+
+        recall = self._services.recall_service
+        return SkillSimilarity(lambda: recall.semantic_index, recall.report)
+
+    def _redactor(self, choices: "tuple[ModelChoice, ...]", *more: str) -> "Redactor":
+        from hermes_acp.config.settings import load_variables
+        from hermes_acp.telemetry.redaction import Redactor, secrets_among
+
+        keys = (key.value for choice in choices for key in choice.keys)
+        return Redactor((*keys, *filter(None, more), *secrets_among(load_variables(self._environment))))
+
+    def _briefer(
+        self,
+        settings: "Settings",
+        tools: "tuple[ToolSchema, ...]",
+        redactor: "Redactor",
+        policy: "Policy",
+        news: str,
+    ) -> "Brief":
+        from hermes_acp.agent.setup.prompt_builder import (
+            PromptSources,
+            build_remote_prompt,
+            build_session_prompt,
+        )
+        from hermes_acp.context.context_file_monitor import consent_for
+        from hermes_acp.storage.home_permissions import home_permissions_warning
+        from hermes_acp.workspaces.sandbox_setup import sandbox_remark
+
+        sources = PromptSources(
+            tools=tools,
+            clean=redactor.clean,
+            home=self._environment.home,
+            memory=settings.memory,
+            skills=self._services.skill_service.index,
+            unread=policy.unread,
+            note_imports=self._context.note_imports,
+            news=tuple(
+                filter(
+                    None,
+                    (
+                        news,
+                        sandbox_remark(settings, self._environment.variables),
+                        home_permissions_warning(self._environment),
+                    ),
+                )
+            ),
+        )
+
+        async def build_prompt(record: "Record", workspace: Workspace, above: "Record") -> "SystemPrompt":
+            now = self._clock.now()
+            if backend := self._elsewhere(workspace):
+                return await anyio.to_thread.run_sync(
+                    build_remote_prompt, sources, workspace.cwd, backend, now
+                )
+            # A child agent begins later than its session, which is what its user knows the files by.
+            consent = consent_for(above, self._context)
+            place = (record.cwd, record.roots[1:])
+            return await anyio.to_thread.run_sync(build_session_prompt, sources, *place, now, consent)
+
+        return build_prompt
+
+
+def _builtin_tools(ports: Mapping[str, object]) -> dict[str, Any]:
+    plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.tools.builtin", "TOOL")
+    bound = {name: _bound(plugin_folder.open(name), ports) for name in plugin_folder}
+    return {name: tool for name, tool in bound.items() if tool is not None}
+
+
+def _bound(tool: Any, ports: Mapping[str, object]) -> Any:
+    """Return a tool the ports it names as the parameters of its `bind`, if it has one; None where it has no use."""
+    from inspect import signature
+
+    bind = getattr(tool, "bind", None)
+    if bind is None:
+        return tool
+    wanted = signature(bind).parameters.keys()
+    return bind(**{name: ports[name] for name in wanted}) if wanted <= ports.keys() else None

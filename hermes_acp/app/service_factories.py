@@ -1,0 +1,106 @@
+"""Services as the app has them, and as a single command of the command line has them."""
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio.to_thread import run_sync
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.mcp.server_manager import McpServerManager, SourceRunner
+from hermes_acp.recall.recall_service import RecallService
+from hermes_acp.storage.session_store import SessionStore
+
+if TYPE_CHECKING:
+    from hermes_acp.config.model_choice import ModelChoice
+    from hermes_acp.config.settings import Settings
+    from hermes_acp.core.ports.embedding_ports import Embedder
+    from hermes_acp.mcp.server_definitions import ServerProcessRegistry
+    from hermes_acp.skills.suggestions.skill_similarity import SkillSimilarity
+    from hermes_acp.storage.search.vector_indexing import VectorIndexer
+    from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
+
+
+def build_mcp_manager(
+    environment: Environment, runner: SourceRunner, on_change: Callable[[], None]
+) -> McpServerManager:
+    """Return the manager of a process's MCP servers; whoever owns `runner` keeps the servers at work."""
+
+    def variables() -> Mapping[str, str]:
+        from hermes_acp.workspaces.command_environment import command_environment
+
+        return command_environment(environment.variables)
+
+    def process_registry() -> "ServerProcessRegistry":
+        from hermes_acp.workspaces.processes.server_processes import ServerProcesses
+
+        return ServerProcesses()
+
+    return McpServerManager(
+        environment, on_change, runner, variables=variables, process_registry=process_registry
+    )
+
+
+def build_recall_service(environment: Environment, store: SessionStore) -> RecallService:
+    """Return what recalls the sessions of a store."""
+    return RecallService(environment, store, _choose_embedder, _index_generic_prompts)
+
+
+def _choose_embedder(
+    settings: "Settings", variables: Mapping[str, str], choice: "ModelChoice | None"
+) -> "Embedder | None":
+    from hermes_acp.models.embedding_models import embedder_of
+
+    return embedder_of(settings, variables, choice)
+
+
+async def _index_generic_prompts(indexer: "VectorIndexer") -> None:
+    """Embed the everyday prompts that all skills are measured by."""
+    from hermes_acp.skills.suggestions.skill_vectors import index_skills
+
+    await index_skills(indexer, ())
+
+
+@asynccontextmanager
+async def recall_by_settings(environment: Environment, store: SessionStore) -> AsyncGenerator[RecallService]:
+    """Yield what recalls as the settings have it, for a command. Raises ConfigError."""
+    from hermes_acp.config.provider_access import ProviderAccess
+
+    recall_service = build_recall_service(environment, store)
+
+    def equip() -> None:
+        from hermes_acp.config.settings import load_settings, load_variables
+
+        settings = load_settings(environment)
+        needs_model = settings.recall.embeddings == "provider" and settings.recall.provider is None
+        choice = ProviderAccess(environment, {}).read()[1] if needs_model else None
+        recall_service.equip(settings, load_variables(environment), choice)
+
+    await run_sync(equip)
+    try:
+        yield recall_service
+    finally:
+        with anyio.CancelScope(shield=True):
+            await recall_service.aclose()
+
+
+def skill_similarity(recall_service: RecallService) -> "SkillSimilarity":
+    """Return what tells which skills are much alike: by meaning where a model knows it, by letters elsewhere."""
+    from hermes_acp.skills.suggestions.skill_similarity import SkillSimilarity
+
+    return SkillSimilarity(lambda: recall_service.semantic_index, recall_service.report)
+
+
+def custom_tools_of(environment: Environment) -> "CustomToolManager":
+    """Return the custom tools of a home, outside of any app."""
+    from hermes_acp.app.confinement import confinement_inputs
+    from hermes_acp.policy.workspace_trust import WorkspaceTrust
+    from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
+    from hermes_acp.world import RandomIds, SystemClock
+
+    workspace_trust = WorkspaceTrust(environment, RandomIds())
+    confinement = confinement_inputs(environment, lambda: None, workspace_trust)
+    return CustomToolManager(
+        environment, workspace_trust, lambda: None, SystemClock(), confinement=confinement
+    )

@@ -1,0 +1,110 @@
+"""Approved and rejected context files of each folder, over all sessions of this process there.
+
+The answers are kept in the home folder. When sessions began, and what their context files import, is kept only while
+the process lives.
+"""
+
+import math
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from hermes_acp.core.ports.trust_ports import REJECTED, Trust, TrustedItem, TrustItem
+from hermes_acp.storage.workspace_entries import WorkspaceEntries
+
+CONTEXT_FILE: Final = "context_file"
+
+
+class ContextApprovals:
+    """Keeps what users said about context files, and when sessions began; methods may be called from any thread."""
+
+    def __init__(self, trust: Trust, answers: WorkspaceEntries[TrustedItem]) -> None:
+        """Know of no session yet; `trust` says what users trust, `answers` keeps what they said."""
+        self._trust = trust
+        self._answers = answers
+        self._lock = threading.Lock()
+        self._began: dict[str, float] = {}
+        self._approved: dict[str, set[str]] = {}
+        self._imports: dict[str, dict[str, str]] = {}
+
+    def is_approved(self, place: str, path: str, digest: str) -> bool:
+        """Return whether a user approved this content in any session of a folder."""
+        with self._lock:
+            if digest in self._approved.get(os.path.realpath(place), ()):
+                return True
+        return self._trust.is_trusted(place, TrustItem(CONTEXT_FILE, path, digest))
+
+    def rejected(self, place: str) -> frozenset[str]:
+        """Return the digests of the content that a user rejected in a folder."""
+        kept = self._answers.of(os.path.realpath(place))
+        return frozenset(entry.digest for entry in kept if entry.kind == REJECTED)
+
+    def approve(self, place: str, path: str, digest: str) -> None:
+        """Let this content be used in later sessions of a folder too. Raises StorageError."""
+        self._answers.change(
+            os.path.realpath(place),
+            lambda kept: (
+                *(
+                    each
+                    for each in kept
+                    if (each.kind, each.name) != (CONTEXT_FILE, path)
+                    and (each.kind, each.digest) != (REJECTED, digest)
+                ),
+                TrustedItem(CONTEXT_FILE, path, digest),
+            ),
+        )
+
+    def reject(self, place: str, path: str, digest: str) -> None:
+        """Let later sessions of a folder ask about this content before they use it. Raises StorageError."""
+        self._answers.change(
+            os.path.realpath(place),
+            lambda kept: (
+                *(each for each in kept if each.kind != CONTEXT_FILE or each.digest != digest),
+                TrustedItem(REJECTED, path, digest),
+            ),
+        )
+
+    def note_session(self, roots: Iterable[str], at: float, approved: Iterable[str]) -> None:
+        """Note that a session is at work in its folders since a time, and the digests its user approved in it."""
+        with self._lock:
+            for root in map(os.path.realpath, roots):
+                self._began[root] = min(at, self._began.get(root, at))
+                self._approved.setdefault(root, set()).update(approved)
+
+    def began_at(self, roots: Iterable[str], at: float) -> float:
+        """Return when the first session began that worked in or around these folders, at the latest `at`."""
+        folders = tuple(map(os.path.realpath, roots))
+        with self._lock:
+            earlier = [
+                began for root, began in self._began.items() if any(_overlap(root, each) for each in folders)
+            ]
+        return min((at, *earlier))
+
+    def admits_skill_file(self, place: str, file: Path, item: TrustItem | None) -> bool:
+        """Return whether a file of a workspace's skill may be used. Blocks.
+
+        It may if it stood there when the first session began in or around the folder, or if its user trusts `item`,
+        which is the skill by its text.
+        """
+        from hermes_acp.context.context_consent import existed_at
+
+        began_at = self.began_at((place,), math.inf)
+        if began_at == math.inf or existed_at(file, began_at):
+            return True
+        return item is not None and self._trust.is_trusted(place, item)
+
+    def note_imports(self, place: str, imports: Mapping[str, str]) -> None:
+        """Note which files the context files of a folder import: by their real path, the name of the importer."""
+        with self._lock:
+            self._imports.setdefault(os.path.realpath(place), {}).update(imports)
+
+    def imports(self, place: str) -> Mapping[str, str]:
+        """Return the imported files known in a folder, with the importer's name."""
+        with self._lock:
+            return dict(self._imports.get(os.path.realpath(place), {}))
+
+
+def _overlap(one: str, other: str) -> bool:
+    return os.path.commonpath((one, other)) in (one, other)

@@ -1,0 +1,216 @@
+"""The MCP servers of this process: the user's own for all sessions, an editor's or a workspace's for one."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import structs
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.core.ports.tool_ports import ToolSource
+
+if TYPE_CHECKING:
+    from hermes_acp.config.settings import McpServerSettings, Settings
+    from hermes_acp.config.workspace_settings import ServerEntry
+    from hermes_acp.core.session_ports import EquippedSession
+    from hermes_acp.mcp.server_definitions import ServerContext, ServerProcessRegistry, ServerSpec
+    from hermes_acp.mcp.server_pool import McpServerPool
+
+
+class SourceRunner(Protocol):
+    """Runs sources of tools, each in a task of its own."""
+
+    def take_in(self, source: ToolSource) -> None:
+        """Let a source begin its work before long; it ends when it is closed, or with the process."""
+        ...
+
+    def let_go(self, source: ToolSource) -> None:
+        """Close a source before long; nobody waits for that."""
+        ...
+
+
+class McpServerManager:
+    """Starts the servers that people name, and stops them."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        on_change: Callable[[], None],
+        runner: SourceRunner,
+        *,
+        variables: Callable[[], Mapping[str, str]],
+        process_registry: "Callable[[], ServerProcessRegistry]",
+    ) -> None:
+        """Prepare; `on_change` is called whenever the user's own servers offer something else than before.
+
+        `variables` returns those that servers may see, `process_registry` makes what ends their processes; both are
+        called when the first server is named.
+        """
+        self._environment = environment
+        self._on_change = on_change
+        self._runner = runner
+        self._variables = variables
+        self._make_process_registry = process_registry
+        self._shared: McpServerPool | None = None
+        self._can_ask = False
+        self._process_registry: ServerProcessRegistry | None = None
+        self.is_attended = False
+        """Whether there is a client whose user can be led to a page."""
+
+    def shared(self) -> ToolSource | None:
+        """Return the tools of the user's own servers."""
+        return self._shared
+
+    def servers_of(self, session: "EquippedSession | None") -> "tuple[McpServerPool, ...]":
+        """Return the servers that a session can use, by whoever named them; without one the user's own."""
+        own, workspace = (session.sources.own, session.sources.workspace) if session else (None, None)
+        named = (own, self._shared, workspace)
+        if not any(named):
+            return ()
+        from hermes_acp.mcp.server_pool import McpServerPool
+
+        return tuple(each for each in named if isinstance(each, McpServerPool))
+
+    def expect_questions(self) -> None:
+        """Let the user's own servers ask from now on: there is a client that puts questions to its user."""
+        before, self._can_ask = self._shared, True
+        if before and not before.server_context.can_ask:
+            self._shared = self._open_for_all(before.specs)
+            self._runner.let_go(before)
+
+    async def equip(
+        self, session: "EquippedSession", specs: "Sequence[ServerSpec] | None", *, can_ask: bool
+    ) -> None:
+        """Let a session use the servers its editor named, None for those it has; they are connected in the background.
+
+        Servers that live as they did before stay; others are begun afresh, as for other folders of the session.
+        """
+        if not specs and session.sources.own is None:
+            return
+        from hermes_acp.mcp.server_pool import McpServerPool
+
+        own = session.sources.own if isinstance(session.sources.own, McpServerPool) else None
+        named = own.specs if own and specs is None else tuple(specs or ())
+        place = session.workspace
+        server_context = self._server_context(place.cwd, place.roots, can_ask=can_ask)
+        if own and (own.specs, own.server_context) == (named, server_context):
+            return
+        await session.sources.replace(self._open(named, server_context, session.commands.announce))
+        session.commands.announce()
+
+    async def equip_from_workspace(
+        self, session: "EquippedSession", servers: "Sequence[ServerEntry]", may_start: Callable[[str], bool]
+    ) -> None:
+        """Let a session use the servers of its workspace that its user trusts; those that changed are begun afresh.
+
+        `may_start` tells whether one is still trusted, whenever it is to be started again.
+        """
+        before = session.sources.workspace
+        if not servers and before is None:
+            return
+        from hermes_acp.mcp.server_pool import McpServerPool
+
+        specs = _specs_of({server.name: server.settings for server in servers})
+        place = session.workspace
+        server_context = self._server_context(place.cwd, place.roots, can_ask=self._can_ask)
+        server_context = structs.replace(server_context, may_start=may_start)
+        if isinstance(before, McpServerPool) and (before.specs, before.server_context) == (
+            specs,
+            server_context,
+        ):
+            return
+        await session.sources.replace_workspace(self._open(specs, server_context, session.commands.announce))
+        session.commands.announce()
+
+    async def share(self, settings: "Settings") -> None:
+        """Connect to the servers of the user's own, once for all sessions."""
+        before, specs = self._shared, server_specs(settings)
+        if specs == (before.specs if before else ()):
+            return
+        self._shared = self._open_for_all(specs)
+        if before:
+            await before.close()
+
+    def _open_for_all(self, specs: "Sequence[ServerSpec]") -> "McpServerPool | None":
+        home = str(self._environment.home)
+        return self._open(specs, self._server_context(home, (), can_ask=self._can_ask), self._on_change)
+
+    def _open(
+        self, specs: "Sequence[ServerSpec]", server_context: "ServerContext", on_change: Callable[[], None]
+    ) -> "McpServerPool | None":
+        if not specs:
+            return None
+        from hermes_acp.mcp.server_pool import McpServerPool
+
+        servers = McpServerPool(specs, server_context, on_change)
+        self._runner.take_in(servers)
+        return servers
+
+    def _server_context(self, cwd: str, roots: tuple[str, ...], *, can_ask: bool) -> "ServerContext":
+        from hermes_acp.mcp.server_definitions import ServerContext
+
+        logs = self._environment.home / "logs" / "mcp"
+        keys = self._environment.home / "mcp-tokens"
+        return ServerContext(
+            cwd,
+            roots,
+            self._variables(),
+            logs,
+            _clean,
+            can_ask,
+            keys,
+            self._registry(),
+            rules_of=_rules_of,
+            is_text_allowed=self._lets_pass,
+        )
+
+    def _lets_pass(self, text: str) -> bool:
+        from hermes_acp.storage.allowed_texts import digest_of, read_allowed
+
+        allowed = read_allowed(self._environment.home)
+        return bool(allowed) and digest_of(text.encode("utf-8", "replace")) in allowed
+
+    def _registry(self) -> "ServerProcessRegistry":
+        if self._process_registry is None:
+            self._process_registry = self._make_process_registry()
+        return self._process_registry
+
+    async def aclose(self) -> None:
+        """Let the user's own servers go; an editor's end with their session."""
+        if self._shared:
+            await self._shared.close()
+        if self._process_registry:
+            await self._process_registry.aclose()
+
+
+def _clean(text: str) -> str:
+    from injection_scanner.foreign_text import InjectionScanner
+
+    return InjectionScanner().clean(text)
+
+
+def _rules_of(text: str) -> tuple[str, ...]:
+    from injection_scanner.scanner import scan
+
+    blocked = (each.rule for each in scan(text).findings if each.severity == "block")
+    return tuple(dict.fromkeys(blocked))
+
+
+def server_specs(settings: "Settings") -> "tuple[ServerSpec, ...]":
+    """Return the MCP servers of the user's own, by name."""
+    return _specs_of(settings.mcp_servers) if settings.mcp_servers else ()
+
+
+def _specs_of(sections: "Mapping[str, McpServerSettings]") -> "tuple[ServerSpec, ...]":
+    from hermes_acp.mcp.server_definitions import HttpServer, OAuth, SseServer, StdioServer
+
+    specs: list[ServerSpec] = []
+    for name, section in sorted(sections.items()):
+        if section.command:
+            variables = tuple(section.env.items())
+            specs.append(StdioServer(name, section.command, section.args, variables, section.tools))
+        elif section.url:
+            way = SseServer if section.transport == "sse" else HttpServer
+            told = section.oauth
+            oauth = OAuth(told.client_id, told.client_secret, told.client_metadata_url, told.port)
+            specs.append(way(name, section.url, tuple(section.headers.items()), oauth, section.tools))
+    return tuple(specs)

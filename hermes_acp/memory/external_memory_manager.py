@@ -1,0 +1,76 @@
+"""The external memory service that a user chose, if they chose one. Blocks."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from hermes_acp.core.errors import ConfigError
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.core.ports.runtime_ports import StartTask
+
+if TYPE_CHECKING:
+    from hermes_acp.config.memory_settings import MemorySettings
+    from hermes_acp.memory.external_memory import ExternalMemory
+    from hermes_acp.memory.external_memory_service import MemoryService
+
+
+class ExternalMemoryManager:
+    """Has the service of the configuration in force; `start` lets a task go on beside everything else."""
+
+    def __init__(self, start: StartTask) -> None:
+        self._start = start
+        self._memory: ExternalMemory | None = None
+
+    def equip(
+        self, settings: "MemorySettings", variables: Mapping[str, str], clean: Callable[[str], str]
+    ) -> "ExternalMemory | None":
+        """Return the configured service, None where none is; `clean` takes out secrets.
+
+        Raises ConfigError where the key is missing.
+        """
+        self._memory = None
+        section = settings.service
+        if section is None or not settings.enabled:
+            return None
+        from hermes_acp.memory.external_memory import ExternalMemory
+        from injection_scanner.scanner import scan
+
+        service = _service(section.provider)
+        key = memory_key(settings, variables)
+        if not key and section.base_url is None:
+            variable = section.api_key_variable or service.key_variable
+            raise ConfigError(
+                f"`memory.service` names {section.provider}, and {variable} is not set.",
+                hint=f"Put {variable}=… into .env in the home folder, or take memory.service out.",
+            )
+        self._memory = ExternalMemory(
+            service,
+            section.base_url or service.base_url,
+            key,
+            names=(section.workspace, section.user),
+            clean=clean,
+            scan=lambda text: scan(text).clean_text,
+            start=self._start,
+        )
+        return self._memory
+
+    def news(self) -> Sequence[str]:
+        """Return sentences the user should read, each once."""
+        return self._memory.news() if self._memory else ()
+
+    async def release(self, session_id: str) -> None:
+        """Let go of a session that closes."""
+        if self._memory:
+            await self._memory.release(session_id)
+
+
+def memory_key(settings: "MemorySettings", variables: Mapping[str, str]) -> str:
+    """Return the key of the memory service, empty where there is none."""
+    section = settings.service
+    if section is None:
+        return ""
+    return variables.get(section.api_key_variable or _service(section.provider).key_variable, "").strip()
+
+
+def _service(name: str) -> "MemoryService":
+    plugin_folder: PluginFolder[MemoryService] = PluginFolder("hermes_acp.memory.services", "SERVICE")
+    return plugin_folder.open(name)

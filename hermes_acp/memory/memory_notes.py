@@ -1,0 +1,101 @@
+"""The agent's notes: the port of the tool, the layer of the prompt, and `/memory`. Without notes there is neither."""
+
+import os
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from hermes_acp.core.errors import HermesError, StorageError
+
+if TYPE_CHECKING:
+    from hermes_acp.config.memory_settings import MemorySettings
+    from hermes_acp.memory.memory_snapshot import MemorySnapshot
+
+WAITING: Final = (
+    "{notes} for your approval, proposed while you were not asked. `/memory` shows each in full; "
+    "`/memory approve ID` and `/memory reject ID` decide (`all` for all of them)."
+)
+
+
+def notes_ports(settings: "MemorySettings", home: Path, is_attended: Callable[[], bool]) -> dict[str, object]:
+    """Return what the tool that keeps notes takes; nothing where none are kept.
+
+    Where nobody is there, notes on a workspace are asked about too, and so wait.
+    """
+    if not settings.enabled:
+        return {}
+    from hermes_acp.memory.memory_store import MemoryStore
+
+    return {"memories": MemoryStore(home), "asks_to_remember": lambda: settings.ask or not is_attended()}
+
+
+def notes_layer(settings: "MemorySettings", home: Path, cwd: str) -> "MemorySnapshot":
+    """Return the notes that a new session is shown. Blocks."""
+    from hermes_acp.memory.memory_snapshot import MemorySnapshot, take_snapshot
+    from hermes_acp.memory.memory_store import MemoryStore
+    from hermes_acp.storage.allowed_texts import read_allowed
+
+    return (
+        take_snapshot(MemoryStore(home), cwd, read_allowed(home)) if settings.enabled else MemorySnapshot("")
+    )
+
+
+class PendingNoteNotices:
+    """Says once of each note proposed while nobody was there that it waits for its user's approval."""
+
+    def __init__(self, home: Path, is_attended: Callable[[], bool]) -> None:
+        """Read nothing yet."""
+        self._home = home
+        self._is_attended = is_attended
+        self._stamp = 0
+        self._known: frozenset[str] = frozenset()
+
+    def news(self) -> Sequence[str]:
+        """Return a sentence where there are notes it was not said of. Reads a small file where that changed."""
+        try:
+            stamp = os.stat(self._home / "memories" / "pending.jsonl").st_mtime_ns
+        except OSError:
+            return ()
+        if stamp == self._stamp or not self._is_attended():
+            return ()
+        from hermes_acp.memory.pending_notes import PendingNotes
+
+        try:
+            waiting = frozenset(note.id for note in PendingNotes(self._home).all())
+        except StorageError as error:
+            return (error.sentence(),)
+        finally:
+            self._stamp = stamp
+        is_new, self._known = bool(waiting - self._known), waiting
+        return (WAITING.format(notes=_counted(len(waiting))),) if is_new else ()
+
+
+def _counted(count: int) -> str:
+    return "1 note waits" if count == 1 else f"{count} notes wait"
+
+
+def settle_pending(home: Path, wish: str) -> str:
+    """Answer `/memory`: list what waits, or approve or reject what is named. Blocks."""
+    from hermes_acp.memory.memory_store import MemoryStore
+    from hermes_acp.memory.pending_notes import chosen, described
+
+    memory = MemoryStore(home)
+    waiting = memory.pending.all()
+    action, *wanted = shlex.split(wish) or [""]
+    if action not in ("approve", "reject") or not wanted:
+        if not waiting:
+            return "No notes wait for your approval."
+        return f"{WAITING.format(notes=_counted(len(waiting)))}\n\n" + "\n\n".join(
+            f"```\n{described(note)}\n```" for note in waiting
+        )
+    try:
+        notes = chosen(waiting, wanted)
+        if action == "reject":
+            memory.pending.drop(note.id for note in notes)
+            return f"Rejected: {', '.join(note.id for note in notes)}."
+        for note in notes:
+            memory.approve(note)
+        return f"Noted: {', '.join(note.id for note in notes)}. The next session is shown it."
+    except HermesError as error:
+        return error.sentence()

@@ -1,0 +1,181 @@
+"""Connections to the configured models, and the routes of turns over them."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.to_thread
+from msgspec import structs
+
+from hermes_acp.core.available_options import AvailableModel
+from hermes_acp.core.errors import ConfigError, ModelError
+from hermes_acp.core.ports.model_ports import Provider
+from hermes_acp.core.ports.runtime_ports import Clock
+from hermes_acp.world import random_fraction
+
+if TYPE_CHECKING:
+    from hermes_acp.config.model_choice import Key, ModelChoice
+    from hermes_acp.config.settings import Settings
+    from hermes_acp.models.routing.routes import Route, Routing
+    from hermes_acp.models.wire.endpoints import Connection
+
+    Connect = Callable[[Settings, ModelChoice], Connection]
+
+
+class ModelConnections:
+    """The connections of one reading of the configuration: the one in use first, then its fallbacks.
+
+    A connection is opened when it is first used, one for each provider and key, and kept until all are closed.
+    """
+
+    def __init__(
+        self,
+        settings: "Settings",
+        choices: "tuple[ModelChoice, ...]",
+        clock: Clock,
+        connect: "Connect | None",
+    ) -> None:
+        self.choices = choices
+        self._settings = settings
+        self._clock = clock
+        self._connect = connect or connect_provider
+        self._opening = anyio.Lock()
+        self._open: dict[tuple[str, str], Connection] = {}
+        self._listed: tuple[str, ...] = ()
+
+    async def prepare(self) -> str:
+        """Open the connection in use, and ask it for a model where none is named. Raises ConfigError, ModelError.
+
+        One that does not even say which models it has is left out where another stands behind it; give the sentence
+        that says so.
+        """
+        choice = self.choices[0]
+        connection = await self._connection(choice, choice.keys[0])
+        if choice.model:
+            return ""
+        try:
+            model = await _first_model(choice, connection)
+        except ModelError as error:
+            if not self.choices[1:]:
+                raise
+            self.choices = self.choices[1:]
+            lacking = f"{choice.base_url} could not say which models it has"
+            return f"{error.message} {lacking}; using {self.choices[0].model}."
+        self.choices = (choice.model_copy(update={"model": model}), *self.choices[1:])
+        return ""
+
+    def routing(self) -> "Routing":
+        """Make the routes out of the choices; none of them is tried."""
+        from hermes_acp.models.routing.fallback_plan import Cooldowns, RetryPolicy
+        from hermes_acp.models.routing.routes import Routing
+
+        retry = self._settings.retry
+        routes = {
+            route.name: route
+            for route in (self._route_to(choice.provider, choice.model) for choice in self.choices)
+        }
+        return Routing(
+            routes=tuple(routes.values()),
+            cooldowns=Cooldowns(self._clock.monotonic),
+            route_to=self._route_to,
+            random_fraction=random_fraction,
+            retry_policy=RetryPolicy(
+                attempts=retry.attempts,
+                first_wait_s=retry.first_wait_s,
+                longest_wait_s=retry.longest_wait_s,
+                max_retry_after_s=retry.longest_retry_after_s,
+                jitter=retry.jitter,
+                rest_s=retry.rest_s,
+            ),
+        )
+
+    def offers(self) -> tuple[AvailableModel, ...]:
+        """List what can be chosen: the configured model, the others of its endpoint as far as known, the fallbacks."""
+        from hermes_acp.models.model_catalog import efforts_of
+
+        first, *fallbacks = self.choices
+        names = [(first.provider, model) for model in (first.model, *self._listed)]
+        names += [(choice.provider, choice.model) for choice in fallbacks]
+        own = self._settings.models
+        return tuple(
+            AvailableModel(provider, model, efforts_of(model, provider, own))
+            for provider, model in dict.fromkeys(names)
+        )
+
+    async def list_models(self) -> None:
+        """Ask the endpoint in use which models it has. Raises ModelError."""
+        choice = self.choices[0]
+        self._listed = await (await self._connection(choice, choice.keys[0])).models()
+
+    def inherit(self, former: "ModelConnections") -> None:
+        """Know the models that these connections have listed, where the endpoint is still the same."""
+        ours, theirs = self.choices[0], former.choices[0]
+        if (ours.provider, ours.base_url) == (theirs.provider, theirs.base_url):
+            self._listed = former._listed
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for connection in self._open.values():
+            await connection.aclose()
+
+    def _route_to(self, provider: str, model: str) -> "Route":
+        from hermes_acp.models.model_catalog import efforts_of, model_info_of
+        from hermes_acp.models.routing.routes import Route
+
+        settings = self._settings
+        choice = next(choice for choice in self.choices if choice.provider == provider)
+        facts = model_info_of(model, provider, settings.models)
+        first = self.choices[0]
+        if settings.window_tokens and (provider, model) == (first.provider, first.model):
+            facts = structs.replace(facts, window_tokens=settings.window_tokens)
+        return Route(
+            provider=provider,
+            model=model,
+            facts=facts,
+            connect=self._connector(choice),
+            keys=tuple(key.variable for key in choice.keys),
+            efforts=efforts_of(model, provider, settings.models),
+        )
+
+    def _connector(self, choice: "ModelChoice") -> Callable[[str], Awaitable[Provider]]:
+        async def connect(variable: str) -> Provider:
+            return await self._connection(
+                choice, next(key for key in choice.keys if key.variable == variable)
+            )
+
+        return connect
+
+    async def _connection(self, choice: "ModelChoice", key: "Key") -> "Connection":
+        name = (choice.provider, key.variable)
+        async with self._opening:
+            if name not in self._open:
+                self._open[name] = await anyio.to_thread.run_sync(
+                    self._connect, self._settings, choice.with_key(key)
+                )
+            return self._open[name]
+
+
+def with_usual_model(choice: "ModelChoice") -> "ModelChoice":
+    """Name the vendor's usual model where nobody named one and the vendor itself is asked."""
+    from hermes_acp.config.model_choice import DEFAULT_BASE_URLS
+    from hermes_acp.models.model_catalog import default_model
+
+    is_own = choice.base_url == DEFAULT_BASE_URLS[choice.provider]
+    usual = default_model(choice.provider) if is_own and not choice.model else None
+    return choice.model_copy(update={"model": usual}) if usual else choice
+
+
+async def _first_model(choice: "ModelChoice", connection: "Connection") -> str:
+    """Choose where nobody did and no model is usual: the first one the endpoint lists."""
+    listed = await connection.models()
+    if not listed:
+        raise ConfigError(f"{choice.base_url} lists no model.", hint="Name one: set HERMES_MODEL.")
+    return listed[0]
+
+
+def connect_provider(settings: "Settings", choice: "ModelChoice") -> "Connection":
+    """Bind the leaf that speaks a provider's format to its endpoint; belongs in a worker thread. Raises ConfigError."""
+    from hermes_acp.config.settings import ProviderSettings
+    from hermes_acp.models.connection_factory import open_connection
+
+    return open_connection(choice, settings.providers.get(choice.provider, ProviderSettings.defaults()))

@@ -1,0 +1,53 @@
+"""Make policies from the environment and the settings."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.core.denied_paths import DeniedPath, DeniedPathLookup
+from hermes_acp.core.ports.trust_ports import WorkspacePolicyStore
+
+if TYPE_CHECKING:
+    from hermes_acp.config.rule_settings import RuleSettings
+    from hermes_acp.config.settings import Settings
+    from hermes_acp.policy.policy_engine import Policy
+
+
+def build_policy(
+    environment: Environment,
+    rules: "Sequence[RuleSettings]" = (),
+    policy_store: WorkspacePolicyStore | None = None,
+    imports: Callable[[str], Mapping[str, str]] | None = None,
+) -> "Policy":
+    """Choose the policy for sessions of one process: `rules` are the user's own.
+
+    `imports` gives what the context files of a place import.
+    """
+    from hermes_acp.policy.policy_engine import Policy
+
+    variables = environment.variables
+    folders = variables.get("PATH", os.defpath).split(os.pathsep)
+    user_home = variables.get("HOME") or os.path.expanduser("~")
+    file = str(environment.config_file)
+    return Policy(
+        str(environment.home.resolve()),
+        user_home,
+        [folder or "." for folder in folders],
+        [rule.rule(file, is_users=True) for rule in rules],
+        policy_store,
+        imports,
+    )
+
+
+def denied_path_lookup(
+    environment: Environment, settings: "Callable[[], Settings | None]", policy_store: WorkspacePolicyStore
+) -> DeniedPathLookup:
+    """Return what looks up which files rules shut; `settings` gives those of the user once they are known."""
+
+    def denied_paths(place: str, tools: Sequence[str], folder: str = "") -> tuple[DeniedPath, ...]:
+        known = settings()
+        policy = build_policy(environment, known.rules if known else (), policy_store)
+        return policy.denied_paths(place, tools, folder)
+
+    return denied_paths

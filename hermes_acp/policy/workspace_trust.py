@@ -1,0 +1,285 @@
+"""Trust in workspaces: what users allowed in each folder, and which of its own files may be used because of that.
+
+Trust is bound to content: a changed entry is a new one, and asked about again. What makes policy stricter needs no
+trust: a workspace's rules may always ask and deny.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
+
+import anyio
+import anyio.to_thread
+from msgspec import Struct
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.core.errors import StorageError
+from hermes_acp.core.event_types import CallStatus, Grant, PermissionAnswer
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProposed,
+    CallStarted,
+    Noticed,
+    PermissionAnswered,
+    PermissionAsked,
+)
+from hermes_acp.core.policy_rules import Rule
+from hermes_acp.core.ports.gate_ports import Gate, PermissionResponse, PermissionScope
+from hermes_acp.core.ports.runtime_ports import Ids
+from hermes_acp.core.ports.trust_ports import REJECTED, TrustedItem, TrustItem
+from hermes_acp.storage.workspace_entries import WorkspaceEntries
+
+if TYPE_CHECKING:
+    from hermes_acp.config.workspace_settings import WorkspaceSettings
+    from hermes_acp.core.session_ports import EventSink, RecordedSession
+
+UNTRUSTED: Final = (
+    "This folder contains settings that can run code or loosen your rules. They are not used: {names}. "
+    "`/trust` shows it and lets you trust it."
+)
+TRUST_CARD_PARENT: Final = "welcome"
+"""The call that the card of a trust question lies within: none of the model's, which does not see the card."""
+TRUST_SCOPE: Final = "what is listed, until it changes,"
+Marks = tuple[tuple[int, int, int], ...]
+
+TrustItemsOf = Callable[[str], tuple[TrustItem, ...]]
+
+
+class WorkspaceTrust:
+    """What the user of one home decided for every workspace; both `WorkspacePolicyStore` and `Trust`."""
+
+    def __init__(self, environment: Environment, ids: Ids, brings: TrustItemsOf = lambda _: ()) -> None:
+        """Read nothing yet; `brings` gives what else of a workspace is used once it is trusted, such as its skills.
+
+        Nobody is asked about that beforehand. It blocks on the disk.
+        """
+        self._brings = brings
+        home = environment.home
+        self._home = home
+        self._ids = ids
+        self.trusted = WorkspaceEntries(home / "trust.json", TrustedItem)
+        self.answers = WorkspaceEntries(home / "permissions.json", Grant)
+        self._trusted_by_process: dict[str, set[TrustedItem]] = {}
+        self._distrusted: set[str] = set()
+        self._found: dict[str, tuple[Marks, WorkspaceSettings]] = {}
+        self._asked: WeakKeyDictionary[RecordedSession, set[TrustItem]] = WeakKeyDictionary()
+        self._told: WeakKeyDictionary[RecordedSession, set[str]] = WeakKeyDictionary()
+
+    def rules(self, place: str) -> Sequence[Rule]:
+        """Return a workspace's own rules: those that ask or deny, and what allows something where that is trusted."""
+        found = self.settings_of(place)
+        if found is None or not found.rules:
+            return ()
+        is_trusted = found.rules_item is not None and self.is_trusted(place, found.rules_item)
+        return tuple(rule for rule in found.rules if is_trusted or rule.decision != "allow")
+
+    def grants(self, place: str) -> Sequence[Grant]:
+        """Return the standing answers for every session in a folder."""
+        return self.answers.of(os.path.realpath(place))
+
+    def remember(self, place: str, grants: Sequence[Grant]) -> None:
+        """Keep standing answers for later sessions in a folder. Raises StorageError."""
+        fresh = {(grant.kind, grant.subject) for grant in grants}
+        self.answers.change(
+            os.path.realpath(place),
+            lambda kept: (*(each for each in kept if (each.kind, each.subject) not in fresh), *grants),
+        )
+
+    def is_trusted(self, place: str, item: TrustItem) -> bool:
+        """Return whether a thing may be used: this very content of it."""
+        place = os.path.realpath(place)
+        wanted = TrustedItem(item.kind, item.name, item.digest)
+        if place in self._distrusted:
+            return False
+        return wanted in self._trusted_by_process.get(place, ()) or wanted in self.trusted.of(place)
+
+    def settings_of(self, place: str, *, again: bool = False) -> "WorkspaceSettings | None":
+        """Return what a workspace configures, read again where a file changed; None where it configures nothing.
+
+        `again` reads in any case: what its servers' command lines name may have changed too.
+        """
+        place = os.path.realpath(place)
+        marks = _marks_of(place)
+        if not any(mark != NOTHING for mark in marks):
+            return None
+        before = self._found.get(place)
+        if before and before[0] == marks and not again:
+            return before[1]
+        from hermes_acp.config.workspace_settings import read_workspace
+
+        found = read_workspace(place, str(self._home.resolve()))
+        self._found[place] = (marks, found)
+        return found
+
+    def items(self, place: str) -> tuple[TrustItem, ...]:
+        """Return all that a workspace contains and its user has to trust first."""
+        found = self.settings_of(place)
+        return (*(found.items if found else ()), *self._brings(place))
+
+    def trust(self, place: str, items: Sequence[TrustItem]) -> None:
+        """Trust these from now on. Raises StorageError."""
+        named = {(item.kind, item.name) for item in items}
+        fresh = [TrustedItem(item.kind, item.name, item.digest) for item in items]
+        self.trusted.change(
+            os.path.realpath(place),
+            lambda kept: (*(each for each in kept if (each.kind, each.name) not in named), *fresh),
+        )
+
+    def trust_for_process(self, place: str, items: Sequence[TrustItem] | None = None) -> None:
+        """Trust these, or everything that is there, as long as this process lives."""
+        place = os.path.realpath(place)
+        given = self.items(place) if items is None else items
+        found = (TrustedItem(item.kind, item.name, item.digest) for item in given)
+        self._trusted_by_process.setdefault(place, set()).update(found)
+
+    def set_editor_trust(self, place: str, *, is_trusted: bool) -> None:
+        """Trust nothing there in this process while its editor does not, whatever its user said before."""
+        (self._distrusted.discard if is_trusted else self._distrusted.add)(os.path.realpath(place))
+
+    def revoke(self, place: str) -> None:
+        """Forget what was trusted, and nothing of what was rejected. Raises StorageError."""
+        place = os.path.realpath(place)
+        self._trusted_by_process.pop(place, None)
+        self.trusted.change(place, lambda kept: (each for each in kept if each.kind == REJECTED))
+
+    async def welcome(
+        self, session: "RecordedSession", gate: Gate, found: "WorkspaceSettings | None"
+    ) -> "WorkspaceSettings | None":
+        """Before a turn: tell what is wrong with a workspace's own files, and ask once about each thing in them.
+
+        `found` is what was read of them for this turn. Gives what holds after that, trusted or not.
+        """
+        place = session.record.cwd
+        if found is None:
+            return None
+        told = self._told.setdefault(session, set())
+        for notice in found.notices:
+            if notice not in told:
+                told.add(notice)
+                session.ledger.emit(Noticed("warning", notice))
+        if await self.introduce(session, gate, place, found.items):
+            # What was changed while the question stood is not what was shown: only what is there now may be used.
+            return await anyio.to_thread.run_sync(lambda: self.settings_of(place, again=True))
+        return found
+
+    async def introduce(
+        self, session: "RecordedSession", gate: Gate, place: str, items: Sequence[TrustItem]
+    ) -> bool:
+        """Ask about what nobody trusts yet, about each thing once a session; tell whether anybody was asked."""
+        asked = self._asked.setdefault(session, set())
+        fresh = [item for item in items if item not in asked and not self.is_trusted(place, item)]
+        if fresh:
+            asked.update(fresh)
+            await self._ask_once(session.ledger, gate, place, fresh)
+        return bool(fresh)
+
+    async def _ask_once(
+        self, ledger: "EventSink", gate: Gate, place: str, items: Sequence[TrustItem]
+    ) -> None:
+        if os.path.realpath(place) in self._distrusted:
+            ledger.emit(Noticed("warning", _untrusted(items)))
+            return
+        ledger.emit(Noticed("info", await self.ask(ledger, gate, place, items)))
+
+    async def ask(self, ledger: "EventSink", gate: Gate, place: str, items: Sequence[TrustItem]) -> str:
+        """Put to a person what a workspace contains, on a card of its own; say what came of it."""
+        card = CallProposed(
+            call_id=self._ids.fresh("trust"),
+            name="trust_workspace",
+            title=_question(items),
+            kind="execute",
+            raw_input={
+                "folder": place,
+                "items": [{"kind": item.kind, "name": item.name, "about": item.about} for item in items],
+            },
+            within=TRUST_CARD_PARENT,
+        )
+        ledger.emit(card)
+        ledger.emit(PermissionAsked(card.call_id))
+        await ledger.drained()
+        answer: PermissionAnswer = "cancelled"
+        try:
+            said = await gate.ask(card, permission_scope=PermissionScope(workspace=TRUST_SCOPE))
+            answer = said.answer if isinstance(said, PermissionResponse) else said
+        finally:
+            ledger.emit(PermissionAnswered(card.call_id, answer))
+            text = self._take(answer, place, items)
+            is_trusted = all(self.is_trusted(place, item) for item in items)
+            if is_trusted:
+                ledger.emit(CallStarted(card.call_id, is_repeatable=True))
+            status: CallStatus = "completed" if is_trusted else "failed"
+            ledger.emit(CallEnded(card.call_id, card.name, status, text, within=TRUST_CARD_PARENT))
+        return text
+
+    def _take(self, answer: PermissionAnswer, place: str, items: Sequence[TrustItem]) -> str:
+        names = ", ".join(item.name for item in items)
+        if answer in ("allow_workspace", "allow_always"):
+            try:
+                self.trust(place, items)
+            except StorageError as error:
+                self.trust_for_process(place, items)
+                return f"Trusted until this process ends: {names}. {error.sentence()}"
+            return f"You trust these settings of the folder until they change: {names}."
+        if answer == "allow_once":
+            self.trust_for_process(place, items)
+            return f"You trust these settings of the folder until this process ends: {names}."
+        return _untrusted(items)
+
+
+class StillTrusted(Struct, frozen=True):
+    """Tells of a workspace's servers, by name, whether what is there now is what its user trusted. Blocks."""
+
+    workspace_trust: WorkspaceTrust
+    place: str
+
+    def __call__(self, name: str) -> bool:
+        """Look again at the files that name it, and at what it stands on."""
+        found = self.workspace_trust.settings_of(self.place, again=True)
+        servers = found.servers if found else ()
+        return any(
+            each.name == name and self.workspace_trust.is_trusted(self.place, each.item) for each in servers
+        )
+
+
+NOTHING: Final = (0, 0, 0)
+
+
+def _marks_of(place: str) -> Marks:
+    """Return what tells whether one of a workspace's own files has changed."""
+    return tuple(_mark(os.path.join(place, file)) for file in FILES)
+
+
+FILES: Final = (
+    ".hermes/config.yaml",
+    ".hermes/policy.yaml",
+    ".mcp.json",
+    ".cursor/mcp.json",
+    ".vscode/mcp.json",
+)
+"""Held equal to those that `config.workspace` reads by a test: that module is imported where there is one of them."""
+
+
+def _mark(path: str) -> tuple[int, int, int]:
+    try:
+        about = os.stat(path)
+    except OSError:
+        return NOTHING
+    return (about.st_mtime_ns, about.st_size, about.st_ino)
+
+
+def _question(items: Sequence[TrustItem]) -> str:
+    lines = "\n".join(
+        f"{item.kind.replace('_', ' ')} {_shown(item.name)}: {_shown(item.about)}" for item in items
+    )
+    return f"Trust what this folder contains? It can run code or loosen your rules.\n{lines}"
+
+
+def _shown(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "�" for letter in text)
+
+
+def _untrusted(items: Sequence[TrustItem]) -> str:
+    return UNTRUSTED.format(
+        names=", ".join(f"{item.kind.replace('_', ' ')} {_shown(item.name)}" for item in items)
+    )

@@ -1,0 +1,82 @@
+"""The slash commands offered in every session: what their plugins are made of, and the order they are offered in."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from hermes_acp.agent.setup.configuration import Configuration
+from hermes_acp.context.context_approvals import ContextApprovals
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.core.record.session_record import Record
+from hermes_acp.mcp.sign_in.oauth_coordinator import OAuthCoordinator
+from hermes_acp.policy.workspace_trust import WorkspaceTrust
+from hermes_acp.sessions.checkpoint_service import CheckpointService
+from hermes_acp.sessions.session_commands import SlashCommand, SlashCommands, TurnCommand
+from hermes_acp.skills.skill_learning import SkillLearning
+from hermes_acp.skills.skill_service import SkillService
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.turn.turn import Turn
+    from hermes_acp.skills.suggestions.lexical_similarity import SkillSimilarityMeasure
+
+ORDER: Final = ("status", "context", "skills", "compact", "undo", "redo", "trust", "memory", "mcp")
+"""The order in which commands are offered; those that are not named here come last, by name."""
+
+
+class CommandServices(Struct, frozen=True):
+    """Whoever answers commands.
+
+    `elsewhere` gives the backend that has a session's files, where that is not this machine; `similarity` gives what
+    tells which skills are much alike. `home` is the user's own folder.
+    """
+
+    configuration: Configuration
+    workspace_trust: WorkspaceTrust
+    context: ContextApprovals
+    skill_service: SkillService
+    learning: SkillLearning
+    oauth_coordinator: OAuthCoordinator
+    checkpoint_service: CheckpointService
+    elsewhere: Callable[[Record], str]
+    similarity: "Callable[[], SkillSimilarityMeasure]"
+    home: Path
+
+
+class RecordCommand(Struct, frozen=True):
+    """A command that is answered from a session's record; a plugin of `sessions/commands`."""
+
+    description: str
+    answer: Callable[[CommandServices, Record], Awaitable[str]]
+
+
+class PromptCommand(Struct, frozen=True):
+    """A command that takes a turn like a prompt, and can be stopped; a plugin of `sessions/commands`.
+
+    `run` gets the words behind the name, of which `hint` says what they are for. One that `needs_servers` is offered
+    only where somebody named MCP servers.
+    """
+
+    description: str
+    hint: str
+    run: "Callable[[CommandServices, Turn, str], Awaitable[str]]"
+    needs_servers: bool = False
+
+
+def builtin_commands(services: CommandServices) -> SlashCommands:
+    """Return the commands, in the order they are offered."""
+    folder: PluginFolder[RecordCommand | PromptCommand] = PluginFolder(
+        "hermes_acp.sessions.commands", "COMMAND"
+    )
+    answered: list[SlashCommand] = []
+    in_turns: list[TurnCommand] = []
+    for name in (*ORDER, *(name for name in folder if name not in ORDER)):
+        match folder.open(name):
+            case RecordCommand(description, answer):
+                answered.append(SlashCommand(name, description, partial(answer, services)))
+            case PromptCommand(description, hint, run, needs_servers):
+                command = TurnCommand(name, description, hint, partial(run, services), needs_servers)
+                in_turns.append(command)
+    return SlashCommands(tuple(answered), tuple(in_turns))

@@ -1,0 +1,88 @@
+"""Checkpoints of sessions: whether their turns are kept so that they can be undone, and where.
+
+Only files of this machine are kept.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.core.events import NoteAdded
+from hermes_acp.core.ports.checkpoint_ports import CheckpointError
+from hermes_acp.core.ports.runtime_ports import Clock, Ids
+from hermes_acp.core.ports.workspace_ports import Workspace
+from hermes_acp.memory.note_changes import NoteChanges
+from hermes_acp.sessions.turn_undo import TurnUndo
+from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager
+
+if TYPE_CHECKING:
+    from hermes_acp.config.checkpoint_settings import CheckpointSettings
+    from hermes_acp.config.settings import Settings
+    from hermes_acp.sessions.session import Session
+    from hermes_acp.storage.checkpoints.checkpoint_store import StoreSetup
+    from hermes_acp.storage.checkpoints.garbage_collection import RetentionPolicy
+
+
+class CheckpointService:
+    """The checkpoints of one process."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        elsewhere: Callable[[Workspace], str],
+        settings: "Callable[[], Settings | None]",
+        clock: Clock,
+        ids: Ids,
+    ) -> None:
+        """Keep nothing yet; `settings` gives them once they are known.
+
+        `elsewhere` names the backend of a workspace whose files are not on this machine.
+        """
+        self._environment = environment
+        self._elsewhere = elsewhere
+        self._settings = settings
+        self._clock = clock
+        self.keeper = CheckpointManager(self._setup, self._terms, clock, ids)
+
+    def undoing(self, session_id: str, tell: Callable[[NoteAdded], object]) -> TurnUndo:
+        """Return what takes back turns of a session; `tell` records what its model must know."""
+        return TurnUndo(self.keeper, NoteChanges(self._environment.home), self._clock.now, session_id, tell)
+
+    def of(self, session: "Session") -> CheckpointManager | None:
+        """Return where a session's turns are kept; None where its user wants none. Raises CheckpointError."""
+        if not self._section().enabled:
+            return None
+        if elsewhere := self._elsewhere(session.workspace):
+            raise CheckpointError(
+                f"Files are on the backend {elsewhere}, where there are no checkpoints: turns cannot be undone there."
+            )
+        return self.keeper
+
+    def _section(self) -> "CheckpointSettings":
+        from hermes_acp.config.checkpoint_settings import CheckpointSettings
+
+        settings = self._settings()
+        return settings.checkpoints if settings else CheckpointSettings()
+
+    def _setup(self) -> "StoreSetup":
+        return checkpoint_setup(self._environment, self._section())
+
+    def _terms(self) -> "RetentionPolicy":
+        return checkpoint_retention(self._section())
+
+
+def checkpoint_setup(environment: Environment, section: "CheckpointSettings") -> "StoreSetup":
+    """Say where checkpoints are kept and what is too much for them."""
+    from hermes_acp.policy.sensitive_names import is_sensitive
+    from hermes_acp.storage.checkpoints.checkpoint_store import StoreSetup
+    from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits
+
+    bounds = SnapshotLimits(section.largest_file_bytes, holds_keys=is_sensitive)
+    return StoreSetup(environment.home, environment.variables, bounds)
+
+
+def checkpoint_retention(section: "CheckpointSettings") -> "RetentionPolicy":
+    """Say for how long checkpoints are kept."""
+    from hermes_acp.storage.checkpoints.garbage_collection import RetentionPolicy
+
+    return RetentionPolicy(section.keep_turns, section.keep_days, section.largest_store_bytes)

@@ -1,0 +1,19 @@
+"""`/mcp`: show how the MCP servers stand, sign in, sign out or connect again."""
+
+from typing import TYPE_CHECKING
+
+from hermes_acp.mcp.sign_in.oauth_coordinator import HINT
+from hermes_acp.sessions.builtin_commands import CommandServices, PromptCommand
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.turn.turn import Turn
+
+
+async def run(services: CommandServices, turn: "Turn", words: str) -> str:
+    """Do what `words` ask for, or list the servers."""
+    return await services.oauth_coordinator.answer(turn.record.session_id, turn.gate, words)
+
+
+COMMAND = PromptCommand(
+    "Show the status of the MCP servers, sign in to one or reconnect", HINT, run, needs_servers=True
+)

@@ -1,0 +1,47 @@
+"""What a session may use of its workspace's own: looked up before each turn, and asked about where nobody said yet."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp.core.ports.gate_ports import Gate
+from hermes_acp.core.ports.workspace_ports import Workspace
+from hermes_acp.mcp.server_manager import McpServerManager
+from hermes_acp.mcp.sign_in.oauth_coordinator import OAuthCoordinator
+from hermes_acp.policy.workspace_trust import StillTrusted, WorkspaceTrust
+from hermes_acp.sessions.session import Session
+from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
+
+if TYPE_CHECKING:
+    from hermes_acp.config.workspace_settings import WorkspaceSettings
+    from hermes_acp.tools.custom.tool_folders import ToolFile
+
+
+class WorkspaceAdmission(Struct, frozen=True):
+    """Gives sessions the servers and tools of their workspaces, as far as their users trust those.
+
+    `elsewhere` names the backend of a workspace whose files are not on this machine.
+    """
+
+    workspace_trust: WorkspaceTrust
+    mcp_manager: McpServerManager
+    oauth_coordinator: OAuthCoordinator
+    custom_tools: CustomToolManager
+    elsewhere: Callable[[Workspace], str]
+
+    async def welcome(self, session: Session, gate: Gate) -> None:
+        """Before a turn: look at what the workspace contains, ask its user, and equip the session."""
+        place, trust = session.record.cwd, self.workspace_trust
+        found, tools = await run_sync(self._look_around, place)
+        found = await trust.welcome(session, gate, found)
+        servers = found.servers if found else ()
+        trusted = [server for server in servers if trust.is_trusted(place, server.item)]
+        await self.mcp_manager.equip_from_workspace(session, trusted, StillTrusted(trust, place))
+        await self.oauth_coordinator.welcome(session, gate)
+        await self.custom_tools.welcome(session, gate, tools, self.elsewhere(session.workspace))
+
+    def _look_around(self, place: str) -> "tuple[WorkspaceSettings | None, tuple[ToolFile, ...]]":
+        """Look at what a folder contains, in one visit to the disk for all who ask about it. Blocks."""
+        return self.workspace_trust.settings_of(place, again=True), self.custom_tools.files(place)

@@ -1,0 +1,65 @@
+"""What the agent learns about skills: how often each was used and how that went, and the editor that writes them.
+
+Both are made when they are first needed.
+"""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from anyio.to_thread import run_sync
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.core.errors import HermesError, StorageError
+from hermes_acp.core.ports.runtime_ports import Clock
+
+if TYPE_CHECKING:
+    from hermes_acp.config.skill_settings import SkillSettings
+    from hermes_acp.skills.skill_service import SkillService
+    from hermes_acp.skills.skill_usage import SkillUsageTracker
+    from hermes_acp.skills.suggestions.lexical_similarity import SkillSimilarityMeasure
+
+
+class SkillLearning:
+    """What one process learns about skills."""
+
+    def __init__(self, environment: Environment, clock: Clock) -> None:
+        self._environment = environment
+        self._clock = clock
+        self._has_tidied = False
+
+    @cached_property
+    def usage_tracker(self) -> "SkillUsageTracker":
+        """The books on the uses of skills."""
+        from hermes_acp.skills.skill_usage import SkillUsageTracker
+
+        return SkillUsageTracker(self._environment.home, self._clock.now)
+
+    def ports(
+        self, settings: "SkillSettings", skill_service: "SkillService", likeness: "SkillSimilarityMeasure"
+    ) -> dict[str, object]:
+        """Return what the tools of skills take."""
+        if not (settings.enabled and settings.learning):
+            return {"skill_uses": self.usage_tracker}
+        from hermes_acp.skills.skill_editor import SkillEditor
+
+        workshop = SkillEditor(
+            self._environment.home, skill_service.library, self.usage_tracker, self._clock.now, likeness
+        )
+        return {"skill_uses": self.usage_tracker, "skill_workshop": workshop}
+
+    def tidy(self) -> tuple[str, ...]:
+        """Put away what nobody uses any more, once a process; give what its user should know. Blocks."""
+        if self._has_tidied:
+            return ()
+        self._has_tidied = True
+        try:
+            return self.usage_tracker.archive_stale()
+        except HermesError as error:
+            return (error.sentence(),)
+
+    async def take_undo(self, session_id: str) -> str:
+        """Count what a user undid as failures of the skills it was done by; say what follows, if anything does."""
+        try:
+            return "\n".join(await run_sync(self.usage_tracker.undone, session_id))
+        except StorageError as error:
+            return error.sentence()

@@ -1,0 +1,156 @@
+"""Choose the backend of a session: where its commands run and its files are.
+
+A session is opened on this machine before any settings are read, which costs nothing, and moves to its backend before
+its first turn. If that backend cannot be used, the session does not run anywhere else.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from msgspec import Struct, structs
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.core.errors import ConfigError
+from hermes_acp.core.plugins import PluginFolder
+from hermes_acp.core.ports.workspace_ports import Editor, Workspace
+from hermes_acp.workspaces.sandbox_setup import (
+    ConfinementInputs,
+    container_restrictions,
+    remote_denied_paths,
+    sandbox_setup,
+)
+
+if TYPE_CHECKING:
+    from hermes_acp.config.settings import Settings
+    from hermes_acp.core.session_ports import MovableSession
+    from hermes_acp.workspaces.draft_workspace import Drafts
+
+LOCAL = "local"
+
+
+class OpenedWorkspace(Struct, frozen=True):
+    """One workspace as it was opened: on which backend, for which folders, seen through which editor.
+
+    Where there are `drafts`, what is written becomes one.
+    """
+
+    backend: str
+    cwd: str
+    roots: tuple[str, ...]
+    editor: Editor | None
+    drafts: "Drafts | None" = None
+
+
+class BackendSelector:
+    """Opens workspaces of this process, and moves sessions to the backends they are to be on."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        settings: "Callable[[], Settings | None]",
+        confinement: ConfinementInputs,
+    ) -> None:
+        """Open nothing; `settings` gives them once they are known."""
+        self._confinement = confinement
+        self._environment = environment
+        self._settings = settings
+        self._opened_workspaces: WeakKeyDictionary[Workspace, OpenedWorkspace] = WeakKeyDictionary()
+
+    def backends(self) -> tuple[str, ...]:
+        """Return the backends that can be chosen, the configured one first; empty until settings are known."""
+        from hermes_acp.config.backend_settings import configured_backends
+
+        settings = self._settings()
+        return configured_backends(settings) if settings else ()
+
+    def open(
+        self,
+        cwd: str,
+        roots: tuple[str, ...],
+        editor: Editor | None = None,
+        drafts: "Drafts | None" = None,
+    ) -> Workspace:
+        """Open a workspace where the settings say, or on this machine while they are not known."""
+        known = self.backends()
+        return self._open(OpenedWorkspace(known[0] if known else LOCAL, cwd, roots, editor, drafts))
+
+    def settle(self, session: "MovableSession") -> str:
+        """Move a session to its backend, and give what its model should know of that; nothing where it stays.
+
+        Raises ConfigError where that backend cannot be had.
+        """
+        opened, known = self._opened_workspaces.get(session.workspace), self.backends()
+        wanted = session.record.options.backend or (known[0] if known else LOCAL)
+        if opened is None or opened.backend == wanted:
+            return ""
+        if known and wanted not in known:
+            raise ConfigError(
+                f"This session runs on the backend {wanted!r}, which is not configured.",
+                hint=f"Configure it, or choose another one for the session: {', '.join(known)}.",
+            )
+        session.move(self._open(structs.replace(opened, backend=wanted)))
+        return f"[Commands run on the backend {wanted} now; the working directory there is {session.workspace.cwd}.]"
+
+    def elsewhere(self, workspace: Workspace) -> str:
+        """Return the backend on which a workspace's files are, where that is not this machine; empty where it is."""
+        opened = self._opened_workspaces.get(workspace)
+        return _far(opened.backend) if opened else ""
+
+    def remote_backend_for(self, chosen: str | None) -> str:
+        """Return the backend that has the files of a session which chose one, or none; empty where it is this
+        machine.
+        """
+        known = self.backends()
+        return _far(chosen or (known[0] if known else LOCAL))
+
+    def _open(self, opened: OpenedWorkspace) -> Workspace:
+        """Open a workspace. Raises ConfigError, BadRequest, OutsideRoots."""
+        workspace = self._make(opened)
+        self._opened_workspaces[workspace] = opened
+        return workspace
+
+    def _variables(self, opened: OpenedWorkspace) -> Mapping[str, str]:
+        """Return the process's variables, and for backends elsewhere the keys that stand beside the settings."""
+        if opened.backend == LOCAL:
+            return self._environment.variables
+        from hermes_acp.config.settings import load_variables
+
+        return load_variables(self._environment)
+
+    def _make(self, opened: OpenedWorkspace) -> Workspace:
+        from hermes_acp.workspaces.command_environment import terminal_variables
+        from hermes_acp.workspaces.editor_workspace import EditorWorkspace
+
+        plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.workspaces.backends", "BACKEND")
+        backend = plugin_folder.open(opened.backend)
+        settings = self._settings()
+        section = getattr(settings, opened.backend, None) if settings else None
+        private = str(self._environment.home.resolve())
+        more = () if section is None else (section,)
+        if opened.backend == LOCAL:
+            more = (sandbox_setup(self._settings, self._confinement),)
+        elif backend.keeps_files_here:
+            more = (section, container_restrictions(self._confinement, opened.cwd))
+        elif backend.is_cloud:
+            more = (section, remote_denied_paths(self._confinement, opened.cwd))
+        workspace: Workspace = backend.open(opened.cwd, opened.roots, self._variables(opened), private, *more)
+        if not backend.keeps_files_here:
+            return workspace
+        if opened.drafts:
+            from hermes_acp.workspaces.draft_workspace import DraftWorkspace
+
+            return DraftWorkspace(workspace, opened.drafts)
+        if opened.editor is None:
+            return workspace
+        variables = self._environment.variables
+        is_here = opened.backend == LOCAL
+        return EditorWorkspace(
+            opened.editor, workspace, lambda: terminal_variables(variables), handles_commands=is_here
+        )
+
+
+def _far(backend: str) -> str:
+    """Return a backend whose files are not this machine's; nothing for any other."""
+    plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.workspaces.backends", "BACKEND")
+    return "" if backend == LOCAL or plugin_folder.open(backend).keeps_files_here else backend

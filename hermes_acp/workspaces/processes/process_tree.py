@@ -1,0 +1,393 @@
+"""Run one shell command and leave nothing of it behind when it is stopped.
+
+Knows: process groups, /proc, signals, adopting orphans (prctl(2), PR_SET_CHILD_SUBREAPER).
+Does not know: workspaces, folders, which variables are secret.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from secrets import token_hex
+from subprocess import DEVNULL
+from threading import Lock
+
+from anyio import (
+    CancelScope,
+    CapacityLimiter,
+    Event,
+    create_task_group,
+    move_on_after,
+    sleep,
+    wait_readable,
+)
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp.telemetry.process_privacy import hide_memory
+from hermes_acp.workspaces.processes.orphan_reaper import OrphanReaper
+from hermes_acp.workspaces.processes.process_spawn import MARK, Process, ShellCommand, exit_of, start
+from hermes_acp.workspaces.processes.rlimit_tags import has_tag, tag_of
+
+TERM_GRACE_S = 0.5
+KILL_TIMEOUT_S = 5.0
+DRAIN_TIMEOUT_S = 0.2
+MIN_POLL_INTERVAL_S = 0.002
+MAX_POLL_INTERVAL_S = 0.02
+CHUNK_BYTES = 64 * 1024
+_PR_SET_CHILD_SUBREAPER = 36
+
+Identity = tuple[int, int]
+
+
+class ProcessInfo(Struct, frozen=True):
+    """One process as the kernel lists it; `started` in clock ticks tells a reused number apart."""
+
+    pid: int
+    parent: int
+    group: int
+    session: int
+    started: int
+    is_dead: bool
+
+    def identity(self) -> Identity:
+        """Return what no later process will share."""
+        return self.pid, self.started
+
+
+class ProcessExit(Struct, frozen=True):
+    """How a command ended; `left_running` when something it started still holds its output."""
+
+    exit_code: int | None
+    timed_out: bool
+    left_running: bool
+
+
+class ProcessTree:
+    """A command's processes: its group, its session, whoever carries its mark, and all their descendants."""
+
+    def __init__(self, mark: str, shell: int | None) -> None:
+        self._mark = f"{MARK}={mark}".encode()
+        self._tag = tag_of(mark)
+        self._shell = shell
+        self._known: set[Identity] = set()
+
+    def signal(self, number: int) -> bool:
+        """Signal every living member, reap adopted dead ones, and tell whether any was alive.
+
+        Members are noted before the first signal: once a parent is dead, nothing leads to its children.
+        """
+        own = os.getpid()
+        members = self._members(list_processes())
+        if self._shell is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._shell, number)
+        for process_info in members:
+            with suppress(ProcessLookupError, PermissionError):
+                if process_info.is_dead and process_info.parent == own and process_info.pid != self._shell:
+                    _reap(process_info.pid)
+                elif not process_info.is_dead and process_info.group != self._shell:
+                    os.kill(process_info.pid, number)
+        if not sys.platform.startswith("linux"):
+            return self._is_group_alive()
+        return any(not process_info.is_dead for process_info in members)
+
+    def _members(self, table: Mapping[int, ProcessInfo]) -> list[ProcessInfo]:
+        own = os.getpid()
+        found = {process_info.pid for process_info in table.values() if self._belongs(process_info)} - {own}
+        growing = True
+        while growing:
+            children = (
+                {process_info.pid for process_info in table.values() if process_info.parent in found}
+                - found
+                - {own}
+            )
+            found |= children
+            growing = bool(children)
+        self._known |= {table[pid].identity() for pid in found}
+        return [table[pid] for pid in found]
+
+    def _belongs(self, process_info: ProcessInfo) -> bool:
+        if self._shell is not None and self._shell in (process_info.group, process_info.session):
+            return True
+        if process_info.identity() in self._known or has_tag(process_info.pid, self._tag):
+            return True
+        return not process_info.is_dead and _has_variable(process_info.pid, self._mark)
+
+    def _is_group_alive(self) -> bool:
+        if self._shell is None:
+            return False
+        try:
+            os.killpg(self._shell, 0)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
+
+
+class OrphanedProcesses:
+    """Background processes that outlived commands which ended by themselves.
+
+    This process adopts them, so it must reap them once they end, and can end them when the session does.
+    Several worker threads may come at once.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._marks: dict[str, int] = {}
+        self._known: set[Identity] = set()
+
+    def gather(self, mark: str, shell: int) -> set[int]:
+        """Note what a command left running, and reap what has ended since. The shell is reaped by now.
+
+        Give the shells of which nothing is left any more.
+        """
+        with self._lock:
+            self._marks[mark] = shell
+            own = os.getpid()
+            adopted = [
+                process_info for process_info in list_processes().values() if process_info.parent == own
+            ]
+            self._reap_ended([process_info for process_info in adopted if process_info.is_dead])
+            living = [process_info for process_info in adopted if not process_info.is_dead]
+            descendants = {
+                each: self._find_descendants(each, leader, living) for each, leader in self._marks.items()
+            }
+            ended = {leader for each, leader in self._marks.items() if not descendants[each]}
+            self._marks = {each: leader for each, leader in self._marks.items() if descendants[each]}
+            self._known = set().union(*descendants.values())
+            return ended
+
+    def _reap_ended(self, ended: Iterable[ProcessInfo]) -> None:
+        shells = set(self._marks.values())
+        tags = [tag_of(mark) for mark in self._marks]
+        for process_info in ended:
+            is_orphan = bool(shells & {process_info.group, process_info.session}) or any(
+                has_tag(process_info.pid, tag) for tag in tags
+            )
+            if (is_orphan and process_info.pid not in shells) or process_info.identity() in self._known:
+                _reap(process_info.pid)
+
+    def _find_descendants(self, mark: str, leader: int, living: Iterable[ProcessInfo]) -> set[Identity]:
+        wanted = f"{MARK}={mark}".encode()
+        tag = tag_of(mark)
+        return {
+            process_info.identity()
+            for process_info in living
+            if process_info.session == leader
+            or has_tag(process_info.pid, tag)
+            or _has_variable(process_info.pid, wanted)
+        }
+
+    def _pop_marks(self) -> tuple[str, ...]:
+        with self._lock:
+            marks, self._marks = tuple(self._marks), {}
+        return marks
+
+    async def end(self, threads: CapacityLimiter) -> None:
+        """End all that is still running."""
+        marks = await run_sync(self._pop_marks, limiter=threads)
+        async with create_task_group() as group:
+            for mark in marks:
+                group.start_soon(terminate_tree, ProcessTree(mark, None), threads)
+
+
+def list_processes() -> dict[int, ProcessInfo]:
+    """Return every process the kernel shows, by number; none where there is no /proc."""
+    process_infos: dict[int, ProcessInfo] = {}
+    with suppress(FileNotFoundError):
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                with suppress(OSError, ValueError, IndexError):
+                    process_infos[int(name)] = _read_process(int(name))
+    return process_infos
+
+
+def _read_process(pid: int) -> ProcessInfo:
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        fields = file.read().rpartition(b")")[2].split()
+    parent, group, session, started = (int(fields[place]) for place in (1, 2, 3, 19))
+    return ProcessInfo(pid, parent, group, session, started, fields[0] in (b"Z", b"X"))
+
+
+def _has_variable(pid: int, variable: bytes) -> bool:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return variable in file.read().split(b"\0")
+    except OSError:
+        return False
+
+
+def _reap(pid: int) -> None:
+    with suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of orphaned descendants, so that no daemon slips away. Linux only; repeatable."""
+    if sys.platform.startswith("linux"):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+async def terminate_tree(tree: ProcessTree, threads: CapacityLimiter) -> None:
+    """Ask a command's processes to end, then make them; done when none lives, or KILL_TIMEOUT_S seconds after the
+    first blow.
+
+    However late that comes on a busy machine, it comes.
+    """
+    with CancelScope(shield=True):
+        await run_sync(tree.signal, signal.SIGTERM, limiter=threads)
+        wait_s = MIN_POLL_INTERVAL_S
+        with move_on_after(TERM_GRACE_S):
+            while await run_sync(tree.signal, 0, limiter=threads):
+                await sleep(wait_s)
+                wait_s = min(wait_s * 2, MAX_POLL_INTERVAL_S)
+            return
+        is_alive = await run_sync(tree.signal, signal.SIGKILL, limiter=threads)
+        with move_on_after(KILL_TIMEOUT_S):
+            while is_alive:
+                await sleep(0.01)
+                is_alive = await run_sync(tree.signal, signal.SIGKILL, limiter=threads)
+
+
+class ProcessRegistry:
+    """Looks after what commands started: from the first of them on nothing slips away, however this process ends."""
+
+    def __init__(self) -> None:
+        self._orphans = OrphanedProcesses()
+        self._reaper = OrphanReaper(MARK)
+
+    def fresh_mark(self) -> str:
+        """Return a mark for one command."""
+        return f"{self._reaper.mark}-{token_hex(8)}"
+
+    def begin(self) -> None:
+        """Be ready for a command."""
+        adopt_orphans()
+        hide_memory()
+        self._reaper.begin()
+
+    def register_folder(self, path: str) -> None:
+        """Have a folder removed should this process be killed."""
+        self._reaper.register_folder(path)
+
+    def note_placeholder(self, path: str) -> None:
+        """Have a folder removed, if it is empty then, should this process be killed."""
+        self._reaper.note_placeholder(path)
+
+    def register_process(self, leader: int, mark: str) -> None:
+        """Take a command's processes into care."""
+        self._reaper.register_process(leader, tag_of(mark))
+
+    def adopt_leftovers(self, mark: str, leader: int) -> None:
+        """Keep what a command left running that ended by itself. Blocks for a look at all processes."""
+        for ended in self._orphans.gather(mark, leader):
+            self._reaper.forget_process(ended)
+
+    def forget_process(self, leader: int) -> None:
+        """Nothing of a command is left."""
+        self._reaper.forget_process(leader)
+
+    async def close(self, threads: CapacityLimiter) -> None:
+        """End all that is left of any command."""
+        await self._orphans.end(threads)
+        await run_sync(self._reaper.close, limiter=threads)
+
+
+async def run_shell(
+    shell: ShellCommand, take: Callable[[bytes], None], care: ProcessRegistry, threads: CapacityLimiter
+) -> ProcessExit:
+    """Run a command to its end and hand its merged output to `take` as it comes.
+
+    `care` was begun. When its time is up, or this is cancelled, no process of it is left on return. Raises
+    OSError where it cannot start.
+    """
+    reading, writing = os.pipe()
+    leader = 0
+    try:
+        process = await _start(shell, writing, threads)
+        leader = process.pid
+        care.register_process(leader, shell.mark)
+        os.set_blocking(reading, False)
+        ending = await _follow(process, reading, shell, take, threads)
+        if not ending.timed_out:
+            await run_sync(care.adopt_leftovers, shell.mark, leader, limiter=threads)
+            leader = 0
+        return ending
+    finally:
+        os.close(reading)
+        if leader:
+            care.forget_process(leader)
+
+
+async def _start(shell: ShellCommand, writing: int, threads: CapacityLimiter) -> Process:
+    """Start the shell; a cancellation waits until its number is known, or it could not be ended."""
+    started: list[Process] = []
+    try:
+        with CancelScope(shield=True):
+            started.append(await run_sync(start, shell, DEVNULL, writing, limiter=threads))
+    finally:
+        os.close(writing)
+    return started[0]
+
+
+async def _exit(process: Process, threads: CapacityLimiter) -> int:
+    """Wait for a process's end and give its code."""
+    with exit_of(process.pid) as exit_of_it:
+        if exit_of_it is None:
+            return await run_sync(process.wait, limiter=threads, abandon_on_cancel=True)
+        await wait_readable(exit_of_it)
+        return process.wait()
+
+
+async def _follow(
+    process: Process,
+    reading: int,
+    shell: ShellCommand,
+    take: Callable[[bytes], None],
+    threads: CapacityLimiter,
+) -> ProcessExit:
+    at_end = Event()
+    has_exited = is_settled = False
+    async with create_task_group() as group:
+        group.start_soon(_pump, reading, take, at_end)
+        try:
+            with move_on_after(shell.timeout_s):
+                await _exit(process, threads)
+                has_exited = True
+            if has_exited:
+                with move_on_after(DRAIN_TIMEOUT_S):
+                    await at_end.wait()
+                is_settled = True
+        finally:
+            if not is_settled:
+                await terminate_tree(ProcessTree(shell.mark, process.pid), threads)
+                with move_on_after(KILL_TIMEOUT_S, shield=True):
+                    await _exit(process, threads)
+        group.cancel_scope.cancel()
+    if not at_end.is_set():
+        _read_rest(reading, take)
+    if not has_exited:
+        return ProcessExit(None, timed_out=True, left_running=False)
+    code = process.returncode or 0
+    return ProcessExit(128 - code if code < 0 else code, timed_out=False, left_running=not at_end.is_set())
+
+
+async def _pump(reading: int, take: Callable[[bytes], None], at_end: Event) -> None:
+    while True:
+        await wait_readable(reading)
+        with suppress(BlockingIOError):
+            chunk = os.read(reading, CHUNK_BYTES)
+            if not chunk:
+                break
+            take(chunk)
+    at_end.set()
+
+
+def _read_rest(reading: int, take: Callable[[bytes], None]) -> None:
+    with suppress(BlockingIOError):
+        for _ in range(16):
+            if chunk := os.read(reading, CHUNK_BYTES):
+                take(chunk)

@@ -1,0 +1,46 @@
+"""Processes of MCP servers: what a server starts ends with it, and with this process."""
+
+from collections.abc import Mapping, Sequence
+
+from anyio import CapacityLimiter
+
+from hermes_acp.workspaces.processes.process_spawn import MARK
+from hermes_acp.workspaces.processes.process_tree import ProcessRegistry, ProcessTree, terminate_tree
+from hermes_acp.workspaces.processes.rlimit_tags import tag_of, tagged_argv
+
+
+class ServerProcesses:
+    """The processes of all MCP servers that one manager starts."""
+
+    def __init__(self) -> None:
+        self._registry = ProcessRegistry()
+        self._threads = CapacityLimiter(2)
+        self._has_begun = False
+
+    def fresh_mark(self) -> str:
+        """Be ready for a server, and give its mark."""
+        self._registry.begin()
+        self._has_begun = True
+        return self._registry.fresh_mark()
+
+    def words(self, mark: str, argv: Sequence[str]) -> tuple[str, ...]:
+        """Return a server's words behind those that put its mark on its processes."""
+        return tagged_argv(tag_of(mark), argv)
+
+    def variables(self, mark: str) -> Mapping[str, str]:
+        """Return the variable that carries a mark."""
+        return {MARK: mark}
+
+    def register_process(self, mark: str, leader: int) -> None:
+        """Have a server's processes ended should this process be killed."""
+        self._registry.register_process(leader, mark)
+
+    async def end(self, mark: str, leader: int) -> None:
+        """End what a server started and left behind in groups of its own; its own group has ended."""
+        await terminate_tree(ProcessTree(mark, None), self._threads)
+        self._registry.forget_process(leader)
+
+    async def aclose(self) -> None:
+        """Let the watcher go; no server lives."""
+        if self._has_begun:
+            await self._registry.close(self._threads)

@@ -1,0 +1,114 @@
+"""How commands are confined, from the settings and from what policy and web know."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from hermes_acp.core.denied_paths import DeniedPath, DeniedPathLookup
+
+if TYPE_CHECKING:
+    from hermes_acp.config.settings import Settings
+    from hermes_acp.workspaces.backends.local import SandboxSetup
+    from hermes_acp.workspaces.containers.mounted_commands import MountRestrictions
+    from hermes_acp.workspaces.sandbox.sandbox_detection import DetectedSandbox
+    from hermes_acp.workspaces.sandbox.sandbox_policy import GuardedNames, SandboxPolicy
+
+
+class ConfinementInputs(Struct, frozen=True):
+    """What sandboxes need of other rooms; each is called when a command is first to be confined.
+
+    `guarded` gives the names that nothing in a sandbox changes or sees, `is_public` tells which addresses belong to
+    nobody's own network, `denied_paths` what rules keep tools out of.
+    """
+
+    guarded: "Callable[[], GuardedNames]"
+    is_public: Callable[[str], bool]
+    denied_paths: DeniedPathLookup
+
+
+COMMAND_TOOLS: Final = ("terminal", "execute_code")
+"""The tools that run commands: what a rule keeps one of them out of, no command sees."""
+
+
+def sandbox_setup(settings: "Callable[[], Settings | None]", inputs: ConfinementInputs) -> "SandboxSetup":
+    """Return how the workspaces of this process are confined; `settings` gives them once they are known."""
+    from hermes_acp.workspaces.backends.local import SandboxSetup
+    from hermes_acp.workspaces.sandbox.sandbox_detection import detect_sandbox
+
+    return SandboxSetup(
+        lambda: sandbox_bounds(settings(), inputs.guarded()),
+        inputs.is_public,
+        detect_sandbox,
+        lambda place: inputs.denied_paths(place, COMMAND_TOOLS),
+    )
+
+
+def container_restrictions(inputs: ConfinementInputs, place: str) -> "MountRestrictions":
+    """Return what a container keeps from commands nobody approved, for a session in a folder."""
+    from hermes_acp.workspaces.containers.mounted_commands import MountRestrictions
+
+    return MountRestrictions(inputs.guarded(), lambda: inputs.denied_paths(place, COMMAND_TOOLS))
+
+
+def remote_denied_paths(inputs: ConfinementInputs, place: str) -> Callable[[str], tuple[DeniedPath, ...]]:
+    """Return what tells which paths rules keep from commands of a session of a place here, in a folder elsewhere."""
+
+    def denied_paths(folder: str) -> tuple[DeniedPath, ...]:
+        return inputs.denied_paths(place, COMMAND_TOOLS, folder)
+
+    return denied_paths
+
+
+def sandbox_bounds(settings: "Settings | None", guarded: "GuardedNames") -> "SandboxPolicy":
+    """Return the bounds that settings set, or the usual ones."""
+    from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
+
+    if settings is None:
+        return SandboxPolicy(guarded=guarded)
+    section = settings.sandbox
+    return SandboxPolicy(
+        when=section.mode,
+        has_network=section.network == "on",
+        hosts=section.network if isinstance(section.network, tuple) else (),
+        readable=section.read_only,
+        writable=section.writable,
+        variables=section.variables,
+        guarded=guarded,
+        max_processes=section.max_processes,
+        memory_bytes=section.memory,
+        file_bytes=section.file_size,
+        cpu_s=section.cpu_s,
+    )
+
+
+def sandbox_remark(settings: "Settings", variables: Mapping[str, str]) -> str:
+    """Say where commands that are to be confined are not, or not as they should be; nothing where all is well.
+
+    Blocks for some milliseconds where a sandbox is meant to be used.
+    """
+    if settings.sandbox.mode == "off":
+        return ""
+    found = sandbox_here(settings, variables)
+    is_said = found.way == "none" or settings.sandbox.mode == "on" or settings.mode == "auto"
+    return sandbox_notice(found) if is_said else ""
+
+
+def sandbox_here(settings: "Settings | None", variables: Mapping[str, str], *roots: str) -> "DetectedSandbox":
+    """Return how this machine confines the commands of a workspace with these roots, as the settings have it."""
+    from hermes_acp.workspaces.sandbox.sandbox_detection import DetectedSandbox, detect_sandbox
+
+    if settings and settings.sandbox.mode == "off":
+        return DetectedSandbox("none", remark="The sandbox is turned off in the settings.")
+    if "/" in roots:
+        return DetectedSandbox(
+            "none", remark="The workspace is the whole machine, so a sandbox has nothing to protect."
+        )
+    return detect_sandbox(variables, roots)
+
+
+def sandbox_notice(found: "DetectedSandbox") -> str:
+    """Return what a user is to be told of the sandbox; empty where all is well."""
+    from hermes_acp.workspaces.sandbox.sandbox_detection import HOW_TO_FIX
+
+    return "" if found.way == "bubblewrap" else f"{found.remark} {HOW_TO_FIX[found.way]}"
