@@ -99,14 +99,14 @@ class ChildObserver:
         """Take one event of the child's session."""
         if isinstance(event, PromptFrozen):
             return
-        above = self._group.turn
-        above.ledger.show(ChildReported(self._child_id, event))
+        parent = self._group.turn
+        parent.ledger.show(ChildReported(self._child_id, event))
         if isinstance(event, SourcesRead):
-            note_sources(above, event.sources, self._cards.own_id(event.call_id))
+            note_sources(parent, event.sources, self._cards.own_id(event.call_id))
         if isinstance(event, CallProposed | CallStarted | CallProgressed | CallEnded):
             self._cards.follow(event)
         elif isinstance(event, PermissionAnswered) and (own_id := self._cards.own_id(event.call_id)):
-            above.emit(structs.replace(event, call_id=own_id))
+            parent.emit(structs.replace(event, call_id=own_id))
         self._follow(event)
 
     def _follow(self, event: Event) -> None:
@@ -151,18 +151,18 @@ def _last_line(text: str) -> str:
 async def run_child(group: ChildGroup, number: int, delegated_task: DelegatedTask) -> Result:
     """Carry out one task in a turn of its own, and give its answer or why there is none.
 
-    Whatever happens, its record is closed and the session above records how it ended. Raises StorageError.
+    Whatever happens, its record is closed and the parent's session records how it ended. Raises StorageError.
     """
-    above, title = group.turn, delegated_task.title
+    parent, title = group.turn, delegated_task.title
     began: ChildChanged | None = None
     ended = TurnEnded("", "storage_trouble", SENTENCES["storage_trouble"])
     try:
-        async with child_session(above, group.records) as ledger:
+        async with child_session(parent, group.records) as ledger:
             record = ledger.record
             began = ChildChanged(group.progress.call_id, record.session_id, title)
-            cards = ParentCards(above, title)
-            turn = open_child_turn(above, ledger, _setup(group, title), ParentGate(above, cards))
-            above.emit(began)
+            cards = ParentCards(parent, title)
+            turn = open_child_turn(parent, ledger, _setup(group, title), ParentGate(parent, cards))
+            parent.emit(began)
             observer = ChildObserver(group, number, title, cards, record.session_id)
             ledger.admit(observer)
             try:
@@ -174,16 +174,16 @@ async def run_child(group: ChildGroup, number: int, delegated_task: DelegatedTas
                 observer.end(ended)
     finally:
         if began:
-            above.emit(
+            parent.emit(
                 structs.replace(began, reason=ended.reason, sentence=ended.sentence, cost_usd=ended.cost_usd)
             )
     return child_result(record, ended)
 
 
 def _setup(group: ChildGroup, title: str) -> ChildSetup:
-    above, deps = group.turn, group.deps
-    instructions = child_instructions(deps.toolbox.names, above.outermost.record.instructions)
-    return ChildSetup(title, deps, group.limits_now(), TurnOrigin(delegator=above), instructions)
+    parent, deps = group.turn, group.deps
+    instructions = child_instructions(deps.toolbox.names, parent.outermost.record.instructions)
+    return ChildSetup(title, deps, group.limits_now(), TurnOrigin(delegator=parent), instructions)
 
 
 def _prompt(delegated_task: DelegatedTask) -> str:

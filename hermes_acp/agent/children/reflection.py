@@ -80,7 +80,7 @@ class Reflection:
         self._start = start
         self._is_attended = is_attended
         self._calls: dict[str, list[str]] = {}
-        self._looks: dict[str, ReflectionRun] = {}
+        self._runs: dict[str, ReflectionRun] = {}
 
     async def count(self, turn: Turn, step: TurnStep) -> Ending | None:
         """Count the calls of a step."""
@@ -88,12 +88,12 @@ class Reflection:
             self._calls.setdefault(turn.id, []).extend(outcome.name for outcome in step.outcomes)
         return None
 
-    def due(self, terms: ReflectionConfig) -> Callable[[Turn, Ending], Coroutine[Any, Any, None]]:
+    def due(self, config: ReflectionConfig) -> Callable[[Turn, Ending], Coroutine[Any, Any, None]]:
         """Return the stage that starts a reflection on a finished turn, where one is due."""
 
-        async def look_back(turn: Turn, ending: Ending) -> None:
+        async def reflect(turn: Turn, ending: Ending) -> None:
             calls = self._calls.pop(turn.id, [])
-            is_wanted = 0 < terms.after_calls <= len(calls) and WRITES not in calls
+            is_wanted = 0 < config.after_calls <= len(calls) and WRITES not in calls
             can = self._is_attended() and WRITES in turn.deps.toolbox.names
             if ending.reason != "done" or turn.origin.delegator or not (is_wanted and can):
                 return
@@ -101,33 +101,33 @@ class Reflection:
                 return
             session_id = turn.record.session_id
             await self.release(session_id)
-            look = self._looks[session_id] = ReflectionRun(turn, self._records, terms, limits)
-            turn.ledger.admit(look)
-            self._start(look.run)
+            run = self._runs[session_id] = ReflectionRun(turn, self._records, config, limits)
+            turn.ledger.admit(run)
+            self._start(run.run)
 
-        return look_back
+        return reflect
 
     async def release(self, session_id: str) -> None:
         """Stop the reflection of a session that closes, and wait for its end."""
-        if look := self._looks.pop(session_id, None):
-            await look.stop()
+        if run := self._runs.pop(session_id, None):
+            await run.stop()
 
 
 class ReflectionRun:
     """One reflection, from the end of its turn until it is done or the next turn starts."""
 
     def __init__(
-        self, turn: Turn, records: ChildRecords, terms: ReflectionConfig, limits: TurnLimits
+        self, turn: Turn, records: ChildRecords, config: ReflectionConfig, limits: TurnLimits
     ) -> None:
-        self._above = turn
+        self._parent = turn
         self._records = records
-        self._terms = terms
+        self._config = config
         self._limits = limits
         self._card = CallProposed(turn.deps.ids.fresh("call"), NAME, TITLE, "think", within=turn.id)
         self._scope = anyio.CancelScope()
         self._is_due = anyio.Event()
         self._is_over = anyio.Event()
-        self._has_begun = False
+        self._has_started = False
 
     def show(self, event: Event) -> None:
         """Follow the conversation: start after the turn's end, stop when the next turn starts."""
@@ -141,29 +141,29 @@ class ReflectionRun:
 
     async def run(self) -> None:
         """Reflect, whatever comes of it."""
-        self._has_begun = True
+        self._has_started = True
         try:
             with self._scope:
                 await self._is_due.wait()
-                await self._look()
+                await self._reflect()
         finally:
-            self._above.ledger.dismiss(self)
+            self._parent.ledger.dismiss(self)
             self._is_over.set()
 
     async def stop(self) -> None:
         """Stop the reflection, and wait until none of its work is left."""
         self._scope.cancel()
-        if self._has_begun:
+        if self._has_started:
             await self._is_over.wait()
 
-    async def _look(self) -> None:
-        ledger, card = self._above.ledger, self._card
+    async def _reflect(self) -> None:
+        ledger, card = self._parent.ledger, self._card
         record_or_show(ledger, card)
         record_or_show(ledger, CallStarted(card.call_id, is_repeatable=True))
         status: CallStatus = "cancelled"
         text = STOPPED
         try:
-            with self._above.calls.running.hold(card) as running:
+            with self._parent.calls.running.hold(card) as running:
                 try:
                     result = await outcome_of(self._work, CRASHED)
                 except StorageError as error:
@@ -176,25 +176,25 @@ class ReflectionRun:
 
     async def _work(self) -> Result:
         """Run the reflection's turn, and return its last words."""
-        above = self._above
-        index = await anyio.to_thread.run_sync(self._terms.index, above.record.cwd)
-        async with child_session(above, self._records) as ledger:
-            ledger.admit(_CardProgress(above, self._card))
-            cards = ParentCards(above, "Review", within=self._card.call_id)
+        parent = self._parent
+        index = await anyio.to_thread.run_sync(self._config.index, parent.record.cwd)
+        async with child_session(parent, self._records) as ledger:
+            ledger.admit(_CardProgress(parent, self._card))
+            cards = ParentCards(parent, "Review", within=self._card.call_id)
             ledger.admit(_CardFollower(cards))
-            turn = open_child_turn(above, ledger, self._setup(index), ParentGate(above, cards))
-            account = describe_last_turn(above.record.messages)
+            turn = open_child_turn(parent, ledger, self._setup(index), ParentGate(parent, cards))
+            account = describe_last_turn(parent.record.messages)
             ended = await run_unprompted(turn, ASKED.format(account=account))
         is_done = ended.reason == "done"
         return Result(last_answer(turn.record) if is_done else ended.sentence, is_error=not is_done)
 
     def _setup(self, index: str) -> ChildSetup:
-        above = self._above
-        toolbox = above.deps.toolbox
+        parent = self._parent
+        toolbox = parent.deps.toolbox
         deps: TurnDependencies = structs.replace(
-            above.deps,
+            parent.deps,
             toolbox=toolbox.only(name for name in TOOLS if name in toolbox.names),
-            stages=self._terms.stages,
+            stages=self._config.stages,
             build_prompt=_prompt_builder(index),
         )
         own = self._limits
@@ -206,7 +206,7 @@ class ReflectionRun:
             max_refunds=0,
             tool_timeout_s=min(own.tool_timeout_s, MAX_CALL_S),
         )
-        return ChildSetup(TITLE, deps, limits, TurnOrigin(reflects_on=above))
+        return ChildSetup(TITLE, deps, limits, TurnOrigin(reflects_on=parent))
 
 
 class _CardFollower:
@@ -227,8 +227,8 @@ class _CardFollower:
 class _CardProgress:
     """Show on the parent's card what the reflection does, and bill the parent's session, step by step."""
 
-    def __init__(self, above: Turn, card: CallProposed) -> None:
-        self._above = above
+    def __init__(self, parent: Turn, card: CallProposed) -> None:
+        self._parent = parent
         self._card = card
         self._billed_usd = 0.0
 
@@ -236,9 +236,9 @@ class _CardProgress:
         """Take an event of the reflection."""
         match event:
             case CallProposed():
-                record_or_show(self._above.ledger, CallProgressed(self._card.call_id, event.title))
+                record_or_show(self._parent.ledger, CallProgressed(self._card.call_id, event.title))
             case UsageChanged(cost_usd=float(cost_usd)):
-                self._above.bill(cost_usd - self._billed_usd)
+                self._parent.bill(cost_usd - self._billed_usd)
                 self._billed_usd = cost_usd
             case _:
                 pass
