@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 import * as vscode from "vscode";
 
-import type { Mention } from "../panel/messages";
+import type { Mention } from "../panel/protocol";
 
 const MOST_FOUND = 30;
 const MOST_DIFF = 200_000;

@@ -6,7 +6,7 @@
 
 import type { SessionEvent } from "../state/events";
 import { Outbox } from "../state/outbox";
-import type { ToView } from "./messages";
+import type { ToView } from "./protocol";
 
 export type Reader = (message: ToView) => void;
 

@@ -18,7 +18,7 @@ import { blockOf, findMentions } from "../editor/mentions";
 import { ServerTrouble } from "../server/life";
 import type { Attachment } from "../state/terms";
 import type { Store } from "../state/store";
-import type { Mention, Passage, Picture, ToHost, ToView, Trouble } from "./messages";
+import type { Mention, Passage, Picture, ToHost, ToView, Trouble } from "./protocol";
 
 type Answer = (message: ToView) => void;
 

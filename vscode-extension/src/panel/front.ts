@@ -15,7 +15,7 @@ import { activityOf, nameOf, openQuestions } from "../state/session";
 import { shelve, unshelve, type Shelved } from "../state/shelf";
 import type { Memory } from "../state/memory";
 import type { Store } from "../state/store";
-import type { Shell, ToView, Trouble } from "./messages";
+import type { Shell, ToView, Trouble } from "./protocol";
 import type { Surfaces } from "./surfaces";
 
 const KEPT = "sessions";

@@ -7,7 +7,7 @@
 import * as vscode from "vscode";
 
 import { Audience } from "./audience";
-import type { ToHost, ToView } from "./messages";
+import type { ToHost, ToView } from "./protocol";
 import { pageOf } from "./page";
 
 export const VIEW = "hermes.panel";

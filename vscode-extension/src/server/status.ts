@@ -6,7 +6,7 @@
 
 import * as vscode from "vscode";
 
-import type { Trouble } from "../panel/messages";
+import type { Trouble } from "../panel/protocol";
 import type { Fix, State } from "./life";
 
 const FIXES: Readonly<Record<Fix, { command: string; title: string }>> = {

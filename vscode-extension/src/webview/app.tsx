@@ -4,7 +4,7 @@
  * Knows: what stands where. Does not know: how its parts are drawn.
  */
 
-import type { Shell, Tab, Trouble } from "../panel/messages";
+import type { Shell, Tab, Trouble } from "../panel/protocol";
 import { activityOf, openQuestion, type Session } from "../state/session";
 import { tell } from "./bridge";
 import { Composer } from "./composer";

@@ -4,7 +4,7 @@
  * Knows: posting, hearing, drafts by session. Does not know: what is said.
  */
 
-import type { Mention, ToHost, ToView } from "../panel/messages";
+import type { Mention, ToHost, ToView } from "../panel/protocol";
 import { handedOver, withDraft, type Drafts } from "./drafts";
 
 interface Kept {

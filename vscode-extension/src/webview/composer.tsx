@@ -7,7 +7,7 @@
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import type { Picture, Shell } from "../panel/messages";
+import type { Picture, Shell } from "../panel/protocol";
 import { activityOf, type Session } from "../state/session";
 import { tell } from "./bridge";
 import { useDraft, type Draft } from "./draft";

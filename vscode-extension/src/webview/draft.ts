@@ -6,7 +6,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import type { Mention, Picture } from "../panel/messages";
+import type { Mention, Picture } from "../panel/protocol";
 import { draftOf, keepDraft, keepMentions, keptMentions, tell } from "./bridge";
 import { extrasFrom, handOver, mentionsIn, NOTHING, type AllExtras, type Extras } from "./extras";
 import type { Model } from "./model";

@@ -4,7 +4,7 @@
  * Knows: whose they are, and which of them outlive a reload of the page. Does not know: where they are kept.
  */
 
-import type { Mention, Picture } from "../panel/messages";
+import type { Mention, Picture } from "../panel/protocol";
 
 export interface Extras {
   readonly mentions: readonly Mention[];

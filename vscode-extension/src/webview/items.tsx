@@ -8,7 +8,7 @@ import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
 import { useState } from "preact/hooks";
 
-import type { Shell } from "../panel/messages";
+import type { Shell } from "../panel/protocol";
 import type { Session } from "../state/session";
 import type {
   Attachment,

@@ -4,7 +4,7 @@
  * Knows: the word before the caret, commands, mentions. Does not know: the prompt around it.
  */
 
-import type { Mention } from "../panel/messages";
+import type { Mention } from "../panel/protocol";
 import type { SlashCommand } from "../state/terms";
 import { split } from "./paths";
 

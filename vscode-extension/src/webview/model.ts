@@ -4,7 +4,7 @@
  * Knows: messages of the host. Does not know: how anything is drawn.
  */
 
-import type { Mention, Passage, PastSession, Shell, ToView } from "../panel/messages";
+import type { Mention, Passage, PastSession, Shell, ToView } from "../panel/protocol";
 import { reduce } from "../state/reduce";
 import type { Session } from "../state/session";
 

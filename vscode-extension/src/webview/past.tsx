@@ -6,7 +6,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import type { Passage, PastSession, Shell } from "../panel/messages";
+import type { Passage, PastSession, Shell } from "../panel/protocol";
 import { tell } from "./bridge";
 import { whenOf } from "./past_times";
 
