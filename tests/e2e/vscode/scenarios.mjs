@@ -99,7 +99,7 @@ async function tellsTheAgentWhyNot(scene) {
   await panel.getByText("Then I leave it as it is.").waitFor();
   await panel.getByText("Rejected: lower case only").waitFor();
   expect(await scene.text("notes.txt"), "hello\n", "the file");
-  if (!(await scene.heardByModel()).includes("They say: lower case only")) throw new Error("the model was not told why");
+  if (!(await scene.heardByModel()).includes("The user says: lower case only")) throw new Error("the model was not told why");
 }
 
 async function showsACommandsOutput({ window, shot }) {
@@ -369,7 +369,7 @@ async function canBeUsedByKeysAlone(scene) {
   await page.keyboard.press("Enter");
   await reach(page, panel.getByRole("button", { name: "Reject and say why" }), "Shift+Tab");
   await page.keyboard.press("Enter");
-  await until(async () => (await scene.heardByModel()).includes("They say: not yet"), "the model is told why not");
+  await until(async () => (await scene.heardByModel()).includes("The user says: not yet"), "the model is told why not");
   await window.rest();
   await panel.getByText("Then I leave it as it is.").last().waitFor();
   await page.keyboard.press("Control+Alt+h");
