@@ -24,10 +24,12 @@ import { Painted } from "./edits/painted";
 import { WrittenEdits } from "./edits/written";
 import { diagnosesOf } from "./editor/diagnoses";
 import { readText, writeText } from "./editor/documents";
+import { NOT_TRUSTED } from "./messages/agent";
+import * as messages from "./messages/server";
 import { Desk } from "./panel/desk";
 import { Front } from "./panel/front";
 import { Surfaces } from "./panel/surfaces";
-import { CONFIGURED, findCommand, isNewEnough, OLDEST, PACKAGE, type Command } from "./server/command";
+import { findCommand, isNewEnough, OLDEST, PACKAGE, type Command } from "./server/command";
 import { ServerLife, ServerTrouble } from "./server/life";
 import { startProcess, type ServerProcess } from "./server/process";
 import { Memory } from "./state/memory";
@@ -126,7 +128,7 @@ function filesThrough(documents: DocumentReviews): Pick<Answerers, "readFile" | 
   return {
     readFile: async ({ path, line, limit }) => ({ content: linesFrom(await readShown(documents, path), line, limit) }),
     writeFile: async ({ path, content }) => {
-      if (!vscode.workspace.isTrusted) throw new Error("The workspace is not trusted; nothing is written in it.");
+      if (!vscode.workspace.isTrusted) throw new Error(NOT_TRUSTED);
       if (!(await documents.write(path, content))) await writeText(path, content);
     },
   };
@@ -183,8 +185,8 @@ async function start(
 ): Promise<ServerProcess> {
   const settings = vscode.workspace.getConfiguration("hermes");
   const command = await locateServer(context);
-  if (!command) throw new ServerTrouble("The Hermes server is not installed on this machine.", "install");
-  log.info(`Starting ${command.path} ${command.args.join(" ")} (from ${command.source})`);
+  if (!command) throw new ServerTrouble(messages.NOT_INSTALLED, "install");
+  log.info(messages.startingFrom([command.path, ...command.args].join(" "), command.source));
   const isTrusted = vscode.workspace.isTrusted;
   const version = String((context.extension.packageJSON as { version: unknown }).version);
   const trace = settings.get<boolean>("trace", false)
@@ -203,8 +205,8 @@ async function start(
   if (!isNewEnough(has)) {
     await process_.stop();
     // Another installation is of no use where the setting names this one.
-    const fix = command.source === CONFIGURED ? "settings" : "update";
-    throw new ServerTrouble(`${command.path} is version ${has}; this extension needs ${OLDEST} or newer.`, fix);
+    const fix = command.source === messages.FROM_SETTING ? "settings" : "update";
+    throw new ServerTrouble(messages.tooOld(command.path, has, OLDEST), fix);
   }
   return process_;
 }

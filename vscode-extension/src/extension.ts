@@ -13,12 +13,13 @@ import { Marks } from "./edits/marks";
 import { EditTree } from "./edits/tree";
 import { LanguageFace } from "./editor/language";
 import { build, locateServer, type Engine } from "./engine";
+import { PRODUCT } from "./messages/editor";
 import { VIEW } from "./panel/surfaces";
 
 let engine: Engine | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
-  const log = vscode.window.createOutputChannel("Hermes", { log: true });
+  const log = vscode.window.createOutputChannel(PRODUCT, { log: true });
   const parts = build(context, log);
   engine = parts;
   context.subscriptions.push(

@@ -6,6 +6,7 @@
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 
+import { OPEN_FOLDER_FIRST } from "../messages/errors";
 import type { Attachment, EndItem } from "../state/terms";
 import type { SessionEvent } from "../state/events";
 import { reduce } from "../state/reduce";
@@ -109,7 +110,7 @@ export class Conversations {
   /** Begin a session and give its id. */
   async begin(): Promise<string> {
     const folders = this.ground.folders();
-    if (!folders) throw new Error("Open a folder first: a session belongs to one.");
+    if (!folders) throw new Error(OPEN_FOLDER_FIRST);
     const link = await this.connected();
     const begun = await link.agent.request(methods.new, { ...this.placeOf(link, folders.cwd), mcpServers: [] });
     this.store.open(begun.sessionId, folders.cwd);

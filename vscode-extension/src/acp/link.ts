@@ -6,6 +6,9 @@
 
 import * as acp from "@agentclientprotocol/sdk/unstable";
 
+import { PATH_NEEDED } from "../messages/agent";
+import { CLIENT_TITLE } from "../messages/editor";
+import { otherProtocol } from "../messages/server";
 import { NotThere } from "./methods";
 import type { EditsDraftParams, EditsJudgedParams } from "./own";
 import { redact } from "./redact";
@@ -72,15 +75,13 @@ export async function connect(
   const connection = clientApp(answerers).connect(trace ? traced(stream, trace) : stream);
   const greeting = await connection.agent.request(acp.methods.agent.initialize, {
     protocolVersion: acp.PROTOCOL_VERSION,
-    clientInfo: { name: "hermes-vscode", title: "Hermes for VS Code", version },
+    clientInfo: { name: "hermes-vscode", title: CLIENT_TITLE, version },
     clientCapabilities: announced(ground),
     _meta: { hermes: { workspaceTrusted: ground.isTrusted } },
   });
   if (greeting.protocolVersion !== acp.PROTOCOL_VERSION) {
     connection.close();
-    throw new Error(
-      `The server speaks version ${greeting.protocolVersion} of the protocol and this extension version ${acp.PROTOCOL_VERSION}. Update both.`,
-    );
+    throw new Error(otherProtocol(greeting.protocolVersion, acp.PROTOCOL_VERSION));
   }
   return {
     agent: connection.agent,
@@ -166,7 +167,7 @@ function judgedOf(params: unknown): EditsJudgedParams | undefined {
 
 function pathOf(params: unknown): string {
   const path = (params as { path?: unknown } | null)?.path;
-  if (typeof path !== "string") throw acp.RequestError.invalidParams({ path: "a path is needed" });
+  if (typeof path !== "string") throw acp.RequestError.invalidParams({ path: PATH_NEEDED });
   return path;
 }
 

@@ -4,6 +4,8 @@
  * Knows: the protocol's error codes, which messages are sentences for users already. Does not know: where they are shown.
  */
 
+import * as messages from "../messages/errors";
+
 const AUTH_REQUIRED = -32000;
 const METHOD_NOT_FOUND = -32601;
 const CANCELLED = -32800;
@@ -25,7 +27,7 @@ export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const told = toldIn(error);
   if (told) return wordsOf(told);
-  return /^ACP (connection|stream)/.test(error.message) ? "The server is gone." : error.message;
+  return /^ACP (connection|stream)/.test(error.message) ? messages.SERVER_STOPPED : error.message;
 }
 
 /** Tell whether an agent refuses to work because nobody told it which model to use. */
@@ -42,15 +44,11 @@ function toldIn(error: Error & { code?: unknown; data?: unknown }): Told | undef
 
 function wordsOf({ code, message, data }: Told): string {
   if (data["code"] === "bug") {
-    const trace = typeof data["trace"] === "string" ? ` (${data["trace"]})` : "";
-    return `The server met a fault of its own; its log says which${trace}.`;
+    return messages.serverBug(typeof data["trace"] === "string" ? data["trace"] : "");
   }
-  if (code === CANCELLED) return "It was stopped.";
-  if (code === METHOD_NOT_FOUND) return "This server cannot do that. A newer one may: update it.";
-  if (MISFITS.has(data["code"]) || (MISUNDERSTOOD.has(code) && BARE.test(message)))
-    return "The server and this extension do not understand each other: they may be of different versions. Update both.";
+  if (code === CANCELLED) return messages.CANCELLED;
+  if (code === METHOD_NOT_FOUND) return messages.NOT_SUPPORTED;
+  if (MISFITS.has(data["code"]) || (MISUNDERSTOOD.has(code) && BARE.test(message))) return messages.VERSIONS_DIFFER;
   if (!BARE.test(message)) return message;
-  return typeof data["details"] === "string" && data["details"]
-    ? data["details"]
-    : "Something went wrong in the server.";
+  return typeof data["details"] === "string" && data["details"] ? data["details"] : messages.UNKNOWN_ERROR;
 }

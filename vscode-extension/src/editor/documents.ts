@@ -6,6 +6,8 @@
 
 import * as vscode from "vscode";
 
+import { couldNotSave } from "../messages/errors";
+
 /** Give the open document of a path, if there is one. */
 export function openDocument(path: string): vscode.TextDocument | undefined {
   const wanted = vscode.Uri.file(path).toString();
@@ -43,7 +45,7 @@ export async function writeText(path: string, text: string): Promise<void> {
     return;
   }
   await replaceText(document, text);
-  if (document.isDirty && !(await document.save())) throw new Error(`The editor could not save ${path}.`);
+  if (document.isDirty && !(await document.save())) throw new Error(couldNotSave(path));
 }
 
 /** Make a document read `text`, touching only what differs, so that cursors and marks stay where they are. */

@@ -8,6 +8,7 @@
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 
+import { languageServerFailed } from "../messages/server";
 import type { Command } from "../server/command";
 
 const STOP_MS = 5_000;
@@ -41,7 +42,7 @@ export class LanguageFace implements vscode.Disposable {
         await this.stop();
         if (isWanted) await this.start(settings.get<boolean>("inlineCompletion", false));
       })
-      .catch((error: unknown) => this.log.error(`The language server: ${String(error)}`));
+      .catch((error: unknown) => this.log.error(languageServerFailed(String(error))));
   }
 
   private async start(completes: boolean): Promise<void> {

@@ -11,6 +11,8 @@ import { promisify } from "node:util";
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 import * as vscode from "vscode";
 
+import { gitFailed, NO_GIT_CHANGES, REST_LEFT_OUT } from "../messages/agent";
+import { GIT_CHANGES, PROBLEMS, problemsInWorkspace, UNCOMMITTED } from "../messages/editor";
 import type { Mention } from "../panel/protocol";
 
 const MOST_FOUND = 30;
@@ -31,9 +33,9 @@ function specials(): readonly Mention[] {
   if (editor && !editor.selection.isEmpty) found.push(selectionOf(editor));
   const count = problems().length;
   if (count > 0)
-    found.push({ kind: "problems", token: "problems", label: "Problems", detail: `${count} in the workspace` });
+    found.push({ kind: "problems", token: "problems", label: PROBLEMS, detail: problemsInWorkspace(count) });
   if (vscode.workspace.workspaceFolders?.length)
-    found.push({ kind: "changes", token: "changes", label: "Git changes", detail: "what is not committed" });
+    found.push({ kind: "changes", token: "changes", label: GIT_CHANGES, detail: UNCOMMITTED });
   return found;
 }
 
@@ -158,10 +160,8 @@ async function changes(): Promise<string> {
       cwd,
       maxBuffer: 64 * MOST_DIFF,
     });
-    return stdout.length > MOST_DIFF
-      ? `${stdout.slice(0, MOST_DIFF)}\n[the rest is left out]`
-      : stdout || "There are no changes.";
+    return stdout.length > MOST_DIFF ? `${stdout.slice(0, MOST_DIFF)}\n${REST_LEFT_OUT}` : stdout || NO_GIT_CHANGES;
   } catch (error) {
-    return `git could not tell: ${error instanceof Error ? error.message : String(error)}`;
+    return gitFailed(error instanceof Error ? error.message : String(error));
   }
 }

@@ -8,6 +8,7 @@ import { basename } from "node:path";
 
 import * as vscode from "vscode";
 
+import { diffTitle } from "../messages/editor";
 import { findItem, type Session } from "../state/session";
 import type { FileDiff } from "../state/terms";
 
@@ -49,7 +50,7 @@ export async function compare(session: Session | undefined, callId: string, path
 
 export async function showDiff({ path, oldText, newText }: FileDiff, title: string): Promise<void> {
   const [left, right] = [texts.put(path, oldText ?? ""), texts.put(path, newText)];
-  await vscode.commands.executeCommand("vscode.diff", left, right, title || `${basename(path)} (change)`, {
+  await vscode.commands.executeCommand("vscode.diff", left, right, title || diffTitle(basename(path)), {
     preview: true,
   });
 }

@@ -7,6 +7,7 @@
 import * as vscode from "vscode";
 
 import { diskText, replaceText } from "../editor/documents";
+import { couldNotSave } from "../messages/errors";
 import { showDiff } from "./compare";
 import { growingHunks, type Growing } from "./growing";
 import { decide, draw, follow, type Block } from "./inplace";
@@ -103,7 +104,7 @@ export class DocumentReviews implements vscode.Disposable {
     if (!page) return false;
     this.drop(page);
     await this.edit(page, text);
-    if (page.document.isDirty && !(await page.document.save())) throw new Error(`The editor could not save ${path}.`);
+    if (page.document.isDirty && !(await page.document.save())) throw new Error(couldNotSave(path));
     return true;
   }
 

@@ -7,6 +7,7 @@
 
 import { diffArrays } from "diff";
 
+import { linesAdded, linesRemoved, linesReplaced } from "../messages/editor";
 import type { Verdict } from "../state/terms";
 
 /** `oldLines` at `oldStart` (from 0) of the old text give way to `newLines`, which are at `newStart` of the new. */
@@ -91,11 +92,10 @@ export function textWith(
 
 /** Say in a line what a hunk does, for lists and screen readers. */
 export function describe(hunk: Hunk): string {
-  const count = (lines: readonly string[]) => `${lines.length} line${lines.length === 1 ? "" : "s"}`;
-  const place = `line ${hunk.oldStart + 1}`;
-  if (hunk.oldLines.length === 0) return `${count(hunk.newLines)} added at ${place}`;
-  if (hunk.newLines.length === 0) return `${count(hunk.oldLines)} removed at ${place}`;
-  return `${count(hunk.oldLines)} at ${place} replaced by ${hunk.newLines.length}`;
+  const [removed, added, line] = [hunk.oldLines.length, hunk.newLines.length, hunk.oldStart + 1];
+  if (removed === 0) return linesAdded(added, line);
+  if (added === 0) return linesRemoved(removed, line);
+  return linesReplaced(removed, added, line);
 }
 
 /** Count lines that come and go. */

@@ -5,6 +5,7 @@
  */
 
 import type { HunkDesk, Outcome } from "../acp/approvals";
+import { moreLines } from "../messages/agent";
 import type { CallRef, FileDiff, Verdict } from "../state/terms";
 import { describe, hunksOf, textWith, type Hunk } from "./hunks";
 
@@ -178,6 +179,6 @@ const MOST_SHOWN = 12;
 function rejectedAs(hunk: Hunk): string {
   const signed = [...hunk.oldLines.map((line) => `-${line}`), ...hunk.newLines.map((line) => `+${line}`)];
   const rest = signed.length - MOST_SHOWN;
-  const shown = rest > 0 ? [...signed.slice(0, MOST_SHOWN), `… ${rest} more lines`] : signed;
+  const shown = rest > 0 ? [...signed.slice(0, MOST_SHOWN), moreLines(rest)] : signed;
   return [`${describe(hunk)}:`, ...shown].join("\n");
 }

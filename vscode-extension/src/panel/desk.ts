@@ -15,6 +15,9 @@ import type { Checkpoints } from "../edits/checkpoints";
 import { compare } from "../edits/compare";
 import type { Reviews } from "../edits/reviews";
 import { blockOf, findMentions } from "../editor/mentions";
+import { noSuchFile } from "../messages/errors";
+import { IMAGE } from "../messages/panel";
+import { SET_UP_MODEL, SHOW_LOG } from "../messages/server";
 import { ServerTrouble } from "../server/life";
 import type { Attachment } from "../state/terms";
 import type { Store } from "../state/store";
@@ -180,7 +183,7 @@ export class Desk {
     }
     for (const { mimeType, data } of pictures) {
       blocks.push({ type: "image", mimeType, data });
-      attachments.push({ kind: "image", label: "picture", data: `data:${mimeType};base64,${data}` });
+      attachments.push({ kind: "image", label: IMAGE, data: `data:${mimeType};base64,${data}` });
     }
     await this.parts.conversations.prompt(id, { text, blocks, attachments });
   }
@@ -216,8 +219,8 @@ export class Desk {
     // Why the server cannot be had is shown already, with what would help.
     if (error instanceof ServerTrouble) return;
     const fix = needsSetUp(error)
-      ? { command: "hermes.setUp", title: "Set up a model" }
-      : { command: "hermes.showLog", title: "Show the log" };
+      ? { command: "hermes.setUp", title: SET_UP_MODEL }
+      : { command: "hermes.showLog", title: SHOW_LOG };
     this.front.setTrouble({ severity: "error", text: sentenceOf(error), fix });
   }
 }
@@ -231,7 +234,7 @@ export async function openPlace(path: string, line?: number): Promise<void> {
   const stat = await vscode.workspace.fs.stat(target).then(
     (found) => found,
     () => {
-      throw new Error(`There is no ${vscode.workspace.asRelativePath(target, false)}.`);
+      throw new Error(noSuchFile(vscode.workspace.asRelativePath(target, false)));
     },
   );
   if (stat.type & vscode.FileType.Directory) {

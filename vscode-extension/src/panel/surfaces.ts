@@ -6,6 +6,7 @@
 
 import * as vscode from "vscode";
 
+import { PRODUCT, questionsWaiting } from "../messages/editor";
 import { Audience } from "./audience";
 import type { ToHost, ToView } from "./protocol";
 import { pageOf } from "./page";
@@ -30,7 +31,7 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   /** Show the panel as an editor of its own. */
   openTab(): void {
-    const panel = vscode.window.createWebviewPanel(VIEW, "Hermes", vscode.ViewColumn.Active, {
+    const panel = vscode.window.createWebviewPanel(VIEW, PRODUCT, vscode.ViewColumn.Active, {
       retainContextWhenHidden: true,
     });
     this.adoptTab(panel);
@@ -69,6 +70,6 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
   /** Show how many questions wait for the user. */
   badge(count: number): void {
     if (!this.view) return;
-    this.view.badge = count > 0 ? { value: count, tooltip: `${count} waiting for your answer` } : undefined;
+    this.view.badge = count > 0 ? { value: count, tooltip: questionsWaiting(count) } : undefined;
   }
 }

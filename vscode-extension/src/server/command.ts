@@ -6,6 +6,8 @@
 
 import { delimiter, join } from "node:path";
 
+import { FROM_OWN_INSTALLATION, FROM_SETTING } from "../messages/server";
+
 export interface Command {
   readonly path: string;
   readonly args: readonly string[];
@@ -31,8 +33,6 @@ export interface Surroundings {
 
 export const SERVER = "hermes-acp";
 export const PACKAGE = "hermes-acp-server";
-/** The source of a command that its user named. */
-export const CONFIGURED = "the setting hermes.server.command";
 /** The oldest server that this extension can work with. */
 export const OLDEST = "0.1.0";
 
@@ -42,11 +42,11 @@ export const OLDEST = "0.1.0";
  */
 export async function findCommand(around: Surroundings): Promise<Command | undefined> {
   if (around.configured) {
-    return { path: around.configured, args: around.configuredArgs, source: CONFIGURED };
+    return { path: around.configured, args: around.configuredArgs, source: FROM_SETTING };
   }
   const onPath = around.searchPath.split(delimiter).filter(Boolean);
   const places: readonly [folder: string, source: string][] = [
-    [ownFolder(around), "this extension's own installation"],
+    [ownFolder(around), FROM_OWN_INSTALLATION],
     ...onPath.map((folder): [string, string] => [folder, "PATH"]),
     [join(around.home, ".local", "bin"), "~/.local/bin"],
     [join(around.home, ".local", "share", SERVER, "bin"), `~/.local/share/${SERVER}`],

@@ -6,6 +6,7 @@
  */
 
 import type { Link } from "../acp/link";
+import * as messages from "../messages/server";
 import type { Command } from "./command";
 import type { ServerProcess } from "./process";
 
@@ -82,7 +83,7 @@ export class ServerLife {
   }
 
   private async start(): Promise<ServerProcess> {
-    this.show({ phase: "starting", text: "Starting the server" });
+    this.show({ phase: "starting", text: messages.STARTING });
     try {
       const process = await this.make();
       this.process = process;
@@ -113,10 +114,10 @@ export class ServerLife {
     const now = this.now();
     this.breaks = [...this.breaks.filter((at) => now - at < FORGET_BREAKS_MS), now];
     if (this.breaks.length > MOST_BREAKS) {
-      this.show({ phase: "failed", text: `${why} It broke ${this.breaks.length} times in a minute.`, fix: "log" });
+      this.show({ phase: "failed", text: messages.failedRepeatedly(why, this.breaks.length), fix: "log" });
       return;
     }
-    this.show({ phase: "starting", text: "Starting the server again" });
+    this.show({ phase: "starting", text: messages.RESTARTING });
     const pauseMs = FIRST_PAUSE_MS * (2 ** (this.breaks.length - 1) - 1);
     void this.inTurn(async () => {
       await this.pause(pauseMs);

@@ -9,7 +9,8 @@ import { createInterface } from "node:readline";
 import { Readable, Writable } from "node:stream";
 
 import type { Link } from "../acp/link";
-import { CONFIGURED, type Command } from "./command";
+import * as messages from "../messages/server";
+import type { Command } from "./command";
 import { ServerTrouble } from "./life";
 
 export interface ServerProcess {
@@ -49,11 +50,10 @@ export async function startProcess({ command, env, cwd, onLogLine, greet }: Star
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error: NodeJS.ErrnoException) => {
       isMissing = error.code === "ENOENT";
-      resolve(isMissing ? missing(command) : `${command.path} could not be started: ${error.message}`);
+      resolve(isMissing ? missing(command) : messages.startFailed(command.path, error.message));
     });
     child.once("close", (code, signal) => {
-      const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
-      resolve(`The server ${how}${lastLine ? `: ${lastLine}` : "."}`);
+      resolve(signal ? messages.endedBySignal(signal, lastLine) : messages.endedWithCode(code, lastLine));
     });
   });
   const waitMs = command.isFetched ? FETCHING_MS : GREETING_MS;
@@ -62,7 +62,7 @@ export async function startProcess({ command, env, cwd, onLogLine, greet }: Star
   const link = await firstOf(greet(input, output), ended, waitMs).catch((error: unknown) => {
     child.kill("SIGKILL");
     throw isMissing
-      ? new ServerTrouble(missing(command), command.source === CONFIGURED ? "settings" : "install")
+      ? new ServerTrouble(missing(command), command.source === messages.FROM_SETTING ? "settings" : "install")
       : error;
   });
   const stop = async () => {
@@ -75,13 +75,13 @@ export async function startProcess({ command, env, cwd, onLogLine, greet }: Star
 }
 
 function missing({ path, source }: Command): string {
-  return source === CONFIGURED ? `There is no program ${path}, which ${source} names.` : `There is no program ${path}.`;
+  return source === messages.FROM_SETTING ? messages.configuredProgramMissing(path) : messages.programMissing(path);
 }
 
 async function firstOf(greeted: Promise<Link>, ended: Promise<string>, waitMs: number): Promise<Link> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`The server did not answer within ${waitMs / 1000} s.`)), waitMs);
+    timer = setTimeout(() => reject(new Error(messages.noAnswer(waitMs / 1000))), waitMs);
   });
   const gone = ended.then((why): never => {
     throw new Error(why);

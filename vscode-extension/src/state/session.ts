@@ -4,6 +4,7 @@
  * Knows: what is kept of a session. Does not know: how it came to be so (`reduce`).
  */
 
+import { NEW_SESSION } from "../messages/panel";
 import type { Item, Option, PlanEntry, SlashCommand, TerminalState, Usage } from "./terms";
 
 /** What the agent is doing; "asking" waits for the user. */
@@ -87,5 +88,5 @@ export function nameOf(session: Session): string {
   if (session.title) return session.title;
   const first = session.items.find((item) => item.type === "user");
   const words = first?.type === "user" ? first.text.trim().split("\n")[0] : "";
-  return words ? words.slice(0, 60) : "New session";
+  return words ? words.slice(0, 60) : NEW_SESSION;
 }

@@ -4,6 +4,7 @@
  * Knows: what is worth keeping, and that a running turn does not survive. Does not know: where it is kept.
  */
 
+import { WINDOW_RELOADED } from "../messages/conversation";
 import { emptySession, type Session } from "./session";
 import { reduce } from "./reduce";
 
@@ -14,7 +15,6 @@ export interface Shelved {
 
 const MOST_ITEMS = 300;
 const MOST_TEXT = 100_000;
-const INTERRUPTED = "The window was reloaded while the agent worked.";
 
 /** Give what to keep of the sessions, within bounds: the server keeps the whole. */
 export function shelve(active: string, sessions: readonly Session[]): Shelved {
@@ -36,7 +36,7 @@ export function unshelve(kept: Shelved | undefined): Shelved {
   const sessions = (kept?.sessions ?? []).map((session): Session => {
     const whole = { ...emptySession(session.id, session.cwd), ...session };
     if (whole.turns.length === 0) return whole;
-    return reduce(whole, { type: "lost", id: `lost-${whole.items.length}`, text: INTERRUPTED });
+    return reduce(whole, { type: "lost", id: `lost-${whole.items.length}`, text: WINDOW_RELOADED });
   });
   return { active: kept?.active ?? "", sessions };
 }

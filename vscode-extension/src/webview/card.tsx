@@ -6,6 +6,7 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
+import * as messages from "../messages/conversation";
 import { hiddenLines, isLong } from "../state/long_text";
 import type { CallContent, CallItem, CallKind, TerminalState } from "../state/terms";
 import { Approval, Said } from "./approval";
@@ -39,10 +40,10 @@ export const ICONS: Readonly<Record<CallKind, string>> = {
   other: "tools",
 };
 export const STATES: Readonly<Record<CallItem["status"], { readonly icon: string; readonly text: string }>> = {
-  pending: { icon: "circle-outline", text: "waiting" },
-  in_progress: { icon: "loading codicon-modifier-spin", text: "running" },
-  completed: { icon: "check", text: "done" },
-  failed: { icon: "error", text: "failed" },
+  pending: { icon: "circle-outline", text: messages.CALL_STATES.pending },
+  in_progress: { icon: "loading codicon-modifier-spin", text: messages.CALL_STATES.in_progress },
+  completed: { icon: "check", text: messages.CALL_STATES.completed },
+  failed: { icon: "error", text: messages.CALL_STATES.failed },
 };
 
 export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBelow }: Props) {
@@ -65,7 +66,7 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBel
     <section
       role="group"
       class={`card ${isRefused(item) ? "refused" : item.status} ${isAsking ? "asking" : ""}`}
-      aria-label={`${title}, ${state.text}`}
+      aria-label={messages.cardLabel(title, state.text)}
     >
       <button type="button" class="card-head" aria-expanded={isOpen} onClick={() => setChoice(!isOpen)}>
         <i class={`codicon codicon-${ICONS[item.kind]} card-kind`} />
@@ -108,10 +109,10 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBel
 
 /** Say how a call stands; a command that ended with a code other than 0 did run, and that code says more than a mark. */
 function standOf(item: CallItem, isAsking: boolean): { readonly icon: string; readonly text: string } {
-  if (isAsking) return { icon: "question", text: "asks you" };
-  if (isRefused(item)) return { icon: "circle-slash", text: "rejected" };
+  if (isAsking) return { icon: "question", text: messages.ASKS_YOU };
+  if (isRefused(item)) return { icon: "circle-slash", text: messages.REJECTED_STATE };
   return item.exitCode && item.status === "completed"
-    ? { icon: "", text: `exit ${item.exitCode}` }
+    ? { icon: "", text: messages.exitCode(item.exitCode) }
     : STATES[item.status];
 }
 
@@ -212,14 +213,14 @@ function Command({ command, isShell, onEnd }: CommandProps) {
         class={`command ${isShell ? "shell" : ""} ${isWhole ? "whole" : ""}`}
         role="group"
         tabIndex={0}
-        aria-label={isShell ? "Command" : "Arguments"}
+        aria-label={isShell ? messages.COMMAND : messages.ARGUMENTS}
       >
         {command}
         <span ref={end} class="command-end" />
       </pre>
       {isLong(command) && !isWhole && (
         <button type="button" class="link command-more" onClick={() => setWhole(true)}>
-          {more > 0 ? `+${more} lines` : "Show all of it"}
+          {more > 0 ? messages.showMoreLines(more) : messages.SHOW_ALL}
         </button>
       )}
     </>
@@ -236,13 +237,15 @@ function Terminal({ state }: { state: TerminalState | undefined }) {
     if (box.current && isAtEnd.current) box.current.scrollTop = box.current.scrollHeight;
   }, [state?.output]);
   if (!state?.output)
-    return <div class="terminal-empty">{state?.exitCode === undefined ? "No output yet." : "No output."}</div>;
+    return (
+      <div class="terminal-empty">{state?.exitCode === undefined ? messages.NO_OUTPUT_YET : messages.NO_OUTPUT}</div>
+    );
   return (
     <pre
       class="terminal"
       role="group"
       tabIndex={0}
-      aria-label="Output"
+      aria-label={messages.OUTPUT}
       ref={box}
       onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
         isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;

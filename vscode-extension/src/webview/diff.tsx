@@ -8,6 +8,7 @@ import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
 
 import { describe, hunksOf, linesOf, tally, type Hunk } from "../edits/hunks";
+import * as messages from "../messages/conversation";
 import type { FileDiff, Verdict } from "../state/terms";
 import { tell } from "./bridge";
 import { FileName } from "./file_name";
@@ -59,7 +60,7 @@ export const Diff = memo(({ sessionId, callId, diff, verdicts, isMade, canJudge,
           />
         );
       })}
-      {left < 0 && <div class="diff-rest">More lines in the editor’s diff view.</div>}
+      {left < 0 && <div class="diff-rest">{messages.DIFF_CUT}</div>}
     </div>
   );
 });
@@ -86,12 +87,12 @@ function Head({ diff, hunks, roots, isThere, onCompare }: HeadProps) {
         <FileName path={diff.path} roots={roots} />
       </button>
       {added > 0 && (
-        <span class="count-added" aria-label={`${added} lines added`}>
+        <span class="count-added" aria-label={messages.linesAddedLabel(added)}>
           +{added}
         </span>
       )}
       {removed > 0 && (
-        <span class="count-removed" aria-label={`${removed} lines removed`}>
+        <span class="count-removed" aria-label={messages.linesRemovedLabel(removed)}>
           −{removed}
         </span>
       )}
@@ -99,8 +100,8 @@ function Head({ diff, hunks, roots, isThere, onCompare }: HeadProps) {
       <button
         type="button"
         class="icon-button"
-        title="Compare in the editor"
-        aria-label={`Compare ${shortened(diff.path, roots)} in the editor`}
+        title={messages.COMPARE}
+        aria-label={messages.compareFile(shortened(diff.path, roots))}
         onClick={onCompare}
       >
         <i class="codicon codicon-diff" />
@@ -140,13 +141,17 @@ function HunkView({ hunk, before, shownUntil, most, verdict, isMade, onJudge }: 
     <div
       class={`hunk ${verdict === "open" && !isMade ? "rejected" : verdict}`}
       role="group"
-      aria-label={`${describe(hunk)}, ${verdict === "open" ? "not decided" : verdict}`}
+      aria-label={messages.hunkLabel(describe(hunk), messages.VERDICTS[verdict])}
     >
       {(onJudge || verdict !== "open") && (
         <div class="hunk-head">
           <span>{describe(hunk)}</span>
           <span class="spring" />
-          {onJudge ? <Verdicts verdict={verdict} onJudge={onJudge} /> : <span class="hunk-verdict">{verdict}</span>}
+          {onJudge ? (
+            <Verdicts verdict={verdict} onJudge={onJudge} />
+          ) : (
+            <span class="hunk-verdict">{messages.VERDICTS[verdict]}</span>
+          )}
         </div>
       )}
       <pre class="lines" tabIndex={0}>
@@ -179,22 +184,22 @@ function Verdicts({ verdict, onJudge }: { verdict: Verdict; onJudge: (verdict: V
       <button
         type="button"
         class="verdict accept"
-        aria-label="Accept this hunk"
-        title="Accept this hunk"
+        aria-label={messages.ACCEPT_HUNK}
+        title={messages.ACCEPT_HUNK}
         aria-pressed={verdict === "accepted"}
         onClick={() => toggle("accepted")}
       >
-        <i class="codicon codicon-check" /> <span class="verdict-word">Accept</span>
+        <i class="codicon codicon-check" /> <span class="verdict-word">{messages.ACCEPT}</span>
       </button>
       <button
         type="button"
         class="verdict reject"
-        aria-label="Reject this hunk"
-        title="Reject this hunk"
+        aria-label={messages.REJECT_HUNK}
+        title={messages.REJECT_HUNK}
         aria-pressed={verdict === "rejected"}
         onClick={() => toggle("rejected")}
       >
-        <i class="codicon codicon-close" /> <span class="verdict-word">Reject</span>
+        <i class="codicon codicon-close" /> <span class="verdict-word">{messages.REJECT}</span>
       </button>
     </>
   );

@@ -4,6 +4,7 @@
  * Knows: the word before the caret, commands, mentions. Does not know: the prompt around it.
  */
 
+import { SELECTED_LINES, SUGGESTIONS } from "../messages/panel";
 import type { Mention } from "../panel/protocol";
 import type { SlashCommand } from "../state/terms";
 import { split } from "./paths";
@@ -76,7 +77,7 @@ export function optionsFor(
 
 /** Say of a mention what its label does not. */
 function detailOf({ kind, detail }: Mention): string {
-  if (kind === "selection") return "selected lines";
+  if (kind === "selection") return SELECTED_LINES;
   return kind === "file" || kind === "folder" ? split(detail).folder : detail;
 }
 
@@ -92,7 +93,7 @@ export function Menu({ options, chosen, onTake }: Props) {
       class="menu"
       id="composer-menu"
       role="listbox"
-      aria-label="Suggestions"
+      aria-label={SUGGESTIONS}
       onMouseDown={(event) => event.preventDefault()}
     >
       {options.map((option, at) => (

@@ -6,6 +6,7 @@
 
 import { useState } from "preact/hooks";
 
+import * as messages from "../messages/conversation";
 import type { PlanEntry } from "../state/terms";
 
 const MARKS = {
@@ -13,7 +14,6 @@ const MARKS = {
   in_progress: "loading codicon-modifier-spin",
   completed: "pass-filled",
 } as const;
-const WORDS = { pending: "to do", in_progress: "being done", completed: "done" } as const;
 
 /** Say how far a plan has come. */
 export function progressOf(entries: readonly PlanEntry[]): string {
@@ -29,7 +29,7 @@ export function Plan({ entries }: { entries: readonly PlanEntry[] }) {
       <button type="button" class="plan-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <i class={`codicon codicon-chevron-${isOpen ? "down" : "right"}`} />
         <span class="plan-count">{progressOf(entries)}</span>
-        <span class="plan-current">{current?.content ?? "All done"}</span>
+        <span class="plan-current">{current?.content ?? messages.PLAN_DONE}</span>
       </button>
       {isOpen && <PlanList entries={entries} />}
     </div>
@@ -44,7 +44,7 @@ export function PlanList({ entries, isOver = false }: { entries: readonly PlanEn
         const status = isOver && told === "in_progress" ? "pending" : told;
         return (
           <li key={at} class={status}>
-            <i class={`codicon codicon-${MARKS[status]}`} role="img" aria-label={WORDS[status]} />
+            <i class={`codicon codicon-${MARKS[status]}`} role="img" aria-label={messages.PLAN_STATES[status]} />
             <span>{content}</span>
           </li>
         );

@@ -184,13 +184,13 @@ describe("the menu", () => {
     const mentions = [
       { kind: "file", token: "src/deep/a.py", label: "a.py", detail: "src/deep/a.py" },
       { kind: "folder", token: "src/deep/", label: "deep", detail: "src/deep" },
-      { kind: "changes", token: "changes", label: "Git changes", detail: "what is not committed" },
+      { kind: "changes", token: "changes", label: "Git changes", detail: "uncommitted changes" },
     ] as const;
     const options = optionsFor(wordBefore("@", 1), { query: "", mentions }, []);
     expect(options.map(({ label, detail }) => `${label}: ${detail}`)).toEqual([
       "a.py: src/deep",
       "deep: src",
-      "Git changes: what is not committed",
+      "Git changes: uncommitted changes",
     ]);
   });
 });
