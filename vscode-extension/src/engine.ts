@@ -26,7 +26,7 @@ import { diagnosesOf } from "./editor/diagnoses";
 import { readText, writeText } from "./editor/documents";
 import { NOT_TRUSTED } from "./messages/agent";
 import * as messages from "./messages/server";
-import { Desk } from "./panel/desk";
+import { Desk } from "./panel/actions";
 import { Front } from "./panel/front";
 import { Surfaces } from "./panel/surfaces";
 import { findCommand, isNewEnough, OLDEST, PACKAGE, type Command } from "./server/command";

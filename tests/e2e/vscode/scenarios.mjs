@@ -13,7 +13,7 @@ import {
   survivesTheServersDeath,
   tellsWhatItTriesAgain,
   tellsWhyATurnFailed,
-} from "./troubles.mjs";
+} from "./failures.mjs";
 import { UNHEARD_MS } from "./window.mjs";
 
 const lens = (page, words) => page.locator(".codelens-decoration a").filter({ hasText: words });

@@ -17,7 +17,7 @@ import type { Link } from "./link";
 import { ask, methods } from "./methods";
 import type { SessionsSearchResult } from "./own";
 import { toChildEvents, toEvents, toOptions } from "./translate";
-import { needsSetUp, sentenceOf } from "./troubles";
+import { needsSetUp, sentenceOf } from "./error_text";
 
 const PLAN = "plan";
 const MOST_FOUND = 30;

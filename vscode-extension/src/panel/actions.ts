@@ -10,7 +10,7 @@ import * as vscode from "vscode";
 import type { Conversations } from "../acp/conversations";
 import type { Approvals } from "../acp/approvals";
 import type { Inquiries } from "../acp/inquiries";
-import { needsSetUp, sentenceOf } from "../acp/troubles";
+import { needsSetUp, sentenceOf } from "../acp/error_text";
 import type { Checkpoints } from "../edits/checkpoints";
 import { compare } from "../edits/compare";
 import type { Reviews } from "../edits/reviews";
