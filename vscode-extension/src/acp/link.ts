@@ -25,7 +25,7 @@ export interface Answerers {
   onDraft(draft: EditsDraftParams): void;
   /** What is open in a file is not what it was, whoever judged. */
   onJudged(judged: EditsJudgedParams): void;
-  /** Give the editor's errors and warnings of a file, or of all files below a folder. */
+  /** Return the editor's errors and warnings of a file, or of all files below a folder. */
   diagnose(path: string): readonly Diagnosis[];
   readonly terminals: {
     create(request: acp.CreateTerminalRequest): acp.CreateTerminalResponse;
@@ -49,7 +49,7 @@ export interface Diagnosis {
 const INTERNAL_ERROR = -32603;
 
 /** Where the user trusts nothing, nothing is written or run for the agent, and it is told so. */
-export interface Ground {
+export interface WorkspaceTrust {
   readonly isTrusted: boolean;
 }
 
@@ -67,7 +67,7 @@ export async function connect(
   input: WritableStream<Uint8Array>,
   output: ReadableStream<Uint8Array>,
   answerers: Answerers,
-  ground: Ground,
+  workspace: WorkspaceTrust,
   version: string,
   trace?: Trace,
 ): Promise<Link> {
@@ -76,8 +76,8 @@ export async function connect(
   const greeting = await connection.agent.request(acp.methods.agent.initialize, {
     protocolVersion: acp.PROTOCOL_VERSION,
     clientInfo: { name: "hermes-vscode", title: CLIENT_TITLE, version },
-    clientCapabilities: announced(ground),
-    _meta: { hermes: { workspaceTrusted: ground.isTrusted } },
+    clientCapabilities: announced(workspace),
+    _meta: { hermes: { workspaceTrusted: workspace.isTrusted } },
   });
   if (greeting.protocolVersion !== acp.PROTOCOL_VERSION) {
     connection.close();
@@ -93,7 +93,7 @@ export async function connect(
   };
 }
 
-function announced({ isTrusted }: Ground): acp.ClientCapabilities {
+function announced({ isTrusted }: WorkspaceTrust): acp.ClientCapabilities {
   return {
     fs: { readTextFile: true, writeTextFile: isTrusted },
     terminal: isTrusted,

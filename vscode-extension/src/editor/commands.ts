@@ -21,7 +21,7 @@ export function registerCommands(
   engine: Engine,
   log: vscode.LogOutputChannel,
 ): readonly vscode.Disposable[] {
-  const { life, desk, front, surfaces } = engine;
+  const { life, actions, front, surfaces } = engine;
   const commands: Readonly<Record<string, Work>> = {
     "hermes.open": async () => {
       await surfaces.reveal();
@@ -30,13 +30,13 @@ export function registerCommands(
     "hermes.openInTab": () => surfaces.openTab(),
     "hermes.newSession": async () => {
       await surfaces.reveal();
-      desk.hear({ type: "new" }, () => undefined);
+      actions.hear({ type: "new" }, () => undefined);
     },
     "hermes.history": async () => {
       await surfaces.reveal();
       surfaces.audience.postSurely({ type: "showPast" });
     },
-    "hermes.stop": () => desk.hear({ type: "cancel", sessionId: front.shown }, () => undefined),
+    "hermes.stop": () => actions.hear({ type: "cancel", sessionId: front.shown }, () => undefined),
     "hermes.restart": () => life.restart().catch((error: unknown) => log.error(String(error))),
     "hermes.showLog": () => log.show(true),
     "hermes.openSettings": () =>
@@ -68,7 +68,7 @@ export function registerCommands(
 }
 
 /** Answer the oldest open question of the session that is shown. */
-async function answerFirst({ store, front, desk, surfaces, approvals }: Engine, kind: string): Promise<void> {
+async function answerFirst({ store, front, actions, surfaces, approvals }: Engine, kind: string): Promise<void> {
   const asking = store
     .get(front.shown)
     ?.items.find((item) => item.type === "call" && item.approval?.answer === undefined && item.approval);
@@ -81,7 +81,7 @@ async function answerFirst({ store, front, desk, surfaces, approvals }: Engine, 
     void vscode.window.showInformationMessage(READ_COMMAND_FIRST);
     return;
   }
-  desk.hear({ type: "answer", requestId, option: option.id, comment: "" }, () => undefined);
+  actions.hear({ type: "answer", requestId, option: option.id, comment: "" }, () => undefined);
 }
 
 async function installServer(

@@ -8,13 +8,13 @@ import * as vscode from "vscode";
 
 import { couldNotSave } from "../messages/errors";
 
-/** Give the open document of a path, if there is one. */
+/** Return the open document of a path, if there is one. */
 export function openDocument(path: string): vscode.TextDocument | undefined {
   const wanted = vscode.Uri.file(path).toString();
   return vscode.workspace.textDocuments.find((each) => each.uri.toString() === wanted && !each.isClosed);
 }
 
-/** Give a file's text, unsaved changes included; undefined where there is no such file. */
+/** Return a file's text, unsaved changes included; undefined where there is no such file. */
 export async function readText(path: string): Promise<string | undefined> {
   const document = openDocument(path);
   if (document) return document.getText();
@@ -28,7 +28,7 @@ export async function readText(path: string): Promise<string | undefined> {
   }
 }
 
-/** Give what the disk has of a document; undefined where it has nothing. */
+/** Return what the disk has of a document; undefined where it has nothing. */
 export async function diskText({ uri }: vscode.TextDocument): Promise<string | undefined> {
   try {
     return new TextDecoder("utf-8").decode(await vscode.workspace.fs.readFile(uri));

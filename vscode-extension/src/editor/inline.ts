@@ -13,7 +13,7 @@ import { editOnlySelection } from "../messages/agent";
 import * as messages from "../messages/editor";
 import { selectionOf } from "./mentions";
 
-export function registerInline({ desk, front }: Engine): readonly vscode.Disposable[] {
+export function registerInline({ actions, front }: Engine): readonly vscode.Disposable[] {
   const edit = async () => {
     const editor = vscode.window.activeTextEditor;
     // Of texts that are no files the agent knows nothing: there the key does what it does without us.
@@ -35,7 +35,7 @@ export function registerInline({ desk, front }: Engine): readonly vscode.Disposa
     if (!instruction?.trim()) return;
     const aside = editOnlySelection(mention.detail, mention.label);
     await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: messages.EDITING }, () =>
-      desk.prompt(front.shown, instruction.trim(), [mention], [], aside),
+      actions.prompt(front.shown, instruction.trim(), [mention], [], aside),
     );
   };
   return [vscode.commands.registerCommand("hermes.editInline", edit)];

@@ -15,8 +15,8 @@ import { gitFailed, NO_GIT_CHANGES, REST_LEFT_OUT } from "../messages/agent";
 import { GIT_CHANGES, PROBLEMS, problemsInWorkspace, UNCOMMITTED } from "../messages/editor";
 import type { Mention } from "../panel/protocol";
 
-const MOST_FOUND = 30;
-const MOST_DIFF = 200_000;
+const MAX_FOUND = 30;
+const MAX_DIFF = 200_000;
 const LEAVE_OUT = "**/{node_modules,.git,__pycache__,.venv,dist,build}/**";
 
 /** Find what the words behind an @ may mean, the likeliest first. */
@@ -24,7 +24,7 @@ export async function findMentions(query: string): Promise<readonly Mention[]> {
   const word = query.toLowerCase();
   const special = specials().filter((each) => each.token.toLowerCase().startsWith(word));
   const [files, symbols] = await Promise.all([findFiles(query), query.length > 1 ? findSymbols(query) : []]);
-  return [...special, ...files, ...symbols].slice(0, MOST_FOUND);
+  return [...special, ...files, ...symbols].slice(0, MAX_FOUND);
 }
 
 function specials(): readonly Mention[] {
@@ -81,7 +81,7 @@ async function findFiles(query: string): Promise<readonly Mention[]> {
     if (wanted && basename(folder.path).toLowerCase().includes(wanted))
       folders.set(folder.toString(), fileOf(folder, "folder"));
   }
-  return [...[...folders.values()].slice(0, 3), ...ranked.slice(0, MOST_FOUND).map(({ uri }) => fileOf(uri))];
+  return [...[...folders.values()].slice(0, 3), ...ranked.slice(0, MAX_FOUND).map(({ uri }) => fileOf(uri))];
 }
 
 const eitherCase = (letter: string): string => {
@@ -123,7 +123,7 @@ function problems(): readonly string[] {
     );
 }
 
-/** Give a mention as what the agent reads; undefined where there is nothing any more. */
+/** Return a mention as what the agent reads; undefined where there is nothing any more. */
 export async function blockOf(mention: Mention): Promise<acp.ContentBlock | undefined> {
   switch (mention.kind) {
     case "file":
@@ -158,9 +158,9 @@ async function changes(): Promise<string> {
   try {
     const { stdout } = await promisify(execFile)("git", ["--no-pager", "diff", "HEAD"], {
       cwd,
-      maxBuffer: 64 * MOST_DIFF,
+      maxBuffer: 64 * MAX_DIFF,
     });
-    return stdout.length > MOST_DIFF ? `${stdout.slice(0, MOST_DIFF)}\n${REST_LEFT_OUT}` : stdout || NO_GIT_CHANGES;
+    return stdout.length > MAX_DIFF ? `${stdout.slice(0, MAX_DIFF)}\n${REST_LEFT_OUT}` : stdout || NO_GIT_CHANGES;
   } catch (error) {
     return gitFailed(error instanceof Error ? error.message : String(error));
   }

@@ -23,7 +23,7 @@ export class Checkpoints {
 
   constructor(
     private readonly store: Store,
-    private readonly log: (trouble: string) => void,
+    private readonly log: (warning: string) => void,
   ) {}
 
   adopt(link: Link): void {
@@ -55,7 +55,7 @@ export class Checkpoints {
     }
   }
 
-  /** Give what the agent keeps; nothing where it cannot tell, which is no reason to disturb anybody. */
+  /** Return what the agent keeps; nothing where it cannot tell, which is no reason to disturb anybody. */
   private async list(sessionId: string): Promise<readonly CheckpointsListCheckpoint[]> {
     if (!this.link) return [];
     try {

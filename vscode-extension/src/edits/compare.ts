@@ -13,7 +13,7 @@ import { findItem, type Session } from "../state/session";
 import type { FileDiff } from "../state/terms";
 
 export const SCHEME = "hermes-diff";
-const MOST_KEPT = 40;
+const MAX_KEPT = 40;
 
 /** Texts that the diff view shows, by the uri they were given. */
 class Texts implements vscode.TextDocumentContentProvider {
@@ -25,7 +25,7 @@ class Texts implements vscode.TextDocumentContentProvider {
     const uri = vscode.Uri.from({ scheme: SCHEME, path, query: String(this.count) });
     this.texts.set(uri.toString(), text);
     const oldest = this.texts.keys().next();
-    if (this.texts.size > MOST_KEPT && !oldest.done) this.texts.delete(oldest.value);
+    if (this.texts.size > MAX_KEPT && !oldest.done) this.texts.delete(oldest.value);
     return uri;
   }
 

@@ -72,7 +72,7 @@ export class DocumentReviews implements vscode.Disposable {
     for (const subscription of this.subscriptions) subscription.dispose();
   }
 
-  /** Give the blocks that a document shows. */
+  /** Return the blocks that a document shows. */
   blocksOf(document: vscode.TextDocument): ShownBlocks | undefined {
     const page = this.pages.get(document.uri.fsPath);
     if (page?.document !== document) return undefined;
@@ -89,7 +89,7 @@ export class DocumentReviews implements vscode.Disposable {
     await this.queue;
   }
 
-  /** Give the text of a file as an agent may know it; undefined for a file that is under no review. */
+  /** Return the text of a file as an agent may know it; undefined for a file that is under no review. */
   read(path: string): string | undefined {
     const page = this.pages.get(path);
     if (!page) return undefined;

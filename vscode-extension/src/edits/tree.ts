@@ -27,7 +27,7 @@ export class EditTree implements vscode.TreeDataProvider<Node> {
     reviews.listen({ onReview: refresh, onOver: refresh, onDecided: () => undefined });
   }
 
-  /** Give the reviews in which something is open. */
+  /** Return the reviews in which something is open. */
   pending(): readonly Review[] {
     return this.reviews.all().filter((review) => review.verdicts.includes("open"));
   }

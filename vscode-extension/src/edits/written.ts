@@ -27,7 +27,7 @@ export class WrittenEdits {
     private readonly reviews: Reviews,
     private readonly pages: Pages,
     private readonly isWanted: () => boolean,
-    private readonly log: (trouble: string) => void,
+    private readonly log: (warning: string) => void,
   ) {
     reviews.listen({
       onReview: () => undefined,

@@ -35,7 +35,7 @@ export const REJECT_WITH_REASON = "Reject and say why";
 export const LASTING_ANSWERS = "Always allow or reject";
 export const REJECT_REASON = "Why you reject this, or what to do instead";
 export const answered = (isAllowed: boolean, isLasting: boolean, comment: string) =>
-  `${isAllowed ? "Allowed" : "Rejected"}${isLasting ? " for this session" : ""}${comment ? `: ${comment}` : ""}`;
+  `${isAllowed ? "Allowed" : "Rejected"}${isLasting ? " for later calls too" : ""}${comment ? `: ${comment}` : ""}`;
 
 export const questionLabel = (question: string) => `Hermes asks: ${question}`;
 export const ANSWERED = "Done";

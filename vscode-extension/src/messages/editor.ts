@@ -57,4 +57,6 @@ export const overwriteLater = (files: string) =>
 export const linesAdded = (added: number, line: number) => `${plural(added, "line")} added at line ${line}`;
 export const linesRemoved = (removed: number, line: number) => `${plural(removed, "line")} removed at line ${line}`;
 export const linesReplaced = (removed: number, added: number, line: number) =>
-  `${plural(removed, "line")} at line ${line} replaced by ${added}`;
+  removed === added
+    ? `${plural(removed, "line")} changed at line ${line}`
+    : `${plural(removed, "line")} replaced by ${added} at line ${line}`;

@@ -1,7 +1,7 @@
 /**
- * What the user does in the panel, done.
+ * Carries out what the user does in the panel.
  *
- * Knows: every message of the panel's and who serves it. Does not know: how anything is drawn.
+ * Knows: every message of the panel and who serves it. Does not know: how anything is drawn.
  */
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
@@ -10,7 +10,7 @@ import * as vscode from "vscode";
 import type { Conversations } from "../acp/conversations";
 import type { Approvals } from "../acp/approvals";
 import type { Inquiries } from "../acp/inquiries";
-import { needsSetUp, sentenceOf } from "../acp/error_text";
+import { needsSetUp, errorText } from "../acp/error_text";
 import type { Checkpoints } from "../edits/checkpoints";
 import { compare } from "../edits/compare";
 import type { Reviews } from "../edits/reviews";
@@ -18,10 +18,10 @@ import { blockOf, findMentions } from "../editor/mentions";
 import { noSuchFile } from "../messages/errors";
 import { IMAGE } from "../messages/panel";
 import { SET_UP_MODEL, SHOW_LOG } from "../messages/server";
-import { ServerTrouble } from "../server/life";
+import { ServerError } from "../server/life";
 import type { Attachment } from "../state/terms";
 import type { Store } from "../state/store";
-import type { Mention, Passage, Picture, ToHost, ToView, Trouble } from "./protocol";
+import type { Mention, Passage, Picture, ToHost, ToView, Banner } from "./protocol";
 
 type Answer = (message: ToView) => void;
 
@@ -35,23 +35,23 @@ export interface Parts {
 }
 
 export interface Stage {
-  /** Make a session the one that is shown. */
+  /** Show a session. */
   select(sessionId: string): void;
-  /** Say what stands in the way; undefined when nothing does any more. */
-  setTrouble(trouble: Trouble | undefined): void;
-  /** Show everything anew to a panel that just opened. */
+  /** Show what prevents work; undefined when nothing does any more. */
+  setBanner(banner: Banner | undefined): void;
+  /** Send everything to a panel that just opened. */
   welcome(answer: Answer): void;
 }
 
-export class Desk {
+export class PanelActions {
   constructor(
     private readonly parts: Parts,
     private readonly front: Stage,
   ) {}
 
-  /** Serve one message; what goes wrong is told where the user looks. */
+  /** Serve one message; show an error in the panel. */
   hear(message: ToHost, answer: Answer): void {
-    void this.serve(message, answer).catch((error: unknown) => this.complain(error));
+    void this.serve(message, answer).catch((error: unknown) => this.showError(error));
   }
 
   private async serve(message: ToHost, answer: Answer): Promise<void> {
@@ -158,11 +158,11 @@ export class Desk {
   /** Begin a session; when that works, nothing stands in the way any more. */
   async begin(): Promise<string> {
     const id = await this.parts.conversations.begin();
-    this.front.setTrouble(undefined);
+    this.front.setBanner(undefined);
     return id;
   }
 
-  /** Send a prompt to a session, or to a new one where none is named; the agent alone is told the aside. */
+  /** Send a prompt to a session, or to a new one if none is named; only the agent sees the aside. */
   async prompt(
     sessionId: string,
     text: string,
@@ -215,13 +215,13 @@ export class Desk {
     answer({ type: "passages", query, passages });
   }
 
-  private complain(error: unknown): void {
-    // Why the server cannot be had is shown already, with what would help.
-    if (error instanceof ServerTrouble) return;
+  private showError(error: unknown): void {
+    // The panel already shows why the server is not available, and what would help.
+    if (error instanceof ServerError) return;
     const fix = needsSetUp(error)
       ? { command: "hermes.setUp", title: SET_UP_MODEL }
       : { command: "hermes.showLog", title: SHOW_LOG };
-    this.front.setTrouble({ severity: "error", text: sentenceOf(error), fix });
+    this.front.setBanner({ severity: "error", text: errorText(error), fix });
   }
 }
 

@@ -9,13 +9,13 @@ import * as vscode from "vscode";
 import type { Link } from "../acp/link";
 import { announces } from "../acp/methods";
 import type { State } from "../server/life";
-import { StatusItem, troubleOf } from "../server/status";
+import { StatusItem, bannerOf } from "../server/status";
 import type { SessionEvent } from "../state/events";
 import { activityOf, nameOf, openQuestions } from "../state/session";
 import { shelve, unshelve, type Shelved } from "../state/shelf";
 import type { Memory } from "../state/memory";
 import type { Store } from "../state/store";
-import type { Shell, ToView, Trouble } from "./protocol";
+import type { Shell, ToView, Banner } from "./protocol";
 import type { Surfaces } from "./surfaces";
 
 const KEPT = "sessions";
@@ -47,7 +47,7 @@ export class Front implements vscode.Disposable {
     judgesHunks: false,
     canSearch: false,
   };
-  private trouble: Trouble | undefined;
+  private banner: Banner | undefined;
   private active = "";
   private isOver = false;
   private keepTimer: ReturnType<typeof setTimeout> | undefined;
@@ -124,8 +124,8 @@ export class Front implements vscode.Disposable {
 
   setServer(state: State): void {
     this.server = state;
-    if (state.phase === "failed") this.trouble = troubleOf(state);
-    else if (state.phase === "ready") this.trouble = undefined;
+    if (state.phase === "failed") this.banner = bannerOf(state);
+    else if (state.phase === "ready") this.banner = undefined;
     this.refresh();
   }
 
@@ -140,8 +140,8 @@ export class Front implements vscode.Disposable {
     };
   }
 
-  setTrouble(trouble: Trouble | undefined): void {
-    this.trouble = trouble;
+  setBanner(banner: Banner | undefined): void {
+    this.banner = banner;
     this.refresh();
   }
 
@@ -176,7 +176,7 @@ export class Front implements vscode.Disposable {
     const roots = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
     return {
       server: this.server.phase,
-      ...(this.trouble ? { trouble: this.trouble } : {}),
+      ...(this.banner ? { banner: this.banner } : {}),
       tabs: this.store
         .all()
         .map((session) => ({ id: session.id, name: nameOf(session), activity: activityOf(session) })),

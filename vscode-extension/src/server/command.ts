@@ -71,17 +71,17 @@ async function findUvx(around: Surroundings, folders: readonly string[]): Promis
   return undefined;
 }
 
-/** Say what to install: a package that is only named must be new enough. */
+/** Return what to install: a package that is only named must be new enough. */
 export function requirementOf(name: string): string {
   return name === PACKAGE ? `${PACKAGE}>=${OLDEST}` : name;
 }
 
-/** Give the folder of programs of the installation that the extension makes itself. */
+/** Return the folder of programs of the installation that the extension makes itself. */
 export function ownFolder(around: Pick<Surroundings, "storage" | "isWindows">): string {
   return join(around.storage, "server", around.isWindows ? "Scripts" : "bin");
 }
 
-/** Tell whether a version, as the server gives it, is new enough; one that cannot be read is taken as it is. */
+/** Return whether a version, as the server gives it, is new enough; one that cannot be read is taken as it is. */
 export function isNewEnough(version: string, oldest: string = OLDEST): boolean {
   const numbers = (text: string) => /^(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number);
   const [has, wants] = [numbers(version), numbers(oldest)];

@@ -11,14 +11,14 @@ import { Readable, Writable } from "node:stream";
 import type { Link } from "../acp/link";
 import * as messages from "../messages/server";
 import type { Command } from "./command";
-import { ServerTrouble } from "./life";
+import { ServerError } from "./life";
 
 export interface ServerProcess {
   readonly link: Link;
   readonly command: Command;
   /** Settles with a sentence for people when the process is gone, whoever ended it. */
   readonly ended: Promise<string>;
-  /** End it: it is told by the end of its input, and made to after a while. */
+  /** Stop it: close its input, and kill it after a grace period. */
   stop(): Promise<void>;
 }
 
@@ -32,10 +32,10 @@ export interface Start {
   readonly greet: Greet;
 }
 
-const GREETING_MS = 30_000;
-/** With everything it stands on to be downloaded first. */
-const FETCHING_MS = 300_000;
-const FAREWELL_MS = 5_000;
+const INITIALIZE_TIMEOUT_MS = 30_000;
+/** For a server whose dependencies are downloaded first. */
+const DOWNLOAD_TIMEOUT_MS = 300_000;
+const SHUTDOWN_GRACE_MS = 5_000;
 
 /** Start the server and greet it. Rejects with a sentence for people. */
 export async function startProcess({ command, env, cwd, onLogLine, greet }: Start): Promise<ServerProcess> {
@@ -56,18 +56,18 @@ export async function startProcess({ command, env, cwd, onLogLine, greet }: Star
       resolve(signal ? messages.endedBySignal(signal, lastLine) : messages.endedWithCode(code, lastLine));
     });
   });
-  const waitMs = command.isFetched ? FETCHING_MS : GREETING_MS;
+  const waitMs = command.isFetched ? DOWNLOAD_TIMEOUT_MS : INITIALIZE_TIMEOUT_MS;
   const input = Writable.toWeb(child.stdin) as WritableStream<Uint8Array>;
   const output = Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>;
   const link = await firstOf(greet(input, output), ended, waitMs).catch((error: unknown) => {
     child.kill("SIGKILL");
     throw isMissing
-      ? new ServerTrouble(missing(command), command.source === messages.FROM_SETTING ? "settings" : "install")
+      ? new ServerError(missing(command), command.source === messages.FROM_SETTING ? "settings" : "install")
       : error;
   });
   const stop = async () => {
     child.stdin.end();
-    const timer = setTimeout(() => child.kill("SIGKILL"), FAREWELL_MS);
+    const timer = setTimeout(() => child.kill("SIGKILL"), SHUTDOWN_GRACE_MS);
     await ended;
     clearTimeout(timer);
   };

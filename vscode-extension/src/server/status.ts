@@ -8,7 +8,7 @@ import * as vscode from "vscode";
 
 import * as messages from "../messages/editor";
 import { INSTALL_SERVER, OPEN_SETTINGS, RESTART_SERVER, SHOW_LOG, UPDATE_SERVER } from "../messages/server";
-import type { Trouble } from "../panel/protocol";
+import type { Banner } from "../panel/protocol";
 import type { Fix, State } from "./life";
 
 const FIXES: Readonly<Record<Fix, { command: string; title: string }>> = {
@@ -58,7 +58,7 @@ function tooltipOf(state: State, questions: number): string {
   return state.phase === "ready" ? messages.tooltipReady(state.version) : messages.OPEN_PRODUCT;
 }
 
-/** Give a failed start as the panel shows it. */
-export function troubleOf(state: State): Trouble | undefined {
+/** Return a failed start as the panel shows it. */
+export function bannerOf(state: State): Banner | undefined {
   return state.phase === "failed" ? { severity: "error", text: state.text, fix: FIXES[state.fix] } : undefined;
 }

@@ -13,25 +13,25 @@ export interface Shelved {
   readonly sessions: readonly Session[];
 }
 
-const MOST_ITEMS = 300;
-const MOST_TEXT = 100_000;
+const MAX_ITEMS = 300;
+const MAX_TEXT = 100_000;
 
-/** Give what to keep of the sessions, within bounds: the server keeps the whole. */
+/** Return what to keep of the sessions, within bounds: the server keeps the whole. */
 export function shelve(active: string, sessions: readonly Session[]): Shelved {
   return { active, sessions: sessions.map(trimmed) };
 }
 
 function trimmed(session: Session): Session {
-  const items = session.items.slice(-MOST_ITEMS).map((item) => {
+  const items = session.items.slice(-MAX_ITEMS).map((item) => {
     if (item.type === "user") return { ...item, attachments: item.attachments.filter((each) => each.kind !== "image") };
     if (item.type !== "call") return item;
-    const content = item.content.filter((each) => JSON.stringify(each).length < MOST_TEXT);
+    const content = item.content.filter((each) => JSON.stringify(each).length < MAX_TEXT);
     return { ...item, content };
   });
   return { ...session, items, terminals: {} };
 }
 
-/** Give sessions as they are after a reload; what ran then is over, and says so. */
+/** Return sessions as they are after a reload; what ran then is over, and says so. */
 export function unshelve(kept: Shelved | undefined): Shelved {
   const sessions = (kept?.sessions ?? []).map((session): Session => {
     const whole = { ...emptySession(session.id, session.cwd), ...session };

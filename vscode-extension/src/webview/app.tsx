@@ -6,7 +6,7 @@
 
 import { ENDS, unknownEnd } from "../messages/conversation";
 import * as messages from "../messages/panel";
-import type { Shell, Tab, Trouble } from "../panel/protocol";
+import type { Shell, Tab, Banner } from "../panel/protocol";
 import { activityOf, openQuestion, type Session } from "../state/session";
 import { tell } from "./bridge";
 import { Composer } from "./composer";
@@ -59,7 +59,7 @@ function Present({ shell, session }: { shell: Shell; session: Session | undefine
       ) : (
         <Welcome shell={shell} />
       )}
-      {shell.trouble && <TroubleBar trouble={shell.trouble} />}
+      {shell.banner && <BannerRow banner={shell.banner} />}
       {session && session.turns.length > 0 && session.plan.length > 0 && <Plan entries={session.plan} />}
     </>
   );
@@ -179,12 +179,12 @@ function Untrusted() {
   );
 }
 
-function TroubleBar({ trouble }: { trouble: Trouble }) {
-  const { fix } = trouble;
+function BannerRow({ banner }: { banner: Banner }) {
+  const { fix } = banner;
   return (
-    <div class={`trouble ${trouble.severity}`} role="alert">
-      <i class={`codicon codicon-${trouble.severity}`} />
-      <span>{trouble.text}</span>
+    <div class={`banner ${banner.severity}`} role="alert">
+      <i class={`codicon codicon-${banner.severity}`} />
+      <span>{banner.text}</span>
       {fix && (
         <button type="button" class="button small" onClick={() => tell({ type: "run", command: fix.command })}>
           {fix.title}

@@ -101,7 +101,7 @@ function Lasting({ options, isBarred, answer, roots }: LastingProps) {
   );
 }
 
-/** Tell whether an answer is for this time only, or of a kind that is not known. */
+/** Return whether an answer is for this time only, or of a kind that is not known. */
 function isOnce({ kind }: AnswerOption): boolean {
   return !kind.endsWith("_always");
 }

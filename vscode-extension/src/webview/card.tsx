@@ -107,7 +107,7 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBel
   );
 }
 
-/** Say how a call stands; a command that ended with a code other than 0 did run, and that code says more than a mark. */
+/** Return how a call stands; a command that ended with a code other than 0 did run, and that code says more than a mark. */
 function standOf(item: CallItem, isAsking: boolean): { readonly icon: string; readonly text: string } {
   if (isAsking) return { icon: "question", text: messages.ASKS_YOU };
   if (isRefused(item)) return { icon: "circle-slash", text: messages.REJECTED_STATE };
@@ -116,14 +116,14 @@ function standOf(item: CallItem, isAsking: boolean): { readonly icon: string; re
     : STATES[item.status];
 }
 
-/** Tell whether the user said no to it, just now or in a past that the agent told of. */
+/** Return whether the user said no to it, just now or in a past that the agent told of. */
 export function isRefused({ approval, status, rejected }: CallItem): boolean {
   if (rejected !== undefined) return true;
   const answer = approval?.options.find((each) => each.id === approval.answer);
   return status === "failed" && answer !== undefined && answer.kind.startsWith("reject");
 }
 
-/** Give what a card has to show; what the agent is told of a no is nothing for those who said it, nor is the title again. */
+/** Return what a card has to show; what the agent is told of a no is nothing for those who said it, nor is the title again. */
 function shownOf(item: CallItem): readonly CallContent[] {
   // Before it runs, the text of a card is what its question is about.
   const isRepeated = item.command !== undefined;

@@ -27,7 +27,7 @@ interface Props {
   readonly isHidden: boolean;
 }
 
-const TALLEST_PX = 260;
+const MAX_HEIGHT_PX = 260;
 
 export function Composer({ shell, session, found, inserted, refill, focused, isHidden }: Props) {
   const id = session?.id ?? "";
@@ -128,7 +128,7 @@ function isDone(event: KeyboardEvent, { options, menu, setMenu, take, send, canc
 function grow(element: HTMLTextAreaElement | null): void {
   if (!element) return;
   element.style.height = "auto";
-  element.style.height = `${Math.min(element.scrollHeight, TALLEST_PX)}px`;
+  element.style.height = `${Math.min(element.scrollHeight, MAX_HEIGHT_PX)}px`;
 }
 
 interface FieldProps {

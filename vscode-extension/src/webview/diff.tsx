@@ -26,14 +26,14 @@ interface Props {
 }
 
 const AROUND = 2;
-const MOST_LINES = 400;
+const MAX_LINES = 400;
 
 export const Diff = memo(({ sessionId, callId, diff, verdicts, isMade, canJudge, roots }: Props) => {
   const hunks = useMemo(() => hunksOf(diff.oldText ?? "", diff.newText), [diff]);
   const before = useMemo(() => shownLines(diff.oldText ?? ""), [diff]);
   const judge = (hunk: number, verdict: Verdict) =>
     tell({ type: "judge", sessionId, callId, path: diff.path, hunk, verdict });
-  let left = MOST_LINES;
+  let left = MAX_LINES;
   return (
     <div class="diff">
       <Head
@@ -110,7 +110,7 @@ function Head({ diff, hunks, roots, isThere, onCompare }: HeadProps) {
   );
 }
 
-/** Give the lines as an editor's user counts them: what ends with a line feed has no empty line behind it. */
+/** Return the lines as an editor's user counts them: what ends with a line feed has no empty line behind it. */
 function shownLines(text: string): readonly string[] {
   const lines = linesOf(text);
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
@@ -127,7 +127,7 @@ interface HunkProps {
   readonly onJudge: ((verdict: Verdict) => void) | undefined;
 }
 
-/** Tell up to where a hunk shows the old text. */
+/** Return up to where a hunk shows the old text. */
 function endOf(hunk: Hunk | undefined): number {
   return hunk ? hunk.oldStart + hunk.oldLines.length + AROUND : 0;
 }

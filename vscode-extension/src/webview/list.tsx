@@ -35,7 +35,7 @@ class Place {
     this.observer = new ResizeObserver((entries) => this.measure(entries));
   }
 
-  /** Tell what to draw now. */
+  /** Return what to draw now. */
   look(): Sight {
     this.shown = inSight(this.heights, this);
     return this.shown;

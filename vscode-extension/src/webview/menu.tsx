@@ -26,7 +26,7 @@ export interface MenuOption {
   readonly mention?: Mention;
 }
 
-/** Give the word with a sign that the caret stands in; a slash counts only at the very beginning. */
+/** Return the word with a sign that the caret stands in; a slash counts only at the very beginning. */
 export function wordBefore(text: string, caret: number): Word | undefined {
   const before = text.slice(0, caret);
   const mention = /(^|\s)@([^\s@]*)$/.exec(before);

@@ -13,7 +13,7 @@ const STEPS: readonly [limit: number, unit: Intl.RelativeTimeFormatUnit, seconds
   [Infinity, "month", 30 * 86_400],
 ];
 
-/** Say how long ago that was; nothing for a time that cannot be read. */
+/** Return how long ago that was; nothing for a time that cannot be read. */
 export function whenOf(iso: string, now = Date.now()): string {
   const seconds = (now - Date.parse(iso)) / 1000;
   if (Number.isNaN(seconds)) return "";

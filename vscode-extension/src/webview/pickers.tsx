@@ -11,7 +11,7 @@ import type { Session } from "../state/session";
 import type { Option, Usage } from "../state/terms";
 import { tell } from "./bridge";
 
-const LEAST_SHARE = 0.01;
+const MIN_SHARE = 0.01;
 const MEANWHILE = "during_turn";
 const AT_HAND: readonly string[] = ["mode", "model", "thought_level"];
 
@@ -113,7 +113,7 @@ export function Meter({ usage }: { usage: Usage | undefined }) {
   if (!usage || usage.size <= 0) return null;
   const share = Math.min(1, usage.used / usage.size);
   // A ring with nothing in it tells nothing.
-  if (share < LEAST_SHARE && !usage.cost) return null;
+  if (share < MIN_SHARE && !usage.cost) return null;
   const cost = usage.cost === undefined ? "" : money(usage.cost, usage.currency ?? "USD");
   const words = messages.tokensUsed(thousands(usage.used), thousands(usage.size), Math.round(share * 100), cost);
   return (

@@ -15,7 +15,7 @@ const MARKS = {
   completed: "pass-filled",
 } as const;
 
-/** Say how far a plan has come. */
+/** Return how far a plan has come. */
 export function progressOf(entries: readonly PlanEntry[]): string {
   return `${entries.filter((entry) => entry.status === "completed").length}/${entries.length}`;
 }

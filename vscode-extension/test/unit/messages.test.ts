@@ -51,7 +51,10 @@ const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     [1, 6],
     [2, 6],
   ],
-  "editor.linesReplaced": [[2, 3, 6]],
+  "editor.linesReplaced": [
+    [2, 2, 6],
+    [2, 3, 6],
+  ],
   "editor.overwriteLater": [["shop.py, list.txt"]],
   "editor.problemsInWorkspace": [[4]],
   "editor.questionsWaiting": [[1], [2]],

@@ -24,7 +24,7 @@ class Scene {
     this.reviews,
     { isShown: () => this.isShown },
     () => this.isWanted,
-    (trouble) => expect.unreachable(trouble),
+    (warning) => expect.unreachable(warning),
   );
 
   constructor(reviews = true) {
