@@ -12,7 +12,7 @@ import type { State } from "../server/life";
 import { StatusItem, bannerOf } from "../server/status";
 import type { SessionEvent } from "../state/events";
 import { activityOf, nameOf, openQuestions } from "../state/session";
-import { shelve, unshelve, type Shelved } from "../state/shelf";
+import { shelve, unshelve, type Shelved } from "../state/saved_sessions";
 import type { Memory } from "../state/memory";
 import type { Store } from "../state/store";
 import type { Shell, ToView, Banner } from "./protocol";

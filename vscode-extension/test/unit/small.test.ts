@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { redact } from "../../src/acp/redact";
 import { Memory } from "../../src/state/memory";
 import { emptySession } from "../../src/state/session";
-import { shelve, unshelve } from "../../src/state/shelf";
+import { shelve, unshelve } from "../../src/state/saved_sessions";
 import { handedOver, withDraft } from "../../src/webview/drafts";
 import { extrasFrom, handOver, mentionsIn, NOTHING } from "../../src/webview/extras";
 import { optionsFor, wordBefore } from "../../src/webview/menu";
