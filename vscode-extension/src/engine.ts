@@ -57,7 +57,7 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const checkpoints = new Checkpoints(store, (warning) => log.warn(warning));
   const documents = new DocumentReviews(reviews, new Painted(memory));
   const terminals = terminalsOf(store);
-  const surfaces: Surfaces = new Surfaces(context.extensionUri, (message, answer) => actions.hear(message, answer));
+  const surfaces: Surfaces = new Surfaces(context.extensionUri, (message, answer) => actions.receive(message, answer));
   const life: ServerLife = new ServerLife(() => start(context, log, answerers), {
     onState: (state) => front.setServer(state),
     onLink: async (link) => {
@@ -87,10 +87,10 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const bridge = new ReviewBridge(store, reviews, approvals, documents, written);
   const answerers: Answerers = {
     onUpdate: (notification) => {
-      if (conversations.takeUpdate(notification) === "live") bridge.hear(notification);
+      if (conversations.takeUpdate(notification) === "live") bridge.receive(notification);
     },
     onDraft: (draft) => bridge.draft(draft),
-    onJudged: (judged) => written.hear(judged),
+    onJudged: (judged) => written.receive(judged),
     askPermission: (request, signal) => approvals.ask(request, signal),
     inquire: (request, signal) => inquiries.ask(request, signal),
     onInquiryDone: () => undefined,

@@ -17,7 +17,7 @@ import type { Link } from "./link";
 import { ask, methods } from "./methods";
 import type { SessionsSearchResult } from "./own";
 import { toChildEvents, toEvents, toOptions } from "./translate";
-import { needsSetUp, errorText } from "./error_text";
+import { errorText, needsSetUp } from "./error_text";
 
 const PLAN = "plan";
 const MAX_FOUND = 30;
@@ -273,12 +273,12 @@ export class Conversations {
 
 /** Show that a turn was lost, as it was seen here; where the agent tells of that end too it is one and the same. */
 function withLost(session: Session, lost: EndItem): Session {
-  const told = session.items.at(-1);
+  const last = session.items.at(-1);
   // A plan told again may be that of any turn; what was left of the one that was lost is known.
   const { text, plan } = lost;
   // Of an editor that is gone an agent may say that its turn was stopped.
-  if (told?.type !== "end" || !(told.reason === "lost" || told.reason === "cancelled")) {
+  if (last?.type !== "end" || !(last.reason === "lost" || last.reason === "cancelled")) {
     return reduce({ ...session, plan: plan ?? [] }, { type: "lost", id: lost.id, text });
   }
-  return { ...session, items: session.items.with(-1, { ...told, reason: "lost", text, ...(plan ? { plan } : {}) }) };
+  return { ...session, items: session.items.with(-1, { ...last, reason: "lost", text, ...(plan ? { plan } : {}) }) };
 }

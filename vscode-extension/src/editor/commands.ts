@@ -30,13 +30,13 @@ export function registerCommands(
     "hermes.openInTab": () => surfaces.openTab(),
     "hermes.newSession": async () => {
       await surfaces.reveal();
-      actions.hear({ type: "new" }, () => undefined);
+      actions.receive({ type: "new" }, () => undefined);
     },
     "hermes.history": async () => {
       await surfaces.reveal();
       surfaces.audience.postSurely({ type: "showPast" });
     },
-    "hermes.stop": () => actions.hear({ type: "cancel", sessionId: front.shown }, () => undefined),
+    "hermes.stop": () => actions.receive({ type: "cancel", sessionId: front.shown }, () => undefined),
     "hermes.restart": () => life.restart().catch((error: unknown) => log.error(String(error))),
     "hermes.showLog": () => log.show(true),
     "hermes.openSettings": () =>
@@ -81,7 +81,7 @@ async function answerFirst({ store, front, actions, surfaces, approvals }: Engin
     void vscode.window.showInformationMessage(READ_COMMAND_FIRST);
     return;
   }
-  actions.hear({ type: "answer", requestId, option: option.id, comment: "" }, () => undefined);
+  actions.receive({ type: "answer", requestId, option: option.id, comment: "" }, () => undefined);
 }
 
 async function installServer(

@@ -1,7 +1,7 @@
 /**
  * The client of the language server.
  *
- * Knows: how the server is started and what it is told. Does not know: when it runs. It is a bundle of its own, loaded
+ * Knows: how the server is started and configured. Does not know: when it runs. It is a bundle of its own, loaded
  * when it is first wanted.
  */
 

@@ -10,7 +10,7 @@ import * as vscode from "vscode";
 import type { Conversations } from "../acp/conversations";
 import type { Approvals } from "../acp/approvals";
 import type { Inquiries } from "../acp/inquiries";
-import { needsSetUp, errorText } from "../acp/error_text";
+import { errorText, needsSetUp } from "../acp/error_text";
 import type { Checkpoints } from "../edits/checkpoints";
 import { compare } from "../edits/compare";
 import type { Reviews } from "../edits/reviews";
@@ -50,7 +50,7 @@ export class PanelActions {
   ) {}
 
   /** Serve one message; show an error in the panel. */
-  hear(message: ToHost, answer: Answer): void {
+  receive(message: ToHost, answer: Answer): void {
     void this.serve(message, answer).catch((error: unknown) => this.showError(error));
   }
 

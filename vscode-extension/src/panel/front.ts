@@ -12,7 +12,7 @@ import type { State } from "../server/life";
 import { StatusItem, bannerOf } from "../server/status";
 import type { SessionEvent } from "../state/events";
 import { activityOf, nameOf, openQuestions } from "../state/session";
-import { shelve, unshelve, type Shelved } from "../state/saved_sessions";
+import { saveSessions, restoreSessions, type SavedSessions } from "../state/saved_sessions";
 import type { Memory } from "../state/memory";
 import type { Store } from "../state/store";
 import type { Shell, ToView, Banner } from "./protocol";
@@ -61,7 +61,7 @@ export class Front implements vscode.Disposable {
     private readonly memory: Memory,
   ) {
     this.restore();
-    store.listen((sessionId, events) => this.hear(sessionId, events));
+    store.listen((sessionId, events) => this.receive(sessionId, events));
     this.subscriptions = [
       this.status,
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()),
@@ -87,7 +87,7 @@ export class Front implements vscode.Disposable {
   }
 
   private restore(): void {
-    const { active, sessions } = unshelve(this.memory.get<Shelved>(KEPT));
+    const { active, sessions } = restoreSessions(this.memory.get<SavedSessions>(KEPT));
     for (const session of sessions) {
       this.store.open(session.id, session.cwd);
       this.store.dispatch(session.id, { type: "replaced", session });
@@ -95,7 +95,7 @@ export class Front implements vscode.Disposable {
     this.active = this.store.get(active) ? active : (sessions.at(-1)?.id ?? "");
   }
 
-  private hear(sessionId: string, events: readonly SessionEvent[]): void {
+  private receive(sessionId: string, events: readonly SessionEvent[]): void {
     this.surfaces.audience.postEvents(sessionId, events);
     for (const event of events) this.noteTurn(sessionId, event);
     if (events.some((event) => SEEN_AROUND.has(event.type))) this.refresh();
@@ -115,7 +115,7 @@ export class Front implements vscode.Disposable {
     clearTimeout(this.keepTimer);
     this.keepTimer = undefined;
     if (this.isOver) return;
-    this.memory.set(KEPT, shelve(this.active, this.store.all()));
+    this.memory.set(KEPT, saveSessions(this.active, this.store.all()));
   }
 
   private keepSoon(): void {

@@ -13,7 +13,7 @@ import { pageOf } from "./page";
 
 export const VIEW = "hermes.panel";
 
-type Hear = (message: ToHost, answer: (message: ToView) => void) => void;
+type Receive = (message: ToHost, answer: (message: ToView) => void) => void;
 
 export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanelSerializer {
   readonly audience = new Audience();
@@ -21,7 +21,7 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   constructor(
     private readonly extension: vscode.Uri,
-    private readonly hear: Hear,
+    private readonly receive: Receive,
   ) {}
 
   resolveWebviewView(view: vscode.WebviewView): void {
@@ -57,7 +57,7 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
     webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(this.extension, "dist")] };
     webview.onDidReceiveMessage((message: ToHost) => {
       if (message.type === "ready") this.audience.admit(read);
-      this.hear(message, read);
+      this.receive(message, read);
     });
     webview.html = pageOf(webview, this.extension);
   }

@@ -16,14 +16,14 @@ const CHECK = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 const TIMEOUT_MS = 10 * 60_000;
 
 /** Make `storage`/server with the package in it. Rejects with a sentence for people. */
-export async function install(storage: string, requirement: string, tell: (what: string) => void): Promise<void> {
+export async function install(storage: string, requirement: string, report: (what: string) => void): Promise<void> {
   const python = await findPython();
   if (!python) throw new Error(messages.NO_PYTHON);
   const folder = join(storage, "server");
-  tell(messages.CREATING_ENVIRONMENT);
+  report(messages.CREATING_ENVIRONMENT);
   await run(python, ["-m", "venv", "--clear", folder], { timeout: TIMEOUT_MS });
   const inside = join(folder, process.platform === "win32" ? "Scripts/python.exe" : "bin/python");
-  tell(messages.installing(requirement));
+  report(messages.installing(requirement));
   await run(inside, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", requirement], {
     timeout: TIMEOUT_MS,
   });

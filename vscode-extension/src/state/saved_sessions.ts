@@ -8,7 +8,7 @@ import { WINDOW_RELOADED } from "../messages/conversation";
 import { emptySession, type Session } from "./session";
 import { reduce } from "./reduce";
 
-export interface Shelved {
+export interface SavedSessions {
   readonly active: string;
   readonly sessions: readonly Session[];
 }
@@ -17,7 +17,7 @@ const MAX_ITEMS = 300;
 const MAX_TEXT = 100_000;
 
 /** Return what to keep of the sessions, within bounds: the server keeps the whole. */
-export function shelve(active: string, sessions: readonly Session[]): Shelved {
+export function saveSessions(active: string, sessions: readonly Session[]): SavedSessions {
   return { active, sessions: sessions.map(trimmed) };
 }
 
@@ -32,7 +32,7 @@ function trimmed(session: Session): Session {
 }
 
 /** Return sessions as they are after a reload; what ran then is over, and says so. */
-export function unshelve(kept: Shelved | undefined): Shelved {
+export function restoreSessions(kept: SavedSessions | undefined): SavedSessions {
   const sessions = (kept?.sessions ?? []).map((session): Session => {
     const whole = { ...emptySession(session.id, session.cwd), ...session };
     if (whole.turns.length === 0) return whole;

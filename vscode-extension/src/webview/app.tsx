@@ -8,7 +8,7 @@ import { ENDS, unknownEnd } from "../messages/conversation";
 import * as messages from "../messages/panel";
 import type { Shell, Tab, Banner } from "../panel/protocol";
 import { activityOf, openQuestion, type Session } from "../state/session";
-import { tell } from "./bridge";
+import { post } from "./bridge";
 import { Composer } from "./composer";
 import { Row, surroundingsOf } from "./items";
 import { List } from "./list";
@@ -99,7 +99,7 @@ function Tabs({ tabs, active }: { tabs: readonly Tab[]; active: string }) {
             role="tab"
             class="tab-name"
             aria-selected={tab.id === active}
-            onClick={() => tell({ type: "select", sessionId: tab.id })}
+            onClick={() => post({ type: "select", sessionId: tab.id })}
           >
             {STATES[tab.activity] && (
               <i
@@ -116,7 +116,7 @@ function Tabs({ tabs, active }: { tabs: readonly Tab[]; active: string }) {
             type="button"
             class="icon-button tab-close"
             aria-label={messages.closeTab(tab.name)}
-            onClick={() => tell({ type: "close", sessionId: tab.id })}
+            onClick={() => post({ type: "close", sessionId: tab.id })}
           >
             <i class="codicon codicon-close" />
           </button>
@@ -147,7 +147,7 @@ function Welcome({ shell }: { shell: Shell }) {
               <kbd>{navigator.platform.startsWith("Mac") ? "⌘I" : messages.INLINE_KEY}</kbd> {messages.HINT_INLINE}
             </li>
           </ul>
-          <button type="button" class="link" onClick={() => tell({ type: "run", command: "hermes.history" })}>
+          <button type="button" class="link" onClick={() => post({ type: "run", command: "hermes.history" })}>
             {messages.PAST_SESSIONS}
           </button>
         </>
@@ -157,7 +157,7 @@ function Welcome({ shell }: { shell: Shell }) {
           <button
             type="button"
             class="button primary"
-            onClick={() => tell({ type: "run", command: "vscode.openFolder" })}
+            onClick={() => post({ type: "run", command: "vscode.openFolder" })}
           >
             {messages.OPEN_FOLDER}
           </button>
@@ -172,7 +172,7 @@ function Untrusted() {
     <div class="trust" role="note">
       <i class="codicon codicon-shield" />
       <span>{messages.UNTRUSTED}</span>
-      <button type="button" class="link" onClick={() => tell({ type: "run", command: "workbench.trust.manage" })}>
+      <button type="button" class="link" onClick={() => post({ type: "run", command: "workbench.trust.manage" })}>
         {messages.MANAGE_TRUST}
       </button>
     </div>
@@ -186,7 +186,7 @@ function BannerRow({ banner }: { banner: Banner }) {
       <i class={`codicon codicon-${banner.severity}`} />
       <span>{banner.text}</span>
       {fix && (
-        <button type="button" class="button small" onClick={() => tell({ type: "run", command: fix.command })}>
+        <button type="button" class="button small" onClick={() => post({ type: "run", command: fix.command })}>
           {fix.title}
         </button>
       )}
@@ -194,7 +194,7 @@ function BannerRow({ banner }: { banner: Banner }) {
   );
 }
 
-/** Tell people who hear the page what has become of the turn; the words themselves they read when they want to. */
+/** Announce to screen readers how the turn stands; they read the answer itself when they want to. */
 function Announcer({ session, roots }: { session: Session | undefined; roots: readonly string[] }) {
   const asking = session && openQuestion(session);
   const last = session?.items.at(-1);

@@ -8,7 +8,7 @@ import { useState } from "preact/hooks";
 
 import * as messages from "../messages/conversation";
 import type { AnswerOption, Approval as Question } from "../state/terms";
-import { tell } from "./bridge";
+import { post } from "./bridge";
 import { readable } from "./paths";
 
 interface Props {
@@ -24,7 +24,7 @@ export function Approval({ isSeen, approval, roots }: Props) {
   if (approval.answer !== undefined) return <Answered approval={approval} />;
   const [short, lasting] = [isOnce, (option: AnswerOption) => !isOnce(option)].map((is) => approval.options.filter(is));
   const { requestId } = approval;
-  const answer = (option: string) => tell({ type: "answer", requestId, option, comment: comment.trim() });
+  const answer = (option: string) => post({ type: "answer", requestId, option, comment: comment.trim() });
   const isBarred = ({ kind }: AnswerOption) => kind.startsWith("allow") && !isSeen;
   const no = approval.options.find((each) => each.kind === "reject_once");
   return (

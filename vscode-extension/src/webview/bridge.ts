@@ -22,11 +22,11 @@ declare function acquireVsCodeApi(): Api;
 
 const api = acquireVsCodeApi();
 
-export function tell(message: ToHost): void {
+export function post(message: ToHost): void {
   api.postMessage(message);
 }
 
-export function hear(listener: (message: ToView) => void): void {
+export function listen(listener: (message: ToView) => void): void {
   window.addEventListener("message", (event: MessageEvent<ToView>) => listener(event.data));
 }
 

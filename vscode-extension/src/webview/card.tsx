@@ -10,7 +10,7 @@ import * as messages from "../messages/conversation";
 import { hiddenLines, isLong } from "../state/long_text";
 import type { CallContent, CallItem, CallKind, TerminalState } from "../state/terms";
 import { Approval, Said } from "./approval";
-import { tell } from "./bridge";
+import { post } from "./bridge";
 import { Diff } from "./diff";
 import { FileName, Title } from "./file_name";
 import { Markdown } from "./markdown";
@@ -23,8 +23,8 @@ interface Props {
   readonly terminals: Readonly<Record<string, TerminalState>>;
   readonly judgesHunks: boolean;
   readonly roots: readonly string[];
-  /** Whether what it does is told by the rows below it. */
-  readonly isToldBelow: boolean;
+  /** Whether what it does is shown by the rows below it. */
+  readonly isShownBelow: boolean;
 }
 
 export const ICONS: Readonly<Record<CallKind, string>> = {
@@ -46,19 +46,19 @@ export const STATES: Readonly<Record<CallItem["status"], { readonly icon: string
   failed: { icon: "error", text: messages.CALL_STATES.failed },
 };
 
-export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBelow }: Props) {
+export function Card({ sessionId, item, terminals, judgesHunks, roots, isShownBelow }: Props) {
   const isAsking = item.approval !== undefined && item.approval.answer === undefined;
   const hasOpenHunks = Object.values(item.verdicts).some((verdicts) => verdicts.includes("open"));
   const [choice, setChoice] = useState<boolean | undefined>(undefined);
   const isOpen =
-    choice ?? (isAsking || hasOpenHunks || (item.status === "in_progress" && !isToldBelow) || showsItself(item));
+    choice ?? (isAsking || hasOpenHunks || (item.status === "in_progress" && !isShownBelow) || showsItself(item));
   const requestId = isAsking ? item.approval?.requestId : undefined;
   const [seen, setSeen] = useState("");
   const isSeen = !isLong(item.command ?? "") || (requestId !== undefined && seen === requestId);
   const noteSeen = () => {
     if (requestId === undefined || isSeen) return;
     setSeen(requestId);
-    tell({ type: "seen", requestId });
+    post({ type: "seen", requestId });
   };
   const state = standOf(item, isAsking);
   const title = readable(item, roots);
@@ -150,7 +150,7 @@ function Places({ item, roots }: { item: CallItem; roots: readonly string[] }) {
           type="button"
           class="link file"
           title={path}
-          onClick={() => tell({ type: "open", path, ...(line ? { line } : {}) })}
+          onClick={() => post({ type: "open", path, ...(line ? { line } : {}) })}
         >
           <FileName path={path} roots={roots} line={line} />
         </button>
@@ -159,7 +159,7 @@ function Places({ item, roots }: { item: CallItem; roots: readonly string[] }) {
   );
 }
 
-interface ContentProps extends Omit<Props, "judgesHunks" | "isToldBelow"> {
+interface ContentProps extends Omit<Props, "judgesHunks" | "isShownBelow"> {
   readonly content: CallContent;
   readonly canJudge: boolean;
 }

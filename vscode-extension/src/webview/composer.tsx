@@ -10,7 +10,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import * as messages from "../messages/panel";
 import type { Picture, Shell } from "../panel/protocol";
 import { activityOf, type Session } from "../state/session";
-import { tell } from "./bridge";
+import { post } from "./bridge";
 import { useDraft, type Draft } from "./draft";
 import { Menu, optionsFor, wordBefore, type MenuOption } from "./menu";
 import type { Model } from "./model";
@@ -40,7 +40,7 @@ export function Composer({ shell, session, found, inserted, refill, focused, isH
 
   const word = wordBefore(draft.text, caret);
   useEffect(() => {
-    if (word?.sign === "@") tell({ type: "mentions", query: word.text });
+    if (word?.sign === "@") post({ type: "mentions", query: word.text });
   }, [word?.sign, word?.text]);
   const options = menu.isClosed ? [] : optionsFor(word, found, session?.commands ?? []);
   const isWorking = session !== undefined && activityOf(session) !== "idle";
@@ -59,7 +59,7 @@ export function Composer({ shell, session, found, inserted, refill, focused, isH
   const send = () => {
     if (shell.hasFolder) draft.send();
   };
-  const cancel = isWorking ? () => tell({ type: "cancel", sessionId: id }) : undefined;
+  const cancel = isWorking ? () => post({ type: "cancel", sessionId: id }) : undefined;
   const onKeyDown = (event: KeyboardEvent) => {
     if (isDone(event, { options, menu, setMenu, take, send, cancel })) event.preventDefault();
   };
@@ -181,7 +181,7 @@ interface BarProps {
 }
 
 function Bar({ shell, session, isWorking, canSend, onSend }: BarProps) {
-  const stop = () => tell({ type: "cancel", sessionId: session?.id ?? "" });
+  const stop = () => post({ type: "cancel", sessionId: session?.id ?? "" });
   const word = isWorking ? messages.SEND_WORKING : messages.SEND;
   return (
     <div class="composer-bar">

@@ -10,7 +10,7 @@ import { useMemo } from "preact/hooks";
 import { describe, hunksOf, linesOf, tally, type Hunk } from "../edits/hunks";
 import * as messages from "../messages/conversation";
 import type { FileDiff, Verdict } from "../state/terms";
-import { tell } from "./bridge";
+import { post } from "./bridge";
 import { FileName } from "./file_name";
 import { shortened } from "./paths";
 
@@ -32,7 +32,7 @@ export const Diff = memo(({ sessionId, callId, diff, verdicts, isMade, canJudge,
   const hunks = useMemo(() => hunksOf(diff.oldText ?? "", diff.newText), [diff]);
   const before = useMemo(() => shownLines(diff.oldText ?? ""), [diff]);
   const judge = (hunk: number, verdict: Verdict) =>
-    tell({ type: "judge", sessionId, callId, path: diff.path, hunk, verdict });
+    post({ type: "judge", sessionId, callId, path: diff.path, hunk, verdict });
   let left = MAX_LINES;
   return (
     <div class="diff">
@@ -41,7 +41,7 @@ export const Diff = memo(({ sessionId, callId, diff, verdicts, isMade, canJudge,
         hunks={hunks}
         roots={roots}
         isThere={diff.oldText !== null || !canJudge}
-        onCompare={() => tell({ type: "compare", sessionId, callId, path: diff.path })}
+        onCompare={() => post({ type: "compare", sessionId, callId, path: diff.path })}
       />
       {hunks.map((hunk, number) => {
         const room = left;
@@ -82,7 +82,7 @@ function Head({ diff, hunks, roots, isThere, onCompare }: HeadProps) {
         type="button"
         class="link file"
         title={diff.path}
-        onClick={() => (isThere ? tell({ type: "open", path: diff.path }) : onCompare())}
+        onClick={() => (isThere ? post({ type: "open", path: diff.path }) : onCompare())}
       >
         <FileName path={diff.path} roots={roots} />
       </button>

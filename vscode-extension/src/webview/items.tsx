@@ -22,7 +22,7 @@ import type {
   ThoughtItem,
   UserItem,
 } from "../state/terms";
-import { tell } from "./bridge";
+import { post } from "./bridge";
 import { Card } from "./card";
 import { ChildCard } from "./child";
 import { Markdown } from "./markdown";
@@ -37,7 +37,7 @@ interface Surroundings {
   readonly judgesHunks: boolean;
   readonly isWorking: boolean;
   /** Whether what is below tells what a call does: its child agents, its question. */
-  readonly isToldBelow: boolean;
+  readonly isShownBelow: boolean;
   /** What was asked in a turn that failed. */
   readonly asked: string;
 }
@@ -47,7 +47,7 @@ interface Props extends Surroundings {
 }
 
 const NO_TERMINALS = {};
-const TELLING: ReadonlySet<Item["type"] | undefined> = new Set(["child", "question"]);
+const SHOWN_BELOW: ReadonlySet<Item["type"] | undefined> = new Set(["child", "question"]);
 
 export function surroundingsOf(session: Session, shell: Shell, at: number, item: Item): Surroundings {
   const hasTerminal = item.type === "call" && item.content.some((each) => each.type === "terminal");
@@ -57,7 +57,7 @@ export function surroundingsOf(session: Session, shell: Shell, at: number, item:
     terminals: hasTerminal ? session.terminals : NO_TERMINALS,
     judgesHunks: shell.judgesHunks,
     isWorking: session.turns.length > 0,
-    isToldBelow: item.type === "call" && TELLING.has(session.items[at + 1]?.type),
+    isShownBelow: item.type === "call" && SHOWN_BELOW.has(session.items[at + 1]?.type),
     asked: item.type === "end" && item.reason === "failed" ? lastPrompt(session) : "",
   };
 }
@@ -117,7 +117,7 @@ function Attached({ attachment }: { attachment: Attachment }) {
   if (attachment.data) return <img class="picture" src={attachment.data} alt={attachment.label} />;
   const icon = attachment.kind === "folder" ? "folder" : attachment.kind === "text" ? "list-selection" : "file";
   const { uri } = attachment;
-  const open = uri?.startsWith("file:") ? () => tell({ type: "open", path: uri }) : undefined;
+  const open = uri?.startsWith("file:") ? () => post({ type: "open", path: uri }) : undefined;
   return (
     <button type="button" class="chip" disabled={!open} onClick={open}>
       <i class={`codicon codicon-${icon}`} /> {attachment.label}
@@ -180,7 +180,7 @@ const End = ({ sessionId, item, isLast, asked }: EndProps) => {
   const words = messages.ENDS[item.reason];
   const canGoOn = isLast && (item.reason === "lost" || item.reason === "failed" || item.reason === "max_turn_requests");
   if (!words && !item.checkpoint && !item.plan) return <div class="end-mark" />;
-  const say = (text: string) => tell({ type: "prompt", sessionId, text, mentions: [], pictures: [] });
+  const say = (text: string) => post({ type: "prompt", sessionId, text, mentions: [], pictures: [] });
   return (
     <div class={`end ${item.reason}`}>
       {words && (
@@ -191,7 +191,7 @@ const End = ({ sessionId, item, isLast, asked }: EndProps) => {
             <button
               type="button"
               class="button small primary"
-              onClick={() => tell({ type: "run", command: "hermes.setUp" })}
+              onClick={() => post({ type: "run", command: "hermes.setUp" })}
             >
               {messages.SET_UP_MODEL}
             </button>
@@ -222,7 +222,7 @@ function Undo({ sessionId, item }: { sessionId: string; item: EndItem }) {
   const { checkpoint } = item;
   if (!checkpoint) return null;
   const count = checkpoint.files.length;
-  const act = (action: "undo" | "diff") => tell({ type: "checkpoint", action, sessionId, endId: item.id });
+  const act = (action: "undo" | "diff") => post({ type: "checkpoint", action, sessionId, endId: item.id });
   return (
     <div class="undo">
       <i class="codicon codicon-history" />

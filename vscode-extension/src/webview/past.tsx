@@ -8,7 +8,7 @@ import { useEffect, useState } from "preact/hooks";
 
 import * as messages from "../messages/panel";
 import type { Passage, PastSession, Shell } from "../panel/protocol";
-import { tell } from "./bridge";
+import { post } from "./bridge";
 import { whenOf } from "./past_times";
 
 interface Props {
@@ -24,10 +24,10 @@ const SEARCH_MS = 200;
 export function Past({ shell, past, cursor, passages, onClose }: Props) {
   const [query, setQuery] = useState("");
   const asked = query.trim();
-  useEffect(() => tell({ type: "listPast" }), []);
+  useEffect(() => post({ type: "listPast" }), []);
   const search = () => {
     if (!shell.canSearch || !asked) return undefined;
-    const timer = setTimeout(() => tell({ type: "searchPast", query: asked }), SEARCH_MS);
+    const timer = setTimeout(() => post({ type: "searchPast", query: asked }), SEARCH_MS);
     return () => clearTimeout(timer);
   };
   useEffect(search, [asked, shell.canSearch]);
@@ -57,7 +57,7 @@ export function Past({ shell, past, cursor, passages, onClose }: Props) {
         {found.length === 0 && asked && !shell.canSearch && <div class="empty-note">{messages.NO_TITLE_MATCHES}</div>}
         {isSearched && <Passages found={passages.found} isAlone={found.length === 0} onClose={onClose} />}
         {cursor && (
-          <button type="button" class="button quiet" onClick={() => tell({ type: "listPast", cursor })}>
+          <button type="button" class="button quiet" onClick={() => post({ type: "listPast", cursor })}>
             {messages.OLDER_SESSIONS}
           </button>
         )}
@@ -99,7 +99,7 @@ function PassageRow({ passage, onClose }: { passage: Passage; onClose: () => voi
         type="button"
         class="past-open past-passage"
         onClick={() => {
-          tell({ type: "openPast", sessionId: id, cwd });
+          post({ type: "openPast", sessionId: id, cwd });
           onClose();
         }}
       >
@@ -120,8 +120,8 @@ function PastRow({ session, shell, onClose }: { session: PastSession; shell: She
   if (isRenaming) {
     const rename = (to: string) => {
       setRenaming(false);
-      if (to.trim()) tell({ type: "rename", sessionId: id, title: to.trim() });
-      tell({ type: "listPast" });
+      if (to.trim()) post({ type: "rename", sessionId: id, title: to.trim() });
+      post({ type: "listPast" });
     };
     return (
       <input
@@ -143,7 +143,7 @@ function PastRow({ session, shell, onClose }: { session: PastSession; shell: She
         type="button"
         class="past-open"
         onClick={() => {
-          tell({ type: "openPast", sessionId: id, cwd });
+          post({ type: "openPast", sessionId: id, cwd });
           onClose();
         }}
       >
@@ -156,7 +156,7 @@ function PastRow({ session, shell, onClose }: { session: PastSession; shell: She
           icon="repo-forked"
           label={messages.forkSession(title)}
           onClick={() => {
-            tell({ type: "fork", sessionId: id, cwd });
+            post({ type: "fork", sessionId: id, cwd });
             onClose();
           }}
         />
@@ -165,8 +165,8 @@ function PastRow({ session, shell, onClose }: { session: PastSession; shell: She
         icon="trash"
         label={messages.deleteSession(title)}
         onClick={() => {
-          tell({ type: "delete", sessionId: id, cwd });
-          tell({ type: "listPast" });
+          post({ type: "delete", sessionId: id, cwd });
+          post({ type: "listPast" });
         }}
       />
     </div>

@@ -9,7 +9,7 @@ import { useState } from "preact/hooks";
 import * as messages from "../messages/panel";
 import type { Session } from "../state/session";
 import type { Option, Usage } from "../state/terms";
-import { tell } from "./bridge";
+import { post } from "./bridge";
 
 const MIN_SHARE = 0.01;
 const MEANWHILE = "during_turn";
@@ -26,7 +26,7 @@ export function Pickers({ session, isTrusted }: { session: Session; isTrusted: b
   const near = session.options.filter((option) => rank(option) >= 0).sort((one, other) => rank(one) - rank(other));
   const far = session.options.filter((option) => rank(option) < 0);
   const set = (option: string, value: string | boolean) =>
-    tell({ type: "option", sessionId: session.id, option, value });
+    post({ type: "option", sessionId: session.id, option, value });
   return (
     <>
       {near.map((option) => (

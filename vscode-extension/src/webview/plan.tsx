@@ -40,8 +40,8 @@ export function Plan({ entries }: { entries: readonly PlanEntry[] }) {
 export function PlanList({ entries, isOver = false }: { entries: readonly PlanEntry[]; isOver?: boolean }) {
   return (
     <ol class="plan-list">
-      {entries.map(({ content, status: told }, at) => {
-        const status = isOver && told === "in_progress" ? "pending" : told;
+      {entries.map(({ content, status: given }, at) => {
+        const status = isOver && given === "in_progress" ? "pending" : given;
         return (
           <li key={at} class={status}>
             <i class={`codicon codicon-${MARKS[status]}`} role="img" aria-label={messages.PLAN_STATES[status]} />

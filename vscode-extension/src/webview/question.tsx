@@ -8,7 +8,7 @@ import { useState } from "preact/hooks";
 
 import * as messages from "../messages/conversation";
 import type { QuestionField, QuestionItem } from "../state/terms";
-import { tell } from "./bridge";
+import { post } from "./bridge";
 
 type Value = string | number | boolean;
 
@@ -23,14 +23,14 @@ export function QuestionCard({ item }: { item: QuestionItem }) {
     );
   }
   const isWhole = item.fields.every((field) => !field.isRequired || (values[field.name] ?? "") !== "");
-  const reply = (content: Readonly<Record<string, Value>> | null) => tell({ type: "reply", id: item.id, content });
+  const reply = (content: Readonly<Record<string, Value>> | null) => post({ type: "reply", id: item.id, content });
   return (
     <section role="group" class="card asking" aria-label={messages.questionLabel(item.text)}>
       <form
         class="question"
         onSubmit={(event) => {
           event.preventDefault();
-          if (item.url) tell({ type: "browse", url: item.url });
+          if (item.url) post({ type: "browse", url: item.url });
           if (isWhole) reply(values);
         }}
       >

@@ -1,7 +1,7 @@
 import { RequestError } from "@agentclientprotocol/sdk/unstable";
 import { describe, expect, it } from "vitest";
 
-import { needsSetUp, errorText } from "../../src/acp/error_text";
+import { errorText, needsSetUp } from "../../src/acp/error_text";
 
 describe("what went wrong", () => {
   it("is what the server says where that is a sentence", () => {
