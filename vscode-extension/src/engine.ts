@@ -24,18 +24,20 @@ import { Painted } from "./edits/painted";
 import { WrittenEdits } from "./edits/written";
 import { diagnosesOf } from "./editor/diagnoses";
 import { readText, writeText } from "./editor/documents";
-import { Desk } from "./panel/desk";
+import { NOT_TRUSTED } from "./messages/agent";
+import * as messages from "./messages/server";
+import { PanelActions } from "./panel/actions";
 import { Front } from "./panel/front";
 import { Surfaces } from "./panel/surfaces";
-import { CONFIGURED, findCommand, isNewEnough, OLDEST, PACKAGE, type Command } from "./server/command";
-import { ServerLife, ServerTrouble } from "./server/life";
+import { findCommand, isNewEnough, OLDEST, PACKAGE, type Command } from "./server/command";
+import { ServerLife, ServerError } from "./server/life";
 import { startProcess, type ServerProcess } from "./server/process";
 import { Memory } from "./state/memory";
 import { Store } from "./state/store";
 
 export interface Engine {
   readonly life: ServerLife;
-  readonly desk: Desk;
+  readonly actions: PanelActions;
   readonly front: Front;
   readonly surfaces: Surfaces;
   readonly approvals: Approvals;
@@ -52,10 +54,10 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const reviews = new Reviews();
   const approvals = new Approvals(store, reviews);
   const inquiries = new Inquiries(store);
-  const checkpoints = new Checkpoints(store, (trouble) => log.warn(trouble));
+  const checkpoints = new Checkpoints(store, (warning) => log.warn(warning));
   const documents = new DocumentReviews(reviews, new Painted(memory));
   const terminals = terminalsOf(store);
-  const surfaces: Surfaces = new Surfaces(context.extensionUri, (message, answer) => desk.hear(message, answer));
+  const surfaces: Surfaces = new Surfaces(context.extensionUri, (message, answer) => actions.receive(message, answer));
   const life: ServerLife = new ServerLife(() => start(context, log, answerers), {
     onState: (state) => front.setServer(state),
     onLink: async (link) => {
@@ -76,7 +78,7 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
     { isTrusted: () => vscode.workspace.isTrusted, folders },
     () => life.link(),
   );
-  const written = new WrittenEdits(reviews, documents, showsWritten, (trouble) => log.warn(trouble));
+  const written = new WrittenEdits(reviews, documents, showsWritten, (warning) => log.warn(warning));
   conversations.onLoaded = (sessionId) => {
     void written.refresh(sessionId);
     void checkpoints.recall(sessionId);
@@ -85,10 +87,10 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const bridge = new ReviewBridge(store, reviews, approvals, documents, written);
   const answerers: Answerers = {
     onUpdate: (notification) => {
-      if (conversations.takeUpdate(notification) === "live") bridge.hear(notification);
+      if (conversations.takeUpdate(notification) === "live") bridge.receive(notification);
     },
     onDraft: (draft) => bridge.draft(draft),
-    onJudged: (judged) => written.hear(judged),
+    onJudged: (judged) => written.receive(judged),
     askPermission: (request, signal) => approvals.ask(request, signal),
     inquire: (request, signal) => inquiries.ask(request, signal),
     onInquiryDone: () => undefined,
@@ -97,22 +99,22 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
     ...filesThrough(documents),
   };
   const front = new Front(store, surfaces, memory);
-  const desk = new Desk({ store, conversations, approvals, inquiries, reviews, checkpoints }, front);
+  const actions = new PanelActions({ store, conversations, approvals, inquiries, reviews, checkpoints }, front);
   front.onTurnEnd = (sessionId, endId, beganAt) => void checkpoints.note(sessionId, endId, beganAt);
   const dispose = async () => {
     front.dispose();
     terminals.dispose();
     await life.stop();
   };
-  return { life, desk, front, surfaces, approvals, reviews, documents, store, dispose };
+  return { life, actions, front, surfaces, approvals, reviews, documents, store, dispose };
 }
 
-/** Tell whether edits that were written without a question are to be judged too. */
+/** Return whether edits that were written without asking are reviewed too. */
 function showsWritten(): boolean {
   return vscode.workspace.getConfiguration("hermes").get<boolean>("edits.reviewWritten", true);
 }
 
-/** Give the terminals in which an agent runs commands; what they say is said in its session. */
+/** Return the terminals in which an agent runs commands; what they say is said in its session. */
 function terminalsOf(store: Store): Terminals {
   return new Terminals({
     onOutput: (sessionId, terminalId, text) => store.dispatch(sessionId, { type: "output", terminalId, text }),
@@ -126,7 +128,7 @@ function filesThrough(documents: DocumentReviews): Pick<Answerers, "readFile" | 
   return {
     readFile: async ({ path, line, limit }) => ({ content: linesFrom(await readShown(documents, path), line, limit) }),
     writeFile: async ({ path, content }) => {
-      if (!vscode.workspace.isTrusted) throw new Error("The workspace is not trusted; nothing is written in it.");
+      if (!vscode.workspace.isTrusted) throw new Error(NOT_TRUSTED);
       if (!(await documents.write(path, content))) await writeText(path, content);
     },
   };
@@ -183,8 +185,8 @@ async function start(
 ): Promise<ServerProcess> {
   const settings = vscode.workspace.getConfiguration("hermes");
   const command = await locateServer(context);
-  if (!command) throw new ServerTrouble("The Hermes server is not installed on this machine.", "install");
-  log.info(`Starting ${command.path} ${command.args.join(" ")} (from ${command.source})`);
+  if (!command) throw new ServerError(messages.NOT_INSTALLED, "install");
+  log.info(messages.startingFrom([command.path, ...command.args].join(" "), command.source));
   const isTrusted = vscode.workspace.isTrusted;
   const version = String((context.extension.packageJSON as { version: unknown }).version);
   const trace = settings.get<boolean>("trace", false)
@@ -203,8 +205,8 @@ async function start(
   if (!isNewEnough(has)) {
     await process_.stop();
     // Another installation is of no use where the setting names this one.
-    const fix = command.source === CONFIGURED ? "settings" : "update";
-    throw new ServerTrouble(`${command.path} is version ${has}; this extension needs ${OLDEST} or newer.`, fix);
+    const fix = command.source === messages.FROM_SETTING ? "settings" : "update";
+    throw new ServerError(messages.tooOld(command.path, has, OLDEST), fix);
   }
   return process_;
 }

@@ -1,5 +1,5 @@
 /**
- * The door: what VS Code calls, and the commands people use.
+ * The entry point: what VS Code calls, and the registration of commands.
  *
  * Knows: commands and their parts. Does not know: what the parts do inside.
  */
@@ -11,14 +11,15 @@ import { EditCommands } from "./edits/commands";
 import { registerTexts } from "./edits/compare";
 import { Marks } from "./edits/marks";
 import { EditTree } from "./edits/tree";
-import { LanguageFace } from "./editor/language";
+import { LanguageFeatures } from "./editor/language";
 import { build, locateServer, type Engine } from "./engine";
+import { PRODUCT } from "./messages/editor";
 import { VIEW } from "./panel/surfaces";
 
 let engine: Engine | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
-  const log = vscode.window.createOutputChannel("Hermes", { log: true });
+  const log = vscode.window.createOutputChannel(PRODUCT, { log: true });
   const parts = build(context, log);
   engine = parts;
   context.subscriptions.push(
@@ -30,9 +31,9 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.window.registerWebviewPanelSerializer(VIEW, parts.surfaces),
     ...registerCommands(context, parts, log),
     ...registerEdits(context, parts),
-    new LanguageFace(() => locateServer(context), log),
+    new LanguageFeatures(() => locateServer(context), log),
   );
-  // A session that was open before a reload is taken up again; nothing else needs the server yet.
+  // Sessions that were open before a reload are resumed; nothing else needs the server yet.
   if (parts.front.hasSessions) void parts.life.link().catch((error: unknown) => log.error(String(error)));
 }
 

@@ -83,8 +83,8 @@ try {
     let error = "";
     try {
       await bounded(step());
-    } catch (trouble) {
-      error = trouble instanceof Error ? `${trouble.message}\n${trouble.stack ?? ""}` : String(trouble);
+    } catch (thrown) {
+      error = thrown instanceof Error ? `${thrown.message}\n${thrown.stack ?? ""}` : String(thrown);
       await shot(`failed-${step.name}`).catch(() => undefined);
     }
     say({ name: step.name, seconds: (Date.now() - began) / 1000, error });

@@ -20,8 +20,8 @@ try {
     let error = "";
     try {
       await bounded(scenario(scene));
-    } catch (trouble) {
-      error = trouble instanceof Error ? `${trouble.message}\n${trouble.stack ?? ""}` : String(trouble);
+    } catch (thrown) {
+      error = thrown instanceof Error ? `${thrown.message}\n${thrown.stack ?? ""}` : String(thrown);
       await scene.shot(`failed-${scenario.name}`).catch(() => undefined);
     }
     say({ name: scenario.name, seconds: (Date.now() - began) / 1000, error });

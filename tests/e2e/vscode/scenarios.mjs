@@ -13,7 +13,7 @@ import {
   survivesTheServersDeath,
   tellsWhatItTriesAgain,
   tellsWhyATurnFailed,
-} from "./troubles.mjs";
+} from "./failures.mjs";
 import { UNHEARD_MS } from "./window.mjs";
 
 const lens = (page, words) => page.locator(".codelens-decoration a").filter({ hasText: words });
@@ -93,13 +93,13 @@ async function undoesATurn(scene) {
 async function tellsTheAgentWhyNot(scene) {
   const { panel } = scene.window;
   await scene.window.prompt("rename the greeting");
-  const why = panel.getByLabel("Why not, or what to do instead");
+  const why = panel.getByLabel("Why you reject this, or what to do instead");
   await why.fill("lower case only");
   await panel.getByRole("button", { name: "Reject and say why" }).click();
   await panel.getByText("Then I leave it as it is.").waitFor();
   await panel.getByText("Rejected: lower case only").waitFor();
   expect(await scene.text("notes.txt"), "hello\n", "the file");
-  if (!(await scene.heardByModel()).includes("They say: lower case only")) throw new Error("the model was not told why");
+  if (!(await scene.heardByModel()).includes("The user says: lower case only")) throw new Error("the model was not told why");
 }
 
 async function showsACommandsOutput({ window, shot }) {
@@ -120,7 +120,7 @@ async function allowsALongCommandOnlyOnceItsEndWasSeen({ window, shot }) {
   const command = panel.getByLabel("Command").last();
   expect((await command.innerText()).includes("\\u202e"), true, "whether what turns the text around is shown as an escape");
   await shot("light-long-command");
-  await panel.getByRole("button", { name: "+34 lines" }).click();
+  await panel.getByRole("button", { name: "Show 34 more lines" }).click();
   await command.evaluate((box) => box.scrollIntoView({ block: "end" }));
   await until(async () => !(await allow.isDisabled()), "the end of the command was seen");
   await shot("light-long-command-read");
@@ -167,7 +167,7 @@ async function keepsTheUsersWords(panel) {
   }, "the card is in sight");
   await refused.getByText("Rejected: lower case only").waitFor();
   expect(await panel.getByText("The user refused").count(), 0, "words that are for the model");
-  await panel.getByRole("button", { name: "To the end" }).click();
+  await panel.getByRole("button", { name: "Scroll to the end" }).click();
 }
 
 const LOUDER = "first = 1\nword = 'HEY'\nvolume = 11\nlast = 2\n";
@@ -182,7 +182,7 @@ async function editsTheSelectionInPlace(scene) {
   const box = page.locator(".quick-input-widget input").first();
   await box.fill("make it louder");
   await box.press("Enter");
-  await page.locator(".codelens-decoration").filter({ hasText: "Hermes writes" }).waitFor();
+  await page.locator(".codelens-decoration").filter({ hasText: "Hermes is writing" }).waitFor();
   await page.locator(".view-line").filter({ hasText: "word = 'HEY'" }).waitFor();
   await shot("light-inline-growing");
   expect(await scene.text("inline.py"), "first = 1\nword = 'hush'\nlast = 2\n", "the file meanwhile");
@@ -295,7 +295,7 @@ async function findsPastSessions({ window, shot }) {
   await past.getByRole("button", { name: /hello/i }).first().waitFor();
   await shot("light-past");
   await past.getByRole("searchbox").fill("no such words anywhere");
-  await past.getByText("Nobody has said this yet.").waitFor();
+  await past.getByText("No session contains these words.").waitFor();
   await past.getByRole("searchbox").fill("ready");
   await past.locator("mark").first().waitFor();
   await shot("light-search");
@@ -356,11 +356,11 @@ async function canBeUsedByKeysAlone(scene) {
   await caret.waitFor();
   await page.keyboard.type("rename the greeting");
   await page.keyboard.press("Enter");
-  const why = panel.getByLabel("Why not, or what to do instead");
+  const why = panel.getByLabel("Why you reject this, or what to do instead");
   await why.waitFor();
   await reach(page, why, "Shift+Tab");
   await page.keyboard.type("not yet");
-  const lasting = panel.getByRole("button", { name: "Answers that last" });
+  const lasting = panel.getByRole("button", { name: "Always allow or reject" });
   await reach(page, lasting, "Shift+Tab");
   await page.keyboard.press("Enter");
   await panel.locator(".lasting").first().waitFor();
@@ -369,7 +369,7 @@ async function canBeUsedByKeysAlone(scene) {
   await page.keyboard.press("Enter");
   await reach(page, panel.getByRole("button", { name: "Reject and say why" }), "Shift+Tab");
   await page.keyboard.press("Enter");
-  await until(async () => (await scene.heardByModel()).includes("They say: not yet"), "the model is told why not");
+  await until(async () => (await scene.heardByModel()).includes("The user says: not yet"), "the model is told why not");
   await window.rest();
   await panel.getByText("Then I leave it as it is.").last().waitFor();
   await page.keyboard.press("Control+Alt+h");

@@ -181,6 +181,11 @@ export class Window {
     return this.page.frameLocator("iframe.webview.ready").first().frameLocator("iframe#active-frame");
   }
 
+  /** The rows of the conversation, without what is only announced to screen readers. */
+  get conversation() {
+    return this.panel.getByRole("feed", { name: "Conversation" });
+  }
+
   /** Where prompts are written. */
   get area() {
     return this.panel.getByLabel("Prompt", { exact: true });

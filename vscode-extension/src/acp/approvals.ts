@@ -23,7 +23,7 @@ export interface Outcome {
 }
 
 /** Where the hunks of edits are judged. */
-export interface HunkDesk {
+export interface HunkReviewer {
   /** Begin to judge the files of a call that waits for approval. */
   begin(call: CallRef, diffs: readonly FileDiff[]): void;
   /** Take what is still open as accepted or rejected, and give what came of it. */
@@ -48,7 +48,7 @@ export class Approvals {
 
   constructor(
     private readonly store: Store,
-    private readonly hunks: HunkDesk,
+    private readonly hunks: HunkReviewer,
   ) {}
 
   /** Show a request on its card and wait for as long as it takes. */
@@ -80,7 +80,7 @@ export class Approvals {
     if (request) request.isSeen = true;
   }
 
-  /** Tell whether yes can be the answer to a request: it waits, and what it asks about was on the screen to its end. */
+  /** Return whether yes can be the answer to a request: it waits, and what it asks about was on the screen to its end. */
   canAllow(requestId: string): boolean {
     return this.open.get(requestId)?.isSeen ?? false;
   }
@@ -121,7 +121,7 @@ export class Approvals {
   }
 }
 
-/** Give the sentence that says why the agent asks; empty where it gives none. */
+/** Return the sentence that says why the agent asks; empty where it gives none. */
 function reasonIn({ _meta }: acp.ToolCallUpdate): string {
   const hermes = _meta?.["hermes"] as { reason?: unknown } | null | undefined;
   return typeof hermes?.reason === "string" ? hermes.reason : "";

@@ -6,6 +6,7 @@
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 
+import { OPEN_FOLDER_FIRST } from "../messages/errors";
 import type { Attachment, EndItem } from "../state/terms";
 import type { SessionEvent } from "../state/events";
 import { reduce } from "../state/reduce";
@@ -16,15 +17,15 @@ import type { Link } from "./link";
 import { ask, methods } from "./methods";
 import type { SessionsSearchResult } from "./own";
 import { toChildEvents, toEvents, toOptions } from "./translate";
-import { needsSetUp, sentenceOf } from "./troubles";
+import { errorText, needsSetUp } from "./error_text";
 
 const PLAN = "plan";
-const MOST_FOUND = 30;
+const MAX_FOUND = 30;
 
-/** Where sessions are begun, and whether the user trusts what is there. */
-export interface Ground {
+/** The folders in which sessions start, and whether the user trusts them. */
+export interface Workspace {
   isTrusted(): boolean;
-  /** Give the folder of new sessions and the others that belong to it; undefined where no folder is open. */
+  /** Return the folder of new sessions and the others that belong to it; undefined where no folder is open. */
   folders(): { readonly cwd: string; readonly more: readonly string[] } | undefined;
 }
 
@@ -36,20 +37,20 @@ export interface Prompt {
 
 export class Conversations {
   private link: Link | undefined;
-  /** Sessions that are being replayed, as far as they are told. */
+  /** Sessions that are being replayed, as far as their events have arrived. */
   private readonly replayed = new Map<string, Session>();
   /** By a child agent's session: the session that it works for. */
   private readonly parents = new Map<string, string>();
   private prompts = 0;
-  /** Told of each session that was loaded, with all of its past. */
+  /** Called for each session that was loaded, with its whole past. */
   onLoaded: (id: string) => void = () => undefined;
-  /** Told of each session that is closed here. */
+  /** Called for each session that is closed here. */
   onClosed: (id: string) => void = () => undefined;
 
   constructor(
     private readonly store: Store,
     private readonly approvals: Approvals,
-    private readonly ground: Ground,
+    private readonly workspace: Workspace,
     private readonly connected: () => Promise<Link>,
   ) {}
 
@@ -58,7 +59,7 @@ export class Conversations {
     this.link = link;
     for (const { id, cwd } of this.store.all()) {
       await this.replay(link, id, cwd).catch((error: unknown) => {
-        if (!link.isClosed) this.complain(id, error);
+        if (!link.isClosed) this.showError(id, error);
       });
     }
   }
@@ -89,7 +90,7 @@ export class Conversations {
     return "live";
   }
 
-  /** Give the session that is shown for one: its own, or that which a child agent works for. */
+  /** Return the session that is shown for one: its own, or that which a child agent works for. */
   private parentOf(sessionId: string): string {
     return this.parents.get(sessionId) ?? sessionId;
   }
@@ -108,8 +109,8 @@ export class Conversations {
 
   /** Begin a session and give its id. */
   async begin(): Promise<string> {
-    const folders = this.ground.folders();
-    if (!folders) throw new Error("Open a folder first: a session belongs to one.");
+    const folders = this.workspace.folders();
+    if (!folders) throw new Error(OPEN_FOLDER_FIRST);
     const link = await this.connected();
     const begun = await link.agent.request(methods.new, { ...this.placeOf(link, folders.cwd), mcpServers: [] });
     this.store.open(begun.sessionId, folders.cwd);
@@ -157,12 +158,12 @@ export class Conversations {
   /** Keep to looking where the user trusts nothing: the agent may read and plan there. */
   private async restrain(link: Link, id: string): Promise<void> {
     const mode = this.store.get(id)?.options.find((each) => each.type === "select" && each.category === "mode");
-    if (this.ground.isTrusted() || mode?.type !== "select" || mode.value === PLAN) return;
+    if (this.workspace.isTrusted() || mode?.type !== "select" || mode.value === PLAN) return;
     if (mode.choices.some((choice) => choice.value === PLAN)) await this.set(link, id, mode.id, PLAN);
   }
 
   private placeOf(link: Link, cwd: string): { cwd: string; additionalDirectories?: string[] } {
-    const folders = this.ground.folders();
+    const folders = this.workspace.folders();
     const others = folders ? [folders.cwd, ...folders.more].filter((folder) => folder !== cwd) : [];
     const takesMore = link.greeting.agentCapabilities?.sessionCapabilities?.additionalDirectories;
     return takesMore && others.length > 0 ? { cwd, additionalDirectories: others } : { cwd };
@@ -188,7 +189,7 @@ export class Conversations {
     } catch (error) {
       // What a lost connection means for its turns is told by whoever notes that the server is gone.
       if (!link.isClosed && this.store.get(id)?.turns.includes(turn)) {
-        const why = { text: sentenceOf(error), needsSetUp: needsSetUp(error) };
+        const why = { text: errorText(error), needsSetUp: needsSetUp(error) };
         this.store.dispatch(id, { type: "ended", id: turn, reason: "failed", ...why });
       }
     }
@@ -204,7 +205,7 @@ export class Conversations {
     try {
       await this.set(await this.connected(), id, option, value);
     } catch (error) {
-      this.complain(id, error);
+      this.showError(id, error);
     }
   }
 
@@ -225,14 +226,14 @@ export class Conversations {
   /** List sessions of the past, newest first; `cursor` is where the page before ended. */
   async past(cursor?: string): Promise<acp.ListSessionsResponse> {
     const link = await this.connected();
-    const cwd = this.ground.folders()?.cwd;
+    const cwd = this.workspace.folders()?.cwd;
     return link.agent.request(methods.list, { ...(cwd ? { cwd } : {}), ...(cursor ? { cursor } : {}) });
   }
 
   /** Find what was said in sessions of this folder, the best find first. */
   async search(query: string): Promise<SessionsSearchResult> {
-    const cwd = this.ground.folders()?.cwd ?? null;
-    return ask(await this.connected(), "_hermes/sessions/search", { query, cwd, limit: MOST_FOUND });
+    const cwd = this.workspace.folders()?.cwd ?? null;
+    return ask(await this.connected(), "_hermes/sessions/search", { query, cwd, limit: MAX_FOUND });
   }
 
   /** Begin a session with the past of another and give its id. */
@@ -260,8 +261,8 @@ export class Conversations {
     await link.agent.request(methods.delete, { sessionId: id });
   }
 
-  private complain(id: string, error: unknown): void {
-    this.store.dispatch(id, { type: "notice", id: this.fresh("notice"), severity: "error", text: sentenceOf(error) });
+  private showError(id: string, error: unknown): void {
+    this.store.dispatch(id, { type: "notice", id: this.fresh("notice"), severity: "error", text: errorText(error) });
   }
 
   private fresh(kind: string): string {
@@ -272,12 +273,12 @@ export class Conversations {
 
 /** Show that a turn was lost, as it was seen here; where the agent tells of that end too it is one and the same. */
 function withLost(session: Session, lost: EndItem): Session {
-  const told = session.items.at(-1);
+  const last = session.items.at(-1);
   // A plan told again may be that of any turn; what was left of the one that was lost is known.
   const { text, plan } = lost;
   // Of an editor that is gone an agent may say that its turn was stopped.
-  if (told?.type !== "end" || !(told.reason === "lost" || told.reason === "cancelled")) {
+  if (last?.type !== "end" || !(last.reason === "lost" || last.reason === "cancelled")) {
     return reduce({ ...session, plan: plan ?? [] }, { type: "lost", id: lost.id, text });
   }
-  return { ...session, items: session.items.with(-1, { ...told, reason: "lost", text, ...(plan ? { plan } : {}) }) };
+  return { ...session, items: session.items.with(-1, { ...last, reason: "lost", text, ...(plan ? { plan } : {}) }) };
 }

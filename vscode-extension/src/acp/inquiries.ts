@@ -6,6 +6,7 @@
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 
+import { ANSWERED } from "../messages/conversation";
 import type { Store } from "../state/store";
 import { toFields } from "./translate";
 
@@ -51,7 +52,7 @@ export class Inquiries {
   reply(id: string, content: Answer | undefined): void {
     const question = this.open.get(id);
     if (!question) return;
-    const said = content ? Object.values(content).map(String).join(", ") || "Done" : "";
+    const said = content ? Object.values(content).map(String).join(", ") || ANSWERED : "";
     this.store.dispatch(question.sessionId, { type: "replied", id, answer: said });
     question.settle(content ? ({ action: "accept", content } as acp.CreateElicitationResponse) : { action: "cancel" });
   }

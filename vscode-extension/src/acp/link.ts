@@ -6,6 +6,9 @@
 
 import * as acp from "@agentclientprotocol/sdk/unstable";
 
+import { PATH_NEEDED } from "../messages/agent";
+import { CLIENT_TITLE } from "../messages/editor";
+import { otherProtocol } from "../messages/server";
 import { NotThere } from "./methods";
 import type { EditsDraftParams, EditsJudgedParams } from "./own";
 import { redact } from "./redact";
@@ -22,7 +25,7 @@ export interface Answerers {
   onDraft(draft: EditsDraftParams): void;
   /** What is open in a file is not what it was, whoever judged. */
   onJudged(judged: EditsJudgedParams): void;
-  /** Give the editor's errors and warnings of a file, or of all files below a folder. */
+  /** Return the editor's errors and warnings of a file, or of all files below a folder. */
   diagnose(path: string): readonly Diagnosis[];
   readonly terminals: {
     create(request: acp.CreateTerminalRequest): acp.CreateTerminalResponse;
@@ -46,7 +49,7 @@ export interface Diagnosis {
 const INTERNAL_ERROR = -32603;
 
 /** Where the user trusts nothing, nothing is written or run for the agent, and it is told so. */
-export interface Ground {
+export interface WorkspaceTrust {
   readonly isTrusted: boolean;
 }
 
@@ -64,7 +67,7 @@ export async function connect(
   input: WritableStream<Uint8Array>,
   output: ReadableStream<Uint8Array>,
   answerers: Answerers,
-  ground: Ground,
+  workspace: WorkspaceTrust,
   version: string,
   trace?: Trace,
 ): Promise<Link> {
@@ -72,15 +75,13 @@ export async function connect(
   const connection = clientApp(answerers).connect(trace ? traced(stream, trace) : stream);
   const greeting = await connection.agent.request(acp.methods.agent.initialize, {
     protocolVersion: acp.PROTOCOL_VERSION,
-    clientInfo: { name: "hermes-vscode", title: "Hermes for VS Code", version },
-    clientCapabilities: announced(ground),
-    _meta: { hermes: { workspaceTrusted: ground.isTrusted } },
+    clientInfo: { name: "hermes-vscode", title: CLIENT_TITLE, version },
+    clientCapabilities: announced(workspace),
+    _meta: { hermes: { workspaceTrusted: workspace.isTrusted } },
   });
   if (greeting.protocolVersion !== acp.PROTOCOL_VERSION) {
     connection.close();
-    throw new Error(
-      `The server speaks version ${greeting.protocolVersion} of the protocol and this extension version ${acp.PROTOCOL_VERSION}. Update both.`,
-    );
+    throw new Error(otherProtocol(greeting.protocolVersion, acp.PROTOCOL_VERSION));
   }
   return {
     agent: connection.agent,
@@ -92,7 +93,7 @@ export async function connect(
   };
 }
 
-function announced({ isTrusted }: Ground): acp.ClientCapabilities {
+function announced({ isTrusted }: WorkspaceTrust): acp.ClientCapabilities {
   return {
     fs: { readTextFile: true, writeTextFile: isTrusted },
     terminal: isTrusted,
@@ -166,7 +167,7 @@ function judgedOf(params: unknown): EditsJudgedParams | undefined {
 
 function pathOf(params: unknown): string {
   const path = (params as { path?: unknown } | null)?.path;
-  if (typeof path !== "string") throw acp.RequestError.invalidParams({ path: "a path is needed" });
+  if (typeof path !== "string") throw acp.RequestError.invalidParams({ path: PATH_NEEDED });
   return path;
 }
 

@@ -29,7 +29,7 @@ export function ask<M extends keyof OwnMethods>(
   return link.agent.request<OwnMethods[M]["result"]>(method, params);
 }
 
-/** Tell whether an agent announced one of its own extensions. */
+/** Return whether an agent announced one of its own extensions. */
 export function announces({ greeting }: Link, name: string): boolean {
   const meta = greeting.agentCapabilities?._meta?.["hermes"] as Record<string, unknown> | undefined;
   return Boolean(meta?.[name]);

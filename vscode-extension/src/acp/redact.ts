@@ -12,7 +12,7 @@ const SECRET_SHAPES = [
   /\beyJ[-_A-Za-z0-9]{8,}\.[-_A-Za-z0-9]{8,}\.[-_A-Za-z0-9]*/g,
 ];
 const HIDDEN = "[hidden]";
-const LONGEST_TEXT = 400;
+const MAX_TEXT = 400;
 
 export function redact(value: unknown, name = ""): unknown {
   if (typeof value === "string") return SECRET_NAME.test(name) ? HIDDEN : redactText(value);
@@ -30,7 +30,7 @@ export function redact(value: unknown, name = ""): unknown {
 
 function redactText(text: string): string {
   const clean = SECRET_SHAPES.reduce((left, shape) => left.replace(shape, HIDDEN), text);
-  return clean.length <= LONGEST_TEXT ? clean : `${clean.slice(0, LONGEST_TEXT)}… (${clean.length} characters)`;
+  return clean.length <= MAX_TEXT ? clean : `${clean.slice(0, MAX_TEXT)}… (${clean.length} characters)`;
 }
 
 const sizeOf = (text: string): string => `[${text.length} characters]`;

@@ -11,7 +11,7 @@ import type * as acp from "@agentclientprotocol/sdk/unstable";
 
 import { NotThere } from "./methods";
 
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 export interface Exit {
   readonly exitCode: number | null;
@@ -50,7 +50,7 @@ export class Terminals {
     });
     const terminal: Running = {
       child,
-      limit: request.outputByteLimit ?? MOST_BYTES,
+      limit: request.outputByteLimit ?? MAX_BYTES,
       exited: this.exitOf(child, request.sessionId, terminalId),
       output: "",
       isTruncated: false,

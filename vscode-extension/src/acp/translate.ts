@@ -9,7 +9,7 @@ import type * as acp from "@agentclientprotocol/sdk/unstable";
 import type { CallNews, SessionEvent } from "../state/events";
 import type { Attachment, CallContent, CallKind, Choice, Option, QuestionField } from "../state/terms";
 
-const LONGEST_NOTE = 300;
+const MAX_NOTE = 300;
 let noticed = 0;
 
 export function toEvents(update: acp.SessionUpdate): readonly SessionEvent[] {
@@ -60,7 +60,7 @@ export function toEvents(update: acp.SessionUpdate): readonly SessionEvent[] {
   }
 }
 
-/** Give where a turn of the past ended, as our own server tells it with a session that is loaded. */
+/** Return where a turn of the past ended, as our own server tells it with a session that is loaded. */
 function endIn({ _meta }: acp.SessionInfoUpdate): readonly SessionEvent[] {
   const hermes = _meta?.["hermes"] as { turnEnded?: Readonly<Record<string, unknown>> } | null | undefined;
   const { turnId, reason, text, isCutOff } = hermes?.turnEnded ?? {};
@@ -75,7 +75,7 @@ function endIn({ _meta }: acp.SessionInfoUpdate): readonly SessionEvent[] {
   ];
 }
 
-/** Give what happens in a child agent's session as events of the session that it works for. */
+/** Return what happens in a child agent's session as events of the session that it works for. */
 export function toChildEvents(childId: string, update: acp.SessionUpdate): readonly SessionEvent[] {
   switch (update.sessionUpdate) {
     case "tool_call":
@@ -156,13 +156,13 @@ export function toCallNews(update: acp.ToolCallUpdate): CallNews {
   return news;
 }
 
-/** Give the note in brackets with which our server closes the output of a command that did not end by itself. */
+/** Return the note in brackets with which our server closes the output of a command that did not end by itself. */
 function endingIn(text: string): string {
-  const note = /\[((?:timed out|killed) [^\n]*)\]\s*$/.exec(text.slice(-LONGEST_NOTE))?.[1];
+  const note = /\[((?:timed out|killed) [^\n]*)\]\s*$/.exec(text.slice(-MAX_NOTE))?.[1];
   return note ? `${note.charAt(0).toUpperCase()}${note.slice(1)}.` : "";
 }
 
-/** Give the word of a user who said no to a call; undefined where they did not. */
+/** Return the word of a user who said no to a call; undefined where they did not. */
 function rejectionIn({ _meta }: acp.ToolCallUpdate): string | undefined {
   const hermes = _meta?.["hermes"] as { rejected?: { comment?: unknown } | null } | null | undefined;
   if (!hermes?.rejected) return undefined;
@@ -170,7 +170,7 @@ function rejectionIn({ _meta }: acp.ToolCallUpdate): string | undefined {
   return typeof comment === "string" ? comment : "";
 }
 
-/** Give the text that a call will run or use, whole, as our own server writes it: what could deceive is escaped. */
+/** Return the text that a call will run or use, whole, as our own server writes it: what could deceive is escaped. */
 function approvalTextIn({ _meta }: acp.ToolCallUpdate): string | undefined {
   const hermes = _meta?.["hermes"] as { approvalText?: unknown } | null | undefined;
   return typeof hermes?.approvalText === "string" ? hermes.approvalText : undefined;
@@ -252,7 +252,7 @@ function nameOfUri(uri: string): string {
   return decodeURIComponent(path.slice(path.lastIndexOf("/") + 1)) || uri;
 }
 
-/** Give the fields of a form that an agent asks for. */
+/** Return the fields of a form that an agent asks for. */
 export function toFields(schema: acp.ElicitationSchema | undefined): readonly QuestionField[] {
   const required = new Set(schema?.required ?? []);
   return Object.entries(schema?.properties ?? {}).map(([name, property]) => {

@@ -7,6 +7,8 @@
 import * as vscode from "vscode";
 
 import type { Engine } from "../engine";
+import { PRODUCT, READ_COMMAND_FIRST } from "../messages/editor";
+import { installFailed, SETUP_TERMINAL, SHOW_LOG } from "../messages/server";
 import { PACKAGE, requirementOf } from "../server/command";
 import { install } from "../server/install";
 import { fileOf, selectionOf } from "./mentions";
@@ -19,7 +21,7 @@ export function registerCommands(
   engine: Engine,
   log: vscode.LogOutputChannel,
 ): readonly vscode.Disposable[] {
-  const { life, desk, front, surfaces } = engine;
+  const { life, actions, front, surfaces } = engine;
   const commands: Readonly<Record<string, Work>> = {
     "hermes.open": async () => {
       await surfaces.reveal();
@@ -28,13 +30,13 @@ export function registerCommands(
     "hermes.openInTab": () => surfaces.openTab(),
     "hermes.newSession": async () => {
       await surfaces.reveal();
-      desk.hear({ type: "new" }, () => undefined);
+      actions.receive({ type: "new" }, () => undefined);
     },
     "hermes.history": async () => {
       await surfaces.reveal();
       surfaces.audience.postSurely({ type: "showPast" });
     },
-    "hermes.stop": () => desk.hear({ type: "cancel", sessionId: front.shown }, () => undefined),
+    "hermes.stop": () => actions.receive({ type: "cancel", sessionId: front.shown }, () => undefined),
     "hermes.restart": () => life.restart().catch((error: unknown) => log.error(String(error))),
     "hermes.showLog": () => log.show(true),
     "hermes.openSettings": () =>
@@ -66,7 +68,7 @@ export function registerCommands(
 }
 
 /** Answer the oldest open question of the session that is shown. */
-async function answerFirst({ store, front, desk, surfaces, approvals }: Engine, kind: string): Promise<void> {
+async function answerFirst({ store, front, actions, surfaces, approvals }: Engine, kind: string): Promise<void> {
   const asking = store
     .get(front.shown)
     ?.items.find((item) => item.type === "call" && item.approval?.answer === undefined && item.approval);
@@ -76,10 +78,10 @@ async function answerFirst({ store, front, desk, surfaces, approvals }: Engine, 
   if (!option) return;
   if (kind.startsWith("allow") && !approvals.canAllow(requestId)) {
     await surfaces.reveal();
-    void vscode.window.showInformationMessage("Read the command to its end in the Hermes panel before you allow it.");
+    void vscode.window.showInformationMessage(READ_COMMAND_FIRST);
     return;
   }
-  desk.hear({ type: "answer", requestId, option: option.id, comment: "" }, () => undefined);
+  actions.receive({ type: "answer", requestId, option: option.id, comment: "" }, () => undefined);
 }
 
 async function installServer(
@@ -89,7 +91,7 @@ async function installServer(
 ): Promise<void> {
   const requirement =
     vscode.workspace.getConfiguration("hermes").get<string>("server.package", PACKAGE).trim() || PACKAGE;
-  const progress = { location: vscode.ProgressLocation.Notification, title: "Hermes" };
+  const progress = { location: vscode.ProgressLocation.Notification, title: PRODUCT };
   try {
     await vscode.window.withProgress(progress, (report) =>
       install(context.globalStorageUri.fsPath, requirementOf(requirement), (message) => {
@@ -100,12 +102,11 @@ async function installServer(
     await life.restart();
   } catch (error) {
     log.error(String(error));
-    const show = "Show the log";
     const chosen = await vscode.window.showErrorMessage(
-      `The server could not be installed. ${error instanceof Error ? error.message : ""}`,
-      show,
+      installFailed(error instanceof Error ? error.message : ""),
+      SHOW_LOG,
     );
-    if (chosen === show) log.show(true);
+    if (chosen === SHOW_LOG) log.show(true);
   }
 }
 
@@ -114,7 +115,7 @@ function setUp({ life }: Engine): void {
   const command = life.command;
   if (!command) return;
   const terminal = vscode.window.createTerminal({
-    name: "Hermes setup",
+    name: SETUP_TERMINAL,
     shellPath: command.path,
     shellArgs: [...command.args, "setup"],
   });

@@ -12,7 +12,7 @@ import type { Diagnosis } from "../acp/link";
 
 const SEVERITIES = ["error", "warning", "information", "hint"] as const;
 
-/** Give the errors and warnings of a file, or of all files below a folder. */
+/** Return the errors and warnings of a file, or of all files below a folder. */
 export function diagnosesOf(path: string): readonly Diagnosis[] {
   const isMeant = (uri: vscode.Uri) =>
     uri.fsPath === path || uri.fsPath.startsWith(path.endsWith(sep) ? path : path + sep);

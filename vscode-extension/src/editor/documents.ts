@@ -6,13 +6,15 @@
 
 import * as vscode from "vscode";
 
-/** Give the open document of a path, if there is one. */
+import { couldNotSave } from "../messages/errors";
+
+/** Return the open document of a path, if there is one. */
 export function openDocument(path: string): vscode.TextDocument | undefined {
   const wanted = vscode.Uri.file(path).toString();
   return vscode.workspace.textDocuments.find((each) => each.uri.toString() === wanted && !each.isClosed);
 }
 
-/** Give a file's text, unsaved changes included; undefined where there is no such file. */
+/** Return a file's text, unsaved changes included; undefined where there is no such file. */
 export async function readText(path: string): Promise<string | undefined> {
   const document = openDocument(path);
   if (document) return document.getText();
@@ -26,7 +28,7 @@ export async function readText(path: string): Promise<string | undefined> {
   }
 }
 
-/** Give what the disk has of a document; undefined where it has nothing. */
+/** Return what the disk has of a document; undefined where it has nothing. */
 export async function diskText({ uri }: vscode.TextDocument): Promise<string | undefined> {
   try {
     return new TextDecoder("utf-8").decode(await vscode.workspace.fs.readFile(uri));
@@ -43,7 +45,7 @@ export async function writeText(path: string, text: string): Promise<void> {
     return;
   }
   await replaceText(document, text);
-  if (document.isDirty && !(await document.save())) throw new Error(`The editor could not save ${path}.`);
+  if (document.isDirty && !(await document.save())) throw new Error(couldNotSave(path));
 }
 
 /** Make a document read `text`, touching only what differs, so that cursors and marks stay where they are. */

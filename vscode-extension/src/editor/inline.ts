@@ -9,9 +9,11 @@
 import * as vscode from "vscode";
 
 import type { Engine } from "../engine";
+import { editOnlySelection } from "../messages/agent";
+import * as messages from "../messages/editor";
 import { selectionOf } from "./mentions";
 
-export function registerInline({ desk, front }: Engine): readonly vscode.Disposable[] {
+export function registerInline({ actions, front }: Engine): readonly vscode.Disposable[] {
   const edit = async () => {
     const editor = vscode.window.activeTextEditor;
     // Of texts that are no files the agent knows nothing: there the key does what it does without us.
@@ -24,16 +26,16 @@ export function registerInline({ desk, front }: Engine): readonly vscode.Disposa
     }
     const mention = selectionOf(editor);
     const instruction = await vscode.window.showInputBox({
-      title: `Edit ${mention.label}`,
-      prompt: "What should change here? Enter to ask Hermes, Escape to leave.",
+      title: messages.editInlineTitle(mention.label),
+      prompt: messages.EDIT_INLINE_PROMPT,
       ignoreFocusOut: true,
     });
     // What was selected is about to become something else.
     editor.selection = instruction?.trim() ? new vscode.Selection(before.start, before.start) : before;
     if (!instruction?.trim()) return;
-    const aside = `Change only these lines of ${mention.detail} (${mention.label}), with one edit.`;
-    await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: "Hermes edits" }, () =>
-      desk.prompt(front.shown, instruction.trim(), [mention], [], aside),
+    const aside = editOnlySelection(mention.detail, mention.label);
+    await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: messages.EDITING }, () =>
+      actions.prompt(front.shown, instruction.trim(), [mention], [], aside),
     );
   };
   return [vscode.commands.registerCommand("hermes.editInline", edit)];
@@ -44,10 +46,6 @@ async function suggest(): Promise<void> {
 }
 
 async function tellOfTrust(): Promise<void> {
-  const manage = "Manage trust";
-  const chosen = await vscode.window.showInformationMessage(
-    "In a folder that is not trusted Hermes edits nothing.",
-    manage,
-  );
-  if (chosen === manage) await vscode.commands.executeCommand("workbench.trust.manage");
+  const chosen = await vscode.window.showInformationMessage(messages.UNTRUSTED_NO_EDITS, messages.MANAGE_TRUST);
+  if (chosen === messages.MANAGE_TRUST) await vscode.commands.executeCommand("workbench.trust.manage");
 }

@@ -1,5 +1,5 @@
 /**
- * The server's other face, the language server: code actions and inline completion, where the user wants them.
+ * The language server: code actions and inline completion, if the user enables them.
  *
  * Knows: when it runs, and with which settings. Does not know: what it offers. Its client is loaded when it is first
  * wanted.
@@ -8,11 +8,12 @@
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 
+import { languageServerFailed } from "../messages/server";
 import type { Command } from "../server/command";
 
 const STOP_MS = 5_000;
 
-export class LanguageFace implements vscode.Disposable {
+export class LanguageFeatures implements vscode.Disposable {
   private client: LanguageClient | undefined;
   /** One start or stop at a time. */
   private queue: Promise<void> = Promise.resolve();
@@ -31,7 +32,7 @@ export class LanguageFace implements vscode.Disposable {
     this.refresh();
   }
 
-  /** Run it anew, or not any more, as the settings say; nothing runs where the user trusts nothing. */
+  /** Restart or stop it as the settings say. It runs only in a trusted workspace. */
   private refresh(): void {
     const settings = vscode.workspace.getConfiguration("hermes.lsp");
     const isWanted = vscode.workspace.isTrusted && settings.get<boolean>("enabled", false);
@@ -41,13 +42,13 @@ export class LanguageFace implements vscode.Disposable {
         await this.stop();
         if (isWanted) await this.start(settings.get<boolean>("inlineCompletion", false));
       })
-      .catch((error: unknown) => this.log.error(`The language server: ${String(error)}`));
+      .catch((error: unknown) => this.log.error(languageServerFailed(String(error))));
   }
 
   private async start(completes: boolean): Promise<void> {
     const command = await this.locate();
     if (!command) return;
-    // The client is larger than all the rest of this extension.
+    // The client is larger than the rest of this extension.
     const { languageClient } = await import("./language_client");
     const client = languageClient(command, completes, this.log);
     this.client = client;

@@ -1,19 +1,20 @@
 /**
  * The client of the language server.
  *
- * Knows: how the server is started and what it is told. Does not know: when it runs. It is a bundle of its own, loaded
+ * Knows: how the server is started and configured. Does not know: when it runs. It is a bundle of its own, loaded
  * when it is first wanted.
  */
 
 import type { LogOutputChannel } from "vscode";
 import { LanguageClient } from "vscode-languageclient/node";
 
+import { LANGUAGE_CLIENT } from "../messages/editor";
 import type { Command } from "../server/command";
 
 /** Make a client that is not started yet. */
 export function languageClient(command: Command, completes: boolean, log: LogOutputChannel): LanguageClient {
   const run = { command: command.path, args: [...command.args, "lsp"] };
-  return new LanguageClient("hermes.lsp", "Hermes language server", run, {
+  return new LanguageClient("hermes.lsp", LANGUAGE_CLIENT, run, {
     documentSelector: [{ scheme: "file" }],
     outputChannel: log,
     initializationOptions: { inlineCompletion: { enabled: completes } },

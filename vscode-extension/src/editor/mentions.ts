@@ -11,10 +11,12 @@ import { promisify } from "node:util";
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 import * as vscode from "vscode";
 
-import type { Mention } from "../panel/messages";
+import { gitFailed, NO_GIT_CHANGES, REST_LEFT_OUT } from "../messages/agent";
+import { GIT_CHANGES, PROBLEMS, problemsInWorkspace, UNCOMMITTED } from "../messages/editor";
+import type { Mention } from "../panel/protocol";
 
-const MOST_FOUND = 30;
-const MOST_DIFF = 200_000;
+const MAX_FOUND = 30;
+const MAX_DIFF = 200_000;
 const LEAVE_OUT = "**/{node_modules,.git,__pycache__,.venv,dist,build}/**";
 
 /** Find what the words behind an @ may mean, the likeliest first. */
@@ -22,7 +24,7 @@ export async function findMentions(query: string): Promise<readonly Mention[]> {
   const word = query.toLowerCase();
   const special = specials().filter((each) => each.token.toLowerCase().startsWith(word));
   const [files, symbols] = await Promise.all([findFiles(query), query.length > 1 ? findSymbols(query) : []]);
-  return [...special, ...files, ...symbols].slice(0, MOST_FOUND);
+  return [...special, ...files, ...symbols].slice(0, MAX_FOUND);
 }
 
 function specials(): readonly Mention[] {
@@ -31,9 +33,9 @@ function specials(): readonly Mention[] {
   if (editor && !editor.selection.isEmpty) found.push(selectionOf(editor));
   const count = problems().length;
   if (count > 0)
-    found.push({ kind: "problems", token: "problems", label: "Problems", detail: `${count} in the workspace` });
+    found.push({ kind: "problems", token: "problems", label: PROBLEMS, detail: problemsInWorkspace(count) });
   if (vscode.workspace.workspaceFolders?.length)
-    found.push({ kind: "changes", token: "changes", label: "Git changes", detail: "what is not committed" });
+    found.push({ kind: "changes", token: "changes", label: GIT_CHANGES, detail: UNCOMMITTED });
   return found;
 }
 
@@ -79,7 +81,7 @@ async function findFiles(query: string): Promise<readonly Mention[]> {
     if (wanted && basename(folder.path).toLowerCase().includes(wanted))
       folders.set(folder.toString(), fileOf(folder, "folder"));
   }
-  return [...[...folders.values()].slice(0, 3), ...ranked.slice(0, MOST_FOUND).map(({ uri }) => fileOf(uri))];
+  return [...[...folders.values()].slice(0, 3), ...ranked.slice(0, MAX_FOUND).map(({ uri }) => fileOf(uri))];
 }
 
 const eitherCase = (letter: string): string => {
@@ -121,7 +123,7 @@ function problems(): readonly string[] {
     );
 }
 
-/** Give a mention as what the agent reads; undefined where there is nothing any more. */
+/** Return a mention as what the agent reads; undefined where there is nothing any more. */
 export async function blockOf(mention: Mention): Promise<acp.ContentBlock | undefined> {
   switch (mention.kind) {
     case "file":
@@ -156,12 +158,10 @@ async function changes(): Promise<string> {
   try {
     const { stdout } = await promisify(execFile)("git", ["--no-pager", "diff", "HEAD"], {
       cwd,
-      maxBuffer: 64 * MOST_DIFF,
+      maxBuffer: 64 * MAX_DIFF,
     });
-    return stdout.length > MOST_DIFF
-      ? `${stdout.slice(0, MOST_DIFF)}\n[the rest is left out]`
-      : stdout || "There are no changes.";
+    return stdout.length > MAX_DIFF ? `${stdout.slice(0, MAX_DIFF)}\n${REST_LEFT_OUT}` : stdout || NO_GIT_CHANGES;
   } catch (error) {
-    return `git could not tell: ${error instanceof Error ? error.message : String(error)}`;
+    return gitFailed(error instanceof Error ? error.message : String(error));
   }
 }

@@ -36,7 +36,7 @@ export class ReviewBridge {
   }
 
   /** Look at what is under review when an edit was made: most are made without a question. */
-  hear({ sessionId, update }: acp.SessionNotification): void {
+  receive({ sessionId, update }: acp.SessionNotification): void {
     if (update.sessionUpdate !== "tool_call_update") return;
     if (update.status !== "completed" && update.status !== "failed") return;
     this.documents.settle(update.toolCallId);

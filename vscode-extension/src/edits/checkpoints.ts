@@ -9,6 +9,7 @@ import * as vscode from "vscode";
 import type { Link } from "../acp/link";
 import { announces, ask } from "../acp/methods";
 import type { CheckpointsListCheckpoint } from "../acp/own";
+import * as messages from "../messages/editor";
 import { findItem } from "../state/session";
 import type { Store } from "../state/store";
 import type { Checkpoint } from "../state/terms";
@@ -22,7 +23,7 @@ export class Checkpoints {
 
   constructor(
     private readonly store: Store,
-    private readonly log: (trouble: string) => void,
+    private readonly log: (warning: string) => void,
   ) {}
 
   adopt(link: Link): void {
@@ -54,7 +55,7 @@ export class Checkpoints {
     }
   }
 
-  /** Give what the agent keeps; nothing where it cannot tell, which is no reason to disturb anybody. */
+  /** Return what the agent keeps; nothing where it cannot tell, which is no reason to disturb anybody. */
   private async list(sessionId: string): Promise<readonly CheckpointsListCheckpoint[]> {
     if (!this.link) return [];
     try {
@@ -80,7 +81,7 @@ export class Checkpoints {
     const texts = files.filter((file) => !file.binary);
     await showDiffs(
       texts.map(({ path, oldText, newText }) => ({ path, oldText: oldText ?? null, newText: newText ?? "" })),
-      "Changes of this turn",
+      messages.CHANGES_OF_TURN,
     );
   }
 
@@ -88,9 +89,8 @@ export class Checkpoints {
     const checkpoint = this.find(sessionId, endId);
     if (!checkpoint || !this.link || checkpoint.isRestored) return;
     const names = checkpoint.files.map(({ path }) => vscode.workspace.asRelativePath(path, false)).join(", ");
-    const undo = "Undo";
-    const question = `Undo what this turn changed in ${names}?`;
-    if ((await vscode.window.showWarningMessage(question, { modal: true }, undo)) !== undo) return;
+    const question = messages.undoTurn(names);
+    if ((await vscode.window.showWarningMessage(question, { modal: true }, messages.UNDO)) !== messages.UNDO) return;
     if (!(await this.restore(sessionId, checkpoint.id))) return;
     this.store.dispatch(sessionId, { type: "checkpoint", endId, checkpoint: { ...checkpoint, isRestored: true } });
   }
@@ -101,10 +101,9 @@ export class Checkpoints {
     const { conflicts } = await ask(this.link, "_hermes/checkpoints/restore", { sessionId, id, force });
     if (conflicts.length === 0) return true;
     const names = conflicts.map((each) => vscode.workspace.asRelativePath(each.path, false)).join(", ");
-    const overwrite = "Overwrite";
-    const question = `${names} was changed since. Undo all the same?`;
-    const answered = await vscode.window.showWarningMessage(question, { modal: true }, overwrite);
-    return answered === overwrite && this.restore(sessionId, id, true);
+    const question = messages.overwriteLater(names);
+    const answered = await vscode.window.showWarningMessage(question, { modal: true }, messages.OVERWRITE);
+    return answered === messages.OVERWRITE && this.restore(sessionId, id, true);
   }
 
   private find(sessionId: string, endId: string): Checkpoint | undefined {

@@ -61,7 +61,7 @@ export class EditCommands {
     if (review) await showDiff(review.diff, "");
   }
 
-  /** Tell which hunk is meant: the one given, else the one at the caret or the next below it. */
+  /** Return which hunk is meant: the one given, else the one at the caret or the next below it. */
   private targetOf(given: Given): Target | undefined {
     if (given && "callId" in given) return given;
     if (given && "review" in given) return targetOf(given.review, given.hunk ?? given.review.verdicts.indexOf("open"));

@@ -8,11 +8,12 @@ import { basename } from "node:path";
 
 import * as vscode from "vscode";
 
+import { diffTitle } from "../messages/editor";
 import { findItem, type Session } from "../state/session";
 import type { FileDiff } from "../state/terms";
 
 export const SCHEME = "hermes-diff";
-const MOST_KEPT = 40;
+const MAX_KEPT = 40;
 
 /** Texts that the diff view shows, by the uri they were given. */
 class Texts implements vscode.TextDocumentContentProvider {
@@ -24,7 +25,7 @@ class Texts implements vscode.TextDocumentContentProvider {
     const uri = vscode.Uri.from({ scheme: SCHEME, path, query: String(this.count) });
     this.texts.set(uri.toString(), text);
     const oldest = this.texts.keys().next();
-    if (this.texts.size > MOST_KEPT && !oldest.done) this.texts.delete(oldest.value);
+    if (this.texts.size > MAX_KEPT && !oldest.done) this.texts.delete(oldest.value);
     return uri;
   }
 
@@ -49,7 +50,7 @@ export async function compare(session: Session | undefined, callId: string, path
 
 export async function showDiff({ path, oldText, newText }: FileDiff, title: string): Promise<void> {
   const [left, right] = [texts.put(path, oldText ?? ""), texts.put(path, newText)];
-  await vscode.commands.executeCommand("vscode.diff", left, right, title || `${basename(path)} (change)`, {
+  await vscode.commands.executeCommand("vscode.diff", left, right, title || diffTitle(basename(path)), {
     preview: true,
   });
 }

@@ -7,6 +7,7 @@
 import * as vscode from "vscode";
 
 import { diskText, replaceText } from "../editor/documents";
+import { couldNotSave } from "../messages/errors";
 import { showDiff } from "./compare";
 import { growingHunks, type Growing } from "./growing";
 import { decide, draw, follow, type Block } from "./inplace";
@@ -71,7 +72,7 @@ export class DocumentReviews implements vscode.Disposable {
     for (const subscription of this.subscriptions) subscription.dispose();
   }
 
-  /** Give the blocks that a document shows. */
+  /** Return the blocks that a document shows. */
   blocksOf(document: vscode.TextDocument): ShownBlocks | undefined {
     const page = this.pages.get(document.uri.fsPath);
     if (page?.document !== document) return undefined;
@@ -88,7 +89,7 @@ export class DocumentReviews implements vscode.Disposable {
     await this.queue;
   }
 
-  /** Give the text of a file as an agent may know it; undefined for a file that is under no review. */
+  /** Return the text of a file as an agent may know it; undefined for a file that is under no review. */
   read(path: string): string | undefined {
     const page = this.pages.get(path);
     if (!page) return undefined;
@@ -103,7 +104,7 @@ export class DocumentReviews implements vscode.Disposable {
     if (!page) return false;
     this.drop(page);
     await this.edit(page, text);
-    if (page.document.isDirty && !(await page.document.save())) throw new Error(`The editor could not save ${path}.`);
+    if (page.document.isDirty && !(await page.document.save())) throw new Error(couldNotSave(path));
     return true;
   }
 

@@ -13,7 +13,7 @@ export interface Growing {
   readonly isWhole: boolean;
 }
 
-/** Give the hunks; undefined where the passage is not there once, or nothing is to be seen yet. */
+/** Return the hunks; undefined where the passage is not there once, or nothing is to be seen yet. */
 export function growingHunks(base: string, { oldText, newText, isWhole }: Growing): readonly Hunk[] | undefined {
   if (oldText !== undefined) {
     const at = base.indexOf(oldText);

@@ -7,6 +7,7 @@
 
 import { diffArrays } from "diff";
 
+import { linesAdded, linesRemoved, linesReplaced } from "../messages/editor";
 import type { Verdict } from "../state/terms";
 
 /** `oldLines` at `oldStart` (from 0) of the old text give way to `newLines`, which are at `newStart` of the new. */
@@ -18,7 +19,7 @@ export interface Hunk {
 }
 
 /** Beyond so many edits the change is shown as one hunk: a person judges no hundreds of pieces. */
-const MOST_EDITS = 4000;
+const MAX_EDITS = 4000;
 
 export const linesOf = (text: string): string[] => text.split("\n");
 
@@ -30,7 +31,7 @@ export function hunksOf(oldText: string, newText: string): readonly Hunk[] {
   const { head, tail } = inCommon(oldLines, newLines);
   const before = oldLines.slice(head, oldLines.length - tail);
   const after = newLines.slice(head, newLines.length - tail);
-  const parts = diffArrays(before, after, { maxEditLength: MOST_EDITS });
+  const parts = diffArrays(before, after, { maxEditLength: MAX_EDITS });
   if (!parts) return [{ oldStart: head, oldLines: before, newStart: head, newLines: after }];
   const hunks: Hunk[] = [];
   let oldAt = head;
@@ -68,7 +69,7 @@ function inCommon(before: readonly string[], after: readonly string[]): { head: 
   return { head, tail };
 }
 
-/** Give the old text with those hunks taken that are accepted; open ones count as `open` says. */
+/** Return the old text with those hunks taken that are accepted; open ones count as `open` says. */
 export function textWith(
   oldText: string,
   hunks: readonly Hunk[],
@@ -89,13 +90,12 @@ export function textWith(
   return lines.join("\n");
 }
 
-/** Say in a line what a hunk does, for lists and screen readers. */
+/** Return in one line what a hunk does, for lists and screen readers. */
 export function describe(hunk: Hunk): string {
-  const count = (lines: readonly string[]) => `${lines.length} line${lines.length === 1 ? "" : "s"}`;
-  const place = `line ${hunk.oldStart + 1}`;
-  if (hunk.oldLines.length === 0) return `${count(hunk.newLines)} added at ${place}`;
-  if (hunk.newLines.length === 0) return `${count(hunk.oldLines)} removed at ${place}`;
-  return `${count(hunk.oldLines)} at ${place} replaced by ${hunk.newLines.length}`;
+  const [removed, added, line] = [hunk.oldLines.length, hunk.newLines.length, hunk.oldStart + 1];
+  if (removed === 0) return linesAdded(added, line);
+  if (added === 0) return linesRemoved(removed, line);
+  return linesReplaced(removed, added, line);
 }
 
 /** Count lines that come and go. */

@@ -64,7 +64,7 @@ export function follow(blocks: readonly Block[], { first, last, lines }: Typing)
   });
 }
 
-/** Give the text with each block decided: the lines that stay are those of the side that is kept. */
+/** Return the text with each block decided: the lines that stay are those of the side that is kept. */
 export function decide(text: string, blocks: readonly Block[], keeps: (hunk: number) => "old" | "new" | "both"): Shown {
   const lines = linesOf(text);
   const kept: string[] = [];

@@ -6,6 +6,7 @@
 
 import * as vscode from "vscode";
 
+import * as messages from "../messages/editor";
 import type { DocumentReviews } from "./documents";
 import type { Block } from "./inplace";
 import type { Review } from "./reviews";
@@ -111,21 +112,21 @@ function lines(first: number, count: number): readonly vscode.Range[] {
   return count > 0 ? [new vscode.Range(first, 0, first + count - 1, 0)] : [];
 }
 
-const WRITING: vscode.Command = { command: "", title: "$(loading~spin) Hermes writes…" };
+const WRITING: vscode.Command = { command: "", title: messages.WRITING_LENS };
 
 const rangeAt = (line: number): vscode.Range => new vscode.Range(line, 0, line, 0);
 
 function lensesOf(block: Block, target: Target): readonly vscode.CodeLens[] {
   const range = rangeAt(block.line);
   const lens = (command: string, title: string) => new vscode.CodeLens(range, { command, title, arguments: [target] });
-  return [lens("hermes.edits.acceptHunk", "$(check) Accept"), lens("hermes.edits.rejectHunk", "$(close) Reject")];
+  return [lens("hermes.edits.acceptHunk", messages.ACCEPT_LENS), lens("hermes.edits.rejectHunk", messages.REJECT_LENS)];
 }
 
 function lensesOfFile(block: Block, target: Target, count: number): readonly vscode.CodeLens[] {
   const range = rangeAt(block.line);
   const lens = (command: string, title: string) => new vscode.CodeLens(range, { command, title, arguments: [target] });
   return [
-    lens("hermes.edits.acceptFile", `Accept all ${count}`),
-    lens("hermes.edits.rejectFile", `Reject all ${count}`),
+    lens("hermes.edits.acceptFile", messages.acceptAllLens(count)),
+    lens("hermes.edits.rejectFile", messages.rejectAllLens(count)),
   ];
 }

@@ -21,8 +21,8 @@ interface Kept {
 }
 
 const PAINTED = "painted";
-const MOST_TEXTS = 64;
-const MOST_FILES = 40;
+const MAX_TEXTS = 64;
+const MAX_FILES = 40;
 
 export class Painted {
   private readonly files: Map<string, Kept>;
@@ -37,7 +37,7 @@ export class Painted {
     const hash = hashOf(shown);
     if (before?.clean === clean && before.shown.at(-1) === hash) return;
     const older = (before?.shown ?? []).filter((each) => each !== hash);
-    this.put(path, { shown: [...older, hash].slice(-MOST_TEXTS), clean });
+    this.put(path, { shown: [...older, hash].slice(-MAX_TEXTS), clean });
   }
 
   /** The review of a file is over: what the disk has is what counts. */
@@ -50,7 +50,7 @@ export class Painted {
     this.files.delete(path);
     this.files.set(path, kept);
     for (const [oldest, { clean }] of this.files) {
-      if (this.files.size <= MOST_FILES) break;
+      if (this.files.size <= MAX_FILES) break;
       if (clean === undefined) this.files.delete(oldest);
     }
     this.keep();

@@ -4,7 +4,8 @@
  * Knows: verdicts and what follows from them. Does not know: documents, decorations, the wire.
  */
 
-import type { HunkDesk, Outcome } from "../acp/approvals";
+import type { HunkReviewer, Outcome } from "../acp/approvals";
+import { moreLines } from "../messages/agent";
 import type { CallRef, FileDiff, Verdict } from "../state/terms";
 import { describe, hunksOf, textWith, type Hunk } from "./hunks";
 
@@ -39,7 +40,7 @@ export interface Written {
   readonly hunks: readonly Hunk[];
 }
 
-export class Reviews implements HunkDesk {
+export class Reviews implements HunkReviewer {
   private readonly reviews = new Map<string, Review>();
   private readonly listeners = new Set<Listener>();
   /** Gives the text that a decided file has in its editor, where its user typed in it meanwhile. */
@@ -165,7 +166,7 @@ function settled(verdicts: readonly Verdict[], verdict: Verdict): readonly Verdi
   return verdicts.map((each) => (each === "open" ? verdict : each));
 }
 
-/** Give what came of a review: the text to keep, and what was left out, in words for the agent. */
+/** Return what came of a review: the text to keep, and what was left out, in words for the agent. */
 export function outcomeOf(review: Review, shown?: string): Outcome {
   const { diff, hunks, verdicts } = review;
   const newText = shown ?? textWith(diff.oldText ?? "", hunks, verdicts);
@@ -173,11 +174,11 @@ export function outcomeOf(review: Review, shown?: string): Outcome {
   return { path: diff.path, newText, rejected, isOther: newText !== diff.newText };
 }
 
-const MOST_SHOWN = 12;
+const MAX_SHOWN = 12;
 
 function rejectedAs(hunk: Hunk): string {
   const signed = [...hunk.oldLines.map((line) => `-${line}`), ...hunk.newLines.map((line) => `+${line}`)];
-  const rest = signed.length - MOST_SHOWN;
-  const shown = rest > 0 ? [...signed.slice(0, MOST_SHOWN), `… ${rest} more lines`] : signed;
+  const rest = signed.length - MAX_SHOWN;
+  const shown = rest > 0 ? [...signed.slice(0, MAX_SHOWN), moreLines(rest)] : signed;
   return [`${describe(hunk)}:`, ...shown].join("\n");
 }

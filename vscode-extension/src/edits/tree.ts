@@ -8,6 +8,7 @@ import { basename } from "node:path";
 
 import * as vscode from "vscode";
 
+import { SHOW_HUNK, toReview } from "../messages/editor";
 import { describe } from "./hunks";
 import { targetOf, type Target } from "./marks";
 import type { Review, Reviews } from "./reviews";
@@ -26,7 +27,7 @@ export class EditTree implements vscode.TreeDataProvider<Node> {
     reviews.listen({ onReview: refresh, onOver: refresh, onDecided: () => undefined });
   }
 
-  /** Give the reviews in which something is open. */
+  /** Return the reviews in which something is open. */
   pending(): readonly Review[] {
     return this.reviews.all().filter((review) => review.verdicts.includes("open"));
   }
@@ -41,11 +42,11 @@ export class EditTree implements vscode.TreeDataProvider<Node> {
     const uri = vscode.Uri.file(review.diff.path);
     const open: Target = targetOf(review, hunk ?? 0);
     const item = new vscode.TreeItem(basename(review.diff.path), vscode.TreeItemCollapsibleState.Expanded);
-    item.command = { command: "hermes.edits.show", title: "Show", arguments: [open] };
+    item.command = { command: "hermes.edits.show", title: SHOW_HUNK, arguments: [open] };
     if (hunk === undefined) {
       const count = review.verdicts.filter((verdict) => verdict === "open").length;
       item.resourceUri = uri;
-      item.description = `${vscode.workspace.asRelativePath(uri, false)} · ${count} open`;
+      item.description = toReview(vscode.workspace.asRelativePath(uri, false), count);
       item.contextValue = "file";
       return item;
     }

@@ -27,13 +27,13 @@ export class WrittenEdits {
     private readonly reviews: Reviews,
     private readonly pages: Pages,
     private readonly isWanted: () => boolean,
-    private readonly log: (trouble: string) => void,
+    private readonly log: (warning: string) => void,
   ) {
     reviews.listen({
       onReview: () => undefined,
       onOver: () => undefined,
       onDecided: () => undefined,
-      onVerdict: (review, hunks, verdict) => this.tell(review, hunks, verdict),
+      onVerdict: (review, hunks, verdict) => this.notify(review, hunks, verdict),
     });
   }
 
@@ -53,7 +53,7 @@ export class WrittenEdits {
   }
 
   /** Somebody judged: where the editor shows something else than is open now, it is looked at again. */
-  hear({ sessionId, path, open }: EditsJudgedParams): void {
+  receive({ sessionId, path, open }: EditsJudgedParams): void {
     // What this editor said itself it knows; its answer comes behind this notice.
     void this.enqueue(() => {
       const shown = this.written(sessionId).filter(({ diff }) => diff.path === path);
@@ -83,7 +83,7 @@ export class WrittenEdits {
     }
   }
 
-  private tell(review: Review, hunks: readonly number[], verdict: Verdict): void {
+  private notify(review: Review, hunks: readonly number[], verdict: Verdict): void {
     if (review.when !== "after" || verdict === "open") return;
     // The server counts what is still open.
     const before = (hunk: number) => review.verdicts.slice(0, hunk).filter((each) => each === "open").length;

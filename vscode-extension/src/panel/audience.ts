@@ -1,12 +1,12 @@
 /**
- * Whoever looks at the panel, in whatever place: each is told how everything stands, and from then on what happens.
+ * The readers of the panel, in whatever place: each first gets the whole state, then what happens.
  *
  * Knows: who is there, what is still on its way to them. Does not know: webviews, what the messages mean.
  */
 
 import type { SessionEvent } from "../state/events";
 import { Outbox } from "../state/outbox";
-import type { ToView } from "./messages";
+import type { ToView } from "./protocol";
 
 export type Reader = (message: ToView) => void;
 
@@ -34,7 +34,7 @@ export class Audience {
     this.say(message);
   }
 
-  /** Say something that must be heard, be it by the first reader that comes. */
+  /** Post a message that must arrive: if nobody reads yet, the first reader gets it. */
   postSurely(message: ToView): void {
     if (this.readers.size > 0) this.post(message);
     else this.unsent.push(message);

@@ -9,13 +9,13 @@ import * as vscode from "vscode";
 import type { Link } from "../acp/link";
 import { announces } from "../acp/methods";
 import type { State } from "../server/life";
-import { StatusItem, troubleOf } from "../server/status";
+import { StatusItem, bannerOf } from "../server/status";
 import type { SessionEvent } from "../state/events";
 import { activityOf, nameOf, openQuestions } from "../state/session";
-import { shelve, unshelve, type Shelved } from "../state/shelf";
+import { saveSessions, restoreSessions, type SavedSessions } from "../state/saved_sessions";
 import type { Memory } from "../state/memory";
 import type { Store } from "../state/store";
-import type { Shell, ToView, Trouble } from "./messages";
+import type { Shell, ToView, Banner } from "./protocol";
 import type { Surfaces } from "./surfaces";
 
 const KEPT = "sessions";
@@ -47,7 +47,7 @@ export class Front implements vscode.Disposable {
     judgesHunks: false,
     canSearch: false,
   };
-  private trouble: Trouble | undefined;
+  private banner: Banner | undefined;
   private active = "";
   private isOver = false;
   private keepTimer: ReturnType<typeof setTimeout> | undefined;
@@ -61,7 +61,7 @@ export class Front implements vscode.Disposable {
     private readonly memory: Memory,
   ) {
     this.restore();
-    store.listen((sessionId, events) => this.hear(sessionId, events));
+    store.listen((sessionId, events) => this.receive(sessionId, events));
     this.subscriptions = [
       this.status,
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()),
@@ -87,7 +87,7 @@ export class Front implements vscode.Disposable {
   }
 
   private restore(): void {
-    const { active, sessions } = unshelve(this.memory.get<Shelved>(KEPT));
+    const { active, sessions } = restoreSessions(this.memory.get<SavedSessions>(KEPT));
     for (const session of sessions) {
       this.store.open(session.id, session.cwd);
       this.store.dispatch(session.id, { type: "replaced", session });
@@ -95,7 +95,7 @@ export class Front implements vscode.Disposable {
     this.active = this.store.get(active) ? active : (sessions.at(-1)?.id ?? "");
   }
 
-  private hear(sessionId: string, events: readonly SessionEvent[]): void {
+  private receive(sessionId: string, events: readonly SessionEvent[]): void {
     this.surfaces.audience.postEvents(sessionId, events);
     for (const event of events) this.noteTurn(sessionId, event);
     if (events.some((event) => SEEN_AROUND.has(event.type))) this.refresh();
@@ -115,7 +115,7 @@ export class Front implements vscode.Disposable {
     clearTimeout(this.keepTimer);
     this.keepTimer = undefined;
     if (this.isOver) return;
-    this.memory.set(KEPT, shelve(this.active, this.store.all()));
+    this.memory.set(KEPT, saveSessions(this.active, this.store.all()));
   }
 
   private keepSoon(): void {
@@ -124,8 +124,8 @@ export class Front implements vscode.Disposable {
 
   setServer(state: State): void {
     this.server = state;
-    if (state.phase === "failed") this.trouble = troubleOf(state);
-    else if (state.phase === "ready") this.trouble = undefined;
+    if (state.phase === "failed") this.banner = bannerOf(state);
+    else if (state.phase === "ready") this.banner = undefined;
     this.refresh();
   }
 
@@ -140,8 +140,8 @@ export class Front implements vscode.Disposable {
     };
   }
 
-  setTrouble(trouble: Trouble | undefined): void {
-    this.trouble = trouble;
+  setBanner(banner: Banner | undefined): void {
+    this.banner = banner;
     this.refresh();
   }
 
@@ -176,7 +176,7 @@ export class Front implements vscode.Disposable {
     const roots = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
     return {
       server: this.server.phase,
-      ...(this.trouble ? { trouble: this.trouble } : {}),
+      ...(this.banner ? { banner: this.banner } : {}),
       tabs: this.store
         .all()
         .map((session) => ({ id: session.id, name: nameOf(session), activity: activityOf(session) })),

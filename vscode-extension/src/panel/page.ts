@@ -8,6 +8,8 @@ import { randomBytes } from "node:crypto";
 
 import * as vscode from "vscode";
 
+import { PRODUCT } from "../messages/editor";
+
 export function pageOf(webview: vscode.Webview, extension: vscode.Uri): string {
   const nonce = randomBytes(16).toString("base64");
   const uri = (...path: string[]) => webview.asWebviewUri(vscode.Uri.joinPath(extension, "dist", ...path)).toString();
@@ -27,7 +29,7 @@ export function pageOf(webview: vscode.Webview, extension: vscode.Uri): string {
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="${uri("webview.css")}">
-<title>Hermes</title>
+<title>${PRODUCT}</title>
 </head>
 <body>
 <div id="root"></div>

@@ -6,13 +6,14 @@
 
 import * as vscode from "vscode";
 
+import { PRODUCT, questionsWaiting } from "../messages/editor";
 import { Audience } from "./audience";
-import type { ToHost, ToView } from "./messages";
+import type { ToHost, ToView } from "./protocol";
 import { pageOf } from "./page";
 
 export const VIEW = "hermes.panel";
 
-type Hear = (message: ToHost, answer: (message: ToView) => void) => void;
+type Receive = (message: ToHost, answer: (message: ToView) => void) => void;
 
 export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanelSerializer {
   readonly audience = new Audience();
@@ -20,7 +21,7 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   constructor(
     private readonly extension: vscode.Uri,
-    private readonly hear: Hear,
+    private readonly receive: Receive,
   ) {}
 
   resolveWebviewView(view: vscode.WebviewView): void {
@@ -30,7 +31,7 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   /** Show the panel as an editor of its own. */
   openTab(): void {
-    const panel = vscode.window.createWebviewPanel(VIEW, "Hermes", vscode.ViewColumn.Active, {
+    const panel = vscode.window.createWebviewPanel(VIEW, PRODUCT, vscode.ViewColumn.Active, {
       retainContextWhenHidden: true,
     });
     this.adoptTab(panel);
@@ -56,7 +57,7 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
     webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(this.extension, "dist")] };
     webview.onDidReceiveMessage((message: ToHost) => {
       if (message.type === "ready") this.audience.admit(read);
-      this.hear(message, read);
+      this.receive(message, read);
     });
     webview.html = pageOf(webview, this.extension);
   }
@@ -69,6 +70,6 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
   /** Show how many questions wait for the user. */
   badge(count: number): void {
     if (!this.view) return;
-    this.view.badge = count > 0 ? { value: count, tooltip: `${count} waiting for your answer` } : undefined;
+    this.view.badge = count > 0 ? { value: count, tooltip: questionsWaiting(count) } : undefined;
   }
 }

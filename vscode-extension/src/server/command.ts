@@ -6,6 +6,8 @@
 
 import { delimiter, join } from "node:path";
 
+import { FROM_OWN_INSTALLATION, FROM_SETTING } from "../messages/server";
+
 export interface Command {
   readonly path: string;
   readonly args: readonly string[];
@@ -31,8 +33,6 @@ export interface Surroundings {
 
 export const SERVER = "hermes-acp";
 export const PACKAGE = "hermes-acp-server";
-/** The source of a command that its user named. */
-export const CONFIGURED = "the setting hermes.server.command";
 /** The oldest server that this extension can work with. */
 export const OLDEST = "0.1.0";
 
@@ -42,11 +42,11 @@ export const OLDEST = "0.1.0";
  */
 export async function findCommand(around: Surroundings): Promise<Command | undefined> {
   if (around.configured) {
-    return { path: around.configured, args: around.configuredArgs, source: CONFIGURED };
+    return { path: around.configured, args: around.configuredArgs, source: FROM_SETTING };
   }
   const onPath = around.searchPath.split(delimiter).filter(Boolean);
   const places: readonly [folder: string, source: string][] = [
-    [ownFolder(around), "this extension's own installation"],
+    [ownFolder(around), FROM_OWN_INSTALLATION],
     ...onPath.map((folder): [string, string] => [folder, "PATH"]),
     [join(around.home, ".local", "bin"), "~/.local/bin"],
     [join(around.home, ".local", "share", SERVER, "bin"), `~/.local/share/${SERVER}`],
@@ -71,17 +71,17 @@ async function findUvx(around: Surroundings, folders: readonly string[]): Promis
   return undefined;
 }
 
-/** Say what to install: a package that is only named must be new enough. */
+/** Return what to install: a package that is only named must be new enough. */
 export function requirementOf(name: string): string {
   return name === PACKAGE ? `${PACKAGE}>=${OLDEST}` : name;
 }
 
-/** Give the folder of programs of the installation that the extension makes itself. */
+/** Return the folder of programs of the installation that the extension makes itself. */
 export function ownFolder(around: Pick<Surroundings, "storage" | "isWindows">): string {
   return join(around.storage, "server", around.isWindows ? "Scripts" : "bin");
 }
 
-/** Tell whether a version, as the server gives it, is new enough; one that cannot be read is taken as it is. */
+/** Return whether a version, as the server gives it, is new enough; one that cannot be read is taken as it is. */
 export function isNewEnough(version: string, oldest: string = OLDEST): boolean {
   const numbers = (text: string) => /^(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number);
   const [has, wants] = [numbers(version), numbers(oldest)];

@@ -8,22 +8,24 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
+import * as messages from "../messages/server";
+
 const run = promisify(execFile);
 const PYTHONS = ["python3.13", "python3.12", "python3.11", "python3", "python"];
 const CHECK = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
-const MOST_MS = 10 * 60_000;
+const TIMEOUT_MS = 10 * 60_000;
 
 /** Make `storage`/server with the package in it. Rejects with a sentence for people. */
-export async function install(storage: string, requirement: string, tell: (what: string) => void): Promise<void> {
+export async function install(storage: string, requirement: string, report: (what: string) => void): Promise<void> {
   const python = await findPython();
-  if (!python) throw new Error("Python 3.11 or newer with venv is needed and was not found.");
+  if (!python) throw new Error(messages.NO_PYTHON);
   const folder = join(storage, "server");
-  tell("Making a virtual environment");
-  await run(python, ["-m", "venv", "--clear", folder], { timeout: MOST_MS });
+  report(messages.CREATING_ENVIRONMENT);
+  await run(python, ["-m", "venv", "--clear", folder], { timeout: TIMEOUT_MS });
   const inside = join(folder, process.platform === "win32" ? "Scripts/python.exe" : "bin/python");
-  tell(`Installing ${requirement}`);
+  report(messages.installing(requirement));
   await run(inside, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", requirement], {
-    timeout: MOST_MS,
+    timeout: TIMEOUT_MS,
   });
 }
 

@@ -1,11 +1,12 @@
 /**
  * The server's life: started when needed, started again when it breaks, one thing at a time.
  *
- * Knows: the queue of starts and stops, how often a break is mended unasked. Does not know: how a process is made,
+ * Knows: the queue of starts and stops, how often the server is restarted without asking. Does not know: how a process is made,
  * who uses its connection, how its state is shown.
  */
 
 import type { Link } from "../acp/link";
+import * as messages from "../messages/server";
 import type { Command } from "./command";
 import type { ServerProcess } from "./process";
 
@@ -17,8 +18,8 @@ export type State =
   | { readonly phase: "ready"; readonly version: string }
   | { readonly phase: "failed"; readonly text: string; readonly fix: Fix };
 
-/** Why the server cannot be had, and the one thing that would help. */
-export class ServerTrouble extends Error {
+/** Why the server is not available, and the one thing that would help. */
+export class ServerError extends Error {
   constructor(
     message: string,
     readonly fix: Fix,
@@ -34,8 +35,8 @@ export interface Watcher {
   onLost(why: string): void;
 }
 
-const MOST_BREAKS = 3;
-const FORGET_BREAKS_MS = 60_000;
+const MAX_FAILURES = 3;
+const FAILURE_WINDOW_MS = 60_000;
 const FIRST_PAUSE_MS = 250;
 
 export class ServerLife {
@@ -44,7 +45,7 @@ export class ServerLife {
   command: Command | undefined;
   private queue: Promise<unknown> = Promise.resolve();
   private process: ServerProcess | undefined;
-  private breaks: number[] = [];
+  private failures: number[] = [];
 
   constructor(
     private readonly make: () => Promise<ServerProcess>,
@@ -53,21 +54,21 @@ export class ServerLife {
     private readonly pause: (ms: number) => Promise<void> = (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   ) {}
 
-  /** Give the connection, starting the server if it does not run. Rejects with ServerTrouble. */
+  /** Return the connection, starting the server if it does not run. Rejects with ServerError. */
   link(): Promise<Link> {
     return this.inTurn(async () => (this.process ?? (await this.start())).link);
   }
 
-  /** Start it anew, whatever it does now. */
+  /** Restart it, whatever it does now. */
   restart(): Promise<void> {
-    this.breaks = [];
+    this.failures = [];
     return this.inTurn(async () => {
       await this.end();
       await this.start();
     });
   }
 
-  /** End it for good. */
+  /** Stop it permanently. */
   stop(): Promise<void> {
     return this.inTurn(async () => {
       await this.end();
@@ -82,7 +83,7 @@ export class ServerLife {
   }
 
   private async start(): Promise<ServerProcess> {
-    this.show({ phase: "starting", text: "Starting the server" });
+    this.show({ phase: "starting", text: messages.STARTING });
     try {
       const process = await this.make();
       this.process = process;
@@ -92,7 +93,7 @@ export class ServerLife {
       this.show({ phase: "ready", version: process.link.greeting.agentInfo?.version ?? "" });
       return process;
     } catch (error) {
-      const fix = error instanceof ServerTrouble ? error.fix : "log";
+      const fix = error instanceof ServerError ? error.fix : "log";
       const text = error instanceof Error ? error.message : String(error);
       this.show({ phase: "failed", text, fix });
       throw error;
@@ -105,19 +106,19 @@ export class ServerLife {
     await process?.stop();
   }
 
-  /** Mend a break: at once, then with growing pauses, then not any more until somebody asks. */
+  /** Restart after a failure: at once, then with growing pauses, then only when somebody asks. */
   private onEnd(process: ServerProcess, why: string): void {
     if (this.process !== process) return;
     this.process = undefined;
     this.watcher.onLost(why);
     const now = this.now();
-    this.breaks = [...this.breaks.filter((at) => now - at < FORGET_BREAKS_MS), now];
-    if (this.breaks.length > MOST_BREAKS) {
-      this.show({ phase: "failed", text: `${why} It broke ${this.breaks.length} times in a minute.`, fix: "log" });
+    this.failures = [...this.failures.filter((at) => now - at < FAILURE_WINDOW_MS), now];
+    if (this.failures.length > MAX_FAILURES) {
+      this.show({ phase: "failed", text: messages.failedRepeatedly(why, this.failures.length), fix: "log" });
       return;
     }
-    this.show({ phase: "starting", text: "Starting the server again" });
-    const pauseMs = FIRST_PAUSE_MS * (2 ** (this.breaks.length - 1) - 1);
+    this.show({ phase: "starting", text: messages.RESTARTING });
+    const pauseMs = FIRST_PAUSE_MS * (2 ** (this.failures.length - 1) - 1);
     void this.inTurn(async () => {
       await this.pause(pauseMs);
       if (!this.process) await this.start();

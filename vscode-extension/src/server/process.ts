@@ -9,15 +9,16 @@ import { createInterface } from "node:readline";
 import { Readable, Writable } from "node:stream";
 
 import type { Link } from "../acp/link";
-import { CONFIGURED, type Command } from "./command";
-import { ServerTrouble } from "./life";
+import * as messages from "../messages/server";
+import type { Command } from "./command";
+import { ServerError } from "./life";
 
 export interface ServerProcess {
   readonly link: Link;
   readonly command: Command;
   /** Settles with a sentence for people when the process is gone, whoever ended it. */
   readonly ended: Promise<string>;
-  /** End it: it is told by the end of its input, and made to after a while. */
+  /** Stop it: close its input, and kill it after a grace period. */
   stop(): Promise<void>;
 }
 
@@ -31,10 +32,10 @@ export interface Start {
   readonly greet: Greet;
 }
 
-const GREETING_MS = 30_000;
-/** With everything it stands on to be downloaded first. */
-const FETCHING_MS = 300_000;
-const FAREWELL_MS = 5_000;
+const INITIALIZE_TIMEOUT_MS = 30_000;
+/** For a server whose dependencies are downloaded first. */
+const DOWNLOAD_TIMEOUT_MS = 300_000;
+const SHUTDOWN_GRACE_MS = 5_000;
 
 /** Start the server and greet it. Rejects with a sentence for people. */
 export async function startProcess({ command, env, cwd, onLogLine, greet }: Start): Promise<ServerProcess> {
@@ -49,25 +50,24 @@ export async function startProcess({ command, env, cwd, onLogLine, greet }: Star
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error: NodeJS.ErrnoException) => {
       isMissing = error.code === "ENOENT";
-      resolve(isMissing ? missing(command) : `${command.path} could not be started: ${error.message}`);
+      resolve(isMissing ? missing(command) : messages.startFailed(command.path, error.message));
     });
     child.once("close", (code, signal) => {
-      const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
-      resolve(`The server ${how}${lastLine ? `: ${lastLine}` : "."}`);
+      resolve(signal ? messages.endedBySignal(signal, lastLine) : messages.endedWithCode(code, lastLine));
     });
   });
-  const waitMs = command.isFetched ? FETCHING_MS : GREETING_MS;
+  const waitMs = command.isFetched ? DOWNLOAD_TIMEOUT_MS : INITIALIZE_TIMEOUT_MS;
   const input = Writable.toWeb(child.stdin) as WritableStream<Uint8Array>;
   const output = Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>;
   const link = await firstOf(greet(input, output), ended, waitMs).catch((error: unknown) => {
     child.kill("SIGKILL");
     throw isMissing
-      ? new ServerTrouble(missing(command), command.source === CONFIGURED ? "settings" : "install")
+      ? new ServerError(missing(command), command.source === messages.FROM_SETTING ? "settings" : "install")
       : error;
   });
   const stop = async () => {
     child.stdin.end();
-    const timer = setTimeout(() => child.kill("SIGKILL"), FAREWELL_MS);
+    const timer = setTimeout(() => child.kill("SIGKILL"), SHUTDOWN_GRACE_MS);
     await ended;
     clearTimeout(timer);
   };
@@ -75,13 +75,13 @@ export async function startProcess({ command, env, cwd, onLogLine, greet }: Star
 }
 
 function missing({ path, source }: Command): string {
-  return source === CONFIGURED ? `There is no program ${path}, which ${source} names.` : `There is no program ${path}.`;
+  return source === messages.FROM_SETTING ? messages.configuredProgramMissing(path) : messages.programMissing(path);
 }
 
 async function firstOf(greeted: Promise<Link>, ended: Promise<string>, waitMs: number): Promise<Link> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`The server did not answer within ${waitMs / 1000} s.`)), waitMs);
+    timer = setTimeout(() => reject(new Error(messages.noAnswer(waitMs / 1000))), waitMs);
   });
   const gone = ended.then((why): never => {
     throw new Error(why);

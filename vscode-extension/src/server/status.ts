@@ -6,33 +6,36 @@
 
 import * as vscode from "vscode";
 
-import type { Trouble } from "../panel/messages";
+import * as messages from "../messages/editor";
+import { INSTALL_SERVER, OPEN_SETTINGS, RESTART_SERVER, SHOW_LOG, UPDATE_SERVER } from "../messages/server";
+import type { Banner } from "../panel/protocol";
 import type { Fix, State } from "./life";
 
 const FIXES: Readonly<Record<Fix, { command: string; title: string }>> = {
-  install: { command: "hermes.install", title: "Install the server" },
-  update: { command: "hermes.install", title: "Update the server" },
-  start: { command: "hermes.restart", title: "Start again" },
-  log: { command: "hermes.showLog", title: "Show the log" },
-  settings: { command: "hermes.openSettings", title: "Open the settings" },
+  install: { command: "hermes.install", title: INSTALL_SERVER },
+  update: { command: "hermes.install", title: UPDATE_SERVER },
+  start: { command: "hermes.restart", title: RESTART_SERVER },
+  log: { command: "hermes.showLog", title: SHOW_LOG },
+  settings: { command: "hermes.openSettings", title: OPEN_SETTINGS },
 };
 
 export class StatusItem implements vscode.Disposable {
   private readonly item = vscode.window.createStatusBarItem("hermes.status", vscode.StatusBarAlignment.Right, 90);
 
   constructor() {
-    this.item.name = "Hermes";
+    this.item.name = messages.PRODUCT;
   }
 
   show(state: State, questions: number, isWorking: boolean): void {
     const fix = state.phase === "failed" ? FIXES[state.fix] : undefined;
     this.item.text = textOf(state, questions, isWorking);
     this.item.command = fix?.command ?? "hermes.open";
-    this.item.tooltip = state.phase === "failed" ? `${state.text}\n\n${fix?.title}` : tooltipOf(state, questions);
+    this.item.tooltip =
+      state.phase === "failed" ? messages.tooltipFailed(state.text, fix?.title ?? "") : tooltipOf(state, questions);
     this.item.backgroundColor =
       state.phase === "failed" ? new vscode.ThemeColor("statusBarItem.errorBackground") : undefined;
     this.item.accessibilityInformation = {
-      label: `Hermes: ${questions > 0 ? "waits for your answer" : state.phase}`,
+      label: messages.statusLabel(messages.STATUS_LABELS[questions > 0 ? "asking" : state.phase]),
       role: "button",
     };
     this.item.show();
@@ -44,18 +47,18 @@ export class StatusItem implements vscode.Disposable {
 }
 
 function textOf(state: State, questions: number, isWorking: boolean): string {
-  if (state.phase === "failed") return "$(error) Hermes";
-  if (questions > 0) return `$(bell-dot) Hermes: ${questions}`;
-  if (state.phase === "starting" || isWorking) return "$(loading~spin) Hermes";
-  return "$(sparkle) Hermes";
+  if (state.phase === "failed") return messages.STATUS_FAILED;
+  if (questions > 0) return messages.statusAsking(questions);
+  if (state.phase === "starting" || isWorking) return messages.STATUS_BUSY;
+  return messages.STATUS_IDLE;
 }
 
 function tooltipOf(state: State, questions: number): string {
-  if (questions > 0) return "Hermes waits for your answer";
-  return state.phase === "ready" ? `Hermes ${state.version}` : "Open Hermes";
+  if (questions > 0) return messages.WAITING_FOR_ANSWER;
+  return state.phase === "ready" ? messages.tooltipReady(state.version) : messages.OPEN_PRODUCT;
 }
 
-/** Give a failed start as the panel shows it. */
-export function troubleOf(state: State): Trouble | undefined {
+/** Return a failed start as the panel shows it. */
+export function bannerOf(state: State): Banner | undefined {
   return state.phase === "failed" ? { severity: "error", text: state.text, fix: FIXES[state.fix] } : undefined;
 }

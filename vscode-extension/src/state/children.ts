@@ -10,8 +10,8 @@ import type { ChildCall, ChildItem } from "./terms";
 export type ChildEvent = Extract<SessionEvent, { type: "child" | "childCall" | "childSaid" }>;
 
 /** So many calls and characters are kept of a child; what came first goes first. */
-const MOST_CALLS = 100;
-const MOST_TEXT = 16 * 1024;
+const MAX_CALLS = 100;
+const MAX_TEXT = 16 * 1024;
 
 export function emptyChild(id: string): ChildItem {
   return { type: "child", id, title: "", state: "running", error: "", calls: [], text: "" };
@@ -24,7 +24,7 @@ export function changeChild(child: ChildItem, event: ChildEvent): ChildItem {
       return { ...child, title, state, error };
     }
     case "childSaid":
-      return { ...child, text: (child.text + event.text).slice(-MOST_TEXT) };
+      return { ...child, text: (child.text + event.text).slice(-MAX_TEXT) };
     case "childCall": {
       const { id, title, kind, status } = event.call;
       const at = child.calls.findIndex((call) => call.id === id);
@@ -36,7 +36,7 @@ export function changeChild(child: ChildItem, event: ChildEvent): ChildItem {
         status: status ?? before.status,
       };
       // What it said before a call was on the way to it.
-      if (at < 0) return { ...child, text: "", calls: [...child.calls, call].slice(-MOST_CALLS) };
+      if (at < 0) return { ...child, text: "", calls: [...child.calls, call].slice(-MAX_CALLS) };
       return { ...child, calls: child.calls.with(at, call) };
     }
   }

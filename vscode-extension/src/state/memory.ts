@@ -1,5 +1,5 @@
 /**
- * What must outlive this process, on the disk the moment it is told: a window may be gone in the next one.
+ * Values that outlive this process. They are written at once, because a window may close at any moment.
  *
  * Knows: one small JSON file, replaced whole. Does not know: what is kept.
  */

@@ -10,7 +10,7 @@ import { findItem, placeOf, type Session } from "./session";
 import type { CallContent, CallItem, EndItem, Item, TerminalState, Verdict } from "./terms";
 
 /** Of a terminal's output so much is kept for the card; the head goes first. */
-const MOST_OUTPUT = 64 * 1024;
+const MAX_OUTPUT = 64 * 1024;
 
 export function reduce(session: Session, event: SessionEvent): Session {
   switch (event.type) {
@@ -45,7 +45,7 @@ export function reduce(session: Session, event: SessionEvent): Session {
     case "output":
       return putTerminal(session, event.terminalId, (before) => ({
         ...before,
-        output: (before.output + event.text).slice(-MOST_OUTPUT),
+        output: (before.output + event.text).slice(-MAX_OUTPUT),
       }));
     case "exited":
       return putTerminal(session, event.terminalId, (before) => ({ ...before, exitCode: event.exitCode }));
@@ -271,7 +271,7 @@ function summarise(session: Session, event: Extract<SessionEvent, { type: "summa
   }));
 }
 
-/** Tell whether every hunk of every file of a card is decided. */
+/** Return whether every hunk of every file of a card is decided. */
 export function isDecided(verdicts: readonly Verdict[]): boolean {
   return verdicts.length > 0 && verdicts.every((verdict) => verdict !== "open");
 }

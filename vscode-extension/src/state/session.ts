@@ -4,6 +4,7 @@
  * Knows: what is kept of a session. Does not know: how it came to be so (`reduce`).
  */
 
+import { NEW_SESSION } from "../messages/panel";
 import type { Item, Option, PlanEntry, SlashCommand, TerminalState, Usage } from "./terms";
 
 /** What the agent is doing; "asking" waits for the user. */
@@ -39,7 +40,7 @@ export function emptySession(id: string, cwd: string): Session {
 
 type ItemOf<T extends Item["type"]> = Extract<Item, { type: T }>;
 
-/** Tell where an item is, -1 where it is not; what is asked for stands near the end. */
+/** Return where an item is, -1 where it is not; what is asked for stands near the end. */
 export function placeOf(session: Session, type: Item["type"], id: string): number {
   const { items } = session;
   // A loop, not a callback an item: what is new is looked for in all of a long conversation.
@@ -66,7 +67,7 @@ export function openQuestions(session: Session): number {
   return open;
 }
 
-/** Give what was asked last of what waits for the user's answer. */
+/** Return what was asked last of what waits for the user's answer. */
 export function openQuestion(session: Session): Asking | undefined {
   return questionsOf(session).next().value ?? undefined;
 }
@@ -82,10 +83,10 @@ function* questionsOf({ items }: Session): Generator<Asking, undefined> {
   return undefined;
 }
 
-/** Give what to call the session in lists: its title, else the beginning of its first prompt. */
+/** Return what to call the session in lists: its title, else the beginning of its first prompt. */
 export function nameOf(session: Session): string {
   if (session.title) return session.title;
   const first = session.items.find((item) => item.type === "user");
   const words = first?.type === "user" ? first.text.trim().split("\n")[0] : "";
-  return words ? words.slice(0, 60) : "New session";
+  return words ? words.slice(0, 60) : NEW_SESSION;
 }

@@ -4,9 +4,11 @@
  * Knows: what stands where. Does not know: how its parts are drawn.
  */
 
-import type { Shell, Tab, Trouble } from "../panel/messages";
+import { ENDS, unknownEnd } from "../messages/conversation";
+import * as messages from "../messages/panel";
+import type { Shell, Tab, Banner } from "../panel/protocol";
 import { activityOf, openQuestion, type Session } from "../state/session";
-import { tell } from "./bridge";
+import { post } from "./bridge";
 import { Composer } from "./composer";
 import { Row, surroundingsOf } from "./items";
 import { List } from "./list";
@@ -57,7 +59,7 @@ function Present({ shell, session }: { shell: Shell; session: Session | undefine
       ) : (
         <Welcome shell={shell} />
       )}
-      {shell.trouble && <TroubleBar trouble={shell.trouble} />}
+      {shell.banner && <BannerRow banner={shell.banner} />}
       {session && session.turns.length > 0 && session.plan.length > 0 && <Plan entries={session.plan} />}
     </>
   );
@@ -75,10 +77,10 @@ function Conversation({ session, shell }: { session: Session; shell: Shell }) {
   const isQuiet = activityOf(session) === "working" && items.at(-1)?.type === "user";
   return (
     <>
-      <List count={items.length} keyOf={keyOf} render={render} label="Conversation" />
+      <List count={items.length} keyOf={keyOf} render={render} label={messages.CONVERSATION} />
       {isQuiet && (
         <div class="working" aria-hidden="true">
-          <i class="codicon codicon-loading codicon-modifier-spin" /> Working
+          <i class="codicon codicon-loading codicon-modifier-spin" /> {messages.WORKING}
         </div>
       )}
     </>
@@ -89,7 +91,7 @@ const STATES = { idle: "", working: "loading codicon-modifier-spin", asking: "be
 
 function Tabs({ tabs, active }: { tabs: readonly Tab[]; active: string }) {
   return (
-    <div class="tabs" role="tablist" aria-label="Sessions">
+    <div class="tabs" role="tablist" aria-label={messages.SESSIONS}>
       {tabs.map((tab) => (
         <div key={tab.id} class={`tab ${tab.id === active ? "active" : ""}`}>
           <button
@@ -97,10 +99,14 @@ function Tabs({ tabs, active }: { tabs: readonly Tab[]; active: string }) {
             role="tab"
             class="tab-name"
             aria-selected={tab.id === active}
-            onClick={() => tell({ type: "select", sessionId: tab.id })}
+            onClick={() => post({ type: "select", sessionId: tab.id })}
           >
             {STATES[tab.activity] && (
-              <i class={`codicon codicon-${STATES[tab.activity]}`} role="img" aria-label={tab.activity} />
+              <i
+                class={`codicon codicon-${STATES[tab.activity]}`}
+                role="img"
+                aria-label={messages.TAB_STATES[tab.activity]}
+              />
             )}
             <span class="tab-words" title={tab.name}>
               {tab.name}
@@ -109,8 +115,8 @@ function Tabs({ tabs, active }: { tabs: readonly Tab[]; active: string }) {
           <button
             type="button"
             class="icon-button tab-close"
-            aria-label={`Close ${tab.name}`}
-            onClick={() => tell({ type: "close", sessionId: tab.id })}
+            aria-label={messages.closeTab(tab.name)}
+            onClick={() => post({ type: "close", sessionId: tab.id })}
           >
             <i class="codicon codicon-close" />
           </button>
@@ -126,34 +132,34 @@ function Welcome({ shell }: { shell: Shell }) {
       <svg class="welcome-mark" viewBox="0 0 24 24" aria-hidden="true">
         <path d="M12 21V8M12 8c0-2.200-3.400-4.500-8-5 .2 4 3 7 8 7M12 8c0-2.200 3.400-4.500 8-5-.2 4-3 7-8 7M9 14c2 .8 4 .8 6 0M9.500 18c1.700.7 3.300.7 5 0" />
       </svg>
-      <h1>Hermes</h1>
+      <h1>{messages.WELCOME_TITLE}</h1>
       {shell.hasFolder ? (
         <>
-          <p>What shall be done here? You are asked before anything is changed.</p>
+          <p>{messages.WELCOME}</p>
           <ul class="hints">
             <li>
-              <kbd>@</kbd> files, symbols, problems, changes
+              <kbd>@</kbd> {messages.HINT_MENTIONS}
             </li>
             <li>
-              <kbd>/</kbd> commands
+              <kbd>/</kbd> {messages.HINT_COMMANDS}
             </li>
             <li>
-              <kbd>{navigator.platform.startsWith("Mac") ? "⌘I" : "Ctrl+I"}</kbd> edit lines in a file
+              <kbd>{navigator.platform.startsWith("Mac") ? "⌘I" : messages.INLINE_KEY}</kbd> {messages.HINT_INLINE}
             </li>
           </ul>
-          <button type="button" class="link" onClick={() => tell({ type: "run", command: "hermes.history" })}>
-            Past sessions
+          <button type="button" class="link" onClick={() => post({ type: "run", command: "hermes.history" })}>
+            {messages.PAST_SESSIONS}
           </button>
         </>
       ) : (
         <>
-          <p>Open a folder first: the agent works in one.</p>
+          <p>{messages.WELCOME_NO_FOLDER}</p>
           <button
             type="button"
             class="button primary"
-            onClick={() => tell({ type: "run", command: "vscode.openFolder" })}
+            onClick={() => post({ type: "run", command: "vscode.openFolder" })}
           >
-            Open a folder
+            {messages.OPEN_FOLDER}
           </button>
         </>
       )}
@@ -165,22 +171,22 @@ function Untrusted() {
   return (
     <div class="trust" role="note">
       <i class="codicon codicon-shield" />
-      <span>This folder is not trusted: the agent only reads and plans.</span>
-      <button type="button" class="link" onClick={() => tell({ type: "run", command: "workbench.trust.manage" })}>
-        Manage
+      <span>{messages.UNTRUSTED}</span>
+      <button type="button" class="link" onClick={() => post({ type: "run", command: "workbench.trust.manage" })}>
+        {messages.MANAGE_TRUST}
       </button>
     </div>
   );
 }
 
-function TroubleBar({ trouble }: { trouble: Trouble }) {
-  const { fix } = trouble;
+function BannerRow({ banner }: { banner: Banner }) {
+  const { fix } = banner;
   return (
-    <div class={`trouble ${trouble.severity}`} role="alert">
-      <i class={`codicon codicon-${trouble.severity}`} />
-      <span>{trouble.text}</span>
+    <div class={`banner ${banner.severity}`} role="alert">
+      <i class={`codicon codicon-${banner.severity}`} />
+      <span>{banner.text}</span>
       {fix && (
-        <button type="button" class="button small" onClick={() => tell({ type: "run", command: fix.command })}>
+        <button type="button" class="button small" onClick={() => post({ type: "run", command: fix.command })}>
           {fix.title}
         </button>
       )}
@@ -188,15 +194,15 @@ function TroubleBar({ trouble }: { trouble: Trouble }) {
   );
 }
 
-/** Tell people who hear the page what has become of the turn; the words themselves they read when they want to. */
+/** Announce to screen readers how the turn stands; they read the answer itself when they want to. */
 function Announcer({ session, roots }: { session: Session | undefined; roots: readonly string[] }) {
   const asking = session && openQuestion(session);
   const last = session?.items.at(-1);
   let words = "";
-  if (asking) words = `Hermes asks: ${asking.type === "call" ? readable(asking, roots) : asking.text}`;
+  if (asking) words = messages.announceQuestion(asking.type === "call" ? readable(asking, roots) : asking.text);
   else if (last?.type === "end")
-    words = last.reason === "end_turn" ? "Hermes is done." : `The turn ended: ${last.reason}.`;
-  else if (session && session.turns.length > 0) words = "Hermes works.";
+    words = last.reason === "end_turn" ? messages.ANNOUNCE_DONE : (ENDS[last.reason] ?? unknownEnd(last.reason));
+  else if (session && session.turns.length > 0) words = messages.ANNOUNCE_WORKING;
   return (
     <div class="unseen" role="status" aria-live="polite">
       {words}

@@ -6,8 +6,9 @@
 
 import { useState } from "preact/hooks";
 
+import * as messages from "../messages/conversation";
 import type { AnswerOption, Approval as Question } from "../state/terms";
-import { tell } from "./bridge";
+import { post } from "./bridge";
 import { readable } from "./paths";
 
 interface Props {
@@ -23,11 +24,11 @@ export function Approval({ isSeen, approval, roots }: Props) {
   if (approval.answer !== undefined) return <Answered approval={approval} />;
   const [short, lasting] = [isOnce, (option: AnswerOption) => !isOnce(option)].map((is) => approval.options.filter(is));
   const { requestId } = approval;
-  const answer = (option: string) => tell({ type: "answer", requestId, option, comment: comment.trim() });
+  const answer = (option: string) => post({ type: "answer", requestId, option, comment: comment.trim() });
   const isBarred = ({ kind }: AnswerOption) => kind.startsWith("allow") && !isSeen;
   const no = approval.options.find((each) => each.kind === "reject_once");
   return (
-    <div class="approval" role="group" aria-label="Hermes asks">
+    <div class="approval" role="group" aria-label={messages.PERMISSION_QUESTION}>
       {approval.reason && <div class="approval-reason">{approval.reason}</div>}
       <div class="approval-options">
         {short?.map((option) => (
@@ -36,10 +37,10 @@ export function Approval({ isSeen, approval, roots }: Props) {
             type="button"
             class={classOf(option)}
             disabled={isBarred(option)}
-            title={isBarred(option) ? "Read the text above to its end first" : undefined}
+            title={isBarred(option) ? messages.READ_TEXT_FIRST : undefined}
             onClick={() => answer(option.id)}
           >
-            {option === no && comment.trim() ? "Reject and say why" : option.name}
+            {option === no && comment.trim() ? messages.REJECT_WITH_REASON : option.name}
           </button>
         ))}
         {lasting && lasting.length > 0 && (
@@ -47,8 +48,8 @@ export function Approval({ isSeen, approval, roots }: Props) {
             type="button"
             class="button quiet more"
             aria-expanded={areMore}
-            aria-label="Answers that last"
-            title="Answers that last"
+            aria-label={messages.LASTING_ANSWERS}
+            title={messages.LASTING_ANSWERS}
             onClick={() => setMore(!areMore)}
           >
             <i class={`codicon codicon-chevron-${areMore ? "up" : "down"}`} />
@@ -61,8 +62,8 @@ export function Approval({ isSeen, approval, roots }: Props) {
           class="approval-comment"
           type="text"
           value={comment}
-          placeholder="If not: why, or what instead"
-          aria-label="Why not, or what to do instead"
+          placeholder={messages.REJECT_REASON}
+          aria-label={messages.REJECT_REASON}
           onInput={(event) => setComment(event.currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key === "Enter" && comment.trim()) answer(no.id);
@@ -100,7 +101,7 @@ function Lasting({ options, isBarred, answer, roots }: LastingProps) {
   );
 }
 
-/** Tell whether an answer is for this time only, or of a kind that is not known. */
+/** Return whether an answer is for this time only, or of a kind that is not known. */
 function isOnce({ kind }: AnswerOption): boolean {
   return !kind.endsWith("_always");
 }
@@ -121,9 +122,8 @@ function Answered({ approval }: { approval: Question }) {
 export function Said({ isYes, isLasting, comment }: { isYes: boolean; isLasting?: boolean; comment: string }) {
   return (
     <div class={`answered ${isYes ? "yes" : "no"}`}>
-      <i class={`codicon codicon-${isYes ? "pass" : "circle-slash"}`} /> {isYes ? "Allowed" : "Rejected"}
-      {isLasting ? " for this session" : ""}
-      {comment ? `: ${comment}` : ""}
+      <i class={`codicon codicon-${isYes ? "pass" : "circle-slash"}`} />{" "}
+      {messages.answered(isYes, isLasting ?? false, comment)}
     </div>
   );
 }

@@ -4,7 +4,7 @@
  * Knows: posting, hearing, drafts by session. Does not know: what is said.
  */
 
-import type { Mention, ToHost, ToView } from "../panel/messages";
+import type { Mention, ToHost, ToView } from "../panel/protocol";
 import { handedOver, withDraft, type Drafts } from "./drafts";
 
 interface Kept {
@@ -22,11 +22,11 @@ declare function acquireVsCodeApi(): Api;
 
 const api = acquireVsCodeApi();
 
-export function tell(message: ToHost): void {
+export function post(message: ToHost): void {
   api.postMessage(message);
 }
 
-export function hear(listener: (message: ToView) => void): void {
+export function listen(listener: (message: ToView) => void): void {
   window.addEventListener("message", (event: MessageEvent<ToView>) => listener(event.data));
 }
 

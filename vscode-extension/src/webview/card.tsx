@@ -6,10 +6,11 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
+import * as messages from "../messages/conversation";
 import { hiddenLines, isLong } from "../state/long_text";
 import type { CallContent, CallItem, CallKind, TerminalState } from "../state/terms";
 import { Approval, Said } from "./approval";
-import { tell } from "./bridge";
+import { post } from "./bridge";
 import { Diff } from "./diff";
 import { FileName, Title } from "./file_name";
 import { Markdown } from "./markdown";
@@ -22,8 +23,8 @@ interface Props {
   readonly terminals: Readonly<Record<string, TerminalState>>;
   readonly judgesHunks: boolean;
   readonly roots: readonly string[];
-  /** Whether what it does is told by the rows below it. */
-  readonly isToldBelow: boolean;
+  /** Whether what it does is shown by the rows below it. */
+  readonly isShownBelow: boolean;
 }
 
 export const ICONS: Readonly<Record<CallKind, string>> = {
@@ -39,25 +40,25 @@ export const ICONS: Readonly<Record<CallKind, string>> = {
   other: "tools",
 };
 export const STATES: Readonly<Record<CallItem["status"], { readonly icon: string; readonly text: string }>> = {
-  pending: { icon: "circle-outline", text: "waiting" },
-  in_progress: { icon: "loading codicon-modifier-spin", text: "running" },
-  completed: { icon: "check", text: "done" },
-  failed: { icon: "error", text: "failed" },
+  pending: { icon: "circle-outline", text: messages.CALL_STATES.pending },
+  in_progress: { icon: "loading codicon-modifier-spin", text: messages.CALL_STATES.in_progress },
+  completed: { icon: "check", text: messages.CALL_STATES.completed },
+  failed: { icon: "error", text: messages.CALL_STATES.failed },
 };
 
-export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBelow }: Props) {
+export function Card({ sessionId, item, terminals, judgesHunks, roots, isShownBelow }: Props) {
   const isAsking = item.approval !== undefined && item.approval.answer === undefined;
   const hasOpenHunks = Object.values(item.verdicts).some((verdicts) => verdicts.includes("open"));
   const [choice, setChoice] = useState<boolean | undefined>(undefined);
   const isOpen =
-    choice ?? (isAsking || hasOpenHunks || (item.status === "in_progress" && !isToldBelow) || showsItself(item));
+    choice ?? (isAsking || hasOpenHunks || (item.status === "in_progress" && !isShownBelow) || showsItself(item));
   const requestId = isAsking ? item.approval?.requestId : undefined;
   const [seen, setSeen] = useState("");
   const isSeen = !isLong(item.command ?? "") || (requestId !== undefined && seen === requestId);
   const noteSeen = () => {
     if (requestId === undefined || isSeen) return;
     setSeen(requestId);
-    tell({ type: "seen", requestId });
+    post({ type: "seen", requestId });
   };
   const state = standOf(item, isAsking);
   const title = readable(item, roots);
@@ -65,7 +66,7 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBel
     <section
       role="group"
       class={`card ${isRefused(item) ? "refused" : item.status} ${isAsking ? "asking" : ""}`}
-      aria-label={`${title}, ${state.text}`}
+      aria-label={messages.cardLabel(title, state.text)}
     >
       <button type="button" class="card-head" aria-expanded={isOpen} onClick={() => setChoice(!isOpen)}>
         <i class={`codicon codicon-${ICONS[item.kind]} card-kind`} />
@@ -106,23 +107,23 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBel
   );
 }
 
-/** Say how a call stands; a command that ended with a code other than 0 did run, and that code says more than a mark. */
+/** Return how a call stands; a command that ended with a code other than 0 did run, and that code says more than a mark. */
 function standOf(item: CallItem, isAsking: boolean): { readonly icon: string; readonly text: string } {
-  if (isAsking) return { icon: "question", text: "asks you" };
-  if (isRefused(item)) return { icon: "circle-slash", text: "rejected" };
+  if (isAsking) return { icon: "question", text: messages.ASKS_YOU };
+  if (isRefused(item)) return { icon: "circle-slash", text: messages.REJECTED_STATE };
   return item.exitCode && item.status === "completed"
-    ? { icon: "", text: `exit ${item.exitCode}` }
+    ? { icon: "", text: messages.exitCode(item.exitCode) }
     : STATES[item.status];
 }
 
-/** Tell whether the user said no to it, just now or in a past that the agent told of. */
+/** Return whether the user said no to it, just now or in a past that the agent told of. */
 export function isRefused({ approval, status, rejected }: CallItem): boolean {
   if (rejected !== undefined) return true;
   const answer = approval?.options.find((each) => each.id === approval.answer);
   return status === "failed" && answer !== undefined && answer.kind.startsWith("reject");
 }
 
-/** Give what a card has to show; what the agent is told of a no is nothing for those who said it, nor is the title again. */
+/** Return what a card has to show; what the agent is told of a no is nothing for those who said it, nor is the title again. */
 function shownOf(item: CallItem): readonly CallContent[] {
   // Before it runs, the text of a card is what its question is about.
   const isRepeated = item.command !== undefined;
@@ -149,7 +150,7 @@ function Places({ item, roots }: { item: CallItem; roots: readonly string[] }) {
           type="button"
           class="link file"
           title={path}
-          onClick={() => tell({ type: "open", path, ...(line ? { line } : {}) })}
+          onClick={() => post({ type: "open", path, ...(line ? { line } : {}) })}
         >
           <FileName path={path} roots={roots} line={line} />
         </button>
@@ -158,7 +159,7 @@ function Places({ item, roots }: { item: CallItem; roots: readonly string[] }) {
   );
 }
 
-interface ContentProps extends Omit<Props, "judgesHunks" | "isToldBelow"> {
+interface ContentProps extends Omit<Props, "judgesHunks" | "isShownBelow"> {
   readonly content: CallContent;
   readonly canJudge: boolean;
 }
@@ -212,14 +213,14 @@ function Command({ command, isShell, onEnd }: CommandProps) {
         class={`command ${isShell ? "shell" : ""} ${isWhole ? "whole" : ""}`}
         role="group"
         tabIndex={0}
-        aria-label={isShell ? "Command" : "Arguments"}
+        aria-label={isShell ? messages.COMMAND : messages.ARGUMENTS}
       >
         {command}
         <span ref={end} class="command-end" />
       </pre>
       {isLong(command) && !isWhole && (
         <button type="button" class="link command-more" onClick={() => setWhole(true)}>
-          {more > 0 ? `+${more} lines` : "Show all of it"}
+          {more > 0 ? messages.showMoreLines(more) : messages.SHOW_ALL}
         </button>
       )}
     </>
@@ -236,13 +237,15 @@ function Terminal({ state }: { state: TerminalState | undefined }) {
     if (box.current && isAtEnd.current) box.current.scrollTop = box.current.scrollHeight;
   }, [state?.output]);
   if (!state?.output)
-    return <div class="terminal-empty">{state?.exitCode === undefined ? "No output yet." : "No output."}</div>;
+    return (
+      <div class="terminal-empty">{state?.exitCode === undefined ? messages.NO_OUTPUT_YET : messages.NO_OUTPUT}</div>
+    );
   return (
     <pre
       class="terminal"
       role="group"
       tabIndex={0}
-      aria-label="Output"
+      aria-label={messages.OUTPUT}
       ref={box}
       onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
         isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;

@@ -6,6 +6,7 @@
 
 import { useState } from "preact/hooks";
 
+import * as messages from "../messages/conversation";
 import type { ChildItem } from "../state/terms";
 import { ICONS, STATES } from "./card";
 import { Markdown } from "./markdown";
@@ -13,10 +14,10 @@ import { readable } from "./paths";
 
 const STANDS: Readonly<Record<ChildItem["state"], { readonly icon: string; readonly text: string }>> = {
   running: STATES.in_progress,
-  asking: { icon: "question", text: "asks you" },
+  asking: { icon: "question", text: messages.ASKS_YOU },
   done: STATES.completed,
   failed: STATES.failed,
-  cancelled: { icon: "circle-slash", text: "stopped" },
+  cancelled: { icon: "circle-slash", text: messages.STOPPED_STATE },
 };
 const LIVELY = 6;
 
@@ -27,20 +28,20 @@ export function ChildCard({ item, roots }: { item: ChildItem; roots: readonly st
   const isOpen = choice ?? (isAtWork || item.state === "failed");
   // While it works the newest lines are enough, until somebody wants to see all.
   const calls = choice === undefined ? item.calls.slice(-LIVELY) : item.calls;
-  const title = item.title || "Child agent";
+  const title = item.title || messages.CHILD_AGENT;
   return (
-    <section role="group" class={`card child ${item.state}`} aria-label={`Child agent: ${title}, ${stand.text}`}>
+    <section role="group" class={`card child ${item.state}`} aria-label={messages.childLabel(title, stand.text)}>
       <button type="button" class="card-head" aria-expanded={isOpen} onClick={() => setChoice(!isOpen)}>
         <i class="codicon codicon-type-hierarchy-sub card-kind" />
         <span class="card-title">{title}</span>
-        <span class="child-count">{callsIn(item.calls.length)}</span>
+        <span class="child-count">{messages.childCalls(item.calls.length)}</span>
         <i class={`codicon codicon-${stand.icon} card-state`} title={stand.text} />
         <i class={`codicon codicon-chevron-${isOpen ? "down" : "right"} card-fold`} />
       </button>
       {isOpen && (
         <div class="card-body child-body">
           {calls.length > 0 && (
-            <ol class="child-calls" aria-label="What it does">
+            <ol class="child-calls" aria-label={messages.CHILD_CALLS}>
               {calls.map((call) => (
                 <li key={call.id} class={call.status}>
                   <i class={`codicon codicon-${ICONS[call.kind]}`} />
@@ -57,15 +58,10 @@ export function ChildCard({ item, roots }: { item: ChildItem; roots: readonly st
           {item.text && <Markdown text={item.text} />}
           {item.error && <div class="child-error">{item.error}</div>}
           {calls.length === 0 && !item.text && !item.error && (
-            <div class="child-nothing">{isAtWork ? "Nothing to show yet." : "What it did is not kept here."}</div>
+            <div class="child-nothing">{isAtWork ? messages.CHILD_NOTHING_YET : messages.CHILD_NOTHING_KEPT}</div>
           )}
         </div>
       )}
     </section>
   );
-}
-
-function callsIn(count: number): string {
-  if (count === 0) return "";
-  return count === 1 ? "1 call" : `${count} calls`;
 }

@@ -7,9 +7,10 @@
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import type { Picture, Shell } from "../panel/messages";
+import * as messages from "../messages/panel";
+import type { Picture, Shell } from "../panel/protocol";
 import { activityOf, type Session } from "../state/session";
-import { tell } from "./bridge";
+import { post } from "./bridge";
 import { useDraft, type Draft } from "./draft";
 import { Menu, optionsFor, wordBefore, type MenuOption } from "./menu";
 import type { Model } from "./model";
@@ -26,7 +27,7 @@ interface Props {
   readonly isHidden: boolean;
 }
 
-const TALLEST_PX = 260;
+const MAX_HEIGHT_PX = 260;
 
 export function Composer({ shell, session, found, inserted, refill, focused, isHidden }: Props) {
   const id = session?.id ?? "";
@@ -39,7 +40,7 @@ export function Composer({ shell, session, found, inserted, refill, focused, isH
 
   const word = wordBefore(draft.text, caret);
   useEffect(() => {
-    if (word?.sign === "@") tell({ type: "mentions", query: word.text });
+    if (word?.sign === "@") post({ type: "mentions", query: word.text });
   }, [word?.sign, word?.text]);
   const options = menu.isClosed ? [] : optionsFor(word, found, session?.commands ?? []);
   const isWorking = session !== undefined && activityOf(session) !== "idle";
@@ -58,7 +59,7 @@ export function Composer({ shell, session, found, inserted, refill, focused, isH
   const send = () => {
     if (shell.hasFolder) draft.send();
   };
-  const cancel = isWorking ? () => tell({ type: "cancel", sessionId: id }) : undefined;
+  const cancel = isWorking ? () => post({ type: "cancel", sessionId: id }) : undefined;
   const onKeyDown = (event: KeyboardEvent) => {
     if (isDone(event, { options, menu, setMenu, take, send, cancel })) event.preventDefault();
   };
@@ -127,7 +128,7 @@ function isDone(event: KeyboardEvent, { options, menu, setMenu, take, send, canc
 function grow(element: HTMLTextAreaElement | null): void {
   if (!element) return;
   element.style.height = "auto";
-  element.style.height = `${Math.min(element.scrollHeight, TALLEST_PX)}px`;
+  element.style.height = `${Math.min(element.scrollHeight, MAX_HEIGHT_PX)}px`;
 }
 
 interface FieldProps {
@@ -150,8 +151,8 @@ function Field(props: FieldProps) {
       ref={area}
       rows={1}
       value={draft.text}
-      placeholder={props.isWorking ? "Say something meanwhile" : "Ask Hermes, @ for files"}
-      aria-label="Prompt"
+      placeholder={props.isWorking ? messages.PROMPT_HINT_WORKING : messages.PROMPT_HINT}
+      aria-label={messages.PROMPT}
       aria-haspopup="listbox"
       aria-autocomplete="list"
       aria-controls={hasMenu ? "composer-menu" : undefined}
@@ -180,15 +181,21 @@ interface BarProps {
 }
 
 function Bar({ shell, session, isWorking, canSend, onSend }: BarProps) {
-  const stop = () => tell({ type: "cancel", sessionId: session?.id ?? "" });
-  const word = isWorking ? "Send meanwhile" : "Send";
+  const stop = () => post({ type: "cancel", sessionId: session?.id ?? "" });
+  const word = isWorking ? messages.SEND_WORKING : messages.SEND;
   return (
     <div class="composer-bar">
       {session && <Pickers session={session} isTrusted={shell.isTrusted} />}
       <span class="composer-actions">
         <Meter usage={session?.usage} />
         {isWorking && (
-          <button type="button" class="icon-button stop" aria-label="Stop" title="Stop (Escape)" onClick={stop}>
+          <button
+            type="button"
+            class="icon-button stop"
+            aria-label={messages.STOP}
+            title={messages.STOP_BY_KEY}
+            onClick={stop}
+          >
             <i class="codicon codicon-debug-stop" />
           </button>
         )}
@@ -196,7 +203,7 @@ function Bar({ shell, session, isWorking, canSend, onSend }: BarProps) {
           type="button"
           class="icon-button send"
           aria-label={word}
-          title={`${word} (Enter)`}
+          title={messages.sendByKey(word)}
           disabled={!canSend}
           onClick={onSend}
         >
@@ -218,7 +225,7 @@ function Chips({ draft }: { draft: Draft }) {
           type="button"
           class="chip"
           title={mention.detail}
-          aria-label={`Remove ${mention.label}`}
+          aria-label={messages.removeMention(mention.label)}
           onClick={() => draft.dropMention(at)}
         >
           {mention.label} <i class="codicon codicon-close" />
@@ -229,7 +236,7 @@ function Chips({ draft }: { draft: Draft }) {
           key={at}
           type="button"
           class="chip"
-          aria-label="Remove the picture"
+          aria-label={messages.REMOVE_IMAGE}
           onClick={() => draft.dropPicture(at)}
         >
           <img class="chip-picture" src={`data:${picture.mimeType};base64,${picture.data}`} alt="" />{" "}

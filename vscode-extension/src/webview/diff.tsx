@@ -8,8 +8,9 @@ import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
 
 import { describe, hunksOf, linesOf, tally, type Hunk } from "../edits/hunks";
+import * as messages from "../messages/conversation";
 import type { FileDiff, Verdict } from "../state/terms";
-import { tell } from "./bridge";
+import { post } from "./bridge";
 import { FileName } from "./file_name";
 import { shortened } from "./paths";
 
@@ -25,14 +26,14 @@ interface Props {
 }
 
 const AROUND = 2;
-const MOST_LINES = 400;
+const MAX_LINES = 400;
 
 export const Diff = memo(({ sessionId, callId, diff, verdicts, isMade, canJudge, roots }: Props) => {
   const hunks = useMemo(() => hunksOf(diff.oldText ?? "", diff.newText), [diff]);
   const before = useMemo(() => shownLines(diff.oldText ?? ""), [diff]);
   const judge = (hunk: number, verdict: Verdict) =>
-    tell({ type: "judge", sessionId, callId, path: diff.path, hunk, verdict });
-  let left = MOST_LINES;
+    post({ type: "judge", sessionId, callId, path: diff.path, hunk, verdict });
+  let left = MAX_LINES;
   return (
     <div class="diff">
       <Head
@@ -40,7 +41,7 @@ export const Diff = memo(({ sessionId, callId, diff, verdicts, isMade, canJudge,
         hunks={hunks}
         roots={roots}
         isThere={diff.oldText !== null || !canJudge}
-        onCompare={() => tell({ type: "compare", sessionId, callId, path: diff.path })}
+        onCompare={() => post({ type: "compare", sessionId, callId, path: diff.path })}
       />
       {hunks.map((hunk, number) => {
         const room = left;
@@ -59,7 +60,7 @@ export const Diff = memo(({ sessionId, callId, diff, verdicts, isMade, canJudge,
           />
         );
       })}
-      {left < 0 && <div class="diff-rest">More lines in the editor’s diff view.</div>}
+      {left < 0 && <div class="diff-rest">{messages.DIFF_CUT}</div>}
     </div>
   );
 });
@@ -81,17 +82,17 @@ function Head({ diff, hunks, roots, isThere, onCompare }: HeadProps) {
         type="button"
         class="link file"
         title={diff.path}
-        onClick={() => (isThere ? tell({ type: "open", path: diff.path }) : onCompare())}
+        onClick={() => (isThere ? post({ type: "open", path: diff.path }) : onCompare())}
       >
         <FileName path={diff.path} roots={roots} />
       </button>
       {added > 0 && (
-        <span class="count-added" aria-label={`${added} lines added`}>
+        <span class="count-added" aria-label={messages.linesAddedLabel(added)}>
           +{added}
         </span>
       )}
       {removed > 0 && (
-        <span class="count-removed" aria-label={`${removed} lines removed`}>
+        <span class="count-removed" aria-label={messages.linesRemovedLabel(removed)}>
           −{removed}
         </span>
       )}
@@ -99,8 +100,8 @@ function Head({ diff, hunks, roots, isThere, onCompare }: HeadProps) {
       <button
         type="button"
         class="icon-button"
-        title="Compare in the editor"
-        aria-label={`Compare ${shortened(diff.path, roots)} in the editor`}
+        title={messages.COMPARE}
+        aria-label={messages.compareFile(shortened(diff.path, roots))}
         onClick={onCompare}
       >
         <i class="codicon codicon-diff" />
@@ -109,7 +110,7 @@ function Head({ diff, hunks, roots, isThere, onCompare }: HeadProps) {
   );
 }
 
-/** Give the lines as an editor's user counts them: what ends with a line feed has no empty line behind it. */
+/** Return the lines as an editor's user counts them: what ends with a line feed has no empty line behind it. */
 function shownLines(text: string): readonly string[] {
   const lines = linesOf(text);
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
@@ -126,7 +127,7 @@ interface HunkProps {
   readonly onJudge: ((verdict: Verdict) => void) | undefined;
 }
 
-/** Tell up to where a hunk shows the old text. */
+/** Return up to where a hunk shows the old text. */
 function endOf(hunk: Hunk | undefined): number {
   return hunk ? hunk.oldStart + hunk.oldLines.length + AROUND : 0;
 }
@@ -140,13 +141,17 @@ function HunkView({ hunk, before, shownUntil, most, verdict, isMade, onJudge }: 
     <div
       class={`hunk ${verdict === "open" && !isMade ? "rejected" : verdict}`}
       role="group"
-      aria-label={`${describe(hunk)}, ${verdict === "open" ? "not decided" : verdict}`}
+      aria-label={messages.hunkLabel(describe(hunk), messages.VERDICTS[verdict])}
     >
       {(onJudge || verdict !== "open") && (
         <div class="hunk-head">
           <span>{describe(hunk)}</span>
           <span class="spring" />
-          {onJudge ? <Verdicts verdict={verdict} onJudge={onJudge} /> : <span class="hunk-verdict">{verdict}</span>}
+          {onJudge ? (
+            <Verdicts verdict={verdict} onJudge={onJudge} />
+          ) : (
+            <span class="hunk-verdict">{messages.VERDICTS[verdict]}</span>
+          )}
         </div>
       )}
       <pre class="lines" tabIndex={0}>
@@ -179,22 +184,22 @@ function Verdicts({ verdict, onJudge }: { verdict: Verdict; onJudge: (verdict: V
       <button
         type="button"
         class="verdict accept"
-        aria-label="Accept this hunk"
-        title="Accept this hunk"
+        aria-label={messages.ACCEPT_HUNK}
+        title={messages.ACCEPT_HUNK}
         aria-pressed={verdict === "accepted"}
         onClick={() => toggle("accepted")}
       >
-        <i class="codicon codicon-check" /> <span class="verdict-word">Accept</span>
+        <i class="codicon codicon-check" /> <span class="verdict-word">{messages.ACCEPT}</span>
       </button>
       <button
         type="button"
         class="verdict reject"
-        aria-label="Reject this hunk"
-        title="Reject this hunk"
+        aria-label={messages.REJECT_HUNK}
+        title={messages.REJECT_HUNK}
         aria-pressed={verdict === "rejected"}
         onClick={() => toggle("rejected")}
       >
-        <i class="codicon codicon-close" /> <span class="verdict-word">Reject</span>
+        <i class="codicon codicon-close" /> <span class="verdict-word">{messages.REJECT}</span>
       </button>
     </>
   );

@@ -6,8 +6,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import type { Mention, Picture } from "../panel/messages";
-import { draftOf, keepDraft, keepMentions, keptMentions, tell } from "./bridge";
+import type { Mention, Picture } from "../panel/protocol";
+import { draftOf, keepDraft, keepMentions, keptMentions, post } from "./bridge";
 import { extrasFrom, handOver, mentionsIn, NOTHING, type AllExtras, type Extras } from "./extras";
 import type { Model } from "./model";
 
@@ -54,7 +54,7 @@ export function useDraft(id: string, inserted: Model["inserted"], refill: Model[
   const send = () => {
     if (!isThere) return;
     const named = mentions.filter((each) => isMeant(each, text));
-    tell({ type: "prompt", sessionId: id, text: text.trim(), mentions: named, pictures });
+    post({ type: "prompt", sessionId: id, text: text.trim(), mentions: named, pictures });
     write("");
     change(() => NOTHING);
   };

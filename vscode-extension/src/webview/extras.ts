@@ -4,7 +4,7 @@
  * Knows: whose they are, and which of them outlive a reload of the page. Does not know: where they are kept.
  */
 
-import type { Mention, Picture } from "../panel/messages";
+import type { Mention, Picture } from "../panel/protocol";
 
 export interface Extras {
   readonly mentions: readonly Mention[];
@@ -14,12 +14,12 @@ export type AllExtras = Readonly<Record<string, Extras>>;
 
 export const NOTHING: Extras = { mentions: [], pictures: [] };
 
-/** Give what was kept of mentions as extras. */
+/** Return what was kept of mentions as extras. */
 export function extrasFrom(kept: Readonly<Record<string, readonly Mention[]>>): AllExtras {
   return Object.fromEntries(Object.entries(kept).map(([id, mentions]) => [id, { mentions, pictures: [] }]));
 }
 
-/** Give what is worth keeping; pictures are too large for that. */
+/** Return what is worth keeping; pictures are too large for that. */
 export function mentionsIn(all: AllExtras): Readonly<Record<string, readonly Mention[]>> {
   const kept = Object.entries(all).filter(([, { mentions }]) => mentions.length > 0);
   return Object.fromEntries(kept.map(([id, { mentions }]) => [id, mentions]));

@@ -8,7 +8,9 @@ import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
 import { useState } from "preact/hooks";
 
-import type { Shell } from "../panel/messages";
+import { CONTINUE_TURN } from "../messages/agent";
+import * as messages from "../messages/conversation";
+import type { Shell } from "../panel/protocol";
 import type { Session } from "../state/session";
 import type {
   Attachment,
@@ -20,7 +22,7 @@ import type {
   ThoughtItem,
   UserItem,
 } from "../state/terms";
-import { tell } from "./bridge";
+import { post } from "./bridge";
 import { Card } from "./card";
 import { ChildCard } from "./child";
 import { Markdown } from "./markdown";
@@ -35,7 +37,7 @@ interface Surroundings {
   readonly judgesHunks: boolean;
   readonly isWorking: boolean;
   /** Whether what is below tells what a call does: its child agents, its question. */
-  readonly isToldBelow: boolean;
+  readonly isShownBelow: boolean;
   /** What was asked in a turn that failed. */
   readonly asked: string;
 }
@@ -45,7 +47,7 @@ interface Props extends Surroundings {
 }
 
 const NO_TERMINALS = {};
-const TELLING: ReadonlySet<Item["type"] | undefined> = new Set(["child", "question"]);
+const SHOWN_BELOW: ReadonlySet<Item["type"] | undefined> = new Set(["child", "question"]);
 
 export function surroundingsOf(session: Session, shell: Shell, at: number, item: Item): Surroundings {
   const hasTerminal = item.type === "call" && item.content.some((each) => each.type === "terminal");
@@ -55,7 +57,7 @@ export function surroundingsOf(session: Session, shell: Shell, at: number, item:
     terminals: hasTerminal ? session.terminals : NO_TERMINALS,
     judgesHunks: shell.judgesHunks,
     isWorking: session.turns.length > 0,
-    isToldBelow: item.type === "call" && TELLING.has(session.items[at + 1]?.type),
+    isShownBelow: item.type === "call" && SHOWN_BELOW.has(session.items[at + 1]?.type),
     asked: item.type === "end" && item.reason === "failed" ? lastPrompt(session) : "",
   };
 }
@@ -65,8 +67,6 @@ function lastPrompt({ items }: Session): string {
   return asked?.type === "user" ? asked.text : "";
 }
 
-const CONTINUE = "Go on where you stopped.";
-
 export const Row = memo(({ item, isLast, asked, isWorking, ...surroundings }: Props) => {
   const { sessionId } = surroundings;
   switch (item.type) {
@@ -74,7 +74,7 @@ export const Row = memo(({ item, isLast, asked, isWorking, ...surroundings }: Pr
       return <Said item={item} />;
     case "agent":
       return (
-        <div class="agent" role="group" aria-label="Hermes">
+        <div class="agent" role="group" aria-label={messages.AGENT}>
           <Markdown text={item.text} />
         </div>
       );
@@ -96,7 +96,7 @@ export const Row = memo(({ item, isLast, asked, isWorking, ...surroundings }: Pr
 });
 
 const Said = ({ item }: { item: UserItem }) => (
-  <div class="user" role="group" aria-label="You">
+  <div class="user" role="group" aria-label={messages.YOU}>
     {item.attachments.length > 0 && (
       <div class="chips">
         {item.attachments.map((attachment, at) => (
@@ -107,7 +107,7 @@ const Said = ({ item }: { item: UserItem }) => (
     <div class="user-text">{item.text}</div>
     {item.isWaiting && (
       <div class="user-waiting">
-        <i class="codicon codicon-clock" /> waits for the running turn
+        <i class="codicon codicon-clock" /> {messages.QUEUED}
       </div>
     )}
   </div>
@@ -117,7 +117,7 @@ function Attached({ attachment }: { attachment: Attachment }) {
   if (attachment.data) return <img class="picture" src={attachment.data} alt={attachment.label} />;
   const icon = attachment.kind === "folder" ? "folder" : attachment.kind === "text" ? "list-selection" : "file";
   const { uri } = attachment;
-  const open = uri?.startsWith("file:") ? () => tell({ type: "open", path: uri }) : undefined;
+  const open = uri?.startsWith("file:") ? () => post({ type: "open", path: uri }) : undefined;
   return (
     <button type="button" class="chip" disabled={!open} onClick={open}>
       <i class={`codicon codicon-${icon}`} /> {attachment.label}
@@ -150,7 +150,7 @@ function Fold({
 }
 
 const Thought = ({ item, isGrowing }: { item: ThoughtItem; isGrowing: boolean }) => (
-  <Fold title={isGrowing ? "Thinking…" : "Thought"} icon="lightbulb">
+  <Fold title={isGrowing ? messages.THINKING : messages.THOUGHT} icon="lightbulb">
     <Markdown text={item.text} />
   </Fold>
 );
@@ -164,22 +164,10 @@ const Notice = ({ item }: { item: NoticeItem }) => (
 );
 
 const Summary = ({ item }: { item: SummaryItem }) => (
-  <Fold
-    title={item.status === "in_progress" ? "Summing up the conversation…" : "The older part was summed up"}
-    icon="fold"
-  >
+  <Fold title={item.status === "in_progress" ? messages.SUMMARISING : messages.SUMMARISED} icon="fold">
     <Markdown text={item.text} />
   </Fold>
 );
-
-const ENDS: Readonly<Record<string, string>> = {
-  cancelled: "Stopped.",
-  max_tokens: "The answer was cut off: it reached the longest answer the model gives.",
-  max_turn_requests: "Stopped: the turn used up its steps.",
-  refusal: "The model refused to answer.",
-  failed: "The turn failed.",
-  lost: "The turn was interrupted.",
-};
 
 interface EndProps {
   readonly sessionId: string;
@@ -189,10 +177,10 @@ interface EndProps {
 }
 
 const End = ({ sessionId, item, isLast, asked }: EndProps) => {
-  const words = ENDS[item.reason];
+  const words = messages.ENDS[item.reason];
   const canGoOn = isLast && (item.reason === "lost" || item.reason === "failed" || item.reason === "max_turn_requests");
   if (!words && !item.checkpoint && !item.plan) return <div class="end-mark" />;
-  const say = (text: string) => tell({ type: "prompt", sessionId, text, mentions: [], pictures: [] });
+  const say = (text: string) => post({ type: "prompt", sessionId, text, mentions: [], pictures: [] });
   return (
     <div class={`end ${item.reason}`}>
       {words && (
@@ -203,25 +191,25 @@ const End = ({ sessionId, item, isLast, asked }: EndProps) => {
             <button
               type="button"
               class="button small primary"
-              onClick={() => tell({ type: "run", command: "hermes.setUp" })}
+              onClick={() => post({ type: "run", command: "hermes.setUp" })}
             >
-              Set up a model
+              {messages.SET_UP_MODEL}
             </button>
           )}
           {canGoOn && (
-            <button type="button" class="button small" onClick={() => say(CONTINUE)}>
-              Continue
+            <button type="button" class="button small" onClick={() => say(CONTINUE_TURN)}>
+              {messages.CONTINUE}
             </button>
           )}
           {canGoOn && asked && (
             <button type="button" class="button small quiet" onClick={() => say(asked)}>
-              Retry
+              {messages.RETRY}
             </button>
           )}
         </div>
       )}
       {item.plan && (
-        <Fold title={`Plan, ${progressOf(item.plan)} done`} icon="checklist">
+        <Fold title={messages.planProgress(progressOf(item.plan))} icon="checklist">
           <PlanList entries={item.plan} isOver />
         </Fold>
       )}
@@ -234,18 +222,18 @@ function Undo({ sessionId, item }: { sessionId: string; item: EndItem }) {
   const { checkpoint } = item;
   if (!checkpoint) return null;
   const count = checkpoint.files.length;
-  const act = (action: "undo" | "diff") => tell({ type: "checkpoint", action, sessionId, endId: item.id });
+  const act = (action: "undo" | "diff") => post({ type: "checkpoint", action, sessionId, endId: item.id });
   return (
     <div class="undo">
       <i class="codicon codicon-history" />
-      <span>{checkpoint.isRestored ? "Undone" : `${count} file${count === 1 ? "" : "s"} changed`}</span>
+      <span>{checkpoint.isRestored ? messages.UNDONE : messages.filesChanged(count)}</span>
       <span class="spring" />
       <button type="button" class="button small quiet" onClick={() => act("diff")}>
-        Changes
+        {messages.CHANGES}
       </button>
       {!checkpoint.isRestored && (
         <button type="button" class="button small quiet" onClick={() => act("undo")}>
-          Undo
+          {messages.UNDO}
         </button>
       )}
     </div>

@@ -7,6 +7,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
 
+import { SCROLL_TO_END } from "../messages/panel";
 import { Heights, inSight, type Sight } from "./sight";
 
 interface Props {
@@ -34,7 +35,7 @@ class Place {
     this.observer = new ResizeObserver((entries) => this.measure(entries));
   }
 
-  /** Tell what to draw now. */
+  /** Return what to draw now. */
   look(): Sight {
     this.shown = inSight(this.heights, this);
     return this.shown;
@@ -104,8 +105,8 @@ export function List({ count, keyOf, render, label }: Props) {
         <button
           type="button"
           class="to-end icon-button"
-          aria-label="To the end"
-          title="To the end"
+          aria-label={SCROLL_TO_END}
+          title={SCROLL_TO_END}
           onClick={() => box.current?.scrollTo({ top: box.current.scrollHeight })}
         >
           <i class="codicon codicon-arrow-down" />

@@ -1,5 +1,5 @@
 /**
- * The page's beginning: it says that it is there, and draws what it is told.
+ * The start of the page: it reports that it is ready, and draws what it receives.
  *
  * Knows: where the page is drawn. Does not know: what.
  */
@@ -7,7 +7,7 @@
 import { render } from "preact";
 
 import { App } from "./app";
-import { hear, tell } from "./bridge";
+import { listen, post } from "./bridge";
 import { Screen } from "./model";
 import "@vscode/codicons/dist/codicon.css";
 import "./style/page.css";
@@ -19,6 +19,6 @@ if (root) {
   const screen: Screen = new Screen((model) => {
     render(<App model={model} onPast={(isPastShown) => screen.change((each) => ({ ...each, isPastShown }))} />, root);
   });
-  hear((message) => screen.take(message));
-  tell({ type: "ready" });
+  listen((message) => screen.take(message));
+  post({ type: "ready" });
 }

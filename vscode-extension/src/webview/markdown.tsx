@@ -7,7 +7,7 @@
 import { memo } from "preact/compat";
 import { useMemo, useRef } from "preact/hooks";
 
-import { tell } from "./bridge";
+import { post } from "./bridge";
 import { growBlocks, htmlOf, type Blocks } from "./render";
 
 const Block = memo(({ source }: { source: string }) => {
@@ -31,12 +31,12 @@ function onClick(event: MouseEvent): void {
   const target = event.target instanceof Element ? event.target : undefined;
   const copy = target?.closest(".code-copy");
   if (copy) {
-    tell({ type: "copy", text: copy.closest(".code")?.querySelector("pre")?.textContent ?? "" });
+    post({ type: "copy", text: copy.closest(".code")?.querySelector("pre")?.textContent ?? "" });
     return;
   }
   const href = target?.closest("a")?.getAttribute("href");
   if (!href) return;
   event.preventDefault();
-  if (/^(https?|mailto):/i.test(href)) tell({ type: "browse", url: href });
-  else tell({ type: "open", path: href });
+  if (/^(https?|mailto):/i.test(href)) post({ type: "browse", url: href });
+  else post({ type: "open", path: href });
 }

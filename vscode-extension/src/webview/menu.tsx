@@ -4,7 +4,8 @@
  * Knows: the word before the caret, commands, mentions. Does not know: the prompt around it.
  */
 
-import type { Mention } from "../panel/messages";
+import { SELECTED_LINES, SUGGESTIONS } from "../messages/panel";
+import type { Mention } from "../panel/protocol";
 import type { SlashCommand } from "../state/terms";
 import { split } from "./paths";
 
@@ -25,7 +26,7 @@ export interface MenuOption {
   readonly mention?: Mention;
 }
 
-/** Give the word with a sign that the caret stands in; a slash counts only at the very beginning. */
+/** Return the word with a sign that the caret stands in; a slash counts only at the very beginning. */
 export function wordBefore(text: string, caret: number): Word | undefined {
   const before = text.slice(0, caret);
   const mention = /(^|\s)@([^\s@]*)$/.exec(before);
@@ -76,7 +77,7 @@ export function optionsFor(
 
 /** Say of a mention what its label does not. */
 function detailOf({ kind, detail }: Mention): string {
-  if (kind === "selection") return "selected lines";
+  if (kind === "selection") return SELECTED_LINES;
   return kind === "file" || kind === "folder" ? split(detail).folder : detail;
 }
 
@@ -92,7 +93,7 @@ export function Menu({ options, chosen, onTake }: Props) {
       class="menu"
       id="composer-menu"
       role="listbox"
-      aria-label="Suggestions"
+      aria-label={SUGGESTIONS}
       onMouseDown={(event) => event.preventDefault()}
     >
       {options.map((option, at) => (

@@ -4,7 +4,7 @@
  * Knows: messages of the host. Does not know: how anything is drawn.
  */
 
-import type { Mention, Passage, PastSession, Shell, ToView } from "../panel/messages";
+import type { Mention, Passage, PastSession, Shell, ToView } from "../panel/protocol";
 import { reduce } from "../state/reduce";
 import type { Session } from "../state/session";
 
@@ -76,7 +76,7 @@ export function fold(model: Model, message: ToView): Model {
 
 /** So many times as long as painting took the page rests: three quarters of the time are left for whoever types and scrolls. */
 const REST = 3;
-const LONGEST_REST_MS = 100;
+const MAX_REST_MS = 100;
 /** A page that is not seen gets no frames, and has to be right when it is seen again. */
 const UNSEEN_MS = 100;
 
@@ -106,7 +106,7 @@ export class Screen {
     if (this.isScheduled) return;
     this.isScheduled = true;
     this.awaitFrame();
-    this.timer = setTimeout(() => this.paint(), UNSEEN_MS + LONGEST_REST_MS);
+    this.timer = setTimeout(() => this.paint(), UNSEEN_MS + MAX_REST_MS);
   }
 
   private awaitFrame(): void {
@@ -128,6 +128,6 @@ export class Screen {
 
   private rest(): void {
     const now = performance.now();
-    this.restUntil = now + Math.min(LONGEST_REST_MS, REST * (now - this.began));
+    this.restUntil = now + Math.min(MAX_REST_MS, REST * (now - this.began));
   }
 }

@@ -6,8 +6,9 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import type { Passage, PastSession, Shell } from "../panel/messages";
-import { tell } from "./bridge";
+import * as messages from "../messages/panel";
+import type { Passage, PastSession, Shell } from "../panel/protocol";
+import { post } from "./bridge";
 import { whenOf } from "./past_times";
 
 interface Props {
@@ -23,10 +24,10 @@ const SEARCH_MS = 200;
 export function Past({ shell, past, cursor, passages, onClose }: Props) {
   const [query, setQuery] = useState("");
   const asked = query.trim();
-  useEffect(() => tell({ type: "listPast" }), []);
+  useEffect(() => post({ type: "listPast" }), []);
   const search = () => {
     if (!shell.canSearch || !asked) return undefined;
-    const timer = setTimeout(() => tell({ type: "searchPast", query: asked }), SEARCH_MS);
+    const timer = setTimeout(() => post({ type: "searchPast", query: asked }), SEARCH_MS);
     return () => clearTimeout(timer);
   };
   useEffect(search, [asked, shell.canSearch]);
@@ -34,16 +35,16 @@ export function Past({ shell, past, cursor, passages, onClose }: Props) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const found = past.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)));
   return (
-    <div class="past" role="region" aria-label="Past sessions">
+    <div class="past" role="region" aria-label={messages.PAST_SESSIONS}>
       <div class="past-head">
-        <button type="button" class="icon-button" aria-label="Back" title="Back" onClick={onClose}>
+        <button type="button" class="icon-button" aria-label={messages.BACK} title={messages.BACK} onClick={onClose}>
           <i class="codicon codicon-arrow-left" />
         </button>
         <input
           class="past-search"
           type="search"
-          placeholder="Search past sessions"
-          aria-label="Search past sessions"
+          placeholder={messages.SEARCH_SESSIONS}
+          aria-label={messages.SEARCH_SESSIONS}
           value={query}
           onInput={(event) => setQuery(event.currentTarget.value)}
         />
@@ -52,14 +53,12 @@ export function Past({ shell, past, cursor, passages, onClose }: Props) {
         {found.map((session) => (
           <PastRow key={session.id} session={session} shell={shell} onClose={onClose} />
         ))}
-        {found.length === 0 && !asked && <div class="empty-note">No sessions yet.</div>}
-        {found.length === 0 && asked && !shell.canSearch && (
-          <div class="empty-note">No session has these words in its title.</div>
-        )}
+        {found.length === 0 && !asked && <div class="empty-note">{messages.NO_SESSIONS}</div>}
+        {found.length === 0 && asked && !shell.canSearch && <div class="empty-note">{messages.NO_TITLE_MATCHES}</div>}
         {isSearched && <Passages found={passages.found} isAlone={found.length === 0} onClose={onClose} />}
         {cursor && (
-          <button type="button" class="button quiet" onClick={() => tell({ type: "listPast", cursor })}>
-            Older sessions
+          <button type="button" class="button quiet" onClick={() => post({ type: "listPast", cursor })}>
+            {messages.OLDER_SESSIONS}
           </button>
         )}
       </div>
@@ -74,23 +73,16 @@ interface PassagesProps {
 }
 
 function Passages({ found, isAlone, onClose }: PassagesProps) {
-  if (found.length === 0) return isAlone ? <div class="empty-note">Nobody has said this yet.</div> : null;
+  if (found.length === 0) return isAlone ? <div class="empty-note">{messages.NO_TEXT_MATCHES}</div> : null;
   return (
     <>
-      <h2 class="past-heading">In what was said</h2>
+      <h2 class="past-heading">{messages.FOUND_IN_TEXT}</h2>
       {found.map((passage) => (
         <PassageRow key={`${passage.id} ${passage.position}`} passage={passage} onClose={onClose} />
       ))}
     </>
   );
 }
-
-const SPEAKERS: Readonly<Record<Passage["speaker"], string>> = {
-  user: "You",
-  agent: "Hermes",
-  tool: "A tool",
-  title: "Title",
-};
 
 /** What was said, with the words that were looked for; a click opens the session. */
 function PassageRow({ passage, onClose }: { passage: Passage; onClose: () => void }) {
@@ -107,7 +99,7 @@ function PassageRow({ passage, onClose }: { passage: Passage; onClose: () => voi
         type="button"
         class="past-open past-passage"
         onClick={() => {
-          tell({ type: "openPast", sessionId: id, cwd });
+          post({ type: "openPast", sessionId: id, cwd });
           onClose();
         }}
       >
@@ -115,9 +107,7 @@ function PassageRow({ passage, onClose }: { passage: Passage; onClose: () => voi
           {pieces}
           {text.slice(at)}
         </span>
-        <span class="past-when">
-          {SPEAKERS[speaker]} · {title || "Without a title"} · {whenOf(updatedAt)}
-        </span>
+        <span class="past-when">{messages.passageSource(messages.SPEAKERS[speaker], title, whenOf(updatedAt))}</span>
       </button>
     </div>
   );
@@ -125,18 +115,18 @@ function PassageRow({ passage, onClose }: { passage: Passage; onClose: () => voi
 
 function PastRow({ session, shell, onClose }: { session: PastSession; shell: Shell; onClose: () => void }) {
   const [isRenaming, setRenaming] = useState(false);
-  const title = session.title || "New session";
+  const title = session.title || messages.NEW_SESSION;
   const { id, cwd } = session;
   if (isRenaming) {
     const rename = (to: string) => {
       setRenaming(false);
-      if (to.trim()) tell({ type: "rename", sessionId: id, title: to.trim() });
-      tell({ type: "listPast" });
+      if (to.trim()) post({ type: "rename", sessionId: id, title: to.trim() });
+      post({ type: "listPast" });
     };
     return (
       <input
         class="past-rename"
-        aria-label="New title"
+        aria-label={messages.NEW_TITLE}
         defaultValue={session.title}
         ref={(element) => element?.focus()}
         onBlur={() => setRenaming(false)}
@@ -153,30 +143,30 @@ function PastRow({ session, shell, onClose }: { session: PastSession; shell: She
         type="button"
         class="past-open"
         onClick={() => {
-          tell({ type: "openPast", sessionId: id, cwd });
+          post({ type: "openPast", sessionId: id, cwd });
           onClose();
         }}
       >
         <span class="past-title">{title}</span>
         <span class="past-when">{whenOf(session.updatedAt)}</span>
       </button>
-      {shell.canRename && <Small icon="edit" label={`Rename ${title}`} onClick={() => setRenaming(true)} />}
+      {shell.canRename && <Small icon="edit" label={messages.renameSession(title)} onClick={() => setRenaming(true)} />}
       {shell.canFork && (
         <Small
           icon="repo-forked"
-          label={`Fork ${title}`}
+          label={messages.forkSession(title)}
           onClick={() => {
-            tell({ type: "fork", sessionId: id, cwd });
+            post({ type: "fork", sessionId: id, cwd });
             onClose();
           }}
         />
       )}
       <Small
         icon="trash"
-        label={`Delete ${title}`}
+        label={messages.deleteSession(title)}
         onClick={() => {
-          tell({ type: "delete", sessionId: id, cwd });
-          tell({ type: "listPast" });
+          post({ type: "delete", sessionId: id, cwd });
+          post({ type: "listPast" });
         }}
       />
     </div>

@@ -4,6 +4,8 @@
  * Knows: the steps people count in. Does not know: what it is about.
  */
 
+import { JUST_NOW } from "../messages/panel";
+
 const STEPS: readonly [limit: number, unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   [3600, "minute", 60],
   [86_400, "hour", 3600],
@@ -11,12 +13,12 @@ const STEPS: readonly [limit: number, unit: Intl.RelativeTimeFormatUnit, seconds
   [Infinity, "month", 30 * 86_400],
 ];
 
-/** Say how long ago that was; nothing for a time that cannot be read. */
+/** Return how long ago that was; nothing for a time that cannot be read. */
 export function whenOf(iso: string, now = Date.now()): string {
   const seconds = (now - Date.parse(iso)) / 1000;
   if (Number.isNaN(seconds)) return "";
   const step = STEPS.find(([limit]) => seconds < limit);
-  if (!step || seconds < 60) return "just now";
+  if (!step || seconds < 60) return JUST_NOW;
   return new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" }).format(
     -Math.round(seconds / step[2]),
     step[1],

@@ -19,7 +19,7 @@ export function split(path: string): { readonly name: string; readonly folder: s
   return end <= 0 ? { name: path, folder: "" } : { name: path.slice(end + 1), folder: path.slice(0, end) };
 }
 
-/** Give what a call is called with its paths shortened; a command stays as it is run. */
+/** Return what a call is called with its paths shortened; a command stays as it is run. */
 export function readable({ title, kind }: { title: string; kind: CallKind }, roots: readonly string[]): string {
   if (kind === "execute") return title;
   return innermostFirst(roots).reduce((words, root) => withoutRoot(words, root, roots), title);
@@ -42,7 +42,7 @@ function nameOf(root: string): string {
   return root.slice(root.lastIndexOf("/") + 1);
 }
 
-/** Give what stands before a path below a folder: nothing where it is the only one. */
+/** Return what stands before a path below a folder: nothing where it is the only one. */
 function prefixOf(root: string, roots: readonly string[]): string {
   return roots.length === 1 ? "" : `${nameOf(root)}/`;
 }

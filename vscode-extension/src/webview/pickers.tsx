@@ -6,11 +6,12 @@
 
 import { useState } from "preact/hooks";
 
+import * as messages from "../messages/panel";
 import type { Session } from "../state/session";
 import type { Option, Usage } from "../state/terms";
-import { tell } from "./bridge";
+import { post } from "./bridge";
 
-const LEAST_SHARE = 0.01;
+const MIN_SHARE = 0.01;
 const MEANWHILE = "during_turn";
 const AT_HAND: readonly string[] = ["mode", "model", "thought_level"];
 
@@ -25,7 +26,7 @@ export function Pickers({ session, isTrusted }: { session: Session; isTrusted: b
   const near = session.options.filter((option) => rank(option) >= 0).sort((one, other) => rank(one) - rank(other));
   const far = session.options.filter((option) => rank(option) < 0);
   const set = (option: string, value: string | boolean) =>
-    tell({ type: "option", sessionId: session.id, option, value });
+    post({ type: "option", sessionId: session.id, option, value });
   return (
     <>
       {near.map((option) => (
@@ -41,15 +42,15 @@ export function Pickers({ session, isTrusted }: { session: Session; isTrusted: b
           type="button"
           class="icon-button"
           aria-expanded={areMore}
-          aria-label="More options"
-          title="More options"
+          aria-label={messages.MORE_OPTIONS}
+          title={messages.MORE_OPTIONS}
           onClick={() => setMore(!areMore)}
         >
           <i class="codicon codicon-settings" />
         </button>
       )}
       {areMore && (
-        <div class="more-options" role="group" aria-label="More options">
+        <div class="more-options" role="group" aria-label={messages.MORE_OPTIONS}>
           {far.map((option) => (
             <label key={option.id} class="more-option">
               <span>{option.name}</span>
@@ -83,7 +84,7 @@ function Picker({ option, onValue, isFixed }: PickerProps) {
   return (
     <span
       class={`picker ${option.category}`}
-      title={`${option.name}: ${chosen?.description || chosen?.name || option.value}`}
+      title={messages.optionTitle(option.name, chosen?.description || chosen?.name || option.value)}
     >
       <span class="picker-face" aria-hidden="true">
         {option.category === "thought_level" && <i class="codicon codicon-dashboard" />}
@@ -112,11 +113,16 @@ export function Meter({ usage }: { usage: Usage | undefined }) {
   if (!usage || usage.size <= 0) return null;
   const share = Math.min(1, usage.used / usage.size);
   // A ring with nothing in it tells nothing.
-  if (share < LEAST_SHARE && !usage.cost) return null;
-  const cost = usage.cost === undefined ? "" : `, ${money(usage.cost, usage.currency ?? "USD")}`;
-  const words = `${thousands(usage.used)} of ${thousands(usage.size)} tokens (${Math.round(share * 100)} %)${cost}`;
+  if (share < MIN_SHARE && !usage.cost) return null;
+  const cost = usage.cost === undefined ? "" : money(usage.cost, usage.currency ?? "USD");
+  const words = messages.tokensUsed(thousands(usage.used), thousands(usage.size), Math.round(share * 100), cost);
   return (
-    <span class={`meter ${share > 0.8 ? "full" : ""}`} role="img" aria-label={`Context: ${words}`} title={words}>
+    <span
+      class={`meter ${share > 0.8 ? "full" : ""}`}
+      role="img"
+      aria-label={messages.contextLabel(words)}
+      title={words}
+    >
       <svg viewBox="0 0 16 16" width="14" height="14">
         <circle cx="8" cy="8" r="6" class="meter-whole" />
         <circle

@@ -6,6 +6,7 @@
 
 import { useState } from "preact/hooks";
 
+import * as messages from "../messages/conversation";
 import type { PlanEntry } from "../state/terms";
 
 const MARKS = {
@@ -13,9 +14,8 @@ const MARKS = {
   in_progress: "loading codicon-modifier-spin",
   completed: "pass-filled",
 } as const;
-const WORDS = { pending: "to do", in_progress: "being done", completed: "done" } as const;
 
-/** Say how far a plan has come. */
+/** Return how far a plan has come. */
 export function progressOf(entries: readonly PlanEntry[]): string {
   return `${entries.filter((entry) => entry.status === "completed").length}/${entries.length}`;
 }
@@ -29,7 +29,7 @@ export function Plan({ entries }: { entries: readonly PlanEntry[] }) {
       <button type="button" class="plan-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <i class={`codicon codicon-chevron-${isOpen ? "down" : "right"}`} />
         <span class="plan-count">{progressOf(entries)}</span>
-        <span class="plan-current">{current?.content ?? "All done"}</span>
+        <span class="plan-current">{current?.content ?? messages.PLAN_DONE}</span>
       </button>
       {isOpen && <PlanList entries={entries} />}
     </div>
@@ -40,11 +40,11 @@ export function Plan({ entries }: { entries: readonly PlanEntry[] }) {
 export function PlanList({ entries, isOver = false }: { entries: readonly PlanEntry[]; isOver?: boolean }) {
   return (
     <ol class="plan-list">
-      {entries.map(({ content, status: told }, at) => {
-        const status = isOver && told === "in_progress" ? "pending" : told;
+      {entries.map(({ content, status: given }, at) => {
+        const status = isOver && given === "in_progress" ? "pending" : given;
         return (
           <li key={at} class={status}>
-            <i class={`codicon codicon-${MARKS[status]}`} role="img" aria-label={WORDS[status]} />
+            <i class={`codicon codicon-${MARKS[status]}`} role="img" aria-label={messages.PLAN_STATES[status]} />
             <span>{content}</span>
           </li>
         );

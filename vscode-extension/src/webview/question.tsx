@@ -6,8 +6,9 @@
 
 import { useState } from "preact/hooks";
 
+import * as messages from "../messages/conversation";
 import type { QuestionField, QuestionItem } from "../state/terms";
-import { tell } from "./bridge";
+import { post } from "./bridge";
 
 type Value = string | number | boolean;
 
@@ -17,19 +18,19 @@ export function QuestionCard({ item }: { item: QuestionItem }) {
     return (
       <section role="group" class="card" aria-label={item.text}>
         <div class="question-text">{item.text}</div>
-        <div class={`answered ${item.answer ? "yes" : "no"}`}>{item.answer || "Not answered"}</div>
+        <div class={`answered ${item.answer ? "yes" : "no"}`}>{item.answer || messages.NOT_ANSWERED}</div>
       </section>
     );
   }
   const isWhole = item.fields.every((field) => !field.isRequired || (values[field.name] ?? "") !== "");
-  const reply = (content: Readonly<Record<string, Value>> | null) => tell({ type: "reply", id: item.id, content });
+  const reply = (content: Readonly<Record<string, Value>> | null) => post({ type: "reply", id: item.id, content });
   return (
-    <section role="group" class="card asking" aria-label={`Hermes asks: ${item.text}`}>
+    <section role="group" class="card asking" aria-label={messages.questionLabel(item.text)}>
       <form
         class="question"
         onSubmit={(event) => {
           event.preventDefault();
-          if (item.url) tell({ type: "browse", url: item.url });
+          if (item.url) post({ type: "browse", url: item.url });
           if (isWhole) reply(values);
         }}
       >
@@ -45,10 +46,10 @@ export function QuestionCard({ item }: { item: QuestionItem }) {
         ))}
         <div class="approval-options">
           <button type="submit" class="button primary" disabled={!isWhole}>
-            {item.url ? "Open the page" : "Answer"}
+            {item.url ? messages.OPEN_PAGE : messages.ANSWER}
           </button>
           <button type="button" class="button quiet" onClick={() => reply(null)}>
-            Dismiss
+            {messages.DISMISS}
           </button>
         </div>
       </form>

@@ -39,7 +39,7 @@ const LANGUAGES = {
 }; // prettier-ignore
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
 
-const LONGEST_HIGHLIGHTED = 30_000;
+const MAX_HIGHLIGHTED = 30_000;
 const parser = new MarkdownIt({ html: false, linkify: true, highlight });
 // Pictures from elsewhere would tell a server what was read here; they are shown as links.
 parser.renderer.rules["image"] = (tokens, at) => {
@@ -69,7 +69,7 @@ export function markTasks({ core }: typeof parser): void {
 }
 
 function highlight(code: string, language: string): string {
-  if (!hljs.getLanguage(language) || code.length > LONGEST_HIGHLIGHTED) return parser.utils.escapeHtml(code);
+  if (!hljs.getLanguage(language) || code.length > MAX_HIGHLIGHTED) return parser.utils.escapeHtml(code);
   return hljs.highlight(code, { language, ignoreIllegals: true }).value;
 }
 

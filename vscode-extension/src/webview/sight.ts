@@ -91,7 +91,7 @@ export class Heights {
     return this.seenCount === 0 ? FIRST_GUESS_PX : this.seenSum / this.seenCount;
   }
 
-  /** Give how much room rows take that are not in the page. */
+  /** Return how much room rows take that are not in the page. */
   sum(from: number, to: number): number {
     return this.sumBefore(to) - this.sumBefore(from);
   }
@@ -106,7 +106,7 @@ export class Heights {
   }
 }
 
-/** Tell which rows to draw, and how much room those before and behind them take. */
+/** Return which rows to draw, and how much room those before and behind them take. */
 export function inSight(heights: Heights, { top, height, isAtEnd }: Pane, sparePx = SPARE_PX): Sight {
   const { count } = heights;
   if (isAtEnd) {

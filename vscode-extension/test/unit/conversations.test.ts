@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 
-import { Approvals, type HunkDesk } from "../../src/acp/approvals";
+import { Approvals, type HunkReviewer } from "../../src/acp/approvals";
 import { Conversations } from "../../src/acp/conversations";
 import type { Link } from "../../src/acp/link";
 import { Store } from "../../src/state/store";
 
 type Answer = (params: Record<string, unknown>) => unknown;
 
-const NO_HUNKS: HunkDesk = { begin: () => undefined, conclude: () => [], withdraw: () => undefined };
+const NO_HUNKS: HunkReviewer = { begin: () => undefined, conclude: () => [], withdraw: () => undefined };
 const text = (words: string) => ({ text: words, blocks: [{ type: "text" as const, text: words }], attachments: [] });
 
 /** An agent played by the test: `on` maps a method to its answer. */

@@ -87,7 +87,7 @@ group("hunks", () => {
 
   it("says in words what a hunk does", () => {
     expect(hunksOf(BEFORE, AFTER).map(describe)).toEqual([
-      "1 line at line 1 replaced by 1",
+      "1 line changed at line 1",
       "1 line removed at line 4",
       "1 line added at line 6",
     ]);

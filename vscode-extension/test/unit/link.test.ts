@@ -58,8 +58,8 @@ async function sessionsWith(
     "1.0.0",
     trace,
   );
-  const ground = { isTrusted: () => true, folders: () => ({ cwd: "/p", more: [] }) };
-  const sessions = new Conversations(store, new Approvals(store, NO_HUNKS), ground, () => Promise.resolve(link));
+  const workspace = { isTrusted: () => true, folders: () => ({ cwd: "/p", more: [] }) };
+  const sessions = new Conversations(store, new Approvals(store, NO_HUNKS), workspace, () => Promise.resolve(link));
   heard = (update) => void sessions.takeUpdate(update);
   return { store, sessions };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Link } from "../../src/acp/link";
 import { findCommand, isNewEnough, OLDEST, type Surroundings } from "../../src/server/command";
-import { ServerLife, ServerTrouble, type State } from "../../src/server/life";
+import { ServerLife, ServerError, type State } from "../../src/server/life";
 import type { ServerProcess } from "../../src/server/process";
 
 const around = (there: readonly string[], more: Partial<Surroundings> = {}): Surroundings => ({
@@ -122,7 +122,7 @@ describe("the server's life", () => {
 
   it("says the one thing that would help", async () => {
     const playground = new Playground();
-    playground.fails = new ServerTrouble("not here", "install");
+    playground.fails = new ServerError("not here", "install");
     await expect(playground.life.link()).rejects.toThrow("not here");
     expect(playground.life.state).toMatchObject({ phase: "failed", text: "not here", fix: "install" });
     playground.fails = undefined;

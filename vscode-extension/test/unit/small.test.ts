@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { redact } from "../../src/acp/redact";
 import { Memory } from "../../src/state/memory";
 import { emptySession } from "../../src/state/session";
-import { shelve, unshelve } from "../../src/state/shelf";
+import { saveSessions, restoreSessions } from "../../src/state/saved_sessions";
 import { handedOver, withDraft } from "../../src/webview/drafts";
 import { extrasFrom, handOver, mentionsIn, NOTHING } from "../../src/webview/extras";
 import { optionsFor, wordBefore } from "../../src/webview/menu";
@@ -54,7 +54,7 @@ describe("what outlives a reload", () => {
 
   it("says of a turn that ran that it is over", () => {
     const running = { ...emptySession("s", "/p"), turns: ["t"] };
-    const [session] = unshelve(structuredClone(shelve("s", [running]))).sessions;
+    const [session] = restoreSessions(structuredClone(saveSessions("s", [running]))).sessions;
     expect(session?.turns).toEqual([]);
     expect(session?.items.at(-1)).toMatchObject({ type: "end", reason: "lost" });
   });
@@ -184,13 +184,13 @@ describe("the menu", () => {
     const mentions = [
       { kind: "file", token: "src/deep/a.py", label: "a.py", detail: "src/deep/a.py" },
       { kind: "folder", token: "src/deep/", label: "deep", detail: "src/deep" },
-      { kind: "changes", token: "changes", label: "Git changes", detail: "what is not committed" },
+      { kind: "changes", token: "changes", label: "Git changes", detail: "uncommitted changes" },
     ] as const;
     const options = optionsFor(wordBefore("@", 1), { query: "", mentions }, []);
     expect(options.map(({ label, detail }) => `${label}: ${detail}`)).toEqual([
       "a.py: src/deep",
       "deep: src",
-      "Git changes: what is not committed",
+      "Git changes: uncommitted changes",
     ]);
   });
 });

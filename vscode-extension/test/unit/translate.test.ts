@@ -54,7 +54,7 @@ describe("updates of the wire", () => {
     expect(news).toEqual({
       id: "c",
       command: "make\nmake test",
-      ending: "Timed out after 30 s; the command and all it started were ended.",
+      ending: "Timed out after 30 s; the command and everything it started were ended.",
     });
     expect(toCallNews({ toolCallId: "c", rawOutput: { text: "[exit code 3]", exit_code: 3 } })).toEqual({
       id: "c",

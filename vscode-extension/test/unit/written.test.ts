@@ -24,7 +24,7 @@ class Scene {
     this.reviews,
     { isShown: () => this.isShown },
     () => this.isWanted,
-    (trouble) => expect.unreachable(trouble),
+    (warning) => expect.unreachable(warning),
   );
 
   constructor(reviews = true) {
@@ -71,12 +71,12 @@ describe("written edits", () => {
   it("are looked at again when somebody else judged, and only then", async () => {
     const scene = new Scene();
     await scene.written.refresh("s");
-    scene.written.hear({ sessionId: "s", path: PATH, open: 3 });
+    scene.written.receive({ sessionId: "s", path: PATH, open: 3 });
     await scene.written.refresh("s");
     const looks = () => scene.asked.filter(([method]) => method.endsWith("list")).length;
     expect(looks()).toBe(2);
     scene.files = [];
-    scene.written.hear({ sessionId: "s", path: PATH, open: 0 });
+    scene.written.receive({ sessionId: "s", path: PATH, open: 0 });
     await vi.waitFor(() => expect(scene.reviews.all()).toEqual([]));
     expect(looks()).toBe(3);
   });

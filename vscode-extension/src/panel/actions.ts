@@ -1,7 +1,7 @@
 /**
- * What the user does in the panel, done.
+ * Carries out what the user does in the panel.
  *
- * Knows: every message of the panel's and who serves it. Does not know: how anything is drawn.
+ * Knows: every message of the panel and who serves it. Does not know: how anything is drawn.
  */
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
@@ -10,15 +10,18 @@ import * as vscode from "vscode";
 import type { Conversations } from "../acp/conversations";
 import type { Approvals } from "../acp/approvals";
 import type { Inquiries } from "../acp/inquiries";
-import { needsSetUp, sentenceOf } from "../acp/troubles";
+import { errorText, needsSetUp } from "../acp/error_text";
 import type { Checkpoints } from "../edits/checkpoints";
 import { compare } from "../edits/compare";
 import type { Reviews } from "../edits/reviews";
 import { blockOf, findMentions } from "../editor/mentions";
-import { ServerTrouble } from "../server/life";
+import { noSuchFile } from "../messages/errors";
+import { IMAGE } from "../messages/panel";
+import { SET_UP_MODEL, SHOW_LOG } from "../messages/server";
+import { ServerError } from "../server/life";
 import type { Attachment } from "../state/terms";
 import type { Store } from "../state/store";
-import type { Mention, Passage, Picture, ToHost, ToView, Trouble } from "./messages";
+import type { Mention, Passage, Picture, ToHost, ToView, Banner } from "./protocol";
 
 type Answer = (message: ToView) => void;
 
@@ -32,23 +35,23 @@ export interface Parts {
 }
 
 export interface Stage {
-  /** Make a session the one that is shown. */
+  /** Show a session. */
   select(sessionId: string): void;
-  /** Say what stands in the way; undefined when nothing does any more. */
-  setTrouble(trouble: Trouble | undefined): void;
-  /** Show everything anew to a panel that just opened. */
+  /** Show what prevents work; undefined when nothing does any more. */
+  setBanner(banner: Banner | undefined): void;
+  /** Send everything to a panel that just opened. */
   welcome(answer: Answer): void;
 }
 
-export class Desk {
+export class PanelActions {
   constructor(
     private readonly parts: Parts,
     private readonly front: Stage,
   ) {}
 
-  /** Serve one message; what goes wrong is told where the user looks. */
-  hear(message: ToHost, answer: Answer): void {
-    void this.serve(message, answer).catch((error: unknown) => this.complain(error));
+  /** Serve one message; show an error in the panel. */
+  receive(message: ToHost, answer: Answer): void {
+    void this.serve(message, answer).catch((error: unknown) => this.showError(error));
   }
 
   private async serve(message: ToHost, answer: Answer): Promise<void> {
@@ -155,11 +158,11 @@ export class Desk {
   /** Begin a session; when that works, nothing stands in the way any more. */
   async begin(): Promise<string> {
     const id = await this.parts.conversations.begin();
-    this.front.setTrouble(undefined);
+    this.front.setBanner(undefined);
     return id;
   }
 
-  /** Send a prompt to a session, or to a new one where none is named; the agent alone is told the aside. */
+  /** Send a prompt to a session, or to a new one if none is named; only the agent sees the aside. */
   async prompt(
     sessionId: string,
     text: string,
@@ -180,7 +183,7 @@ export class Desk {
     }
     for (const { mimeType, data } of pictures) {
       blocks.push({ type: "image", mimeType, data });
-      attachments.push({ kind: "image", label: "picture", data: `data:${mimeType};base64,${data}` });
+      attachments.push({ kind: "image", label: IMAGE, data: `data:${mimeType};base64,${data}` });
     }
     await this.parts.conversations.prompt(id, { text, blocks, attachments });
   }
@@ -212,13 +215,13 @@ export class Desk {
     answer({ type: "passages", query, passages });
   }
 
-  private complain(error: unknown): void {
-    // Why the server cannot be had is shown already, with what would help.
-    if (error instanceof ServerTrouble) return;
+  private showError(error: unknown): void {
+    // The panel already shows why the server is not available, and what would help.
+    if (error instanceof ServerError) return;
     const fix = needsSetUp(error)
-      ? { command: "hermes.setUp", title: "Set up a model" }
-      : { command: "hermes.showLog", title: "Show the log" };
-    this.front.setTrouble({ severity: "error", text: sentenceOf(error), fix });
+      ? { command: "hermes.setUp", title: SET_UP_MODEL }
+      : { command: "hermes.showLog", title: SHOW_LOG };
+    this.front.setBanner({ severity: "error", text: errorText(error), fix });
   }
 }
 
@@ -231,7 +234,7 @@ export async function openPlace(path: string, line?: number): Promise<void> {
   const stat = await vscode.workspace.fs.stat(target).then(
     (found) => found,
     () => {
-      throw new Error(`There is no ${vscode.workspace.asRelativePath(target, false)}.`);
+      throw new Error(noSuchFile(vscode.workspace.asRelativePath(target, false)));
     },
   );
   if (stat.type & vscode.FileType.Directory) {

@@ -14,8 +14,8 @@ export interface Tab {
   readonly activity: Activity;
 }
 
-/** Something that stands in the way, and the one command that would help. */
-export interface Trouble {
+/** Something that prevents work, and the one command that would help. */
+export interface Banner {
   readonly severity: Severity;
   readonly text: string;
   readonly fix?: { readonly command: string; readonly title: string };
@@ -24,7 +24,7 @@ export interface Trouble {
 /** Everything around the conversation. */
 export interface Shell {
   readonly server: "off" | "starting" | "ready" | "failed";
-  readonly trouble?: Trouble;
+  readonly banner?: Banner;
   readonly tabs: readonly Tab[];
   readonly active: string;
   readonly hasFolder: boolean;

@@ -37,7 +37,7 @@ export async function stopsATurn({ window }) {
   await window.panel.getByText("Once", { exact: false }).last().waitFor();
   await window.panel.getByLabel("Messages while working", { exact: true }).waitFor();
   await window.panel.getByRole("button", { name: "Stop" }).click();
-  await window.panel.getByText("Stopped.").waitFor();
+  await window.conversation.getByText("Stopped.").waitFor();
 }
 
 export async function survivesTheServersDeath(scene) {
@@ -46,12 +46,12 @@ export async function survivesTheServersDeath(scene) {
   await window.panel.getByText("I begin").waitFor();
   const agent = await scene.agent();
   process.kill(agent, "SIGKILL");
-  await window.panel.getByText("The turn was interrupted.").waitFor();
+  await window.conversation.getByText("The turn was interrupted.").waitFor();
   await until(async () => (await scene.agents()).some((pid) => pid !== agent), "the server is started again");
   await window.panel.getByText("I begin").waitFor();
   await window.panel.getByRole("button", { name: "Continue" }).click();
   await window.panel.getByText("I went on and am done.").waitFor();
-  await window.panel.getByText("Go on where you stopped.").waitFor();
+  await window.panel.getByText("Continue where you stopped.").waitFor();
   await shot("light-after-kill");
 }
 
@@ -89,7 +89,7 @@ export async function onlyLooksWhereNothingIsTrusted(scene) {
   await writeFile(path, JSON.stringify({ ...settings, "security.workspace.trust.enabled": true, "security.workspace.trust.startupPrompt": "never" }));
   await window.load();
   await window.openPanel();
-  await window.panel.getByText("This folder is not trusted").waitFor();
+  await window.panel.getByText("You have not trusted this folder").waitFor();
   await window.run("Hermes: New Session");
   await window.panel.getByRole("tab", { name: "New session" }).waitFor();
   await window.prompt("look around");

@@ -1,13 +1,13 @@
 import { RequestError } from "@agentclientprotocol/sdk/unstable";
 import { describe, expect, it } from "vitest";
 
-import { needsSetUp, sentenceOf } from "../../src/acp/troubles";
+import { errorText, needsSetUp } from "../../src/acp/error_text";
 
 describe("what went wrong", () => {
   it("is what the server says where that is a sentence", () => {
     const busy = new RequestError(-32600, "The session is open in another process.", { code: "busy" });
-    expect(sentenceOf(busy)).toBe("The session is open in another process.");
-    expect(sentenceOf(new Error("Open a folder first."))).toBe("Open a folder first.");
+    expect(errorText(busy)).toBe("The session is open in another process.");
+    expect(errorText(new Error("Open a folder first."))).toBe("Open a folder first.");
   });
 
   it("names no code and no internals of the protocol", () => {
@@ -24,15 +24,15 @@ describe("what went wrong", () => {
       new Error("ACP connection closed"),
     ];
     for (const error of errors) {
-      const words = sentenceOf(error);
+      const words = errorText(error);
       expect(words).toMatch(/^[A-Z].*\.$/);
       expect(words).not.toMatch(/-32|internal error|params|parameter|method|session\/|initialize|parse|JSON|ACP/i);
     }
-    expect(sentenceOf(errors[0])).toContain("bf52f4");
+    expect(errorText(errors[0])).toContain("bf52f4");
   });
 
   it("is in the details where the message is bare", () => {
-    expect(sentenceOf(RequestError.internalError({ details: "The disk is full." }))).toBe("The disk is full.");
+    expect(errorText(RequestError.internalError({ details: "The disk is full." }))).toBe("The disk is full.");
   });
 
   it("is known by its code where a model has to be set up", () => {

@@ -4,39 +4,39 @@
  * Knows: what is worth keeping, and that a running turn does not survive. Does not know: where it is kept.
  */
 
+import { WINDOW_RELOADED } from "../messages/conversation";
 import { emptySession, type Session } from "./session";
 import { reduce } from "./reduce";
 
-export interface Shelved {
+export interface SavedSessions {
   readonly active: string;
   readonly sessions: readonly Session[];
 }
 
-const MOST_ITEMS = 300;
-const MOST_TEXT = 100_000;
-const INTERRUPTED = "The window was reloaded while the agent worked.";
+const MAX_ITEMS = 300;
+const MAX_TEXT = 100_000;
 
-/** Give what to keep of the sessions, within bounds: the server keeps the whole. */
-export function shelve(active: string, sessions: readonly Session[]): Shelved {
+/** Return what to keep of the sessions, within bounds: the server keeps the whole. */
+export function saveSessions(active: string, sessions: readonly Session[]): SavedSessions {
   return { active, sessions: sessions.map(trimmed) };
 }
 
 function trimmed(session: Session): Session {
-  const items = session.items.slice(-MOST_ITEMS).map((item) => {
+  const items = session.items.slice(-MAX_ITEMS).map((item) => {
     if (item.type === "user") return { ...item, attachments: item.attachments.filter((each) => each.kind !== "image") };
     if (item.type !== "call") return item;
-    const content = item.content.filter((each) => JSON.stringify(each).length < MOST_TEXT);
+    const content = item.content.filter((each) => JSON.stringify(each).length < MAX_TEXT);
     return { ...item, content };
   });
   return { ...session, items, terminals: {} };
 }
 
-/** Give sessions as they are after a reload; what ran then is over, and says so. */
-export function unshelve(kept: Shelved | undefined): Shelved {
+/** Return sessions as they are after a reload; what ran then is over, and says so. */
+export function restoreSessions(kept: SavedSessions | undefined): SavedSessions {
   const sessions = (kept?.sessions ?? []).map((session): Session => {
     const whole = { ...emptySession(session.id, session.cwd), ...session };
     if (whole.turns.length === 0) return whole;
-    return reduce(whole, { type: "lost", id: `lost-${whole.items.length}`, text: INTERRUPTED });
+    return reduce(whole, { type: "lost", id: `lost-${whole.items.length}`, text: WINDOW_RELOADED });
   });
   return { active: kept?.active ?? "", sessions };
 }

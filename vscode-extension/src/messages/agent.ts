@@ -1,0 +1,11 @@
+/** What the agent reads. The person sees at most CONTINUE_TURN, as their own message. */
+
+export const CONTINUE_TURN = "Continue where you stopped.";
+export const editOnlySelection = (path: string, place: string) =>
+  `Change only these lines of ${path} (${place}), with one edit.`;
+export const REST_LEFT_OUT = "[the rest is left out]";
+export const NO_GIT_CHANGES = "There are no changes.";
+export const gitFailed = (why: string) => `git diff failed: ${why}`;
+export const NOT_TRUSTED = "The workspace is not trusted. Files in it cannot be written.";
+export const PATH_NEEDED = "path must be a string";
+export const moreLines = (count: number) => `… ${count} more lines`;

@@ -1,0 +1,62 @@
+/** What people read in VS Code outside the panel: status bar, notifications, input boxes, edits in documents. */
+
+import { plural } from "./plural";
+
+export const PRODUCT = "Hermes";
+export const CLIENT_TITLE = "Hermes for VS Code";
+export const LANGUAGE_CLIENT = "Hermes language server";
+
+export const STATUS_IDLE = "$(sparkle) Hermes";
+export const STATUS_BUSY = "$(loading~spin) Hermes";
+export const STATUS_FAILED = "$(error) Hermes";
+export const statusAsking = (questions: number) => `$(bell-dot) Hermes: ${questions}`;
+export const OPEN_PRODUCT = "Open Hermes";
+export const WAITING_FOR_ANSWER = "Hermes is waiting for your answer";
+export const tooltipReady = (version: string) => `Hermes ${version}`;
+export const tooltipFailed = (why: string, fix: string) => `${why}\n\n${fix}`;
+export const statusLabel = (state: string) => `Hermes: ${state}`;
+export const STATUS_LABELS = {
+  off: "not started",
+  starting: "starting",
+  ready: "ready",
+  failed: "failed",
+  asking: "waiting for your answer",
+} as const;
+export const questionsWaiting = (count: number) =>
+  count === 1 ? "1 question is waiting for your answer" : `${count} questions are waiting for your answer`;
+
+export const READ_COMMAND_FIRST = "Read the command to its end in the Hermes panel before you allow it.";
+
+export const editInlineTitle = (place: string) => `Edit ${place}`;
+export const EDIT_INLINE_PROMPT = "Describe the change. Press Enter to send it to Hermes, or Escape to cancel.";
+export const EDITING = "Hermes is editing";
+export const UNTRUSTED_NO_EDITS = "Hermes does not edit files in a folder that you have not trusted.";
+export const MANAGE_TRUST = "Manage trust";
+
+export const PROBLEMS = "Problems";
+export const problemsInWorkspace = (count: number) => `${count} in the workspace`;
+export const GIT_CHANGES = "Git changes";
+export const UNCOMMITTED = "uncommitted changes";
+
+export const WRITING_LENS = "$(loading~spin) Hermes is writing…";
+export const ACCEPT_LENS = "$(check) Accept";
+export const REJECT_LENS = "$(close) Reject";
+export const acceptAllLens = (hunks: number) => `Accept all ${hunks}`;
+export const rejectAllLens = (hunks: number) => `Reject all ${hunks}`;
+
+export const SHOW_HUNK = "Show";
+export const toReview = (path: string, hunks: number) => `${path} · ${hunks} to review`;
+export const diffTitle = (file: string) => `${file} (change)`;
+export const CHANGES_OF_TURN = "Changes in this turn";
+export const UNDO = "Undo";
+export const undoTurn = (files: string) => `Undo what this turn changed in ${files}?`;
+export const OVERWRITE = "Overwrite";
+export const overwriteLater = (files: string) =>
+  `Changed again after this turn: ${files}. Undo anyway and overwrite the later changes?`;
+
+export const linesAdded = (added: number, line: number) => `${plural(added, "line")} added at line ${line}`;
+export const linesRemoved = (removed: number, line: number) => `${plural(removed, "line")} removed at line ${line}`;
+export const linesReplaced = (removed: number, added: number, line: number) =>
+  removed === added
+    ? `${plural(removed, "line")} changed at line ${line}`
+    : `${plural(removed, "line")} replaced by ${added} at line ${line}`;

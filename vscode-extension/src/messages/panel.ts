@@ -1,0 +1,61 @@
+/** What people read around the conversation in the panel: tabs, prompt, options, past sessions. */
+
+export const NEW_SESSION = "New session";
+export const SESSIONS = "Sessions";
+export const CONVERSATION = "Conversation";
+export const SCROLL_TO_END = "Scroll to the end";
+export const closeTab = (name: string) => `Close ${name}`;
+export const TAB_STATES = { idle: "", working: "working", asking: "waiting for your answer" } as const;
+
+export const WELCOME_TITLE = "Hermes";
+export const WELCOME = "What would you like to do? Hermes asks before it changes anything.";
+export const HINT_MENTIONS = "files, symbols, problems, changes";
+export const HINT_COMMANDS = "commands";
+export const HINT_INLINE = "edit the selected lines";
+export const INLINE_KEY = "Ctrl+I";
+export const WELCOME_NO_FOLDER = "Hermes works in a folder. Open one to start.";
+export const OPEN_FOLDER = "Open a folder";
+export const UNTRUSTED = "You have not trusted this folder. Hermes can read and plan here, but edits and runs nothing.";
+export const MANAGE_TRUST = "Manage";
+
+export const WORKING = "Working";
+export const ANNOUNCE_WORKING = "Hermes is working.";
+export const ANNOUNCE_DONE = "Hermes has finished.";
+export const announceQuestion = (question: string) => `Hermes asks: ${question}`;
+
+export const PROMPT = "Prompt";
+export const PROMPT_HINT = "Ask Hermes. Type @ to mention files";
+export const PROMPT_HINT_WORKING = "Send a message while Hermes works";
+export const SEND = "Send";
+export const SEND_WORKING = "Send while Hermes works";
+export const sendByKey = (send: string) => `${send} (Enter)`;
+export const STOP = "Stop";
+export const STOP_BY_KEY = "Stop (Escape)";
+export const IMAGE = "image";
+export const REMOVE_IMAGE = "Remove the image";
+export const removeMention = (label: string) => `Remove ${label}`;
+export const SUGGESTIONS = "Suggestions";
+export const SELECTED_LINES = "selected lines";
+
+export const MORE_OPTIONS = "More options";
+export const optionTitle = (name: string, value: string) => `${name}: ${value}`;
+export const tokensUsed = (used: string, size: string, percent: number, cost: string) =>
+  `${used} of ${size} tokens (${percent}%)${cost ? `, ${cost}` : ""}`;
+export const contextLabel = (usage: string) => `Context: ${usage}`;
+
+export const PAST_SESSIONS = "Past sessions";
+export const BACK = "Back";
+export const SEARCH_SESSIONS = "Search past sessions";
+export const NO_SESSIONS = "No sessions yet.";
+export const NO_TITLE_MATCHES = "No session title contains these words.";
+export const NO_TEXT_MATCHES = "No session contains these words.";
+export const OLDER_SESSIONS = "Older sessions";
+export const FOUND_IN_TEXT = "Found in conversations";
+export const SPEAKERS = { user: "You", agent: "Hermes", tool: "Tool", title: "Title" } as const;
+export const passageSource = (speaker: string, title: string, when: string) =>
+  `${speaker} · ${title || "Untitled"} · ${when}`;
+export const JUST_NOW = "just now";
+export const NEW_TITLE = "New title";
+export const renameSession = (title: string) => `Rename ${title}`;
+export const forkSession = (title: string) => `Fork ${title}`;
+export const deleteSession = (title: string) => `Delete ${title}`;

@@ -1,0 +1,180 @@
+import { globSync, readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import { describe, expect, it } from "vitest";
+
+import * as agent from "../../src/messages/agent";
+import * as conversation from "../../src/messages/conversation";
+import * as editor from "../../src/messages/editor";
+import * as errors from "../../src/messages/errors";
+import * as panel from "../../src/messages/panel";
+import * as server from "../../src/messages/server";
+import { literalsIn, looksLikeASentence } from "./literals";
+
+type Texts = Readonly<Record<string, unknown>>;
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const MODULES: Readonly<Record<string, Texts>> = { agent, conversation, editor, errors, panel, server };
+/** Files of src/messages that hold no text of their own. */
+const HELPERS: readonly string[] = ["plural.ts"];
+
+/** What each function is called with; one call a line of the list. */
+const CALLS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
+  "agent.editOnlySelection": [["src/shop.py", "shop.py:3-5"]],
+  "agent.gitFailed": [["not a git repository"]],
+  "agent.moreLines": [[7]],
+  "conversation.answered": [
+    [true, false, ""],
+    [true, true, ""],
+    [false, false, "lower case only"],
+  ],
+  "conversation.cardLabel": [["Read shop.py", "done"]],
+  "conversation.childCalls": [[0], [1], [2]],
+  "conversation.childLabel": [["Count the lines", "running"]],
+  "conversation.compareFile": [["src/shop.py"]],
+  "conversation.exitCode": [[3]],
+  "conversation.filesChanged": [[1], [2]],
+  "conversation.hunkLabel": [["1 line added at line 6", "accepted"]],
+  "conversation.linesAddedLabel": [[1], [2]],
+  "conversation.linesRemovedLabel": [[1], [2]],
+  "conversation.planProgress": [["1/3"]],
+  "conversation.questionLabel": [["Which port?"]],
+  "conversation.showMoreLines": [[1], [34]],
+  "conversation.unknownEnd": [["paused"]],
+  "editor.acceptAllLens": [[3]],
+  "editor.diffTitle": [["shop.py"]],
+  "editor.editInlineTitle": [["shop.py:3-5"]],
+  "editor.linesAdded": [
+    [1, 6],
+    [2, 6],
+  ],
+  "editor.linesRemoved": [
+    [1, 6],
+    [2, 6],
+  ],
+  "editor.linesReplaced": [
+    [2, 2, 6],
+    [2, 3, 6],
+  ],
+  "editor.overwriteLater": [["shop.py, list.txt"]],
+  "editor.problemsInWorkspace": [[4]],
+  "editor.questionsWaiting": [[1], [2]],
+  "editor.rejectAllLens": [[3]],
+  "editor.statusAsking": [[2]],
+  "editor.statusLabel": [["ready"]],
+  "editor.toReview": [["src/shop.py", 3]],
+  "editor.tooltipFailed": [["The server exited with code 1.", "Show the log"]],
+  "editor.tooltipReady": [["0.1.0"]],
+  "editor.undoTurn": [["shop.py, list.txt"]],
+  "errors.couldNotSave": [["src/shop.py"]],
+  "errors.noSuchFile": [["src/shop.py"]],
+  "errors.serverBug": [[""], ["bf52f4"]],
+  "panel.announceQuestion": [["Which port?"]],
+  "panel.closeTab": [["Tidy shop.py"]],
+  "panel.contextLabel": [["1.2k of 200k tokens (1%)"]],
+  "panel.deleteSession": [["Tidy shop.py"]],
+  "panel.forkSession": [["Tidy shop.py"]],
+  "panel.optionTitle": [["Mode", "Ask"]],
+  "panel.passageSource": [
+    ["You", "Tidy shop.py", "2 days ago"],
+    ["Tool", "", "just now"],
+  ],
+  "panel.removeMention": [["shop.py"]],
+  "panel.renameSession": [["Tidy shop.py"]],
+  "panel.sendByKey": [["Send"]],
+  "panel.tokensUsed": [
+    ["1.2k", "200k", 1, ""],
+    ["120k", "200k", 60, "$0.01"],
+  ],
+  "server.configuredProgramMissing": [["/opt/hermes-acp"]],
+  "server.endedBySignal": [["SIGKILL", ""]],
+  "server.endedWithCode": [
+    [1, ""],
+    [1, "no module named hermes_acp"],
+  ],
+  "server.failedRepeatedly": [["The server exited with code 1.", 4]],
+  "server.installFailed": [[""], ["pip failed."]],
+  "server.installing": [["hermes-acp-server>=0.1.0"]],
+  "server.languageServerFailed": [["it ended"]],
+  "server.noAnswer": [[30]],
+  "server.otherProtocol": [[2, 1]],
+  "server.programMissing": [["/usr/bin/hermes-acp"]],
+  "server.startFailed": [["/usr/bin/hermes-acp", "permission denied"]],
+  "server.startingFrom": [["/usr/bin/hermes-acp", "PATH"]],
+  "server.tooOld": [["/usr/bin/hermes-acp", "0.0.1", "0.1.0"]],
+};
+
+describe("what the extension says", () => {
+  it("is listed, line by line, in messages.txt", async () => {
+    const list = [...sections(), manifestSection()].join("\n");
+    // A wording changed on purpose: `npm test -- --update` writes the list again; read the difference before you commit it.
+    await expect(list).toMatchFileSnapshot("messages.txt");
+  });
+
+  it("comes from every file of src/messages, and from nothing that is gone", () => {
+    const files = readdirSync(`${ROOT}/src/messages`).filter((name) => !HELPERS.includes(name));
+    expect(files.sort()).toEqual(Object.keys(MODULES).map((name) => `${name}.ts`));
+    const functions = Object.entries(MODULES).flatMap(([name, texts]) =>
+      Object.entries(texts).flatMap(([key, text]) => (typeof text === "function" ? [`${name}.${key}`] : [])),
+    );
+    expect(Object.keys(CALLS)).toEqual(functions.sort());
+  });
+
+  it("is written in src/messages, not where it is shown", () => {
+    const found = globSync("src/**/*.{ts,tsx}", { cwd: ROOT })
+      .filter((path) => !path.startsWith("src/messages/"))
+      .flatMap((path) =>
+        literalsIn(path, readFileSync(`${ROOT}/${path}`, "utf8"))
+          .filter(({ text, isMarkup }) => (isMarkup ? /\p{L}/u.test(text) : looksLikeASentence(text)))
+          .map(({ text, line }) => `${path}:${line}: ${text}`),
+      );
+    expect(found).toEqual([]);
+  });
+
+  it("is found in literals, templates, text and attributes", () => {
+    const source =
+      'const a = "Not saved"; const b = `${a} is gone`; const c = <p title="Save">Done {a} <i class="x" /></p>;';
+    const found = literalsIn("a.tsx", source).filter(({ text, isMarkup }) => isMarkup || looksLikeASentence(text));
+    expect(found.map(({ text }) => text).filter(Boolean)).toEqual(["Not saved", "… is gone", "Save", "Done"]);
+  });
+});
+
+function sections(): readonly string[] {
+  return Object.entries(MODULES).map(([module, texts]) => {
+    const lines = Object.keys(texts)
+      .sort()
+      .flatMap((key) => linesOf(module, key, texts[key]));
+    return `# ${module}\n${lines.join("\n")}\n`;
+  });
+}
+
+function linesOf(module: string, key: string, text: unknown): readonly string[] {
+  if (typeof text === "string") return [`${key}: ${shown(text)}`];
+  if (typeof text !== "function")
+    return Object.entries(text as Texts).map(([name, each]) => `${key}.${name}: ${shown(String(each))}`);
+  const calls = CALLS[`${module}.${key}`];
+  if (!calls) throw new Error(`Add an example of ${module}.${key} to CALLS.`);
+  return calls.map((given) => `${key}: ${shown(String((text as (...given: unknown[]) => unknown)(...given)))}`);
+}
+
+const shown = (text: string): string => text.replaceAll("\n", "\\n") || "(nothing)";
+
+/** List what package.json contributes: titles and descriptions, by the key they stand under. */
+function manifestSection(): string {
+  const manifest: unknown = JSON.parse(readFileSync(`${ROOT}/package.json`, "utf8"));
+  const lines: string[] = [];
+  const visit = (value: unknown, path: readonly string[]): void => {
+    if (typeof value === "object" && value !== null) {
+      for (const [key, each] of Object.entries(value)) {
+        const { id, command } = (each ?? {}) as { readonly id?: string; readonly command?: string };
+        visit(each, [...path, Array.isArray(value) ? (command ?? id ?? key) : key]);
+      }
+    } else if (
+      typeof value === "string" &&
+      /^(title|name|displayName|(markdownD|d)escription)$/.test(path.at(-1) ?? "")
+    ) {
+      lines.push(`${path.join(".")}: ${shown(value)}`);
+    }
+  };
+  visit(manifest, []);
+  return `# package.json\n${lines.join("\n")}\n`;
+}
