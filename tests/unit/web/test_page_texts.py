@@ -90,14 +90,16 @@ def test_the_encoding_is_found(content: bytes, content_type: str, encoding: str)
 def test_html_becomes_markdown() -> None:
     html = (
         "<html><head><title>T</title><style>x</style><script>alert(1)</script></head><body><h1>Top</h1>"
-        "<p hidden>unseen order</p><p style='display:none'>unseen too</p>"
+        "<p hidden>unseen order</p><p style='display:none'>unseen too</p><iframe src=x>unseen</iframe>"
+        "<div style='Color: red; VISIBILITY : hidden'>unseen <i style='display:none'>twice</i></div>"
+        "<img alt='A chart' src='data:image/png;base64,AAAA'>"
         "<p>One <b>two</b> <a href='/three'>three</a></p><pre><code>a = 1</code></pre>"
         "<table><tr><th>k</th></tr><tr><td>v</td></tr></table></body></html>"
     )
     text = read_page(html.encode(), "text/html; charset=utf-8", "https://a.test/x")
-    for piece in ("# Top", "One **two** [three](https://a.test/three)", "a = 1", "| k |"):
+    for piece in ("# Top", "One **two** [three](https://a.test/three)", "a = 1", "| k |", "A chart"):
         assert piece in text
-    for piece in ("alert", "unseen", "<"):
+    for piece in ("alert", "unseen", "twice", "base64", "<"):
         assert piece not in text
 
 
@@ -119,12 +121,19 @@ def test_a_page_without_a_type_is_looked_at() -> None:
         "<b>" * 50_000 + "deep words" + "</b>" * 50_000,
         "<script>hidden" + "<" * 100_000 + "</script>deep words",
         "<ul><li>" * 2_000 + "deep words",
+        "<br> " * 200_000 + "deep words",
+        "<table><tr><td colspan=100000000 rowspan=100000000>" * 1_000 + "deep words",
     ],
 )
 def test_f09_nesting_without_end_takes_nothing_down(html: str) -> None:
     text = markdown_of(html)
+    assert "deep words" in text
     assert "hidden" not in text
-    assert len(text) < len(html)
+    assert len(text) < 5 * len(html)
+
+
+def test_names_are_not_escaped() -> None:
+    assert markdown_of("<p>snake_case 2*3 a&lt;b [x]</p>") == "snake_case 2*3 a<b [x]"
 
 
 def test_deep_words_are_not_lost() -> None:
