@@ -345,7 +345,7 @@ async def test_from_the_turn_that_writes_a_tool_to_the_one_that_uses_it(scene: S
     outcomes = [m.text for m in scene.provider.requests[-1].messages if isinstance(m, ToolMessage)]
     assert "Hello, Ada!" in outcomes[1]
     assert "untrusted" in outcomes[1]
-    assert "name must be of type string" in outcomes[2]
+    assert "is not of type 'string'" in outcomes[2]
     assert 'File "greet.py", line 2, in run' in outcomes[4]
     assert "1 in a row" in outcomes[4]
     assert "is disabled" in outcomes[-2]

@@ -63,7 +63,7 @@ class CustomTool:
 
     async def propose(self, arguments: Mapping[str, Any], workspace: Workspace) -> Proposal:
         """Understand a call. Raises BadRequest for arguments that do not fit, and for a tool that was put aside."""
-        wrong = list(validation_errors(dict(arguments), self._declared.parameters))
+        wrong = await run_sync(validation_errors, arguments, self._declared.parameters)
         if wrong:
             raise BadRequest(f"Wrong arguments for {self.name}: {'; '.join(wrong[:MAX_MISTAKES])}.")
         known = await run_sync(self._mishaps.of, self._file.folder, self.name, self._file.digest)
