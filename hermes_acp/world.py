@@ -67,9 +67,8 @@ class ShutdownGuard:
     the shells that watch over this process. One per process; use it from the main thread.
     """
 
-    def __init__(self, in_fd: int | None = None, *, grace_s: float = SHUTDOWN_GRACE_S) -> None:
+    def __init__(self, in_fd: int | None = None) -> None:
         """Prepare; with `in_fd`, the other end closing it asks for the end too."""
-        self._grace_s = grace_s
         self._signals: frozenset[int] = frozenset()
         self._in_fd = None if in_fd is None else os.dup(in_fd)  # its owner closes it when it likes
         self._asked, self._asking = os.pipe()
@@ -114,10 +113,10 @@ class ShutdownGuard:
                     os.write(self._telling, bytes((number,)))
                 else:
                     poller.unregister(ready)
-                deadline = deadline or time.monotonic() + self._grace_s
+                deadline = deadline or time.monotonic() + SHUTDOWN_GRACE_S
             before, unread = unread, self._unread_bytes()
             if unread < before and not code:  # what came before the input was closed is still being read
-                deadline = time.monotonic() + self._grace_s
+                deadline = time.monotonic() + SHUTDOWN_GRACE_S
             if deadline and time.monotonic() >= deadline:
                 _exit_now(code)
 

@@ -103,19 +103,18 @@ class _Walk:
         self._waiting: deque[str] = deque()
         self._hash = hashlib.sha256()
 
-    def take_words(self, text: str, folder: str = "") -> None:
+    def take_words(self, text: str) -> None:
         """Take what the words of a text name: the whole of it as one path, and each word in it."""
         for word in dict.fromkeys((text, *WORDS.findall(text))):
-            self._take_word(word, folder or self._cwd)
+            self._take_word(word)
 
     def take_file(self, path: str) -> None:
         """Take one file, there or not."""
         self._queue(path)
 
-    def _take_word(self, word: str, folder: str) -> None:
-        for place in dict.fromkeys((folder, self._cwd)):
-            self._take(os.path.join(place, word))
-            self._take(os.path.join(place, "node_modules/.bin", word))
+    def _take_word(self, word: str) -> None:
+        self._take(os.path.join(self._cwd, word))
+        self._take(os.path.join(self._cwd, "node_modules/.bin", word))
         if RUNNERS.fullmatch(os.path.basename(word)):
             for name in MANIFESTS:
                 self._take(os.path.join(self._cwd, name))

@@ -94,8 +94,8 @@ class RateLimited(ModelError):
 
     code = "rate_limited"
 
-    def __init__(self, message: str, *, hint: str = "", retry_after_s: float | None = None) -> None:
-        super().__init__(message, hint=hint, retryable=True)
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message, retryable=True)
         self.retry_after_s = retry_after_s
 
 

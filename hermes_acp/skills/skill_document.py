@@ -36,10 +36,8 @@ class SkillDocument(Struct, frozen=True):
     name: str
     description: str
     body: str
-    license: str = ""
     compatibility: str = ""
     metadata: Mapping[str, str] = {}
-    allowed_tools: tuple[str, ...] = ()
     platforms: tuple[str, ...] = ()
     requires_tools: tuple[str, ...] = ()
     hint: str = ""
@@ -74,10 +72,8 @@ def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tu
         name=name,
         description=description[:DESCRIPTION_CHARACTERS],
         body=behind.rstrip("\n"),
-        license=_text(fields.get("license")),
         compatibility=_text(fields.get("compatibility")),
         metadata=_plain_mapping(metadata),
-        allowed_tools=_list(fields.get("allowed-tools")),
         platforms=tuple(name.lower() for name in _list(_condition(fields, "platforms"))),
         requires_tools=_list(_condition(fields, "requires-tools") or _condition(fields, "requires_tools")),
         hint=_text(fields.get("argument-hint")),

@@ -35,7 +35,7 @@ class ToolBudget(Struct, frozen=True):
         )
 
 
-def apply_tool_budget(tools: Mapping[str, Tool], most_bytes: int = MAX_BYTES) -> ToolBudget:
+def apply_tool_budget(tools: Mapping[str, Tool]) -> ToolBudget:
     """Take what fits: the servers with the least first, of each its first tools."""
     sizes = {name: _size_bytes(tool) for name, tool in tools.items()}
     groups: dict[str, list[str]] = {}
@@ -43,7 +43,7 @@ def apply_tool_budget(tools: Mapping[str, Tool], most_bytes: int = MAX_BYTES) ->
         groups.setdefault(_server_of(name), []).append(name)
     kept: set[str] = set()
     left: list[tuple[str, int, int]] = []
-    room = most_bytes
+    room = MAX_BYTES
     for server, names in sorted(groups.items(), key=lambda group: sum(sizes[name] for name in group[1])):
         fitting: list[str] = []
         for name in names:

@@ -43,13 +43,11 @@ class FileSnapshot(Struct, frozen=True):
     content: bytes | None
 
 
-def read_file(path: str, roots: Sequence[str]) -> bytes | None:
-    """Return a regular file's bytes, None where there is none. Raises WorkspaceError above the bound."""
-    return read_snapshot(path, roots).content
-
-
 def read_snapshot(path: str, roots: Sequence[str]) -> FileSnapshot:
-    """Return a regular file as it is, so that a later change can be of that very one; raises as `read_file` does."""
+    """Return a regular file as it is, so that a later change can be of that very one.
+
+    Raises WorkspaceError for a file above the size limit.
+    """
     try:
         with _os_errors_as("read", path), open_parent(path, roots) as folder:
             _refuse_special_files(os.stat(_name(path), dir_fd=folder, follow_symlinks=False), path)

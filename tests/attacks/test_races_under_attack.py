@@ -96,7 +96,7 @@ def test_a05_ten_thousand_swaps_never_reach_the_canary(tmp_path: Path, script: s
     path.touch()
 
     def read() -> None:
-        assert canary.token.encode() not in (disk_files.read_file(str(path), roots) or b"")
+        assert canary.token.encode() not in (disk_files.read_snapshot(str(path), roots).content or b"")
 
     with swapping(script, path, canary.path):
         for _ in tally.rounds(1_000):

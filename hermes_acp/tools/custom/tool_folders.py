@@ -6,7 +6,6 @@ A file's bytes are read once: what was checked, shown and trusted is what runs.
 
 import os
 import stat
-from collections.abc import Collection
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -92,10 +91,8 @@ class ToolFolders:
         return None
 
 
-def read_tool_file(path: Path, scope: ToolScope = "user", taken: Collection[str] | None = None) -> ToolFile:
-    """Read and check one file; `taken` are names it must not have, by default those of the builtin tools. Raises
-    OSError.
-    """
+def read_tool_file(path: Path, scope: ToolScope = "user") -> ToolFile:
+    """Read and check one file, which must not have the name of a builtin tool. Raises OSError."""
     content = _content(path)
     try:
         source = content.decode("utf-8-sig")
@@ -104,7 +101,7 @@ def read_tool_file(path: Path, scope: ToolScope = "user", taken: Collection[str]
         line = content[: error.start].count(b"\n") + 1
         checked = CheckedToolFile(None, (ToolFileError(line, "it is not UTF-8."),))
     else:
-        checked = check_tool_source(source, path.stem, builtin_names() if taken is None else taken)
+        checked = check_tool_source(source, path.stem, builtin_names())
     return ToolFile(path.parent, path.stem, scope, source, sha256(content).hexdigest(), checked)
 
 

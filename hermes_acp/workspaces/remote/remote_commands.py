@@ -62,9 +62,9 @@ class RunStatus(Struct):
 class RemoteCommands:
     """Runs commands of one workspace on a host.
 
-    `locate` resolves their folders; `variables` are set for each, by default those that keep programs quiet; the whole
-    of a long output is kept in `outputs`. `on_move` is told where commands stand now, on a host that remembers it, and
-    gives what to say of that. `mark` is what the marks of its processes begin with.
+    `locate` resolves their folders; the whole of a long output is kept in `outputs`. `on_move` is told where commands
+    stand now, on a host that remembers it, and gives what to say of that. `mark` is what the marks of its processes
+    begin with.
     """
 
     def __init__(
@@ -72,14 +72,13 @@ class RemoteCommands:
         host: Host,
         locate: Callable[[str], str],
         *,
-        variables: Mapping[str, str] | None = None,
         outputs: OutputFolder | None = None,
         on_move: Callable[[str], str] | None = None,
         mark: str = "",
     ) -> None:
         self._host = host
         self._locate = locate
-        self._variables = command_environment({}) if variables is None else variables
+        self._variables = command_environment({})
         self._outputs = outputs
         self._on_move = on_move
         self._mark = mark or token_hex(12)

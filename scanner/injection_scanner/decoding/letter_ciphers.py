@@ -71,11 +71,11 @@ def read_two_signs(run: str) -> str:
     return ""
 
 
-def read_coded(run: str, code: MappingProxyType[str, str], ends: str = WORD_ENDS) -> str:
+def read_coded(run: str, code: MappingProxyType[str, str]) -> str:
     """Read words whose letters have a code each; empty where there are others."""
     words = [
         "".join(code.get(each, "\0") for each in word.replace(",", " ").split())
-        for word in re.split(ends, run)
+        for word in re.split(WORD_ENDS, run)
     ]
     plain = " ".join(words).strip()
     return "" if "\0" in plain else plain

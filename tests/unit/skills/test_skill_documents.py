@@ -35,10 +35,8 @@ def test_everything_the_standard_names_is_read() -> None:
         name="pdf-processing",
         description="Extract text from PDF files. Use when handling PDFs.",
         body="# PDF\n\nDo it.",
-        license="Apache-2.0",
         compatibility="Requires poppler",
         metadata={"author": "example-org", "version": "1.0"},
-        allowed_tools=("Bash(git:*)", "Read"),
         lines_before=WHOLE.splitlines().index("# PDF"),
     )
     assert mistakes(WHOLE) == ""

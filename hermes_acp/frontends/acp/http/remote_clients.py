@@ -160,12 +160,11 @@ class RemoteClients:
         app: App,
         tasks: "TaskGroup",
         server_limits: ServerLimits | None = None,
-        room: BufferLimits | None = None,
     ) -> None:
         self.server_limits = server_limits or ServerLimits()
         self._app = app
         self._tasks = tasks
-        self._room = room or BufferLimits()
+        self._room = BufferLimits()
         self._claims = SessionClaims()
         self._registry = ConnectionRegistry()
         self._clients: dict[str, RemoteClient] = {}

@@ -22,16 +22,15 @@ class BodyRefused(Exception):
 class BodyReader:
     """Reads bodies while those being read fit in memory together."""
 
-    def __init__(self, limit_bytes: int, body_s: float, each_bytes: int = DEFAULT_MAX_FRAME_BYTES) -> None:
+    def __init__(self, limit_bytes: int, body_s: float) -> None:
         self._limit_bytes = limit_bytes
         self._body_s = body_s
-        self._each_bytes = each_bytes
         self._held_bytes = 0
 
     async def read(self, request: Request) -> bytes:
         """Return the whole body. Raises BodyRefused, ClientDisconnect."""
         announced = request.headers.get("content-length", "0")
-        if not announced.isdigit() or int(announced) > self._each_bytes:
+        if not announced.isdigit() or int(announced) > DEFAULT_MAX_FRAME_BYTES:
             raise BodyRefused(self._too_long())
         pieces: list[bytes] = []
         size_bytes = 0
@@ -40,7 +39,7 @@ class BodyReader:
                 async for piece in request.stream():
                     size_bytes += len(piece)
                     self._held_bytes += len(piece)
-                    if size_bytes > self._each_bytes:
+                    if size_bytes > DEFAULT_MAX_FRAME_BYTES:
                         raise BodyRefused(self._too_long())
                     if self._held_bytes > self._limit_bytes:
                         raise BodyRefused(AdmissionRefusal(503, serving.TOO_MANY_BODIES))
@@ -52,7 +51,7 @@ class BodyReader:
         return b"".join(pieces)
 
     def _too_long(self) -> AdmissionRefusal:
-        return AdmissionRefusal(413, serving.body_too_long(self._each_bytes))
+        return AdmissionRefusal(413, serving.body_too_long(DEFAULT_MAX_FRAME_BYTES))
 
 
 async def drain(request: Request) -> None:
