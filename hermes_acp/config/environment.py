@@ -1,8 +1,4 @@
-"""The process's environment, read once, and what can be told from it at no cost.
-
-Knows: the names of the variables others rely on, and where the home folder is.
-Does not know: what the settings mean, or what lies in the home folder.
-"""
+"""The process's environment, read once, and what follows from it cheaply."""
 
 import os
 from collections.abc import Mapping

@@ -1,7 +1,4 @@
-"""Which model is used, and how it is reached, from what is set.
-
-Knows: presets, keys, addresses, what counts as set up. Does not know: files, how a model is asked.
-"""
+"""Decide from the settings which model is used and how it is reached."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

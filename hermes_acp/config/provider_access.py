@@ -1,7 +1,7 @@
-"""The way to a model, as it stands: what is configured, and what a client changed for this process alone.
+"""The current route to a model: the configuration, and a client's changes for this process alone.
 
-Knows: which provider is used, at which address, whether with a key. Does not know: HTTP, who asks. Nothing a client
-sets is written down, and a key of the user's own is never sent to an address that a client named.
+Nothing a client sets is written down, and a key of the user's own is never sent to an address that a client
+named.
 """
 
 from collections.abc import Mapping

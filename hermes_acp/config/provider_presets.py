@@ -1,9 +1,7 @@
-"""The ways to models that have a name: where each vendor is, which variable holds its key, how it deviates.
+"""Presets for model vendors: address, key variable and deviations of each.
 
-Knows: `presets.toml`, in which every fact has its source and the date it was read. Does not know: HTTP, settings.
-A preset's `wire` names a plugin of `models/providers`; every plugin has a preset of its own name. Reading the file
-is put
-off until somebody asks.
+A preset's `wire` names a plugin of `models/providers`; every plugin has a preset of its own name. Reading the
+file is put off until somebody asks.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,4 @@
-"""`rules:` in a settings file: what is allowed, asked about, denied, by tool, path, command or host.
-
-Knows: how a rule is written, which line it stands on. Does not know: how rules are judged by (`policy.rulebook`).
-"""
+"""`rules:` in a settings file: what is allowed, asked about or denied, by tool, path, command or host."""
 
 import shlex
 from collections.abc import Mapping

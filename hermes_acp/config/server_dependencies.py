@@ -1,8 +1,7 @@
-"""The files that decide what a command does: what it names, and what those files import, include or name.
+"""The files that decide what a command does: those it names, and those they import, include or name.
 
-Knows: how shells, Python, JavaScript and task runners find what they run, as far as that is written in files.
-Does not know: trust, permissions. What is named only while it runs, such as a computed import, is not seen; nor is what
-lies outside of the workspace, unless the command line names it. Source: MCPoison (CVE-2025-54136), "approve once".
+What is named only while it runs, such as a computed import, is not seen; nor is what lies outside of the
+workspace, unless the command line names it. Source: MCPoison (CVE-2025-54136), "approve once".
 """
 
 import glob

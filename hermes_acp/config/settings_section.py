@@ -1,7 +1,4 @@
-"""What every section of the settings has in common.
-
-Knows: that a section is frozen and takes no name it does not know. Does not know: any section.
-"""
+"""The base of every section of the settings."""
 
 from typing import Annotated, Self
 

@@ -1,7 +1,4 @@
-"""The text of a settings file.
-
-Knows: that a pipe, a device or a huge file must hold nobody up. Does not know: any setting.
-"""
+"""The text of a settings file."""
 
 import os
 import stat

@@ -1,6 +1,5 @@
-"""What a workspace configures of the agent that opens it: rules, and MCP servers.
+"""The settings a workspace may contain for agents: rules, and MCP servers.
 
-Knows: the files that count, and that nothing else in them does. Does not know: whether any of it is trusted.
 A workspace never says where a model is reached, which mode holds, or which keys are used.
 """
 

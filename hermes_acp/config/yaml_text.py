@@ -1,7 +1,6 @@
-"""Changing single values in a YAML file that people write, so that all else stays as they wrote it.
+"""Change single values in a hand-written YAML file and leave the rest untouched.
 
-Knows: where a value stands in the text, how one is added to a mapping in either of YAML's styles. Does not know: what
-the values mean. What is written is read again: text that would not say exactly what is wanted is never given.
+What is written is read again: text that would not say exactly what is wanted is never given.
 """
 
 from collections.abc import Mapping

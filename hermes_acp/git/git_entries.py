@@ -1,8 +1,7 @@
-"""The entries of a git directory, and which of them a command may leave behind unasked: data alone.
+"""The entries of a git directory, and which of them a command may create without approval: data alone.
 
-Knows: what git reads there as settings, hooks, instructions or pointers, and that all else is objects, references,
-index and logs. Does not know: who made an entry, what is done about it. Looking blocks.
-Source: gitrepository-layout(5), path.c and the builtins of git for the names of its state files.
+Looking blocks. Source: gitrepository-layout(5), path.c and the builtins of git for the names of its state
+files.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What a git repository tracks, by its index: entries of versions 2 to 4, of one that is split, too.
+"""Read what a git repository tracks from its index: versions 2 to 4, also split indexes.
 
 Source: git's own Documentation/gitformat-index.txt and gitrepository-layout(5).
 """

@@ -1,8 +1,8 @@
-"""Which settings and variables make git start programs or read files elsewhere, and which settings are harmless.
+"""Settings and variables with which git starts programs or reads other files, and the harmless settings.
 
-One table and one allow list for whoever runs git, reads a repository's settings, or checks a command that runs it. The
-names in the allow list are in lower case, since git ignores the case.
-Source: git-config(1), git(1), gitattributes(5), `git help environment`.
+One table and one allow list for whoever runs git, reads a repository's settings, or checks a command that
+runs it. The names in the allow list are in lower case, since git ignores the case. Source: git-config(1),
+git(1), gitattributes(5), `git help environment`.
 """
 
 import os

@@ -1,8 +1,6 @@
-"""Whether a repository that is new, or an entry that is new in one, could start programs.
+"""Decide whether a new repository, or a new entry in one, could start programs.
 
-Knows: what git goes by. Does not know: who made a repository, where there are any, what is done about them. Looking
-blocks.
-Source: gitrepository-layout(5).
+Looking blocks. Source: gitrepository-layout(5).
 """
 
 import os

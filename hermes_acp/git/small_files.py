@@ -1,4 +1,4 @@
-"""Read a small file that decides what git does: no pipe, no device and no huge file holds anybody up."""
+"""Read a small file that controls git, without blocking on pipes, devices or huge files."""
 
 import os
 import stat

@@ -1,8 +1,7 @@
-"""Files whose content git has word for word: hiding them keeps nothing, and git would take them for changed.
+"""Files whose content git has verbatim: hiding them protects nothing, and git would report them as changed.
 
-Knows: that what an index of version 2 or 3 names with SHA-1 can be compared. Does not know: which files matter, or why.
-An entry proves nothing by its name, as a command can add one: what counts is that the file has the very content that
-the entry names, which only who knows that content can bring about. All of it blocks.
+An entry proves nothing by its name, as a command can add one: what counts is that the file has the very
+content that the entry names, which only who knows that content can bring about. All of it blocks.
 """
 
 import hashlib

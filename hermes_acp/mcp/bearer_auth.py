@@ -1,8 +1,7 @@
-"""What goes along with the requests to a server that wants its users to be known.
+"""Authenticate requests to an MCP server with a bearer token.
 
-Knows: that a token is renewed before it expires and when it is not taken, once for all who use it. Does not know: how a
-user signs in; a server that wants that leaves its `challenge`. Imported only where a server is reached over HTTP.
-Source: Model Context Protocol 2026-07-28, authorization; RFC 6749 section 6, RFC 6750.
+Imported only where a server is reached over HTTP. Source: Model Context Protocol 2026-07-28, authorization;
+RFC 6749 section 6, RFC 6750.
 """
 
 import time

@@ -1,7 +1,6 @@
-"""Bodies of answers over HTTP, as far as they are bearable.
+"""Limit the size of HTTP response bodies.
 
-Knows: that whoever reads an answer whole holds it in memory whole, unpacked. Does not know: what it says. A stream of
-events is not read whole, and has a bound for each event elsewhere.
+A stream of events is not read whole, and has a bound for each event elsewhere.
 """
 
 from collections.abc import AsyncIterator

@@ -1,9 +1,8 @@
-"""What a server can be asked, and what it may ask back while it is.
+"""Calls to a server, and the questions it may ask the user meanwhile.
 
-Knows: the calls that stand with one server, their time, whose user a question of the server's goes to. Does not know:
-connections, what is asked. A question is put to the user of the very call it belongs to; where that cannot be told it
-is declined, and so is a form that asks for a secret. The time of a call stands still while a person thinks.
-Source: Model Context Protocol 2026-07-28, elicitation; in versions before it a server asks on its own.
+A question is put to the user of the very call it belongs to; where that cannot be told it is declined, and so
+is a form that asks for a secret. The time of a call stands still while a person thinks. Source: Model Context
+Protocol 2026-07-28, elicitation; in versions before it a server asks on its own.
 """
 
 import math

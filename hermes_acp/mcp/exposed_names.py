@@ -1,7 +1,4 @@
-"""What a server's tools are called by the model, and its prompts by the user.
-
-Knows: what such a name may hold, and that two never share one. Does not know: servers, tools, prompts.
-"""
+"""Choose unique names for a server's tools and prompts."""
 
 import re
 from collections import Counter

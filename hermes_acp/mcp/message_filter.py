@@ -1,9 +1,8 @@
-"""What a server says, without the parts of it that are malformed or too many.
+"""Drop malformed or excessive parts of a server's messages.
 
-Knows: which answers are lists, that one wrong entry must not cost the others, that all else waits while a message is
-read. Does not know: who asked, or what for.
-What cannot be mended this way is left as it is, so that whoever asked is told what is wrong. What a tool's answers have
-to be like is never checked: a pattern of the server's on a text of the server's can be made to take for ever.
+What cannot be mended this way is left as it is, so that whoever asked is told what is wrong. What a tool's
+answers have to be like is never checked: a pattern of the server's on a text of the server's can be made to
+take for ever.
 """
 
 import hashlib

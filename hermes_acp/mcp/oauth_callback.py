@@ -1,7 +1,6 @@
-"""The page of our own to which a browser comes back after its user signed in somewhere.
+"""The local page to which a browser returns after the user signed in.
 
-Knows: a port of this machine that nobody else reaches, one request line, that only the answer to our own question
-counts. Does not know: what was signed in to. Source: RFC 8252 section 7.3.
+Source: RFC 8252 section 7.3.
 """
 
 import html

@@ -1,8 +1,7 @@
-"""Signing in at a server: from what it demands to the keys that are kept.
+"""Sign in at a server: from its challenge to the stored tokens.
 
-Knows: the package's steps (who may give out tokens, registering, the link, the exchange), which addresses they may lead
-to. Does not know: who shows the link to the user, or how. Imported only where somebody signs in.
-Source: Model Context Protocol 2026-07-28, authorization; RFC 7591, 7636, 8252, 8414, 9207, 9728.
+Imported only where somebody signs in. Source: Model Context Protocol 2026-07-28, authorization; RFC 7591,
+7636, 8252, 8414, 9207, 9728.
 """
 
 from collections.abc import Awaitable, Callable

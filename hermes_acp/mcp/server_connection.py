@@ -1,8 +1,7 @@
 """One server: connected, listed, called, and connected again when that breaks.
 
-Knows: when to try again and when to stop trying, how a call ends. Does not know: other servers, sessions.
-A connection lives in one task from its first to its last moment; calls come from others.
-Source: Model Context Protocol 2026-07-28 and the handshake versions before it.
+A connection lives in one task from its first to its last moment; calls come from others. Source: Model
+Context Protocol 2026-07-28 and the handshake versions before it.
 """
 
 import math

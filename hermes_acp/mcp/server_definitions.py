@@ -1,6 +1,5 @@
-"""Which server, how to reach it, and how patient to be with it.
+"""Which server, how to reach it, and its timeouts.
 
-Knows: the four ways to a server, names that a model can use. Does not know: how a connection is made.
 Source: Model Context Protocol 2026-07-28, transports.
 """
 

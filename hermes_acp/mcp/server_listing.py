@@ -1,7 +1,4 @@
-"""The tools and prompts a server lists, as far as they can be offered.
-
-Knows: pages, bounds, that a description is foreign text. Does not know: connections, names given to models.
-"""
+"""The tools and prompts a server lists, as far as they can be offered."""
 
 import hashlib
 import os

@@ -1,7 +1,6 @@
-"""The door of one server: who is let in, and how a user gets to be.
+"""The login state of one server: the challenge, the running sign-in and its result.
 
-Knows: what the server demanded last, one sign-in at a time and what became of it. Does not know: connections, who shows
-a link to the user. Only servers over HTTP have one, and only where no header of the user's says who they are.
+Only servers over HTTP have one, and only where no header of the user's says who they are.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,4 @@
-"""The servers of one session, or of the whole process, as one source of tools, prompts and things to read.
-
-Knows: all of their connections. Does not know: who uses what they offer, or what a turn is.
-"""
+"""The servers of one session, or of the whole process, as one source of tools, prompts and things to read."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final

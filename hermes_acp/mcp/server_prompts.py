@@ -1,8 +1,7 @@
 """A prompt of a server, as a slash command.
 
-Knows: how words become its arguments, how what it gives is laid out for the model. Does not know: connections, names
-of other prompts. The user asked for the prompt and may be taken at their word; its words are the server's all the same
-and stand in a fence of their own.
+The user asked for the prompt and may be taken at their word; its words are the server's all the same and
+stand in a fence of their own.
 """
 
 import shlex

@@ -1,7 +1,4 @@
-"""The resources of a server, as things that can be listed and read.
-
-Knows: pages, bounds, how contents read. Does not know: connections, who reads.
-"""
+"""List and read the resources of a server."""
 
 from typing import TYPE_CHECKING, Any, Final
 

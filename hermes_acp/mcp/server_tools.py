@@ -1,6 +1,5 @@
 """One tool of a server, as a tool of the session.
 
-Knows: how a listed tool becomes a proposal with its effect. Does not know: connections, names of other tools.
 What a server says of its tools is a hint, no promise: policy hears of it and decides by itself.
 """
 

@@ -1,7 +1,7 @@
-"""The way to a server, whichever of the four it is.
+"""Open the transport to a server, of any of the four kinds.
 
-Knows: how each is opened, and that a plain address needs no certificates. Does not know: what is said over it.
-`load` must have been called; it takes a second and belongs into a worker thread, as does making an HTTP client.
+`load` must have been called; it takes a second and belongs into a worker thread, as does making an HTTP
+client.
 """
 
 import logging

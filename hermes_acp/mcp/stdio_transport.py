@@ -1,8 +1,8 @@
-"""A server that runs as a child of ours and speaks line by line.
+"""Run a server as a child process that speaks line by line.
 
-Knows: its process group, its pipes, how it is ended. Does not know: what the lines mean.
-The child sees no secrets of ours but those it was given; what it says on its error stream goes to a log of bounded
-size. When this ends, nothing of its process group lives. Source: Model Context Protocol, stdio transport.
+The child sees no secrets of ours but those it was given; what it says on its error stream goes to a log of
+bounded size. When this ends, nothing of its process group lives. Source: Model Context Protocol, stdio
+transport.
 """
 
 import codecs

@@ -1,7 +1,6 @@
-"""What a server's authorization server gave out to this user, kept from one run to the next.
+"""Store the tokens an authorization server issued to this user.
 
-Knows: one private file an address, written whole, changed by one process at a time. Does not know: how keys are got, or
-used. They belong to the address they were given out for: a server that takes over a name does not get them.
+They belong to the address they were given out for: a server that takes over a name does not get them.
 """
 
 import os

@@ -1,7 +1,6 @@
-"""A service outside that remembers: asked and told beside the turns, never waited for.
+"""An external memory service, queried and updated in the background of turns.
 
-Knows: when it is asked and told, for how long, that its trouble is told once and costs nothing else. Does not know: any
-service's format, what a note is. What it answers is somebody else's text: it is scanned, and fenced where it is shown.
+What it answers is somebody else's text: it is scanned, and fenced where it is shown.
 """
 
 import json

@@ -1,8 +1,7 @@
-"""What the agent notes for later sessions: a few short entries a file, in plain text that its user can open.
+"""The agent's notes for later sessions: a few short entries per file, in plain text that the user can edit.
 
-Knows: the files and their bounds, how an entry is added, replaced and removed, that nothing is kept that the scanner
-would block. Does not know: who notes what, where notes are shown. A change is made to the file as it is at that
-moment, under a lock, so that nothing is lost among processes; what a session was shown of it at its beginning stays.
+A change is made to the file as it is at that moment, under a lock, so that nothing is lost among processes;
+what a session was shown of it at its beginning stays.
 """
 
 import hashlib

@@ -1,7 +1,6 @@
-"""Which turn changed which note, and the way back.
+"""Record which turn changed which note, and how to undo it.
 
-Knows: that each change is written down with its turn, which of them hold and which an undo took back. Does not know:
-how a note is changed, who undoes. Blocks: use it in a worker thread. The newest changes of a home are kept.
+Blocks: use it in a worker thread. The newest changes of a home are kept.
 """
 
 import os

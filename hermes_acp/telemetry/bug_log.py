@@ -1,6 +1,5 @@
-"""Faults of the program's own, for whoever will mend them.
+"""Log the program's own faults for its developers.
 
-Knows: a file in the home folder that only its owner reads. Does not know: who was told the trace id.
 Frames and types are written; messages and values are not, since they could hold what the user said.
 """
 

@@ -1,6 +1,5 @@
-"""Secrets within a token that is something else to look at: base64, hexadecimal, escapes, or a URL's percent signs.
+"""Find secrets encoded within a token: base64, hexadecimal, escapes, or percent-encoding.
 
-Knows: how a token is read another way, and when that reading is text at all. Does not know: what a secret looks like.
 Everything is decided within one token, so a text that comes in pieces gives the same as the whole.
 """
 

@@ -1,6 +1,5 @@
-"""Private keys in armour: lines of base64 behind a line that announces them, or above the one that ends them.
+"""Find armoured private keys: base64 lines after a BEGIN line, or before an END line.
 
-Knows: how a block looks in a file, numbered, as a diff, inside a string. Does not know: whether the key is any good.
 Source: RFC 7468 (textual encodings), RFC 4880 section 6.2 (ASCII armour), PROTOCOL.key of OpenSSH.
 """
 

@@ -1,7 +1,6 @@
-"""Keeping secrets out of what is shown, recorded and sent to a model.
+"""Keep secrets out of what is shown, recorded and sent to a model.
 
-Knows: the values that must not appear, however they are spelled; what is put in their place. Does not know:
-where text comes from. What a secret looks like is told by `scanning`.
+What a secret looks like is told by `scanning`.
 """
 
 import re

@@ -1,8 +1,7 @@
-"""Secrets that are known by the name they are given: `password = …`, `Authorization: Bearer …`, `AWS_SECRET_KEY=…`.
+"""Find secrets by the name they are assigned to: `password = …`, `Authorization: Bearer …`, `AWS_SECRET_KEY=…`.
 
-Knows: names that promise a secret, values that cannot be one. Does not know: tokens with a shape of their own.
-A value holds no white space and nothing of BREAKS, and whatever decides about it stands in its line, or where lists and
-settings take a line for each word, in the one above it, at most REACH characters before it.
+A value holds no white space and nothing of BREAKS, and whatever decides about it stands in its line, or where
+lists and settings take a line for each word, in the one above it, at most REACH characters before it.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Which files of a folder a running call may show: what rules shut, or usually contains secrets, is judged by itself.
-
-Knows: that a call was let through for the place it names, and for nothing that is shut within. Does not know: any rule.
-"""
+"""Decide which files of a folder a running call may show: denied and secret files are checked one by one."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

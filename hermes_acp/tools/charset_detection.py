@@ -1,7 +1,7 @@
-"""Which code page the bytes of a text were written in, where they are not UTF-8 and say nothing themselves.
+"""Detect the code page of text that is not UTF-8 and does not declare one.
 
-Knows: how Western text looks byte by byte, and whom to ask about all other. Does not know: files.
-A guess counts only where the text it gives is written back as the very same bytes, so that what is not changed stays.
+A guess counts only where the text it gives is written back as the very same bytes, so that what is not
+changed stays.
 """
 
 import re

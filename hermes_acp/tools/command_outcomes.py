@@ -1,7 +1,4 @@
-"""How commands stand and end, in words for a model.
-
-Knows: exit codes, signals, time-outs. Does not know: who runs a command, or how.
-"""
+"""Describe the state and the end of commands for a model."""
 
 import re
 from typing import Final

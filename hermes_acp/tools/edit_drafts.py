@@ -1,8 +1,6 @@
-"""What an edit will be, read from the beginning of a call's arguments.
+"""Preview an edit from the first part of a call's arguments.
 
-Knows: JSON that breaks off anywhere, what the arguments of the tools that edit are called. Does not know: what the
-tools do, who looks at drafts. A draft is for the eye: nothing is decided by it, and what cannot be read yet is not
-there yet.
+A draft is for the eye: nothing is decided by it, and what cannot be read yet is not there yet.
 """
 
 import json

@@ -1,8 +1,4 @@
-"""Changes to files, carried out only if the files still are what the changes were shown against.
-
-Knows: bytes before and after, reading again, what becomes of several changes when one fails. Does not know: how a
-change was made up.
-"""
+"""Apply changes to files only if the files are still as they were when the changes were shown."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

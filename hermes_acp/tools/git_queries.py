@@ -1,10 +1,8 @@
-"""How git is asked about a repository that nobody vouches for.
+"""Query an untrusted git repository safely.
 
-Knows: which repository holds a folder, how its filters are put out of action. Does not know: what is asked of git.
-
-A repository's configuration can name programs that git runs for looking alone: monitors, hooks, pagers, filters,
-converters, signers, transports. None of them may run here, and git looks at no other repository than the one in the
-session's folders. Source: the man pages of git, git-config and gitattributes.
+A repository's configuration can name programs that git runs for looking alone: monitors, hooks, pagers,
+filters, converters, signers, transports. None of them may run here, and git looks at no other repository than
+the one in the session's folders. Source: the man pages of git, git-config and gitattributes.
 """
 
 import os

@@ -1,7 +1,4 @@
-"""A command with what it is fed, written as one command.
-
-Knows: here-documents. Does not know: what is run.
-"""
+"""Join a command and its standard input into one command line."""
 
 
 def with_heredoc(line: str, text: str) -> str:

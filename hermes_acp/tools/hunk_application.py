@@ -1,7 +1,6 @@
-"""Put the hunks of a patch into a text.
+"""Apply the hunks of a patch to a text.
 
-Knows: how lines that are meant are found again where spaces or quotes differ, line ends of both kinds. Does not know:
-files, how patches are written. A hunk has one place or none: where several would do, nothing is guessed.
+A hunk has one place or none: where several would do, nothing is guessed.
 """
 
 from collections.abc import Callable, Iterator, Sequence

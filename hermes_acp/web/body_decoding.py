@@ -1,7 +1,4 @@
-"""Bodies of answers, unpacked a piece at a time and never beyond a bound.
-
-Knows: gzip and deflate, how far what is small may unpack. Does not know: connections, what a body says.
-"""
+"""Decompress response bodies piece by piece, up to a limit."""
 
 import zlib
 from typing import Final

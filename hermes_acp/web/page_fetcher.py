@@ -1,10 +1,9 @@
-"""Pages of the web, fetched so that nobody is led anywhere they did not mean to go.
+"""Fetch web pages without being led to private addresses.
 
-Knows: redirects, pinned addresses, bounds of size and time. Does not know: who may reach which host; it asks for each.
-A host's addresses are looked up once, all of them must be the public network's, and the connection goes to one of
-these very addresses: a name that is answered differently a moment later changes nothing. Nothing is signed in to, no
-cookie is kept, no proxy of the environment is used.
-Source: OWASP server-side request forgery; RFC 9110 section 15.4 (redirects).
+A host's addresses are looked up once, all of them must be the public network's, and the connection goes to
+one of these very addresses: a name that is answered differently a moment later changes nothing. Nothing is
+signed in to, no cookie is kept, no proxy of the environment is used. Source: OWASP server-side request
+forgery; RFC 9110 section 15.4 (redirects).
 """
 
 import socket

@@ -1,6 +1,5 @@
-"""Web pages as text that a model can read.
+"""Convert web pages to text that a model can read.
 
-Knows: which kinds of content are text, how a page tells its encoding, HTML as Markdown. Does not know: connections.
 Source: WHATWG Encoding (what a label means), RFC 9110 (content types).
 """
 

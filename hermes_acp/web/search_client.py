@@ -1,6 +1,5 @@
-"""Queries to the search service a user chose.
+"""Send queries to the search service a user chose.
 
-Knows: one request and its failures. Does not know: any service's format, or what the hits are for.
 The user named the service, so where it runs is theirs to say: one of their own network will do.
 """
 

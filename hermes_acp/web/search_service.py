@@ -1,7 +1,4 @@
-"""What a search service is made of.
-
-Knows: how a query is put and a hit read. Does not know: any service, connections.
-"""
+"""The interface of a search service."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast

@@ -1,9 +1,8 @@
-"""Web addresses, read one way only, and the network addresses nobody should be led to.
+"""Parse web addresses in exactly one way, and recognise network addresses that are off limits.
 
-Knows: what a URL may look like here, which IP addresses are the public network's. Does not know: connections, policy.
-A URL is taken apart once and put together again from checked parts, so that who judges it and who connects cannot read
-it differently. Source: RFC 6890 and IANA's special-purpose registries; RFC 6052 (NAT64), RFC 3056 (6to4), RFC 5214
-(ISATAP).
+A URL is taken apart once and put together again from checked parts, so that who judges it and who connects
+cannot read it differently. Source: RFC 6890 and IANA's special-purpose registries; RFC 6052 (NAT64), RFC 3056
+(6to4), RFC 5214 (ISATAP).
 """
 
 import re

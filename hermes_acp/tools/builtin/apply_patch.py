@@ -1,7 +1,6 @@
 """The tool that changes several files by one patch.
 
-Knows: what becomes of each file a patch names. Does not know: how patches are written, where hunks fit, how files are
-changed. All of it is worked out before anybody is asked: a patch that does not fit whole changes nothing.
+All of it is worked out before anybody is asked: a patch that does not fit whole changes nothing.
 """
 
 from collections.abc import Sequence

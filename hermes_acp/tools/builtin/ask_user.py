@@ -1,7 +1,4 @@
-"""The tool that asks the user what only they can tell.
-
-Knows: how a question and its answer read. Does not know: who puts it, or how.
-"""
+"""The tool that asks the user what only they can tell."""
 
 from typing import Annotated, Final
 

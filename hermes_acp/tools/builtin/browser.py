@@ -1,7 +1,4 @@
-"""The tool that uses a web browser.
-
-Knows: what can be done in one, and how its page reads. Does not know: which browser, who drives it.
-"""
+"""The tool that uses a web browser."""
 
 from base64 import b64encode
 from typing import Annotated, Final, Literal

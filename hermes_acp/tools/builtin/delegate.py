@@ -1,7 +1,4 @@
-"""The tool that hands tasks to child agents.
-
-Knows: how tasks are given and how answers read. Does not know: who carries them out, or within which bounds.
-"""
+"""The tool that hands tasks to child agents."""
 
 import math
 from collections.abc import Sequence

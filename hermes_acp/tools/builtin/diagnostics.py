@@ -1,7 +1,4 @@
-"""The tool that tells what the editor finds wrong in files.
-
-Knows: how errors and warnings read. Does not know: editors; where there is none that can tell, the tool is not offered.
-"""
+"""The tool that lists the problems an editor reports in files."""
 
 import os
 from collections.abc import Sequence

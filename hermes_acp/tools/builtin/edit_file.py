@@ -1,7 +1,4 @@
-"""The tool that replaces passages of a file.
-
-Knows: the old words and the new. Does not know: how they are searched, or written back.
-"""
+"""The tool that replaces passages of a file."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,6 +1,5 @@
 """The tool that runs a Python script which calls tools.
 
-Knows: how a script is started and what of it is told. Does not know: processes, how a call is carried out.
 Twelve calls of a script cost one step of the model's, and only what it prints comes into the conversation.
 """
 

@@ -1,8 +1,4 @@
-"""The tool that looks at a repository: its state, its changes, its past.
-
-Knows: what can be asked of git, and that files which hold secrets are left out unless they are named. Does not know:
-how git is kept from running a repository's own programs.
-"""
+"""The tool that inspects a repository: its state, its changes, its history."""
 
 import os
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""The tool that lists a folder.
-
-Knows: how entries are shown and how many. Does not know: disks.
-"""
+"""The tool that lists a folder."""
 
 from collections.abc import Sequence
 from typing import Annotated

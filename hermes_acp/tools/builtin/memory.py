@@ -1,7 +1,4 @@
-"""The tool that keeps notes for later sessions.
-
-Knows: how a change of the notes is shown and told. Does not know: where notes are kept, what may stand in them.
-"""
+"""The tool that keeps notes for later sessions."""
 
 from collections.abc import Callable
 from types import MappingProxyType

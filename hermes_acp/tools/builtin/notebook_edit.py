@@ -1,7 +1,4 @@
-"""The tool that changes one cell of a notebook.
-
-Knows: which cell, and what becomes of it. Does not know: how notebooks are written, or written back.
-"""
+"""The tool that changes one cell of a notebook."""
 
 from typing import Annotated, Literal
 

@@ -1,7 +1,4 @@
-"""The tool that tells the user what the agent means to do.
-
-Knows: entries of a plan. Does not know: who shows them.
-"""
+"""The tool that shows the user the agent's plan."""
 
 from typing import Annotated, Literal
 

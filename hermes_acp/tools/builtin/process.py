@@ -1,7 +1,4 @@
-"""The tool that looks after commands which were left running.
-
-Knows: what can be done to one. Does not know: how they run, or where.
-"""
+"""The tool that manages background processes."""
 
 from typing import Annotated, Final, Literal
 

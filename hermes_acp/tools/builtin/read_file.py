@@ -1,7 +1,4 @@
-"""The tool that reads a file: text by lines, notebooks by cells, pictures as they are.
-
-Knows: which kind of file is shown how. Does not know: disks, encodings, how lines and cells are written.
-"""
+"""The tool that reads a file: text by lines, notebooks by cells, pictures as they are."""
 
 from typing import Annotated
 

@@ -1,7 +1,4 @@
-"""The tool that searches files by regular expression.
-
-Knows: how matches are shown and how many. Does not know: what does the searching.
-"""
+"""The tool that searches files by regular expression."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal

@@ -1,7 +1,6 @@
 """The tool that finds what was said in earlier sessions.
 
-Knows: how finds read to a model, and how many are shown. Does not know: where they are kept. The session that asks is
-left out: the model has it before it.
+The session that asks is left out: the model has it before it.
 """
 
 from datetime import UTC, datetime

@@ -1,7 +1,4 @@
-"""The tool that loads a skill: its text on demand, and its other files one by one.
-
-Knows: how a skill is laid out for the model. Does not know: where skills lie, who wrote them.
-"""
+"""The tool that loads a skill: its text on demand, and its other files one by one."""
 
 from typing import Annotated
 

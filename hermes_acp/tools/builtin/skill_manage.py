@@ -1,6 +1,5 @@
-"""The tool by which the agent writes down how a task is done, and mends what it wrote.
+"""The tool with which the agent creates and changes skills.
 
-Knows: how a change of a skill is shown, what it touches. Does not know: where skills lie, what makes a valid one.
 A skill is read in every later session, so a change of one is put to the user unless they decided otherwise.
 """
 

@@ -1,7 +1,4 @@
-"""The tool that runs a shell command.
-
-Knows: what is asked of a command, and that one may be left running. Does not know: shells, processes, terminals.
-"""
+"""The tool that runs a shell command."""
 
 from typing import Annotated
 

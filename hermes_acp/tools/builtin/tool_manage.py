@@ -1,6 +1,5 @@
-"""The tool by which the agent writes tools of its own, and mends them.
+"""The tool with which the agent creates and changes tools of its own.
 
-Knows: how a change of a tool is shown, what it touches. Does not know: where tools lie, what makes a file one.
 A tool is code that later turns run, so each change of one is put to the user with its whole diff.
 """
 

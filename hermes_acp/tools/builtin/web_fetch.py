@@ -1,7 +1,4 @@
-"""The tool that reads a web page.
-
-Knows: which part of a page is given at once, that it was written by somebody else. Does not know: connections.
-"""
+"""The tool that reads a web page."""
 
 from typing import Annotated, Final
 

@@ -1,7 +1,4 @@
-"""The tool that searches the web.
-
-Knows: how hits read to a model. Does not know: which engine finds them, or how it is asked.
-"""
+"""The tool that searches the web."""
 
 from collections.abc import Sequence
 from typing import Annotated, Final

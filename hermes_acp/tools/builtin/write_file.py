@@ -1,7 +1,4 @@
-"""The tool that creates or replaces a file.
-
-Knows: what the new content is. Does not know: how it gets onto a disk.
-"""
+"""The tool that creates or replaces a file."""
 
 from typing import Annotated
 

@@ -1,8 +1,4 @@
-"""What is wrong with the arguments of a call, by the schema of its tool.
-
-Knows: the keywords that say what kind of value fits, those that a signature becomes. Does not know: the rest of JSON
-Schema; what that asks for is left to the tool itself.
-"""
+"""Validate the arguments of a call against the schema of its tool."""
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType

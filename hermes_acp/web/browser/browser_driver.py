@@ -1,9 +1,8 @@
-"""The process that drives one browser: a line of JSON for each thing to do, a line for what is seen then.
+"""The process that drives one browser: it reads one JSON line per action and writes one with the result.
 
-Knows: Playwright, what a page may do without being asked about. Does not know: sessions, policy, models.
-It is started with a cleared environment and ends with its input. Where a page wants to go to another host, it asks on
-its output and waits for the answer on its input. Whatever is no navigation goes through `gateway`, which lets it reach
-the public network alone; downloads, service workers and permissions there are none.
+It is started with a cleared environment and ends with its input. Where a page wants to go to another host, it
+asks on its output and waits for the answer on its input. Whatever is no navigation goes through `gateway`,
+which lets it reach the public network alone; downloads, service workers and permissions there are none.
 """
 
 import json

@@ -1,8 +1,7 @@
 """The browsers of all sessions, each in a process of its own.
 
-Knows: how a browser's process is started, spoken to and ended. Does not know: Playwright, pages, policy.
-The process gets a cleared environment and a private folder as its home, which goes with it. One thing is done at a
-time; what is broken off in the middle takes the browser with it, since nobody knows where it stands.
+The process gets a cleared environment and a private folder as its home, which goes with it. One thing is done
+at a time; what is broken off in the middle takes the browser with it, since nobody knows where it stands.
 """
 
 import json

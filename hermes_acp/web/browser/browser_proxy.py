@@ -1,9 +1,8 @@
-"""The proxy through which a browser reaches the network, and nothing else of it.
+"""The proxy that is a browser's only way to the network.
 
-Knows: CONNECT and plain requests of HTTP/1.1, which addresses are the public network's. Does not know: browsers, pages.
-A name is looked up here and the connection goes to the very address that was looked at, so whatever a page tries
-(images, scripts, sockets, names that change their answer) meets the same bounds.
-Source: RFC 9110 sections 7.6 and 9.3.6; W3C Fetch Metadata (whose page asks).
+A name is looked up here and the connection goes to the very address that was looked at, so whatever a page
+tries (images, scripts, sockets, names that change their answer) meets the same bounds. Source: RFC 9110
+sections 7.6 and 9.3.6; W3C Fetch Metadata (whose page asks).
 """
 
 import select
