@@ -14,7 +14,7 @@ MAX_PACKED_BYTES: Final = 256 << 10
 
 
 class LimitedBody(httpx2.AsyncByteStream):
-    """A body that breaks off where it becomes too large."""
+    """A body that fails where it exceeds the limit."""
 
     def __init__(self, body: httpx2.AsyncByteStream, most_bytes: int) -> None:
         self._body = body
@@ -33,7 +33,7 @@ class LimitedBody(httpx2.AsyncByteStream):
 
 
 async def limit_body(response: httpx2.Response) -> None:
-    """Bound the body of an answer whose head has come."""
+    """Limit the body of a response whose headers have arrived."""
     if response.headers.get("content-type", "").lower().startswith("text/event-stream"):
         return
     is_packed = response.headers.get("content-encoding", "identity").lower() != "identity"

@@ -25,7 +25,7 @@ MAX_BYTES: Final = 1 << 20
 
 
 class StoredTokens(Struct, frozen=True):
-    """Tokens, and all that is needed to renew them; each part as it came, `expires_at_s` since the epoch."""
+    """Tokens, and everything needed to renew them, as received; `expires_at_s` is epoch seconds."""
 
     url: str
     tokens: dict[str, Any]
@@ -39,7 +39,7 @@ class StoredTokens(Struct, frozen=True):
 
     @property
     def access(self) -> str:
-        """The token that goes along with requests."""
+        """The token sent with requests."""
         return str(self.tokens.get("access_token", ""))
 
 
@@ -56,7 +56,7 @@ class TokenFile:
         self._path = folder / f"{host}-{sha256(named.encode()).hexdigest()[:DIGEST_CHARACTERS]}.json"
 
     async def read(self) -> StoredTokens | None:
-        """Return what is kept; None where there is nothing that can be used."""
+        """Return the stored tokens; None where there are no usable ones."""
         return await run_sync(self._read)
 
     async def write(self, keys: StoredTokens) -> None:
