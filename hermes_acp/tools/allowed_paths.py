@@ -12,9 +12,7 @@ PER_FILE_LIMIT: Final = 200
 
 
 async def allowed_among(paths: Iterable[str], named: str, progress: Progress) -> frozenset[str]:
-    """Return those paths (absolute, links resolved) that may be read unasked, and the one that a call `named`
-    itself.
-    """
+    """Return those resolved paths that may be read without asking, and the one a call `named` itself."""
     ordered = sorted(set(paths))
     if len(ordered) <= PER_FILE_LIMIT:
         return _open_among(ordered, named, progress)
@@ -22,7 +20,7 @@ async def allowed_among(paths: Iterable[str], named: str, progress: Progress) ->
 
 
 def _open_among(ordered: Sequence[str], named: str, progress: Progress) -> frozenset[str]:
-    """Judge groups of neighbours, in halves where something in them is shut."""
+    """Check groups of neighbours, halving a group in which something is denied."""
     found: set[str] = set()
     waiting = [ordered]
     while waiting:

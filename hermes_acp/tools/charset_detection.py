@@ -22,7 +22,7 @@ _FAMILIAR: Final = MappingProxyType({"cp932": "shift_jis", "cp949": "euc_kr"})
 
 
 def guess_encoding(content: bytes) -> tuple[str, str]:
-    """Return the encoding that bytes which are no UTF-8 are most likely in, and the text they then are."""
+    """Return the most likely encoding of bytes that are not UTF-8, and the decoded text."""
     for encoding in _candidates(content):
         try:
             text = content.decode(encoding)

@@ -2,7 +2,7 @@
 
 
 def with_heredoc(line: str, text: str) -> str:
-    """Return a command line that feeds `text` to `line`: to a shell or an interpreter that is what it runs.
+    """Return a command line that feeds `text` to `line`, as to a shell or an interpreter.
 
     Of several commands any may be the one that reads it.
     """

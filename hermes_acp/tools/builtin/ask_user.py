@@ -59,7 +59,7 @@ class AskUser:
         return schema_of(self.name, about, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call; it touches nothing."""
+        """Propose a call; it changes nothing."""
         del workspace
         url = escape_invisible(arguments.url or "")
         if url and not url.lower().startswith(("https://", "http://")):

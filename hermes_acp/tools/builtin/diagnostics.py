@@ -33,7 +33,7 @@ class Arguments(BaseModel):
 
 
 class _NoDiagnostics:
-    """The stand-in until the tool is bound."""
+    """A placeholder until the tool is bound."""
 
     async def file_diagnostics(self, path: str) -> Sequence[FileDiagnostic]:
         raise InternalError("diagnostics was offered without an editor.")
@@ -51,7 +51,7 @@ class Diagnostics:
         self._diagnoses = diagnoses
 
     def bind(self, diagnoses: DiagnosticsProvider | None) -> "Diagnostics | None":
-        """Return the tool as it asks an editor; None where none can tell."""
+        """Return the tool bound to an editor; None where none reports problems."""
         return Diagnostics(diagnoses) if diagnoses else None
 
     def schema(self) -> ToolSchema:
@@ -59,7 +59,7 @@ class Diagnostics:
         return schema_of(self.name, "Errors and warnings that the editor shows for files.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call. Raises OutsideRoots."""
+        """Propose a call. Raises OutsideRoots."""
         path = workspace.locate(arguments.path)
 
         async def ask(progress: Progress) -> Result:

@@ -43,7 +43,7 @@ class Skill:
         self._uses = uses
 
     def bind(self, skills: Skills, skill_uses: SkillUsageLog | None) -> "Skill":
-        """Return the tool as it finds skills somewhere, and tells whoever counts that they are used."""
+        """Return the tool bound to a skill library, with a callback that records uses."""
         return Skill(skills, skill_uses)
 
     def schema(self) -> ToolSchema:
@@ -51,7 +51,7 @@ class Skill:
         return schema_of(self.name, "Load a skill, or another file of it.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call. Raises BadRequest for a skill or a file there is not."""
+        """Propose a call. Raises BadRequest for an unknown skill or file."""
         skills, uses = self._skills, self._uses
         assert skills, "a tool without skills is in no toolbox"
         if not arguments.name:

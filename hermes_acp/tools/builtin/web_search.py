@@ -34,7 +34,7 @@ class Arguments(BaseModel):
 
 
 class _NoSearchEngine:
-    """The stand-in until the tool is bound."""
+    """A placeholder until the tool is bound."""
 
     name: str = "nothing"
     host: str = "nowhere.invalid"
@@ -59,7 +59,7 @@ class WebSearch:
         self._scanner = scanner
 
     def bind(self, search_engine: SearchEngine | None, scanner: Scanner) -> "WebSearch | None":
-        """Return the tool as it asks an engine; None where the user has chosen none."""
+        """Return the tool bound to a search service; None where the user chose none."""
         return WebSearch(search_engine, scanner) if search_engine else None
 
     def schema(self) -> ToolSchema:
@@ -67,7 +67,7 @@ class WebSearch:
         return schema_of(self.name, "Search the web; returns titles, URLs and excerpts.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call: the query goes to the engine's host."""
+        """Propose a call: the query goes to the service's host."""
         del workspace
         engine = self._engine
 
