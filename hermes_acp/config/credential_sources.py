@@ -29,7 +29,7 @@ _AMBIENT_CREDENTIALS: Final = (
 def find_credential_source(
     preset: Preset, section: "ProviderSettings", variables: Mapping[str, str]
 ) -> dict[str, str]:
-    """Tell who would lend a key for a provider; empty where nobody would. Raises ConfigError."""
+    """Return what provides credentials for a provider; empty where nothing does. Raises ConfigError."""
     match preset.lender:
         case "amazon":
             return _aws_credential_source(section, variables)

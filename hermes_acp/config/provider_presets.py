@@ -73,7 +73,7 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
         return not (self.key_variables or self.lender)
 
     def key_variable(self, variables: Mapping[str, str]) -> str:
-        """Name the variable that holds the key, or the one to set."""
+        """Return the variable that holds the key, or the one to set."""
         held = (name for name in self.key_variables if variables.get(name, "").strip())
         return next(held, self.key_variables[0] if self.key_variables else "")
 
@@ -87,7 +87,7 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
         return ":".join(parts) if len(parts) >= 2 and all(parts) else ""
 
     def own_url(self, variables: Mapping[str, str]) -> str:
-        """Return the address where nobody chose another. Raises ConfigError where it takes a region and none is set."""
+        """Return the default address. Raises ConfigError where it takes a region and none is set."""
         if not self.region_variables:
             return self.base_url
         region = next(

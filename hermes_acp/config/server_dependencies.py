@@ -66,10 +66,10 @@ MAX_MATCHES: Final = 100
 
 
 def digest_dependencies(cwd: str, words: Iterable[str]) -> bytes:
-    """Return a digest of all files that a command line with its variables stands on; blocks on the disk.
+    """Return a digest of all files that a command line with its variables depends on; blocks on the disk.
 
-    `words` are the program, its arguments and the values of its variables. No file is a state too, and so is one that
-    appears where a word or an import would find it.
+    `words` are the program, its arguments and the values of its variables. A missing file is a state too, and
+    so is one that appears where a word or an import would find it.
     """
     walk = _Walk(os.path.realpath(cwd))
     for word in words:
@@ -207,7 +207,7 @@ class _Walk:
             self._queue(os.path.join(base, "__main__.py"))
 
     def _take_neighbours(self, folder: str) -> None:
-        """Take what stands beside a Python program: it is found before any library of the same name."""
+        """Add what is beside a Python program: it is found before any library of the same name."""
         try:
             names = sorted(os.listdir(folder))
         except OSError:

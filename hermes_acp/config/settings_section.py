@@ -10,9 +10,9 @@ Positive = Annotated[float, Field(gt=0)]
 
 
 class Section(BaseModel):
-    """A part of the settings: values that hold, and mistakes that are told.
+    """A part of the settings: its values, and its validation.
 
-    What checks it is built when something is first checked: most starts have nothing written to check.
+    The validator is built when something is first checked: most starts have nothing to check.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
