@@ -59,7 +59,7 @@ def modules(repository: str) -> Iterator[str]:
 
 
 def unexpected_entries(directory: str) -> list[str]:
-    """Return the paths in a git directory that are no plain data: settings, hooks, instructions, pointers and links."""
+    """Return the paths in a git directory that are not plain data: settings, hooks, instructions, pointers, links."""
     found: list[str] = []
     for name, is_link in entries(directory):
         path = f"{directory}/{name}"
@@ -77,7 +77,7 @@ def unexpected_entries(directory: str) -> list[str]:
 
 
 def _unexpected_objects(info: str) -> list[str]:
-    """Return what makes git look for objects elsewhere."""
+    """Return the entries that make git look for objects elsewhere."""
     if os.path.islink(info):
         return [info]
     return [
@@ -86,7 +86,7 @@ def _unexpected_objects(info: str) -> list[str]:
 
 
 def stale_entries(directory: str) -> list[str]:
-    """Return the paths in a git directory that nobody needs once no command is at work."""
+    """Return the paths in a git directory that are useless once no command is running."""
     return [
         f"{directory}/{name}"
         for name, is_link in entries(directory)
@@ -95,7 +95,7 @@ def stale_entries(directory: str) -> list[str]:
 
 
 def _links(logs: str) -> list[str]:
-    """Return the links among logs: git appends what branches are called to whatever they lead to."""
+    """Return the links among logs: git appends branch names to whatever they point to."""
     found: list[str] = []
     seen = 0
     for at, folders, names in _walk(logs):

@@ -122,7 +122,7 @@ def _is_display(name: str) -> bool:
 def unsafe_setting(text: str) -> str:
     """Return the first setting in a configuration's text that is not known to be harmless; empty where all are.
 
-    It is stricter than git, on purpose: a line that git may read in another way is named as well.
+    It is deliberately stricter than git: a line that git may read differently is returned as well.
     """
     section = ""
     for line in (each.strip() for each in text.split("\n")):

@@ -20,15 +20,15 @@ _Seen = tuple[int, int, int, int]
 
 
 class TrackedFiles:
-    """What is known of files in some repositories; threads take turns outside."""
+    """A cache of which files some repositories contain; callers must serialise access."""
 
     def __init__(self) -> None:
-        """Know nothing yet."""
+        """Start empty."""
         self._indexes: dict[str, tuple[_Seen, bytes]] = {}
         self._files: dict[str, tuple[_Seen, bytes]] = {}
 
     def unknown(self, paths: Sequence[str], repositories: Sequence[str]) -> list[str]:
-        """Return those paths whose content no repository around them has."""
+        """Return those paths whose content is in no repository around them."""
         if not paths:
             return []
         tops = {os.path.dirname(each): each for each in repositories if os.path.basename(each) == ".git"}
@@ -53,7 +53,7 @@ class TrackedFiles:
 
 
 def _read(path: str, most_bytes: int, known: dict[str, tuple[_Seen, bytes]]) -> bytes | None:
-    """Return a regular file's content, from the last time where it is the same still."""
+    """Return a regular file's content, cached while it is unchanged."""
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:

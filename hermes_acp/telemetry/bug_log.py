@@ -15,7 +15,7 @@ class BugLog:
         self.path = home / "logs" / "bugs.log"
 
     def report(self, error: BaseException, trace: str) -> None:
-        """Append one fault under its trace id; a log that cannot be written stops nobody."""
+        """Append one fault under its trace id; a log that cannot be written is ignored."""
         frames = "".join(traceback.format_tb(error.__traceback__))
         entry = f"{trace} {type(error).__module__}.{type(error).__qualname__}\n{frames}\n"
         try:

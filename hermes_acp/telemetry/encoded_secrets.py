@@ -28,7 +28,7 @@ SecretFinder = Callable[[str], str]
 
 
 def find_encoded_secret(text: str, start: int, end: int, look: SecretFinder) -> Iterator[FoundSpan]:
-    """Yield where in a token another reading holds a secret; `look` names the first one of a text, or nothing."""
+    """Yield where in a token a decoded form contains a secret; `look` names the first one of a text, or nothing."""
     if text.find("%", start, end) >= 0:
         yield from _in_percents(text, start, end, look)
     if text.find("\\", start, end) >= 0:

@@ -11,7 +11,10 @@ _PR_SET_DUMPABLE = 4
 
 
 def hide_memory() -> None:
-    """Let no process of the same user read this one's memory and first environment. Linux only; repeatable."""
+    """Keep processes of the same user from reading this one's memory and initial environment.
+
+    Linux only; repeatable.
+    """
     if sys.platform.startswith("linux"):
         import ctypes
 

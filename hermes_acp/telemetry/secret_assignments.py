@@ -95,7 +95,7 @@ _ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]*$")
 
 
 def find_assigned_secret(text: str, start: int, end: int, place: int) -> Found | None:
-    """Judge the keyword at `place`; the value ends before `end`. Give where its secret is, and which kind."""
+    """Check the keyword at `place`; the value ends before `end`. Return where its secret is, and its kind."""
     if text.startswith("://", place):
         return _in_url(text, end, place)
     if text.startswith(" -", place):
@@ -183,12 +183,12 @@ def _is_secret(value: str, kind: str, *, is_sure: bool, is_quoted: bool) -> bool
 
 
 def is_capital(value: str) -> bool:
-    """Say whether a value is one plain word with a capital, as labels are: `Password`, `Enter`."""
+    """Return whether a value is one plain capitalised word, as labels are: `Password`, `Enter`."""
     return value.isalpha() and value[:1].isupper() and value[1:].islower()
 
 
 def _is_mixed(value: str) -> bool:
-    """Say whether letters change their case as often as in random text, unlike in words joined together."""
+    """Return whether letters change case as often as in random text, unlike in camel case."""
     pairs = tuple(pairwise(value))
     changes = sum(
         one.islower() != other.islower() and one.isalpha() and other.isalpha() for one, other in pairs
@@ -204,7 +204,7 @@ def _in_url(text: str, end: int, place: int) -> Found | None:
 
 
 def _in_option(text: str, start: int, end: int, place: int) -> Found | None:
-    """Judge an option that takes a password with some programs: `mysql -pPASSWORD`, `curl -u USER:PASSWORD`."""
+    """Check an option that takes a password in some programs: `mysql -pPASSWORD`, `curl -u USER:PASSWORD`."""
     head = text[max(start, place - REACH) : place]
     if text.startswith(" -p", place):
         match = _SHORT_OPTION.match(text, place, end)

@@ -295,9 +295,9 @@ class ProcessRegistry:
 
 
 async def run_shell(
-    shell: ShellCommand, take: Callable[[bytes], None], care: ProcessRegistry, threads: CapacityLimiter
+    shell: ShellCommand, take: Callable[[bytes], None], registry: ProcessRegistry, threads: CapacityLimiter
 ) -> ProcessExit:
-    """Run a command to its end and pass its merged output to `take` as it comes. `care` was started.
+    """Run a command to its end and pass its merged output to `take` as it comes. `registry` was started.
 
     When its time is up, or this is cancelled, no process of it is left on return. Raises OSError where it
     cannot start.
@@ -307,17 +307,17 @@ async def run_shell(
     try:
         process = await _start(shell, writing, threads)
         leader = process.pid
-        care.register_process(leader, shell.mark)
+        registry.register_process(leader, shell.mark)
         os.set_blocking(reading, False)
         ending = await _follow(process, reading, shell, take, threads)
         if not ending.timed_out:
-            await run_sync(care.adopt_leftovers, shell.mark, leader, limiter=threads)
+            await run_sync(registry.adopt_leftovers, shell.mark, leader, limiter=threads)
             leader = 0
         return ending
     finally:
         os.close(reading)
         if leader:
-            care.forget_process(leader)
+            registry.forget_process(leader)
 
 
 async def _start(shell: ShellCommand, writing: int, threads: CapacityLimiter) -> Process:

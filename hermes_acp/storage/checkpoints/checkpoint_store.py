@@ -135,7 +135,9 @@ class CheckpointStore:
             if modes:
                 differing = (each.path for each in shadow.differences(place.before, place.after))
                 place.modes_before = tuple((path, modes[path]) for path in differing if path in modes)
-            changes += (_told(place.root, each) for each in shadow.changes(place.before, place.after))
+            changes += (
+                _to_file_change(place.root, each) for each in shadow.changes(place.before, place.after)
+            )
         if any(place.has_changed for place in note.places):
             self.checkpoint_index.write(note)
         else:
@@ -172,7 +174,7 @@ class CheckpointStore:
             shadow = self.shadow(place.root, place.shadow)
             after = place.after or self.state_after(note, place, notes)
             if after:
-                files += (_told(place.root, each) for each in shadow.changes(place.before, after))
+                files += (_to_file_change(place.root, each) for each in shadow.changes(place.before, after))
             left = {*place.left_before, *place.left_after}
             left_out += (shown(place.root, path) for path in sorted(left))
         return Checkpoint(
@@ -254,7 +256,7 @@ def shown(root: str, path: bytes) -> str:
     return os.path.join(root, path.decode("utf-8", "replace"))
 
 
-def _told(root: str, each: Difference) -> FileChange:
+def _to_file_change(root: str, each: Difference) -> FileChange:
     old_path = shown(root, each.old_path) if each.old_path else ""
     return FileChange(shown(root, each.path), each.change, old_path)
 

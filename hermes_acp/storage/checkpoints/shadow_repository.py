@@ -194,21 +194,21 @@ class Shadow:
         self._forget_keys()
         walk = Walk(self.git, self.root, self._own_home, self._bounds.max_files)
         found = walk.look((*touched, *self._tracked_though_ignored()))
-        sifted = self._sift(found.changed, found.fresh)
-        if sifted.forget:
-            self._update(sifted.forget, "--force-remove")
-        if sifted.became_folders:  # git reports nothing of a folder where it knows a file
+        filtered = self._filter(found.changed, found.fresh)
+        if filtered.forget:
+            self._update(filtered.forget, "--force-remove")
+        if filtered.became_folders:  # git reports nothing of a folder where it knows a file
             found = walk.look((*touched, *self._tracked_though_ignored()))
-            sifted = self._sift(found.changed, found.fresh)
-        if sifted.update:
-            self._update(sifted.update, "--add", "--remove", "--replace")
-            self._note_modes(sifted.modes)
+            filtered = self._filter(found.changed, found.fresh)
+        if filtered.update:
+            self._update(filtered.update, "--add", "--remove", "--replace")
+            self._note_modes(filtered.modes)
         if found.was_expanded:
             found.folders = walk.compare().folders
         empty = tuple(walk.empty_folders_in(found.folders))
-        return Snapshot(self._write_tree(), empty, tuple(sorted(sifted.left_out | set(walk.left_out))))
+        return Snapshot(self._write_tree(), empty, tuple(sorted(filtered.left_out | set(walk.left_out))))
 
-    def _sift(self, changed: Iterable[bytes], fresh: Sequence[bytes]) -> FilteredPaths:
+    def _filter(self, changed: Iterable[bytes], fresh: Sequence[bytes]) -> FilteredPaths:
         return filter_paths(self.root, changed, fresh, self._bounds)
 
     def _forget_keys(self) -> None:
@@ -267,7 +267,7 @@ class Shadow:
             inside, _ = ignored_within(self.git, self.root, paths)
             missing = [path for path in (*paths, *inside) if not self.entries(tree, path)]
             late = [path for path in missing if self._is_file(path) and ignored(self.git, path)]
-            found = self._sift(
+            found = self._filter(
                 (), [path for path in late if os.path.lexists(os.fsencode(self.root) + b"/" + path)]
             )
             if not found.update:

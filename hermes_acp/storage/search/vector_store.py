@@ -94,7 +94,7 @@ class VectorStore:
 
     async def stand(self, source: str) -> SourceState:
         """Return how far a source is indexed. Raises StorageError."""
-        return await self._run(lambda db: _stand(db, source))
+        return await self._run(lambda db: _source_state(db, source))
 
     async def put(self, kind: Kind, source: str, place: str, texts: Sequence[PlacedVector]) -> None:
         """Add texts of a source, replacing those at the same positions. Raises StorageError."""
@@ -252,7 +252,7 @@ def _make_room(db: Tables, dimensions: int) -> None:
         )
 
 
-def _stand(db: Tables, source: str) -> SourceState:
+def _source_state(db: Tables, source: str) -> SourceState:
     mark = _rows(db, "SELECT mark FROM sources WHERE source = ?", (source,))
     digests = _rows(db, "SELECT position, digest FROM texts WHERE source = ?", (source,))
     return SourceState(mark[0][0] if mark else "", dict(digests))
@@ -285,7 +285,7 @@ def _remove(db: Tables, source: str, positions: Iterable[int]) -> None:
 
 
 def _settle(db: Tables, source: str, mark: str, kept: frozenset[int]) -> None:
-    _remove(db, source, _stand(db, source).digests.keys() - kept)
+    _remove(db, source, _source_state(db, source).digests.keys() - kept)
     if mark:
         db.execute("UPDATE sources SET mark = ? WHERE source = ?", (mark, source))
     else:
