@@ -1,1 +1,1 @@
-"""What the user set: one frozen object out of config.yaml, .env, the environment and flags."""
+"""The user's configuration: one frozen object out of config.yaml, .env, the environment and flags."""

@@ -1,9 +1,8 @@
-"""Keys borrowed for a while from what a vendor's own tools keep: Amazon's profiles, Google's credentials.
+"""Temporary credentials from vendors' own tools: AWS profiles, Google credentials.
 
-Knows: the vendors' variables, where their files lie, which region and project they name. Does not know: how a key is
-borrowed (`models.credentials`). A loan is told as facts by name; empty is none.
-Source: AWS SDKs reference guide, "Shared config and credentials files"; Google Cloud documentation, "How Application
-Default Credentials works", and the variables of the `google-genai` package, 3.4.
+A loan is told as facts by name; empty is none. Source: AWS SDKs reference guide, "Shared config and
+credentials files"; Google Cloud documentation, "How Application Default Credentials works", and the variables
+of the `google-genai` package, 3.4.
 """
 
 from collections.abc import Mapping
@@ -30,7 +29,7 @@ _AMBIENT_CREDENTIALS: Final = (
 def find_credential_source(
     preset: Preset, section: "ProviderSettings", variables: Mapping[str, str]
 ) -> dict[str, str]:
-    """Tell who would lend a key for a provider; empty where nobody would. Raises ConfigError."""
+    """Return what provides credentials for a provider; empty where nothing does. Raises ConfigError."""
     match preset.lender:
         case "amazon":
             return _aws_credential_source(section, variables)

@@ -1,8 +1,4 @@
-"""The process's environment, read once, and what can be told from it at no cost.
-
-Knows: the names of the variables others rely on, and where the home folder is.
-Does not know: what the settings mean, or what lies in the home folder.
-"""
+"""The process's environment, read once, and what follows from it cheaply."""
 
 import os
 from collections.abc import Mapping
@@ -56,7 +52,7 @@ class Environment(Struct, frozen=True):
 
     @property
     def home(self) -> "Path":
-        """The home folder; `initialize` is answered without it, and without what importing `pathlib` takes."""
+        """The home folder; `initialize` is answered without it, and without importing `pathlib`."""
         from pathlib import Path
 
         return Path(self.home_path)
@@ -87,7 +83,7 @@ class Environment(Struct, frozen=True):
         return self.variables.get("HERMES_ACP_DRAFT_V2") == "1"
 
     def without(self, name: str) -> "Environment":
-        """Return the environment without one variable, which nobody further in needs to know."""
+        """Return the environment without one variable, which nothing deeper needs to know."""
         kept = {key: value for key, value in self.variables.items() if key != name}
         return Environment(MappingProxyType(kept), self.home_path, self.allows_bypass)
 

@@ -1,7 +1,4 @@
-"""Which model is used, and how it is reached, from what is set.
-
-Knows: presets, keys, addresses, what counts as set up. Does not know: files, how a model is asked.
-"""
+"""Decide from the settings which model is used and how it is reached."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -17,18 +14,17 @@ from hermes_acp.core.errors import AuthRequired, ConfigError
 
 
 class Key(Section):
-    """A key and the variable it stands in; the name may be shown, the value never."""
+    """A key and its variable; the name may be shown, the value never."""
 
     variable: str
     value: str = Field(repr=False)
 
 
 class ModelChoice(Section):
-    """The model that was chosen and how it is reached; `model` is empty where the endpoint is to be asked.
+    """The chosen model and how it is reached; `model` is empty where the endpoint is to be asked.
 
-    `more_keys` are for when the first one is refused, limited or used up; `credential_source` tells who lends one
-    where there
-    is none.
+    `more_keys` are for when the first one is refused, limited or used up; `credential_source` names what
+    provides one where there is none.
     """
 
     provider: ProviderName
@@ -96,7 +92,7 @@ def choose_model(settings: Settings, variables: Mapping[str, str]) -> ModelChoic
 
 
 def choose_fallbacks(settings: Settings, variables: Mapping[str, str]) -> tuple[ModelChoice, ...]:
-    """Choose the models behind the one in use, in order. Raises ConfigError for one that could never be used."""
+    """Choose the fallback models, in order. Raises ConfigError for one that could never be used."""
     kept = without_choice(variables)
     choices: list[ModelChoice] = []
     for number, fallback in enumerate(settings.fallbacks):
@@ -115,7 +111,7 @@ def choose_fallbacks(settings: Settings, variables: Mapping[str, str]) -> tuple[
 
 
 def without_choice(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables without those that choose, for whoever wants another model than the one in use."""
+    """Return the variables without those that choose a model, for a caller that wants another one."""
     return {
         name: value for name, value in variables.items() if name not in ("HERMES_PROVIDER", "HERMES_MODEL")
     }

@@ -1,7 +1,7 @@
-"""The way to a model, as it stands: what is configured, and what a client changed for this process alone.
+"""The current route to a model: the configuration, and a client's changes for this process alone.
 
-Knows: which provider is used, at which address, whether with a key. Does not know: HTTP, who asks. Nothing a client
-sets is written down, and a key of the user's own is never sent to an address that a client named.
+Nothing a client sets is written down, and a key of the user's own is never sent to an address that a client
+named.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ class ProviderEndpoint(Struct, frozen=True):
 
 
 class ProviderStatus(Struct, frozen=True):
-    """How a provider stands: its address, what opens it in words, whether it is the one in use.
+    """The state of a provider: its address, its credentials in words, whether it is the one in use.
 
     Without an address it cannot be used; without an account it needs none.
     """
@@ -90,7 +90,7 @@ class ProviderAccess:
         return settings, choice
 
     def fallbacks(self) -> "tuple[ModelChoice, ...]":
-        """Choose what stands behind the model in use, but for providers a client changed. Raises ConfigError."""
+        """Choose the fallbacks, except for providers a client changed. Raises ConfigError."""
         from hermes_acp.config.model_choice import choose_fallbacks
 
         settings, variables = self._load()
@@ -100,7 +100,7 @@ class ProviderAccess:
         return choose_fallbacks(settings.model_copy(update={"fallbacks": tuple(usable)}), variables)
 
     def provider_statuses(self) -> tuple[ProviderStatus, ...]:
-        """Return how each provider stands; blocks on the disk. Raises ConfigError."""
+        """Return the state of each provider; blocks on the disk. Raises ConfigError."""
         settings, choice = self.read()
         _, variables = self._change(settings, self._load()[1])
         names = NAMES if choice is None or choice.provider in NAMES else (choice.provider, *NAMES)

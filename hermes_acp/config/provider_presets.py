@@ -1,9 +1,7 @@
-"""The ways to models that have a name: where each vendor is, which variable holds its key, how it deviates.
+"""Presets for model vendors: address, key variable and deviations of each.
 
-Knows: `presets.toml`, in which every fact has its source and the date it was read. Does not know: HTTP, settings.
-A preset's `wire` names a plugin of `models/providers`; every plugin has a preset of its own name. Reading the file
-is put
-off until somebody asks.
+A preset's `wire` names a plugin of `models/providers`; every plugin has a preset of its own name. Reading the
+file is put off until somebody asks.
 """
 
 from collections.abc import Mapping
@@ -75,7 +73,7 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
         return not (self.key_variables or self.lender)
 
     def key_variable(self, variables: Mapping[str, str]) -> str:
-        """Name the variable that holds the key, or the one to set."""
+        """Return the variable that holds the key, or the one to set."""
         held = (name for name in self.key_variables if variables.get(name, "").strip())
         return next(held, self.key_variables[0] if self.key_variables else "")
 
@@ -89,7 +87,7 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
         return ":".join(parts) if len(parts) >= 2 and all(parts) else ""
 
     def own_url(self, variables: Mapping[str, str]) -> str:
-        """Return the address where nobody chose another. Raises ConfigError where it takes a region and none is set."""
+        """Return the default address. Raises ConfigError where it takes a region and none is set."""
         if not self.region_variables:
             return self.base_url
         region = next(

@@ -1,7 +1,4 @@
-"""`rules:` in a settings file: what is allowed, asked about, denied, by tool, path, command or host.
-
-Knows: how a rule is written, which line it stands on. Does not know: how rules are judged by (`policy.rulebook`).
-"""
+"""`rules:` in a settings file: what is allowed, asked about or denied, by tool, path, command or host."""
 
 import shlex
 from collections.abc import Mapping
@@ -44,7 +41,7 @@ class RuleSettings(Section):
             raise ValueError(f"{place}{error}") from None
 
     def rule(self, file: str, *, is_users: bool) -> Rule:
-        """Return the rule as policy takes it."""
+        """Return the rule in the form that policy uses."""
         return Rule(
             decision=self.decision,
             tool=self.tool,
@@ -58,7 +55,7 @@ class RuleSettings(Section):
 
 
 def with_lines(content: str, plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Note in each rule of a settings file the line it stands on; `plain` is what its text `content` says."""
+    """Note in each rule of a settings file its line number; `plain` is the parsed text `content`."""
     rules = plain.get("rules")
     if not isinstance(rules, list):
         return dict(plain)
@@ -126,7 +123,7 @@ def _access(fields: Mapping[object, object]) -> Literal["any", "read", "write"]:
 
 
 def _words(written: object) -> tuple[str, ...]:
-    """Split the first words of a command; a star at their end says nothing that holds not anyway."""
+    """Split the first words of a command; a star at their end is redundant."""
     try:
         words = shlex.split(written) if isinstance(written, str) else cast("list[str]", written)
     except ValueError as error:

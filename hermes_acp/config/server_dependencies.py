@@ -1,8 +1,7 @@
-"""The files that decide what a command does: what it names, and what those files import, include or name.
+"""The files that decide what a command does: those it names, and those they import, include or name.
 
-Knows: how shells, Python, JavaScript and task runners find what they run, as far as that is written in files.
-Does not know: trust, permissions. What is named only while it runs, such as a computed import, is not seen; nor is what
-lies outside of the workspace, unless the command line names it. Source: MCPoison (CVE-2025-54136), "approve once".
+What is named only while it runs, such as a computed import, is not seen; nor is what lies outside of the
+workspace, unless the command line names it. Source: MCPoison (CVE-2025-54136), "approve once".
 """
 
 import glob
@@ -67,10 +66,10 @@ MAX_MATCHES: Final = 100
 
 
 def digest_dependencies(cwd: str, words: Iterable[str]) -> bytes:
-    """Return a digest of all files that a command line with its variables stands on; blocks on the disk.
+    """Return a digest of all files that a command line with its variables depends on; blocks on the disk.
 
-    `words` are the program, its arguments and the values of its variables. No file is a state too, and so is one that
-    appears where a word or an import would find it.
+    `words` are the program, its arguments and the values of its variables. A missing file is a state too, and
+    so is one that appears where a word or an import would find it.
     """
     walk = _Walk(os.path.realpath(cwd))
     for word in words:
@@ -207,7 +206,7 @@ class _Walk:
             self._queue(os.path.join(base, "__main__.py"))
 
     def _take_neighbours(self, folder: str) -> None:
-        """Take what stands beside a Python program: it is found before any library of the same name."""
+        """Add what is beside a Python program: it is found before any library of the same name."""
         try:
             names = sorted(os.listdir(folder))
         except OSError:

@@ -1,7 +1,6 @@
-"""What is wrong with a settings file, for the person who wrote it.
+"""Explain what is wrong with a settings file to the person who wrote it.
 
-Knows: the kinds of mistakes pydantic finds, which names there are. Does not know: files. What was written is shown only
-where it cannot be a secret: a number, a choice among named ones.
+What was written is shown only where it cannot be a secret: a number, a choice among named ones.
 """
 
 from collections.abc import Mapping, Sequence

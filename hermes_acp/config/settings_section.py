@@ -1,7 +1,4 @@
-"""What every section of the settings has in common.
-
-Knows: that a section is frozen and takes no name it does not know. Does not know: any section.
-"""
+"""The base of every section of the settings."""
 
 from typing import Annotated, Self
 
@@ -13,9 +10,9 @@ Positive = Annotated[float, Field(gt=0)]
 
 
 class Section(BaseModel):
-    """A part of the settings: values that hold, and mistakes that are told.
+    """A part of the settings: its values, and its validation.
 
-    What checks it is built when something is first checked: most starts have nothing written to check.
+    The validator is built when something is first checked: most starts have nothing to check.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)

@@ -1,7 +1,4 @@
-"""The text of a settings file.
-
-Knows: that a pipe, a device or a huge file must hold nobody up. Does not know: any setting.
-"""
+"""The text of a settings file."""
 
 import os
 import stat
@@ -14,7 +11,10 @@ MAX_BYTES: Final = 1 << 20
 
 
 def read_text(path: Path) -> str:
-    """Return a file's text, empty where there is none. Raises ConfigError for what is no text file of a usual size."""
+    """Return a file's text, empty where it is missing.
+
+    Raises ConfigError for what is not a text file of normal size.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):

@@ -1,6 +1,5 @@
-"""What a workspace configures of the agent that opens it: rules, and MCP servers.
+"""The settings a workspace may contain for agents: rules, and MCP servers.
 
-Knows: the files that count, and that nothing else in them does. Does not know: whether any of it is trusted.
 A workspace never says where a model is reached, which mode holds, or which keys are used.
 """
 
@@ -49,7 +48,7 @@ class ServerEntry(Struct, frozen=True):
 
 
 class WorkspaceSettings(Struct, frozen=True):
-    """What was found; `rules_item` stands for those rules that would allow something."""
+    """What was found; `rules_item` is the trust item for those rules that would allow something."""
 
     rules: tuple[Rule, ...] = ()
     rules_item: TrustItem | None = None
@@ -64,9 +63,9 @@ class WorkspaceSettings(Struct, frozen=True):
 
 
 def read_workspace(cwd: str, home: str) -> WorkspaceSettings:
-    """Read what lies in a working directory; blocks on the disk. What makes no sense is left out, with a notice.
+    """Read the settings of a working directory; blocks on the disk. Invalid ones are left out, with a notice.
 
-    `home` is the agent's own folder, whose files are no workspace's.
+    `home` is the agent's own folder, whose files belong to no workspace.
     """
     reader = _Reader(cwd, home)
     for file in OWN_FILES:

@@ -1,7 +1,6 @@
-"""Changing single values in a YAML file that people write, so that all else stays as they wrote it.
+"""Change single values in a hand-written YAML file and leave the rest untouched.
 
-Knows: where a value stands in the text, how one is added to a mapping in either of YAML's styles. Does not know: what
-the values mean. What is written is read again: text that would not say exactly what is wanted is never given.
+What is written is read again: text that would not say exactly what is wanted is never given.
 """
 
 from collections.abc import Mapping
@@ -11,14 +10,14 @@ if TYPE_CHECKING:
     from yaml.nodes import MappingNode, Node
 
 STEP: Final = 2
-"""By how many blanks a mapping of our own stands in."""
+"""The indentation of a new mapping."""
 
 
 def with_value(text: str, path: tuple[str, ...], value: str | None) -> str:
     """Return a document with a value at a path of keys, or without that key where it is None.
 
-    Comments, order and layout of everything else stay. Where a document is such that they cannot, it is written anew.
-    Raises yaml.YAMLError for text that is no YAML, ValueError for a document that is no mapping.
+    Comments, order and layout of everything else stay. A document in which they cannot is written anew.
+    Raises yaml.YAMLError for invalid YAML, ValueError for a document that is not a mapping.
     """
     import yaml
 
@@ -94,7 +93,7 @@ def _with_scalar(text: str, pair: "tuple[Node, Node]", rest: tuple[str, ...], va
 
 
 def _with_entry(text: str, node: "MappingNode", path: tuple[str, ...], value: str) -> str:
-    """Add an entry to a mapping, behind its last one."""
+    """Add an entry to a mapping, after its last one."""
     if node.flow_style or not node.value:
         at = node.end_mark.index - 1
         head = text[:at].rstrip()
@@ -110,7 +109,7 @@ def _with_entry(text: str, node: "MappingNode", path: tuple[str, ...], value: st
 
 
 def _last_end(node: "Node") -> int:
-    """Say where the last value within a node ends; the node itself reaches over comments and blank lines behind it."""
+    """Return where the last value within a node ends; the node itself includes comments and blank lines after it."""
     import yaml
 
     while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:

@@ -1,7 +1,8 @@
-"""Which context files a session may use without asking its user.
+"""Decide which context files a session may use without asking the user.
 
-Those that stood there when the session began may be used, and those with content that the user approved since. A file
-that appears or changes later could have been planted by a command, so its user is asked. Blocks on the disk.
+Files that existed when the session started may be used, and those with content that the user approved since.
+A file that appears or changes later could have been planted by a command, so the user is asked. Blocks on the
+disk.
 """
 
 import os
@@ -17,15 +18,15 @@ from hermes_acp.context.context_search import ContextCandidate
 
 MAX_LINKS: Final = 40
 COARSE_NS: Final = 2_000_000_000
-"""How far a time without a fraction of a second may be off: some filesystems count in twos of seconds."""
+"""The tolerance for a timestamp without fractions: some filesystems count in steps of two seconds."""
 SECOND_NS: Final = 1_000_000_000
 
 
 class Consent(Struct, frozen=True):
-    """What one session may use: files older than `began_at`, seconds since the epoch, and approved content.
+    """What one session may use: files older than `began_at` (epoch seconds), and approved content.
 
-    `answers` are its user's, by the SHA-256 of the content; `is_trusted` tells what they approved in other sessions,
-    by the file's label and its digest, `rejected` are the digests of what they rejected there.
+    `answers` are the user's, by the SHA-256 of the content; `is_trusted` tells what they approved in other
+    sessions, by the file's label and its digest, `rejected` are the digests of what they rejected there.
     """
 
     began_at: float
@@ -42,15 +43,15 @@ class Consent(Struct, frozen=True):
         return existed_at(candidate.path, self.began_at) or self.is_trusted(candidate.label, digest)
 
     def may_withhold(self, began_at: float) -> bool:
-        """Return whether files may be withheld that were there when a session began."""
+        """Return whether files may be withheld that existed when a session started."""
         return self.began_at < began_at or bool(self.rejected)
 
 
 def existed_at(path: Path, at: float) -> bool:
     """Return whether a file, and each link on the way to it, was last changed before a time.
 
-    What counts is the time of the inode's last change. It is set by writing, renaming and linking, and programs cannot
-    set it back, as they can the time of the content's last change.
+    This uses the inode's change time. It is set by writing, renaming and linking, and programs cannot set it
+    back, as they can the modification time.
     """
     try:
         return all(_is_before(status.st_ctime_ns, at) for status in _inodes(path))

@@ -1,8 +1,6 @@
-"""A change of a context file, told by its lines to whoever has read the file before.
+"""Describe a change of a context file by its lines, for a reader of the earlier version.
 
-Knows: how the lines that changed are written between a few that did not, how what was written is taken into the text
-again, that a change that is not much shorter than the file is none to tell like that. Does not know: files, who is
-told. A block is a file as a prompt shows it: its heading, a fence, its text, the fence again.
+A block is a file as a prompt shows it: its heading, a fence, its text, the fence again.
 """
 
 import re
@@ -14,14 +12,14 @@ from hermes_acp.core.hunks import Hunk, apply_hunks, diff_hunks
 
 AROUND_LINES: Final = 2
 MUCH_SHORTER: Final = 3
-"""What is told must be so many times shorter than the block."""
+"""A diff must be this many times shorter than the block to be used."""
 PLACE: Final = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
 UNKNOWN: Final = ""
-"""A block of which nobody knows any more how it was shown."""
+"""A block whose shown content is no longer known."""
 
 
 def changed_lines(before: str, after: str) -> str | None:
-    """Return the block that tells what changed between two blocks of one file; None where the whole says it better."""
+    """Return a diff between two blocks of one file; None where the whole block is the better choice."""
     old, new = before.split("\n"), after.split("\n")
     if old[:1] != new[:1] or old[-1] != new[-1] or len(old) < MUCH_SHORTER:
         return None
@@ -33,7 +31,7 @@ def changed_lines(before: str, after: str) -> str | None:
 
 
 def with_changed_lines(before: str, told: str) -> str:
-    """Return a block after the change that was told of it; UNKNOWN where that change fits no block like this."""
+    """Return a block with a diff applied; UNKNOWN where the diff does not fit the block."""
     heading, *old = before.split("\n")
     wanted = list(_read(told.split("\n")[2:-1]))
     text = old[1:-1]
@@ -48,7 +46,7 @@ def with_changed_lines(before: str, told: str) -> str:
 
 
 def _groups(hunks: Sequence[Hunk]) -> Iterator[Sequence[Hunk]]:
-    """Yield hunks together whose surroundings touch."""
+    """Yield groups of hunks whose context lines touch."""
     group: list[Hunk] = []
     for hunk in hunks:
         if group and hunk.old_start - _end(group[-1]) > 2 * AROUND_LINES:
@@ -60,7 +58,7 @@ def _groups(hunks: Sequence[Hunk]) -> Iterator[Sequence[Hunk]]:
 
 
 def _written(group: Sequence[Hunk], old: Sequence[str]) -> Iterator[str]:
-    """Write hunks as the lines that go and come, between those around them."""
+    """Write hunks as removed and added lines with their context lines."""
     begin = max(0, group[0].old_start - AROUND_LINES)
     end = min(len(old), _end(group[-1]) + AROUND_LINES)
     new_begin = group[0].new_start - (group[0].old_start - begin)
@@ -76,7 +74,7 @@ def _written(group: Sequence[Hunk], old: Sequence[str]) -> Iterator[str]:
 
 
 def _read(lines: Sequence[str]) -> Iterator[Hunk]:
-    """Read what was written: each group as one hunk, with the lines around it on both of its sides."""
+    """Parse a diff: each group as one hunk, with its context lines on both sides."""
     starts = [at for at, line in enumerate(lines) if PLACE.fullmatch(line)]
     for at, after in pairwise((*starts, len(lines))):
         old_start, _, new_start, _ = map(int, PLACE.findall(lines[at])[0])

@@ -1,6 +1,5 @@
-"""Context files: the workspace's own instructions, found, scanned and laid out.
+"""Find, scan and lay out context files: the workspace's own instructions.
 
-Knows: how files are read, budgets, rendering. Does not know: where they are looked for, sessions, the kinds by name.
 Everything here blocks and is meant for a worker thread. Source: https://agents.md (nearest file wins).
 """
 
@@ -35,7 +34,7 @@ TOO_MUCH = f"More than {MAX_READ_BYTES:,} bytes of context files were read befor
 SHUT = (
     "A rule of the policy denies reading it, or asks about it: the agent reads it with a tool where it may."
 )
-NO_PLACE = "Its path holds characters that do not show, or words that instruct the agent. Rename it."
+NO_PLACE = "Its path contains invisible characters, or words that instruct the agent. Rename it."
 INTRODUCTION = (
     "These are the instructions the workspace keeps for agents, one file after another from the repository "
     "root to the session's folder. Where two disagree, the later one, which is nearer, wins. They come from "
@@ -44,11 +43,12 @@ INTRODUCTION = (
 
 
 class ContextFile(Struct, frozen=True):
-    """One file in use. `path` is relative to the root, or absolute outside of it; `text` is what the scanner left.
+    """One file in use.
 
-    `digest` is of the bytes on disk; `same_as` lists other paths with the same bytes; `findings` count lines
-    in the file as it is on disk. `is_allowed` tells that the user lets it pass: then nothing was cut out. `cut_bytes`
-    are left out for want of room.
+    `path` is relative to the root, or absolute outside of it; `text` is what the scanner left. `digest` is of
+    the bytes on disk; `same_as` lists other paths with the same bytes; `findings` count lines in the file on
+    disk. `is_allowed` tells that the user allows it: then nothing was cut out. `cut_bytes` were left out for
+    lack of space.
     """
 
     path: str
@@ -62,7 +62,7 @@ class ContextFile(Struct, frozen=True):
 
 
 class FileRefusal(Struct, frozen=True):
-    """A file that is there and was not used, and why, for the user to read; `file` is the one on disk that says so."""
+    """A file that exists and was not used, and why, for the user to read; `file` is the one on disk."""
 
     path: str
     why: str
@@ -70,14 +70,14 @@ class FileRefusal(Struct, frozen=True):
 
 
 class ContextFiles(Struct, frozen=True):
-    """All context files of a session, farthest first, with what was refused."""
+    """All context files of a session, farthest first, with those refused."""
 
     root: str
     files: tuple[ContextFile, ...]
     refusals: tuple[FileRefusal, ...]
     digest: str
     withheld: tuple[ContextFile, ...] = ()
-    """Files that may not be used yet, whole; what they import is not read."""
+    """Files that may not be used yet, in full; their imports are not read."""
     imports: Mapping[str, str] = {}
     """What the files in use import, whether it is there or not: by its real path, the name of the importer."""
 
@@ -93,7 +93,7 @@ AdmissionCheck = Callable[[ContextCandidate, str], bool]
 
 
 def allow_all(candidate: ContextCandidate, digest: str) -> bool:
-    """Let every file be used, as at a session's beginning."""
+    """Admit every file, as at the start of a session."""
     return True
 
 
@@ -104,11 +104,11 @@ def collect_context(
     scan: "Callable[[str], ScanReport] | None" = None,
     admits: AdmissionCheck = allow_all,
 ) -> ContextFiles:
-    """Find, read, scan and trim the context files that hold in a place. Blocks the thread.
+    """Find, read, scan and trim the context files that apply in a place. Blocks the thread.
 
-    `allowed` are digests of texts the user lets pass (`allowances`): what is found in them is told and not cut out.
-    `scan` is the injection scanner; a file that it fails on is refused. `admits` tells whether a file may be used with
-    the content of a digest.
+    `allowed` are digests of texts the user allows (`allowed_texts`): their findings are reported but not cut
+    out. `scan` is the injection scanner; a file that it fails on is refused. `admits` tells whether a file
+    may be used with the content of a digest.
     """
     gathering = _Gathering(allowed, place.shut, scan, admits)
     return _gathered(place, candidates(place), budget_bytes, gathering)
@@ -137,9 +137,10 @@ def _gathered(
 
 
 def fingerprint(place: SearchScope, below: Sequence[Path] = (), more: Iterable[Path] = ()) -> Fingerprint:
-    """Return path, modification time and size of each file `collect_context` would look at first, without reading any.
+    """Return path, modification time and size of each file `collect_context` would check first, without reading any.
 
-    So of those in further folders `below` the working directory, and of `more` files, such as imported ones.
+    This includes files in further folders `below` the working directory, and `more` files, such as imported
+    ones.
     """
     found = (*candidates(place), *candidates_in(place, below))
     paths = dict.fromkeys((*(candidate.path for candidate in found), *more))
@@ -155,7 +156,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 class _Gathering:
-    """The files of one place as they are read, one after another with what each imports."""
+    """The files of one place as they are read, each with its imports."""
 
     def __init__(
         self,
@@ -175,7 +176,7 @@ class _Gathering:
         self.imports: dict[str, str] = {}
 
     def take(self, candidate: ContextCandidate, depth: int) -> None:
-        """Read a file and what it imports, or note why it is not used."""
+        """Read a file and its imports, or note why it is not used."""
         if not _is_a_place(candidate.label):
             self._refuse(plain(candidate.label), NO_PLACE, candidate)
             return
@@ -196,7 +197,7 @@ class _Gathering:
         return any(each.covers(place) for each in self._shut for place in places)
 
     def _note_target(self, candidate: ContextCandidate) -> None:
-        """Note the file that a link leads to as one that the link imports."""
+        """Note the target of a link as imported by the link."""
         root, real = candidate.root, os.path.realpath(candidate.path)
         if os.path.relpath(real, root.resolve()) != os.path.relpath(candidate.path, root):
             self.imports.setdefault(real, candidate.label)
@@ -213,7 +214,7 @@ class _Gathering:
         if not os.path.lexists(path):
             return
         if not is_inside:
-            why = f"{importer.label} imports it, and it lies outside that file's folders."
+            why = f"{importer.label} imports it, and it is outside that file's folders."
             self._refuse(f"@{named}", why, importer)
             return
         is_main = not os.path.isabs(importer.label)
@@ -225,7 +226,7 @@ class _Gathering:
         self.refusals.append(FileRefusal(label, why, str(candidate.path)))
 
     def _keep(self, candidate: ContextCandidate, content: bytes) -> str:
-        """Add a file, and give its text; the same bytes a second time move to the nearer place, named as the same."""
+        """Add a file, and return its text; a duplicate moves to the nearer place, with the other path noted."""
         name = candidate.label
         digest = sha256(content).hexdigest()
         twin = next((file for file in self.files if file.digest == digest), None)
@@ -258,7 +259,7 @@ class _Gathering:
 
 
 def _is_a_place(label: str) -> bool:
-    """Return whether a path, which stands beside the texts, says where a file lies and nothing else to a model."""
+    """Return whether a path, which appears beside the texts, is nothing but a path to a model."""
     if not label.isprintable() or " " not in label:
         return label.isprintable()
     from injection_scanner.scanner import scan
@@ -272,17 +273,17 @@ def _may_hold_instructions(name: str) -> bool:
 
 
 def _read(candidate: ContextCandidate) -> bytes | str:
-    """Read a file whole, or say why not."""
+    """Read a file whole, or return why not."""
     root = candidate.root.resolve()
     real = Path(os.path.realpath(candidate.path))
     is_renamed = real.name != candidate.path.name and real.is_relative_to(root)
     if is_renamed and not _may_hold_instructions(real.name):
-        return f"It is a link to {real.name}, which is no text for agents. Put the file itself here if it is meant."
+        return f"It is a link to {real.name}, which is not a text for agents. Replace the link by the file itself."
     return read_regular_file(candidate.path, root, MAX_FILE_BYTES)
 
 
 def _trim(files: list[ContextFile], budget_bytes: int) -> tuple[ContextFile, ...]:
-    """Fit the texts into the budget: small files stay whole, the larger ones share what is left evenly."""
+    """Fit the texts into the budget: small files stay whole, the larger ones share the rest evenly."""
     sizes = {file.path: len(file.text.encode()) for file in files}
     left = budget_bytes
     shares: dict[str, int] = {}
@@ -295,7 +296,7 @@ def _trim(files: list[ContextFile], budget_bytes: int) -> tuple[ContextFile, ...
 
 
 def _shorten(file: ContextFile, share_bytes: int) -> ContextFile:
-    """Keep a text's head and tail, with a mark between that says how much of which file is missing."""
+    """Keep a text's head and tail, with a note between them that says how much of which file is missing."""
     raw = file.text.encode()
     room = max(0, share_bytes - len(_word_cut(file.path, len(raw), len(raw)).encode()))
     head = raw[: room * 3 // 4].decode("utf-8", "ignore")

@@ -1,8 +1,4 @@
-"""What a context file takes in beside its own text: other files it names, and when a rule applies at all.
-
-Knows: `@path` imports (Claude Code, Gemini CLI), and the front matter of `.mdc` rules (Cursor). Does not know: where
-files lie, what is done with them.
-"""
+"""Imports of context files (`@path` of Claude Code, Gemini CLI) and the conditions of `.mdc` rules (Cursor)."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +17,7 @@ FRONT: Final = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*$\n?", re.DOTALL | re.MU
 
 
 class RuleFile(Struct, frozen=True):
-    """A rule: its text, and when it applies; without globs it is for its description to say."""
+    """A rule: its text, and when it applies; without globs its description says so."""
 
     body: str
     applies_always: bool = True
@@ -29,7 +25,7 @@ class RuleFile(Struct, frozen=True):
     description: str = ""
 
     def shown(self, label: str) -> str:
-        """Return what the prompt says of it: all of it, or when to read it."""
+        """Return what the prompt contains of it: all of it, or when to read it."""
         if self.applies_always:
             return self.body
         to_what = f"files like {', '.join(self.globs)}" if self.globs else "some tasks"
@@ -38,7 +34,7 @@ class RuleFile(Struct, frozen=True):
 
 
 def imports_of(text: str) -> Iterator[str]:
-    """Yield the paths a text imports, in their order; what stands in code imports nothing."""
+    """Yield the paths a text imports, in order; code imports nothing."""
     plain = CODE.sub(lambda found: " " * len(found.group()), text)
     for number, found in enumerate(IMPORT.finditer(plain)):
         if number >= MAX_IMPORTS:

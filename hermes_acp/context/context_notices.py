@@ -1,7 +1,4 @@
-"""What the user should know unasked about their context files.
-
-Knows: which findings are worth a sentence, and how a text is allowed. Does not know: who shows it.
-"""
+"""Notices for the user about their context files."""
 
 import os
 import shlex
@@ -14,19 +11,19 @@ if TYPE_CHECKING:
 
 
 def context_notices(context: ContextFiles) -> tuple[str, ...]:
-    """Return a sentence for each file that is not used, and for each passage of the others that is suspicious."""
+    """Return a notice for each file that is not used, and for each suspicious passage of the others."""
     refused = (f"{refusal.path} is not used: {refusal.why}" for refusal in context.refusals)
     found = (notice for file in context.files for notice in file_notices(file, context.root))
     return (*refused, *found)
 
 
 def file_notices(file: ContextFile, root: str) -> tuple[str, ...]:
-    """Return what was found in one file, and the way to let it pass; nothing of what its user allowed."""
+    """Return what was found in one file, and how to allow it; nothing where the user allowed it."""
     told = [finding for finding in file.findings if finding.severity != "info" and not file.is_allowed]
     notices = [f"{file.path}, line {finding.line}: {_told(finding)}" for finding in told]
     if any(finding.severity == "block" for finding in told):
         place = shlex.quote(os.path.join(root, file.path))
-        notices.append(f"To let {file.path} pass as it is: `hermes-acp scan --allow {place}`.")
+        notices.append(f"To allow {file.path} unchanged: `hermes-acp scan --allow {place}`.")
     return tuple(notices)
 
 

@@ -1,7 +1,6 @@
-"""Where context files are looked for.
+"""Find context files, from the user's own folder over further folders to the working directory.
 
-Knows: the way from the user's own folder over further folders to the working directory, and which of a kind's names
-counts. Does not know: what stands in a file. Blocks on the disk.
+Blocks on the disk.
 """
 
 import os
@@ -17,14 +16,14 @@ from hermes_acp.storage.repository_root import find_root
 
 MAX_MATCHES = 100
 USUAL_HOME = ".hermes"
-"""A home of this name lies in the user's; one that was chosen elsewhere stands for itself."""
+"""A home of this name is inside the user's home; one elsewhere is used as it is."""
 
 
 class ContextFileKind(Struct, frozen=True):
-    """One kind of context file: its name, and the paths in a folder it goes by, the preferred one first.
+    """One kind of context file: its name, and its paths in a folder, the preferred one first.
 
-    Of `candidates` the first that exists counts; of what fits a pattern in `patterns`, everything. `users` is where the
-    agent it is written for keeps the user's own, in the user's home.
+    Of `candidates` the first that exists counts; of what matches a pattern in `patterns`, everything. `users`
+    is where the agent it is written for keeps the user's own, in the user's home.
     """
 
     name: str
@@ -34,9 +33,9 @@ class ContextFileKind(Struct, frozen=True):
 
 
 class SearchScope(Struct, frozen=True):
-    """Whose context is gathered: a working directory, further folders beside it, and the user's own folder.
+    """The folders whose context is collected: a working directory, further folders, and the user's own folder.
 
-    What rules have `shut` is no part of it.
+    What rules have `shut` is excluded.
     """
 
     cwd: str
@@ -46,7 +45,7 @@ class SearchScope(Struct, frozen=True):
 
 
 class ContextCandidate(Struct, frozen=True):
-    """A file that may be used: `root` is what its links may not leave, `label` how it is called for people."""
+    """A file that may be used: `root` is what its links may not leave, `label` its name for people."""
 
     path: Path
     root: Path
@@ -61,7 +60,7 @@ def load_kinds() -> tuple[ContextFileKind, ...]:
 
 
 def is_context_file(path: str) -> bool:
-    """Return whether a file is read as a context file by its name."""
+    """Return whether a file's name makes it a context file."""
     where = PurePath(path)
     names = (name for kind in load_kinds() for name in (*kind.candidates, *kind.patterns))
     return any(where.match(name) for name in names)
@@ -73,7 +72,7 @@ def main_root(place: SearchScope) -> Path:
 
 
 def candidates(place: SearchScope) -> Iterator[ContextCandidate]:
-    """Yield the files to look at, the farthest first: the user's own, those of further folders, the way down.
+    """Yield the files to check, farthest first: the user's own, those of further folders, the way down.
 
     Of the user's own, those written for other agents come before those written for this one.
     """
@@ -91,7 +90,7 @@ def candidates(place: SearchScope) -> Iterator[ContextCandidate]:
 
 
 def candidates_in(place: SearchScope, folders: Sequence[Path]) -> Iterator[ContextCandidate]:
-    """Yield the files to look at in some folders; none of those that are below no root of the place, or no more."""
+    """Yield the files to check in some folders; none for folders outside the roots, or missing ones."""
     main = main_root(place)
     roots = [main, *(root for _, root in _ends(place))]
     for folder in folders:
@@ -103,9 +102,7 @@ def candidates_in(place: SearchScope, folders: Sequence[Path]) -> Iterator[Conte
 
 
 def folders_below(place: SearchScope, folders: Iterable[str]) -> list[Path]:
-    """Return the folders on the ways down to some that are not on the way to a folder of the place, within the
-    roots.
-    """
+    """Return the folders on the ways down to some, except those above a folder of the place, within the roots."""
     ends = tuple(_ends(place))
     above = {each for end, _ in ends for each in (end, *end.parents)}
     roots = {root for _, root in ends}
@@ -121,7 +118,10 @@ def _ends(place: SearchScope) -> Iterator[tuple[Path, Path]]:
 
 
 def _users(place: SearchScope) -> Iterator[ContextCandidate]:
-    """Yield what the user keeps for all projects where other agents look for it; their files lead anywhere at home."""
+    """Yield what the user keeps for all projects where other agents look for it.
+
+    These links may lead anywhere in the home.
+    """
     home = Path(place.home)
     if home.name != USUAL_HOME:
         return
@@ -155,7 +155,7 @@ def _way_down(folder: Path, root: Path) -> Sequence[Path]:
 
 
 def files_in(folder: Path) -> Iterator[Path]:
-    """Yield the context files right in a folder, of every kind."""
+    """Yield the context files directly in a folder, of every kind."""
     try:
         present = frozenset(os.listdir(folder))
     except OSError:

@@ -1,7 +1,6 @@
-"""What is new about the context files while a session is open.
+"""Report what changed in the context files while a session is open.
 
-Knows: which files changed, came, went or lie in folders the model has only now come to, since it was shown them. Does
-not know: how a model is told. What was shown stays in the prompt as it was; news come behind it.
+What was shown stays in the prompt unchanged; updates are appended.
 """
 
 import os
@@ -43,14 +42,14 @@ MAX_FOLDERS: Final = 400
 
 
 class ContextUpdate(Struct, frozen=True):
-    """Something to tell: `text` for the model, empty where it need not know, `told` for its user."""
+    """An update: `text` for the model, empty where it need not know, `told` for the user."""
 
     text: str
     told: str
 
 
 class WithheldFile(Struct, frozen=True):
-    """A file that is not used before its user approves it: `file` is its path on disk, `text` all that would be used.
+    """A file that is not used before the user approves it: `file` is its path on disk, `text` all that would be used.
 
     `old_block` is how the model was shown it before, None where it was not.
     """
@@ -82,22 +81,22 @@ class ContextUpdates:
         self._at_first: frozenset[tuple[str, int, int]] = frozenset()
         self._refused: frozenset[FileRefusal] = frozenset()
         self.imports: Mapping[str, str] = {}
-        """What the files in use import: by its real path, the name of the importer."""
+        """What the files in use import: the importer's name by the real path."""
 
     def begin(self, place: SearchScope, shown: Mapping[str, str]) -> None:
-        """Take what is there now as known: the model is being `shown` it, its user what is not used."""
+        """Take the current files as known: the model is being `shown` them, the user what is not used."""
         self._known = frozenset(shown)
         self._mark = self._look_at(place)
         self._at_first = frozenset(self._mark)
 
     def allow(self, allowed: frozenset[str]) -> None:
-        """Take what the user lets pass by now (`allowances`); where that changed, all is looked at again."""
+        """Set what the user allows now (`allowed_texts`); where that changed, everything is checked again."""
         if allowed != self._allowed:
             self._allowed = allowed
             self.forget()
 
     def forget(self) -> None:
-        """Compare everything once more, such as when what the model was shown is gone from the conversation."""
+        """Compare everything again, such as when what the model was shown is gone from the conversation."""
         self._mark = None
 
     def set_aside(self, digest: str) -> None:
@@ -113,7 +112,7 @@ class ContextUpdates:
     ) -> tuple[list[ContextUpdate], list[WithheldFile]]:
         """Return what is new, and what is withheld until somebody answers.
 
-        `shown` are the files as the model was shown them, `touched` those it dealt with.
+        `shown` are the files as the model was shown them, `touched` those it worked with.
         """
         is_fresh = self._come_to(place, touched)
         mark = self._look_at(place)
@@ -123,7 +122,7 @@ class ContextUpdates:
         gathered, below = self._gather(place, before, consent)
         news = self._compare(place, gathered, below, before)
         withheld = self._withheld(gathered, below, before, consent)
-        after = self._look_at(place)  # it holds what is imported, too
+        after = self._look_at(place)  # it contains the imports, too
         self._mark = after if set(mark) <= set(after) and not withheld else None
         return news, withheld
 
@@ -210,7 +209,7 @@ class ContextUpdates:
     def _not_used(
         self, place: SearchScope, refused: frozenset[FileRefusal], before: Mapping[str, str]
     ) -> Iterator[ContextUpdate]:
-        """Tell of files that are not used, each once; those of the beginning were told then."""
+        """Report files that are not used, each once; those at the start were reported then."""
         new = refused - self._refused
         self._refused = refused
         told = {path for path, *stamp in self._look_at(place) if (path, *stamp) in self._at_first}
@@ -219,7 +218,7 @@ class ContextUpdates:
                 yield ContextUpdate("", f"{refusal.path} is not used: {refusal.why}")
 
     def _come_to(self, place: SearchScope, touched: Iterable[str]) -> bool:
-        """Take down the folders of what was touched; tell whether the model was not in some of them yet."""
+        """Record the folders of touched files; return whether any is new to the model."""
         new = {os.path.dirname(path) for path in touched} - self._touched
         if not new or len(self._touched) > MAX_FOLDERS:
             return False
@@ -231,7 +230,7 @@ class ContextUpdates:
 
 
 def shown_files(texts: Iterable[str]) -> dict[str, str]:
-    """Return the context files that stand in layers of a prompt and notes behind it, each as it was shown last."""
+    """Return the context files in a prompt's layers and later notes, each as it was last shown."""
     shown: dict[str, str] = {}
     for text in texts:
         if gone := FILE_REMOVED.match(text):
@@ -247,7 +246,7 @@ def shown_files(texts: Iterable[str]) -> dict[str, str]:
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the files a text shows, each with its heading and all between its fences."""
+    """Yield the files a text shows, each with its heading and everything between its fences."""
     lines = text.split("\n")
     at = 0
     while at + 1 < len(lines):

@@ -1,8 +1,7 @@
-"""The entries of a git directory, and which of them a command may leave behind unasked: data alone.
+"""The entries of a git directory, and which of them a command may create without approval: data alone.
 
-Knows: what git reads there as settings, hooks, instructions or pointers, and that all else is objects, references,
-index and logs. Does not know: who made an entry, what is done about it. Looking blocks.
-Source: gitrepository-layout(5), path.c and the builtins of git for the names of its state files.
+Looking blocks. Source: gitrepository-layout(5), path.c and the builtins of git for the names of its state
+files.
 """
 
 import os
@@ -60,7 +59,7 @@ def modules(repository: str) -> Iterator[str]:
 
 
 def unexpected_entries(directory: str) -> list[str]:
-    """Return the paths in a git directory that are no plain data: settings, hooks, instructions, pointers and links."""
+    """Return the paths in a git directory that are not plain data: settings, hooks, instructions, pointers, links."""
     found: list[str] = []
     for name, is_link in entries(directory):
         path = f"{directory}/{name}"
@@ -78,7 +77,7 @@ def unexpected_entries(directory: str) -> list[str]:
 
 
 def _unexpected_objects(info: str) -> list[str]:
-    """Return what makes git look for objects elsewhere."""
+    """Return the entries that make git look for objects elsewhere."""
     if os.path.islink(info):
         return [info]
     return [
@@ -87,7 +86,7 @@ def _unexpected_objects(info: str) -> list[str]:
 
 
 def stale_entries(directory: str) -> list[str]:
-    """Return the paths in a git directory that nobody needs once no command is at work."""
+    """Return the paths in a git directory that are useless once no command is running."""
     return [
         f"{directory}/{name}"
         for name, is_link in entries(directory)
@@ -96,7 +95,7 @@ def stale_entries(directory: str) -> list[str]:
 
 
 def _links(logs: str) -> list[str]:
-    """Return the links among logs: git appends what branches are called to whatever they lead to."""
+    """Return the links among logs: git appends branch names to whatever they point to."""
     found: list[str] = []
     seen = 0
     for at, folders, names in _walk(logs):

@@ -1,4 +1,4 @@
-"""What a git repository tracks, by its index: entries of versions 2 to 4, of one that is split, too.
+"""Read what a git repository tracks from its index: versions 2 to 4, also split indexes.
 
 Source: git's own Documentation/gitformat-index.txt and gitrepository-layout(5).
 """
@@ -21,7 +21,7 @@ _NAME_LENGTH: Final = 0xFFF
 
 
 class IndexEntry(Struct, frozen=True):
-    """One tracked path (absolute), and its file's time and size when git last looked into it."""
+    """One tracked path (absolute), and its file's time and size when git last checked it."""
 
     path: str
     modified_ns: int
@@ -42,7 +42,7 @@ class GitIndex(Struct, frozen=True):
 
 
 def find_work_tree(folder: str) -> str | None:
-    """Return the top of the work tree around a folder."""
+    """Return the top of the work tree that contains a folder."""
     while not os.path.lexists(os.path.join(folder, ".git")):
         if folder == os.path.dirname(folder):
             return None
@@ -51,7 +51,7 @@ def find_work_tree(folder: str) -> str | None:
 
 
 def _git_folder(top: str) -> str:
-    """Return the folder in which git keeps what belongs to a work tree."""
+    """Return the git directory of a work tree."""
     inner = os.path.join(top, ".git")
     if os.path.isfile(inner):
         told = (read_small_file(inner, MAX_TEXT_BYTES) or b"").decode("utf-8", "replace").strip()
@@ -60,7 +60,7 @@ def _git_folder(top: str) -> str:
 
 
 def read_index(cwd: str) -> GitIndex | None:
-    """Read the index of the repository around a folder; None where it is too large, or no file."""
+    """Read the index of the repository that contains a folder; None where it is too large, or not a file."""
     top = find_work_tree(cwd)
     if top is None:
         return GitIndex(cwd, (), 0)
@@ -111,7 +111,7 @@ def _entries(content: bytes, top: str) -> Iterator[IndexEntry]:
 
 
 def _variable(content: bytes, at: int) -> tuple[int, int]:
-    """Read a number of git's own variable length; give it and the place behind it."""
+    """Decode an integer in git's variable-length encoding; return it and the next offset."""
     value = content[at] & 0x7F if at < len(content) else 0
     while at < len(content) and content[at] & 0x80:
         at += 1
@@ -120,9 +120,9 @@ def _variable(content: bytes, at: int) -> tuple[int, int]:
 
 
 def object_name_in(index: bytes, path: str) -> bytes:
-    """Return the name of the object that an index of version 2 or 3 has for a path; empty where it has none.
+    """Return the object name that a version 2 or 3 index has for a path; empty where it has none.
 
-    It searches the bytes, a thousand times as fast as a look at each entry.
+    It searches the bytes, which is a thousand times faster than decoding the entries.
     """
     if index[:4] != b"DIRC" or index[4:8] not in (b"\0\0\0\2", b"\0\0\0\3"):
         return b""

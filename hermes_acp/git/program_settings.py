@@ -1,8 +1,8 @@
-"""Which settings and variables make git start programs or read files elsewhere, and which settings are harmless.
+"""Settings and variables with which git starts programs or reads other files, and the harmless settings.
 
-One table and one allow list for whoever runs git, reads a repository's settings, or checks a command that runs it. The
-names in the allow list are in lower case, since git ignores the case.
-Source: git-config(1), git(1), gitattributes(5), `git help environment`.
+One table and one allow list for whoever runs git, reads a repository's settings, or checks a command that
+runs it. The names in the allow list are in lower case, since git ignores the case. Source: git-config(1),
+git(1), gitattributes(5), `git help environment`.
 """
 
 import os
@@ -122,7 +122,7 @@ def _is_display(name: str) -> bool:
 def unsafe_setting(text: str) -> str:
     """Return the first setting in a configuration's text that is not known to be harmless; empty where all are.
 
-    It is stricter than git, on purpose: a line that git may read in another way is named as well.
+    It is deliberately stricter than git: a line that git may read differently is returned as well.
     """
     section = ""
     for line in (each.strip() for each in text.split("\n")):

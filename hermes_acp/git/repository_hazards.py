@@ -1,8 +1,6 @@
-"""Whether a repository that is new, or an entry that is new in one, could start programs.
+"""Decide whether a new repository, or a new entry in one, could start programs.
 
-Knows: what git goes by. Does not know: who made a repository, where there are any, what is done about them. Looking
-blocks.
-Source: gitrepository-layout(5).
+Looking blocks. Source: gitrepository-layout(5).
 """
 
 import os
@@ -18,20 +16,20 @@ MAX_MODULES: Final = 100
 
 
 def head_path(repository: str) -> str:
-    """Return the entry without which git goes by no such repository."""
+    """Return the path of HEAD, without which git does not recognise a repository."""
     is_folder = os.path.isdir(repository) and not os.path.islink(repository)
     return f"{repository}/HEAD" if is_folder else repository
 
 
 def is_usable(repository: str) -> bool:
-    """Return whether git would go by it as it is."""
+    """Return whether git would recognise it as it is."""
     return os.path.lexists(head_path(repository))
 
 
 def hazard_of_repository(repository: str, known: Collection[str]) -> str:
-    """Say what of a new repository could start programs, empty where nothing can; `known` ones are as they were.
+    """Say what of a new repository could start programs; empty where nothing can. `known` ones are unchanged.
 
-    What is not plainly harmless counts as dangerous: nobody has seen it.
+    What is not plainly harmless counts as dangerous: nobody has reviewed it.
     """
     try:
         about = os.lstat(repository)
@@ -52,7 +50,7 @@ def hazard_of_repository(repository: str, known: Collection[str]) -> str:
 
 
 def _hazard_of_pointer(file: str, known: Collection[str]) -> str:
-    """Judge a `.git` file, which names the repository: one of a linked work tree, or of a submodule."""
+    """Check a `.git` file, which names the repository: that of a linked work tree, or of a submodule."""
     text = read_small_text(file)
     if text is None or not text.startswith("gitdir:"):
         return "" if text == "" else "nobody knows where it leads"
@@ -78,7 +76,7 @@ def _hazard_in(directory: str, repository: str) -> str:
 
 
 def hazard_of_entry(path: str, repository: str) -> str:
-    """Say what is wrong with an entry of a git directory that is no plain data; empty where it is as git makes it."""
+    """Say what is wrong with an entry of a git directory that is not plain data; empty where git creates it so."""
     name = os.path.basename(path)
     if os.path.islink(path):
         return f"its {name} is a link"

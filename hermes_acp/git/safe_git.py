@@ -15,7 +15,7 @@ NO_VARIABLES: Final[Mapping[str, str]] = MappingProxyType({})
 def settings_variables(
     settings: Sequence[tuple[str, str]], environment: Mapping[str, str] = NO_VARIABLES
 ) -> dict[str, str]:
-    """Return the variables that give git these settings, after those that `environment` gives it already."""
+    """Return the variables that give git these settings, after those already in `environment`."""
     count = environment.get("GIT_CONFIG_COUNT", "0")
     first = int(count) if count.isascii() and count.isdigit() else 0
     given = {"GIT_CONFIG_COUNT": str(first + len(settings))}
@@ -25,7 +25,7 @@ def settings_variables(
 
 
 def settings_text(settings: Sequence[tuple[str, str]]) -> str:
-    """Return these settings as a configuration file; values must need no quotes."""
+    """Return these settings as a configuration file; values must not need quotes."""
     lines: list[str] = []
     for name, value in settings:
         section, _, rest = name.partition(".")
@@ -36,7 +36,7 @@ def settings_text(settings: Sequence[tuple[str, str]]) -> str:
 
 
 class GitProgram(Struct, frozen=True):
-    """A git and the variables of the process that starts it, of which git gets what does not steer it."""
+    """A git program and the variables to start it with, without those that would control git."""
 
     path: str
     variables: Mapping[str, str]

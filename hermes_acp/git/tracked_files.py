@@ -1,8 +1,7 @@
-"""Files whose content git has word for word: hiding them keeps nothing, and git would take them for changed.
+"""Files whose content git has verbatim: hiding them protects nothing, and git would report them as changed.
 
-Knows: that what an index of version 2 or 3 names with SHA-1 can be compared. Does not know: which files matter, or why.
-An entry proves nothing by its name, as a command can add one: what counts is that the file has the very content that
-the entry names, which only who knows that content can bring about. All of it blocks.
+An entry proves nothing by its name, as a command can add one: what counts is that the file has the very
+content that the entry names, which only who knows that content can bring about. All of it blocks.
 """
 
 import hashlib
@@ -21,15 +20,15 @@ _Seen = tuple[int, int, int, int]
 
 
 class TrackedFiles:
-    """What is known of files in some repositories; threads take turns outside."""
+    """A cache of which files some repositories contain; callers must serialise access."""
 
     def __init__(self) -> None:
-        """Know nothing yet."""
+        """Start empty."""
         self._indexes: dict[str, tuple[_Seen, bytes]] = {}
         self._files: dict[str, tuple[_Seen, bytes]] = {}
 
     def unknown(self, paths: Sequence[str], repositories: Sequence[str]) -> list[str]:
-        """Return those paths whose content no repository around them has."""
+        """Return those paths whose content is in no repository around them."""
         if not paths:
             return []
         tops = {os.path.dirname(each): each for each in repositories if os.path.basename(each) == ".git"}
@@ -54,7 +53,7 @@ class TrackedFiles:
 
 
 def _read(path: str, most_bytes: int, known: dict[str, tuple[_Seen, bytes]]) -> bytes | None:
-    """Return a regular file's content, from the last time where it is the same still."""
+    """Return a regular file's content, cached while it is unchanged."""
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:

@@ -1,1 +1,1 @@
-"""Tools of MCP servers: connections that are kept up, and what comes over them."""
+"""Connections to MCP servers and what they offer."""

@@ -1,7 +1,6 @@
-"""Bodies of answers over HTTP, as far as they are bearable.
+"""Limit the size of HTTP response bodies.
 
-Knows: that whoever reads an answer whole holds it in memory whole, unpacked. Does not know: what it says. A stream of
-events is not read whole, and has a bound for each event elsewhere.
+A stream of events is not read whole, and has a bound for each event elsewhere.
 """
 
 from collections.abc import AsyncIterator
@@ -15,7 +14,7 @@ MAX_PACKED_BYTES: Final = 256 << 10
 
 
 class LimitedBody(httpx2.AsyncByteStream):
-    """A body that breaks off where it becomes too large."""
+    """A body that fails where it exceeds the limit."""
 
     def __init__(self, body: httpx2.AsyncByteStream, most_bytes: int) -> None:
         self._body = body
@@ -34,7 +33,7 @@ class LimitedBody(httpx2.AsyncByteStream):
 
 
 async def limit_body(response: httpx2.Response) -> None:
-    """Bound the body of an answer whose head has come."""
+    """Limit the body of a response whose headers have arrived."""
     if response.headers.get("content-type", "").lower().startswith("text/event-stream"):
         return
     is_packed = response.headers.get("content-encoding", "identity").lower() != "identity"

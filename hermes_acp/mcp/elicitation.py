@@ -1,9 +1,8 @@
-"""What a server can be asked, and what it may ask back while it is.
+"""Calls to a server, and the questions it may ask the user meanwhile.
 
-Knows: the calls that stand with one server, their time, whose user a question of the server's goes to. Does not know:
-connections, what is asked. A question is put to the user of the very call it belongs to; where that cannot be told it
-is declined, and so is a form that asks for a secret. The time of a call stands still while a person thinks.
-Source: Model Context Protocol 2026-07-28, elicitation; in versions before it a server asks on its own.
+A question is put to the user of the very call it belongs to; where that cannot be told it is declined, and so
+is a form that asks for a secret. The time of a call stands still while a person thinks. Source: Model Context
+Protocol 2026-07-28, elicitation; in versions before it a server asks on its own.
 """
 
 import math
@@ -31,7 +30,7 @@ ServerRequest = Callable[["Client"], Awaitable[T]]
 
 
 class RequestFailed(Exception):
-    """A server did not answer, or with an error; `words` say so to whoever asked, foreign ones in a fence."""
+    """A server did not answer, or answered with an error; `words` describe it, foreign text in a fence."""
 
     def __init__(self, words: str) -> None:
         super().__init__(words)
@@ -39,7 +38,7 @@ class RequestFailed(Exception):
 
 
 class McpServer(Protocol):
-    """Whoever can be asked."""
+    """The interface of a server that can be called."""
 
     @property
     def name(self) -> str:
@@ -48,27 +47,27 @@ class McpServer(Protocol):
 
     @property
     def identity(self) -> str:
-        """What tells this server from another one of the same name, such as one at another address."""
+        """What distinguishes this server from another one of the same name, such as one at another address."""
         ...
 
     def redact_tokens(self, text: str) -> str:
-        """Return a text of the server's without the secrets that were given to it on the way."""
+        """Return a text from the server without the secrets that were sent to it."""
         ...
 
     def clean(self, text: str) -> str:
-        """Return a text of the server's without what tries to instruct the model; blocks."""
+        """Return a text from the server without attempts to instruct the model; blocks."""
         ...
 
     async def ask(self, what: str, inquiry: ServerRequest[T], progress: Progress | None = None) -> T:
-        """Put one inquiry, named by `what`, and give its answer; it may take its time. Raises Unanswered.
+        """Send one request, described by `what`, and return its answer, however long it takes. Raises Unanswered.
 
-        With `progress` the server may ask the user back. An inquiry given up is given up at the server too.
+        With `progress` the server may ask the user. A cancelled request is cancelled at the server too.
         """
         ...
 
 
 class PendingCall:
-    """One inquiry from its start to its answer."""
+    """One request from its start to its answer."""
 
     def __init__(self, scope: anyio.CancelScope, progress: Progress | None) -> None:
         self.scope = scope
@@ -81,7 +80,7 @@ CURRENT_CALL: Final[ContextVar[PendingCall | None]] = ContextVar("the call of th
 
 
 class PendingCalls:
-    """The inquiries that stand with one server."""
+    """The pending requests to one server."""
 
     def __init__(self, server: str, call_s: float) -> None:
         self._server = server
@@ -90,7 +89,7 @@ class PendingCalls:
 
     @contextmanager
     def tracked(self, progress: Progress | None) -> Generator[None]:
-        """Let an inquiry stand while the block runs. Raises TimeoutError when its time is over."""
+        """Track a request while the block runs. Raises TimeoutError when its time is up."""
         with anyio.CancelScope(deadline=anyio.current_time() + self._call_s) as scope:
             call = PendingCall(scope, progress)
             self._calls.append(call)
@@ -106,7 +105,7 @@ class PendingCalls:
             raise TimeoutError
 
     async def elicit(self, context: object, params: Any) -> "ElicitResult":
-        """Put a question of the server's to the user of the call it belongs to."""
+        """Ask the user of the call a question of the server belongs to."""
         from mcp.types import ElicitResult
 
         del context
@@ -135,7 +134,7 @@ class PendingCalls:
         return _to_elicit_result(reply, params)
 
     def _current_call(self) -> PendingCall | None:
-        """Return the call whose task this is; for a server that asks on its own, the only one there is."""
+        """Return the call of this task; for a server that asks on its own, the only pending one."""
         if call := CURRENT_CALL.get():
             return call if call in self._calls else None
         return self._calls[0] if len(self._calls) == 1 else None
@@ -146,7 +145,7 @@ def _is_supported(params: Any) -> bool:
 
 
 def _secret_in(params: Any) -> str:
-    """Return the name of a field that is meant for a secret; empty where there is none."""
+    """Return the name of a field that asks for a secret; empty where there is none."""
     if params.mode == "url":
         return ""
     fields: dict[str, object] = params.requested_schema.get("properties") or {}
@@ -171,7 +170,7 @@ def _to_question(server: str, params: Any) -> Question:
 
 
 def _to_elicit_result(reply: Reply | None, params: Any) -> "ElicitResult":
-    """Say what the user answered; only what was asked for goes to the server."""
+    """Convert the user's answer; only requested fields go to the server."""
     from mcp.types import ElicitResult
     from pydantic import ValidationError
 

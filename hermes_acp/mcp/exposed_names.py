@@ -1,7 +1,4 @@
-"""What a server's tools are called by the model, and its prompts by the user.
-
-Knows: what such a name may hold, and that two never share one. Does not know: servers, tools, prompts.
-"""
+"""Choose unique names for a server's tools and prompts."""
 
 import re
 from collections import Counter
@@ -14,25 +11,26 @@ DIGEST_CHARACTERS: Final = 8
 
 
 def tool_names(slug: str, tools: Iterable[str]) -> dict[str, str]:
-    """Return `mcp__SLUG__TOOL` for each of a server's tools, in characters and length that every vendor takes."""
+    """Return `mcp__SLUG__TOOL` for each of a server's tools, in characters and length that every vendor accepts."""
     return _names(f"mcp__{slug}__", tools)
 
 
 def prompt_names(slug: str, prompts: Iterable[str]) -> dict[str, str]:
-    """Return `SLUG:PROMPT` for each of a server's prompts, in characters that can be typed behind a slash."""
+    """Return `SLUG:PROMPT` for each of a server's prompts, in characters that can be typed after a slash."""
     return _names(f"{slug}:", prompts)
 
 
 def file_name(tool: str) -> str:
-    """Return a tool's name as one that a file may have."""
+    """Return a tool's name in a form valid as a file name."""
     name = re.sub(r"[^A-Za-z0-9_-]", "_", tool)
     return name if name == tool and len(name) <= MAX_NAME_CHARS else _with_digest(name, tool)
 
 
 def _names(prefix: str, things: Iterable[str]) -> dict[str, str]:
-    """Name things behind a prefix, whatever their order.
+    """Name things with a prefix, independent of their order.
 
-    One whose own name fits keeps it; one whose name had to be changed into a taken one, or cut, gets a digest of it.
+    One whose own name is valid keeps it; one whose name had to be changed into a taken one, or cut, gets a
+    digest of it.
     """
     own = sorted(set(things))
     wanted = {thing: prefix + re.sub(r"[^A-Za-z0-9_-]", "_", thing) for thing in own}

@@ -1,9 +1,8 @@
-"""What a server says, without the parts of it that are malformed or too many.
+"""Drop malformed or excessive parts of a server's messages.
 
-Knows: which answers are lists, that one wrong entry must not cost the others, that all else waits while a message is
-read. Does not know: who asked, or what for.
-What cannot be mended this way is left as it is, so that whoever asked is told what is wrong. What a tool's answers have
-to be like is never checked: a pattern of the server's on a text of the server's can be made to take for ever.
+What cannot be mended this way is left as it is, so that whoever asked is told what is wrong. What a tool's
+answers have to be like is never checked: a pattern of the server's on a text of the server's can be made to
+take for ever.
 """
 
 import hashlib
@@ -41,7 +40,7 @@ Record = dict[str, Any]
 
 
 class MessageFilter:
-    """One server's messages as they come; `on_loss` is told, in words, of entries that were left out."""
+    """One server's messages as they arrive; `on_loss` is called with a description of dropped entries."""
 
     def __init__(self, messages: Any, on_loss: Callable[[str], None]) -> None:
         self._messages = messages
@@ -52,7 +51,7 @@ class MessageFilter:
 
     @property
     def last_context(self) -> Any:
-        """The context that the last message was sent in, where the way to the server knows it."""
+        """The context that the last message was sent in, where the transport knows it."""
         return getattr(self._messages, "last_context", None)
 
     async def receive(self) -> Any:
@@ -60,7 +59,7 @@ class MessageFilter:
         return await self._after_yield(self._messages.receive)
 
     async def aclose(self) -> None:
-        """Hear no more."""
+        """Stop reading."""
         await self._messages.aclose()
 
     def __aiter__(self) -> Self:
@@ -70,9 +69,10 @@ class MessageFilter:
         return await self._after_yield(self._messages.__anext__)
 
     async def _after_yield(self, receive: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the next message; where a server talks without end everything else has its turn in between.
+        """Return the next message; other tasks run between the messages of a server that never stops.
 
-        What it asks weighs more than what it says, as each question waits until its answer is read.
+        Its requests cost more of its turn than its notifications, as each request waits until its answer is
+        read.
         """
         now_s = anyio.current_time()
         if now_s - self._since_s > YIELD_DELAY_S:
@@ -115,11 +115,11 @@ class MessageFilter:
         return item
 
     def _within_limits(self, key: str, said: Record) -> Record:
-        """Return only so many entries that each of them can be looked at."""
+        """Return at most as many entries as can be checked one by one."""
         entries = cast("list[object]", said[key])
         if len(entries) <= MAX_ENTRIES + 1:
             return said
-        self._on_loss(f"some of its {len(entries):,} {key} are malformed; only {MAX_ENTRIES} are looked at")
+        self._on_loss(f"some of its {len(entries):,} {key} are malformed; only {MAX_ENTRIES} were checked")
         return {**said, key: entries[:MAX_ENTRIES]}
 
     def _repaired(self, key: str, method: str, said: Record) -> Record:
@@ -188,10 +188,10 @@ def _without_output_schema(tool: object) -> object:
 
 
 def _as_text(entry: object) -> Record:
-    """Put words in the place of content that is of no known kind, or not as its kind has to be."""
+    """Replace content of an unknown or invalid kind by text."""
     kind = cast("Record", entry).get("type") if isinstance(entry, dict) else None
     named = f"of the kind {plain(str(kind), 40)}" if isinstance(kind, str) else "of no kind"
-    return {"type": "text", "text": f"[content {named}, which is not understood: not shown]"}
+    return {"type": "text", "text": f"[content {named}, which is not supported and not shown]"}
 
 
 def _report_dropped(key: str, lost: list[object]) -> str:

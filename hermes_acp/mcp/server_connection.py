@@ -1,8 +1,7 @@
 """One server: connected, listed, called, and connected again when that breaks.
 
-Knows: when to try again and when to stop trying, how a call ends. Does not know: other servers, sessions.
-A connection lives in one task from its first to its last moment; calls come from others.
-Source: Model Context Protocol 2026-07-28 and the handshake versions before it.
+A connection lives in one task from its first to its last moment; calls come from others. Source: Model
+Context Protocol 2026-07-28 and the handshake versions before it.
 """
 
 import math
@@ -55,7 +54,7 @@ CONNECTION_ERRORS: Final = "The connection to the server broke during the call; 
 
 
 class ServerConnection:
-    """A server and what it offers; what was last listed stays on offer while it is away."""
+    """A server and what it offers; what was last listed stays available while it is disconnected."""
 
     def __init__(
         self,
@@ -65,7 +64,7 @@ class ServerConnection:
         timeouts: ServerTimeouts,
         on_change: Callable[[], None],
     ) -> None:
-        """Prepare; `on_change` is called whenever something else is offered than before."""
+        """Prepare; `on_change` is called whenever the offer changes."""
         self.slug = slug
         self.tools: Mapping[str, ServerTool] = {}
         self.prompts: Mapping[str, ServerPrompt] = {}
@@ -98,12 +97,12 @@ class ServerConnection:
 
     @property
     def identity(self) -> str:
-        """What tells this server from another one of the same name."""
+        """What distinguishes this server from another one of the same name."""
         return identity_of(self._spec)
 
     @property
     def news(self) -> list[str]:
-        """What users should know of the server as it stands: that it is late, away or shut, what was left out of it."""
+        """Return notices on the server's state: late, disconnected or locked, and what was left out of it."""
         late = [] if self.settled.is_set() else [SLOW_NOTICE.format(name=plain(self.name))]
         away = [self._away] if self._away else []
         login = self.server_login
@@ -111,11 +110,11 @@ class ServerConnection:
         return [*late, *away, *self._listed, *([login.login_prompt()] if login and prompts else [])]
 
     def revive(self) -> None:
-        """Try again now to connect, where there is no connection."""
+        """Try to connect now, where there is no connection."""
         self._wanted.set()
 
     async def keep(self) -> None:
-        """Connect, and again after growing waits; when all of them failed, rest until a tool is called."""
+        """Connect, and again after growing waits; when all of them failed, wait until a tool is called."""
         with self._scope:
             failures = 0
             while not self._is_ending:
@@ -132,7 +131,7 @@ class ServerConnection:
                 failures %= len(self._timeouts.waits_s) + 1
 
     def end(self) -> None:
-        """Leave the server: a connection in order, everything else at once."""
+        """Disconnect: shut an open connection down properly, drop everything else at once."""
         self._is_ending = True
         self._leaving.set()
         if self._client:
@@ -141,7 +140,7 @@ class ServerConnection:
             self._scope.cancel()
 
     def end_now(self) -> None:
-        """Break off whatever goes on; the child is still ended in order."""
+        """Abort whatever is running; the child process is still shut down properly."""
         self._scope.cancel()
 
     async def _wait_to_retry(self, failures: int, why: str) -> None:
@@ -163,7 +162,7 @@ class ServerConnection:
             await self._wanted.wait()
 
     async def _serve(self) -> str:
-        """Hold one connection as long as it lasts; give why it ended."""
+        """Hold one connection as long as it lasts; return why it ended."""
         self._was_sound = False
         try:
             await run_sync(load)
@@ -203,7 +202,7 @@ class ServerConnection:
 
     @asynccontextmanager
     async def _filtered_streams(self) -> AsyncGenerator[Streams]:
-        """Open the way to the server, where one malformed entry of a list costs no other."""
+        """Open the transport to the server, where one malformed entry of a list does not invalidate the others."""
         bearer_auth = self.server_login.bearer_auth if self.server_login else None
         async with open_streams(self._spec, self.slug, self._server_context, bearer_auth) as (
             reading,
@@ -215,7 +214,7 @@ class ServerConnection:
         self._losses.append(f"The MCP server {plain(self.name)!r}: {words}.")
 
     async def _follow_session(self, client: "Client") -> None:
-        """Be there for calls; list again whenever the list changed, or a failed call makes one doubt."""
+        """Serve calls; list again whenever the list changed, or a failed call casts doubt on it."""
         self._client = client
         self._was_there = True
         self._away = ""
@@ -231,14 +230,14 @@ class ServerConnection:
             if not self._is_ending:
                 with anyio.fail_after(LIST_TIMEOUT_S):
                     await self._list(client)
-                # A server whose list changes each time it is looked at is looked at less and less often.
+                # A server whose list changes each time it is read is listed less and less often.
                 is_restless = self._doubted.is_set()
                 rest_s = min(MAX_RETRY_DELAY_S, 2 * rest_s or MIN_RETRY_DELAY_S) if is_restless else 0.0
                 with anyio.move_on_after(rest_s):
                     await self._leaving.wait()
 
     def _announce_outcome(self) -> None:
-        """Let those go on who wait for how a try to connect comes out."""
+        """Release those who wait for the result of a connection attempt."""
         self._outcome.set()
         self._outcome = anyio.Event()
 
@@ -256,7 +255,7 @@ class ServerConnection:
         self._on_change()
 
     async def _listen(self, client: "Client") -> None:
-        """Follow changes where a server tells them on a stream of their own; open it again when it ends."""
+        """Follow changes where a server reports them on a separate stream; reopen it when it ends."""
         from mcp import MCPError
         from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 
@@ -267,7 +266,7 @@ class ServerConnection:
         while tools or prompts:
             try:
                 async with client.listen(tools_list_changed=tools, prompts_list_changed=prompts) as changes:
-                    self._doubted.set()  # what changed before this was heard is not told again
+                    self._doubted.set()  # changes from before the subscription are not reported again
                     async for _ in changes:
                         failures = 0
                         self._doubted.set()
@@ -295,17 +294,17 @@ class ServerConnection:
         )
 
     def redact_tokens(self, text: str) -> str:
-        """Return a text of the server's without the tokens that went along with requests."""
+        """Return a text from the server without the tokens sent with requests."""
         return self.server_login.redact_tokens(text) if self.server_login else text
 
     def clean(self, text: str) -> str:
-        """Return a text of the server's without what tries to instruct the model; blocks."""
+        """Return a text from the server without attempts to instruct the model; blocks."""
         return self._server_context.clean(text)
 
     async def ask(self, what: str, inquiry: ServerRequest[T], progress: Progress | None = None) -> T:
-        """Put one inquiry; waits a while for a server that is away. Raises Unanswered.
+        """Send one request; waits a while for a disconnected server. Raises Unanswered.
 
-        Where the server wants to know its user first, they are asked to sign in; it has done nothing until then.
+        Where the server requires sign-in, the user is asked to sign in first; it has done nothing until then.
         """
         try:
             return await self._ask(what, inquiry, progress)
@@ -345,7 +344,7 @@ class ServerConnection:
                 CONNECTION_ERRORS if is_broken else await self._fenced(error.message)
             ) from error
         except (RuntimeError, ValueError) as error:
-            raise RequestFailed(await self._fenced(f"Not a sound answer: {error}")) from error
+            raise RequestFailed(await self._fenced(f"Invalid answer: {error}")) from error
         except (OSError, httpx2.HTTPError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
             self._verify_connection(client, is_broken=True)
             raise RequestFailed(CONNECTION_ERRORS) from error
@@ -367,14 +366,14 @@ class ServerConnection:
         return self._client
 
     def _verify_connection(self, client: "Client", *, is_broken: bool) -> None:
-        """Let the list be asked for again, which shows whether the connection still lives."""
+        """Request the list again, which shows whether the connection still works."""
         self._doubted.set()
         if is_broken and self._client is client:
             self._client = None
 
 
 def _reason(group: BaseException) -> str:
-    """Say why a connection broke, in words that hold nothing secret: addresses and headers stay out."""
+    """Say why a connection broke, without secrets: addresses and headers are left out."""
     import httpx2
     from mcp import MCPError
 

@@ -1,6 +1,5 @@
-"""Which server, how to reach it, and how patient to be with it.
+"""Which server, how to reach it, and its timeouts.
 
-Knows: the four ways to a server, names that a model can use. Does not know: how a connection is made.
 Source: Model Context Protocol 2026-07-28, transports.
 """
 
@@ -15,9 +14,9 @@ MAX_SLUG_CHARS = 24
 
 
 class StdioServer(Struct, frozen=True):
-    """A server that is started as a child; `env` is laid over what commands may see.
+    """A server started as a child process; `env` is laid over what commands may see.
 
-    Where there are `tools`, patterns, only those that fit one are offered; of the other servers as well.
+    Where there are `tools`, patterns, only those that match one are offered; the same for the other kinds.
     """
 
     name: str
@@ -28,10 +27,10 @@ class StdioServer(Struct, frozen=True):
 
 
 class OAuth(Struct, frozen=True):
-    """How users sign in at a server, where that is not all found out there.
+    """How users sign in at a server, where that cannot all be discovered there.
 
-    `client_id` is what somebody registered there, `client_metadata_url` a document that says what we are; `port` is
-    where the browser comes back to, any free one for 0.
+    `client_id` is a registered client, `client_metadata_url` a document that describes us; `port` is where
+    the browser returns, any free one for 0.
     """
 
     client_id: str = ""
@@ -64,14 +63,14 @@ class SseServer(Struct, frozen=True):
 
 
 class Challenge(Struct, frozen=True):
-    """What a server answered to somebody it wants to know first: an HTTP status and its `WWW-Authenticate`."""
+    """A server's refusal of an unauthenticated request: an HTTP status and its `WWW-Authenticate`."""
 
     status: int = 401
     header: str = ""
 
 
 class SignInFailed(Exception):
-    """Nobody is signed in; `words` say why, and hold nothing secret."""
+    """The sign-in failed; `words` say why, and contain nothing secret."""
 
     def __init__(self, words: str) -> None:
         super().__init__(words)
@@ -79,11 +78,11 @@ class SignInFailed(Exception):
 
 
 class TunnelClosed(OSError):
-    """Whoever holds the line is gone, or no longer has the server."""
+    """The client that holds the connection is gone, or no longer has the server."""
 
 
 class ServerTunnel(Protocol):
-    """A way to servers that somebody else holds: one request at a time each, and what is told while it stands."""
+    """A connection to servers that a client holds: requests, and the notifications that belong to each."""
 
     async def ask(
         self,
@@ -93,16 +92,16 @@ class ServerTunnel(Protocol):
         params: Mapping[str, Any] | None,
         hear: Callable[[str, Mapping[str, Any] | None], None],
     ) -> Mapping[str, Any]:
-        """Put a request to a server and give its outcome: a `result`, or an `error` with `code` and `message`.
+        """Send a request to a server and return its outcome: a `result`, or an `error` with `code` and `message`.
 
-        `request_id` is unique among those that stand. `hear` gets the method and parameters of each notification
-        that belongs to the request. A request given up is given up at the server too. Raises TunnelClosed.
+        `request_id` is unique among pending ones. `hear` gets the method and parameters of each notification
+        that belongs to the request. A cancelled request is cancelled at the server too. Raises TunnelClosed.
         """
         ...
 
 
 class TunneledServer(Struct, frozen=True):
-    """A server that somebody else holds, such as an editor, by the name it has there."""
+    """A server that a client holds, such as an editor, by the client's name for it."""
 
     name: str
     server_id: str
@@ -114,7 +113,7 @@ ServerSpec = StdioServer | HttpServer | SseServer | TunneledServer
 
 
 def identity_of(spec: ServerSpec) -> str:
-    """Return a digest of what a server is started by or reached at; secrets may change, and are no part of it."""
+    """Return a digest of how a server is started or reached; secrets may change, and are excluded."""
     import hashlib  # here: an editor's servers are read before there is an event loop, and OpenSSL is not small
 
     match spec:
@@ -128,7 +127,7 @@ def identity_of(spec: ServerSpec) -> str:
 
 
 class ServerTimeouts(Struct, frozen=True):
-    """How long things may take, in seconds; `waits_s` are the waits before each further try to connect."""
+    """Timeouts in seconds; `waits_s` are the waits before each further connection attempt."""
 
     waits_s: tuple[float, ...] = (1, 2, 4, 8, 16)
     connect_s: float = 30
@@ -136,19 +135,19 @@ class ServerTimeouts(Struct, frozen=True):
     steady_s: float = 60
 
     def wait_s(self, failures: int) -> float | None:
-        """Return the wait after so many failures in a row; None where it is not tried again unasked."""
+        """Return the wait after this many consecutive failures; None where it is not tried again automatically."""
         return self.waits_s[failures - 1] if failures <= len(self.waits_s) else None
 
 
 class ServerProcessRegistry(Protocol):
-    """Whoever sees to it that nothing a server starts outlives it."""
+    """Makes sure that nothing a server starts outlives it."""
 
     def fresh_mark(self) -> str:
         """Return a mark for one server's processes."""
         ...
 
     def words(self, mark: str, argv: Sequence[str]) -> tuple[str, ...]:
-        """Return the words that start a server with its mark on."""
+        """Return the command that starts a server with its mark."""
         ...
 
     def variables(self, mark: str) -> Mapping[str, str]:
@@ -156,11 +155,11 @@ class ServerProcessRegistry(Protocol):
         ...
 
     def register_process(self, mark: str, leader: int) -> None:
-        """Take a server's processes into care."""
+        """Register a server's processes."""
         ...
 
     async def end(self, mark: str, leader: int) -> None:
-        """End what a server left behind when it ended with its process group."""
+        """Kill what a server left behind when it ended with its process group."""
         ...
 
     async def aclose(self) -> None:
@@ -169,13 +168,13 @@ class ServerProcessRegistry(Protocol):
 
 
 def no_rules(text: str) -> tuple[str, ...]:
-    """Name none."""
+    """Return no rules."""
     del text
     return ()
 
 
 def allow_no_text(text: str) -> bool:
-    """Let nothing pass as it is."""
+    """Allow no text."""
     del text
     return False
 
@@ -208,7 +207,7 @@ class ServerContext(Struct, frozen=True):
 
 
 def slugs_of(specs: Iterable[ServerSpec]) -> list[str]:
-    """Return each server a name that is unique here and fits into a tool's; it has no two underscores in a row."""
+    """Return a unique name for each server that fits into a tool's; it has no two underscores in a row."""
     taken: list[str] = []
     for spec in specs:
         wanted = re.sub(r"[^A-Za-z0-9-]+", "_", spec.name).strip("_")[:MAX_SLUG_CHARS].strip("_") or "server"

@@ -1,7 +1,4 @@
-"""The tools and prompts a server lists, as far as they can be offered.
-
-Knows: pages, bounds, that a description is foreign text. Does not know: connections, names given to models.
-"""
+"""The tools and prompts a server lists, as far as they can be offered."""
 
 import hashlib
 import os
@@ -33,7 +30,7 @@ MAX_LIST_BYTES: Final = 2 << 20
 
 
 class ServerOffers(Struct, frozen=True):
-    """What a server offers, and what the user should know of it."""
+    """What a server offers, and notices for the user about it."""
 
     tools: tuple[ListedTool, ...] = ()
     prompts: tuple[ListedPrompt, ...] = ()
@@ -41,14 +38,14 @@ class ServerOffers(Struct, frozen=True):
 
 
 async def fetch_offers(client: "Client", spec: ServerSpec, slug: str, context: ServerContext) -> ServerOffers:
-    """Ask for everything a server offers by name, of its tools those that are wanted. Raises what the client raises."""
+    """Request everything a server offers by name, of its tools only those wanted. Raises what the client raises."""
     tools = await _list_tools(client, spec, slug, context)
     prompts = await _list_prompts(client, spec.name, context.clean)
     return ServerOffers(tools.tools, prompts.prompts, (*tools.news, *prompts.news))
 
 
 async def _list_tools(client: "Client", spec: ServerSpec, slug: str, context: ServerContext) -> ServerOffers:
-    """Ask for all pages and make them fit to be shown to a model."""
+    """Request all pages and prepare them for a model."""
     if client.server_capabilities.tools is None:
         return ServerOffers()
     found: list[mcp.types.Tool] = []
@@ -136,10 +133,10 @@ def _prepare_tools(
 
 
 def _report_removed(who: str, said: ToolDescription, context: ServerContext, file: str) -> str:
-    """Tell that something was cut out, by which rules, and how to let it pass; keep the words for a look at them."""
+    """Report that something was cut out, by which rules, and how to allow it; keep the original text for inspection."""
     rules = ", ".join(context.rules_of(said.whole)) or "in its parts"
     path = context.logs / file
-    told = f"What the tool {who} says of itself tried to instruct the model ({rules}); that was left out."
+    told = f"The description of the tool {who} tried to instruct the model ({rules}); that part was left out."
     try:
         context.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -154,6 +151,6 @@ def _report_removed(who: str, said: ToolDescription, context: ServerContext, fil
 
 
 def _digest_of(tool: "mcp.types.Tool") -> str:
-    """Return a digest of all that a server says of a tool; what is not shown to a model counts too."""
+    """Return a digest of everything a server says about a tool; what is hidden from the model counts too."""
     said = msgspec.json.encode(tool.model_dump(mode="json"), order="deterministic")
     return hashlib.sha256(said).hexdigest()[:16]

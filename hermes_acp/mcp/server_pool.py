@@ -1,7 +1,4 @@
-"""The servers of one session, or of the whole process, as one source of tools, prompts and things to read.
-
-Knows: all of their connections. Does not know: who uses what they offer, or what a turn is.
-"""
+"""The servers of one session, or of the whole process, as one source of tools, prompts and things to read."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -18,7 +15,7 @@ SHUTDOWN_TIMEOUT_S: Final = 1.0
 
 
 class ServerState(Struct, frozen=True):
-    """How one server stands, in words, and what it offers. `server_login` is where one signs in, if there is one."""
+    """The state of one server, in words, and what it offers. `server_login` is its login, if it has one."""
 
     name: str
     stands: str
@@ -28,7 +25,7 @@ class ServerState(Struct, frozen=True):
 
 
 class McpServerPool:
-    """Servers that are kept connected while `run` runs."""
+    """The servers that are kept connected while `run` runs."""
 
     def __init__(
         self,
@@ -37,7 +34,7 @@ class McpServerPool:
         on_change: Callable[[], None],
         timeouts: ServerTimeouts | None = None,
     ) -> None:
-        """Prepare; `on_change` is called whenever something else is offered than before."""
+        """Prepare; `on_change` is called whenever the offer changes."""
         self.specs = tuple(specs)
         self.server_context = server_context
         self._connections = [
@@ -49,7 +46,7 @@ class McpServerPool:
         self._ended = anyio.Event()
 
     async def run(self) -> None:
-        """Keep the servers connected until this is closed or cancelled; then none of their processes lives."""
+        """Keep the servers connected until closed or cancelled; then none of their processes is left."""
         if self._is_closed:
             return
         self._is_running = True
@@ -62,7 +59,7 @@ class McpServerPool:
             self._ended.set()
 
     def tools(self) -> Mapping[str, Tool]:
-        """Return the tools that were listed so far; a server that is away keeps its own."""
+        """Return the tools listed so far; a disconnected server keeps its own."""
         return {name: tool for connection in self._connections for name, tool in connection.tools.items()}
 
     def templates(self) -> Mapping[str, PromptTemplate]:
@@ -76,7 +73,7 @@ class McpServerPool:
         return {connection.slug: connection.library for connection in self._connections if connection.library}
 
     def news(self) -> Sequence[str]:
-        """Return what users should know as things stand."""
+        """Return current notices for users."""
         return [line for connection in self._connections for line in connection.news]
 
     @property
@@ -85,7 +82,7 @@ class McpServerPool:
         return any(each.server_login for each in self._connections)
 
     def logins(self) -> Sequence[ServerLogin]:
-        """Return the doors of servers that want their user to sign in."""
+        """Return the logins of servers that require sign-in."""
         return [
             each.server_login
             for each in self._connections
@@ -93,25 +90,25 @@ class McpServerPool:
         ]
 
     def states(self) -> Sequence[ServerState]:
-        """Return how each server stands."""
+        """Return the state of each server."""
         return [
             ServerState(each.name, each.stands, tuple(each.tools), len(each.prompts), each.server_login)
             for each in self._connections
         ]
 
     async def revive(self, name: str) -> None:
-        """Try again now to connect to a server by its name, and wait a while for what comes of it."""
+        """Try to connect to a server by name, and wait a while for the result."""
         for connection in self._connections:
             if connection.name == name:
                 await connection.wait_connected()
 
     async def settled(self) -> None:
-        """Wait until each server has been connected to, or could not be at the first try."""
+        """Wait until the first connection attempt of each server has ended."""
         for connection in self._connections:
             await connection.settled.wait()
 
     async def close(self) -> None:
-        """Leave every server and wait for that."""
+        """Disconnect from every server and wait for that."""
         self._is_closed = True
         for connection in self._connections:
             connection.end()

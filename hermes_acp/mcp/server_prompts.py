@@ -1,8 +1,7 @@
 """A prompt of a server, as a slash command.
 
-Knows: how words become its arguments, how what it gives is laid out for the model. Does not know: connections, names
-of other prompts. The user asked for the prompt and may be taken at their word; its words are the server's all the same
-and stand in a fence of their own.
+The user asked for the prompt and may be taken at their word; its words are the server's all the same and
+stand in a fence of their own.
 """
 
 import shlex
@@ -51,7 +50,7 @@ class ServerPrompt:
         self._server = server
 
     async def fill(self, words: str) -> tuple[ResourcePart, ...]:
-        """Return the prompt with the words behind its name as its arguments. Raises BadRequest."""
+        """Return the prompt with the words after its name as its arguments. Raises BadRequest."""
         listed, server = self._listed, self._server
         arguments = arguments_of(words, listed.arguments)
         missing = [each.name for each in listed.arguments if each.is_required and each.name not in arguments]
@@ -67,15 +66,15 @@ class ServerPrompt:
         try:
             answer = await server.ask(listed.name, put)
         except RequestFailed as silence:
-            raise BadRequest(f"/{self.name} could not be had. {silence.words}") from silence
+            raise BadRequest(f"/{self.name} could not be loaded. {silence.words}") from silence
         uri = f"mcp://{quote(server.name, safe='')}/prompts/{quote(listed.name, safe='')}"
         return (ResourcePart(uri, server.redact_tokens(_fenced(answer.messages, listed.name, server.name))),)
 
 
 def arguments_of(words: str, known: tuple[ListedArgument, ...]) -> dict[str, str]:
-    """Read words as arguments: `name=value` by name, others in their order, the last one takes all that is left.
+    """Parse words as arguments: `name=value` by name, others in order, the last one takes the rest.
 
-    Quotes hold words together; a prompt with a single argument takes the words as they are.
+    Quotes group words; a prompt with a single argument takes the words unchanged.
     """
     names = [each.name for each in known]
     words = words.strip()

@@ -1,7 +1,4 @@
-"""The resources of a server, as things that can be listed and read.
-
-Knows: pages, bounds, how contents read. Does not know: connections, who reads.
-"""
+"""List and read the resources of a server."""
 
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +18,7 @@ MAX_LISTED: Final = 500
 
 
 class ServerLibrary:
-    """What can be read at an MCP server."""
+    """The resources of an MCP server."""
 
     def __init__(self, server: McpServer) -> None:
         self._server = server
@@ -32,7 +29,7 @@ class ServerLibrary:
         return self._server.name
 
     async def contents(self, progress: Progress) -> Result:
-        """List what there is, templates of addresses included."""
+        """List the resources, address templates included."""
         try:
             lines = await self._server.ask("the list of resources", _list, progress)
         except RequestFailed as silence:

@@ -1,6 +1,5 @@
 """One tool of a server, as a tool of the session.
 
-Knows: how a listed tool becomes a proposal with its effect. Does not know: connections, names of other tools.
 What a server says of its tools is a hint, no promise: policy hears of it and decides by itself.
 """
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 class ListedTool(Struct, frozen=True):
     """A tool as its server lists it; `parameters` is a JSON Schema.
 
-    `digest` is of everything the server says of it, also what is not shown to a model.
+    `digest` is of everything the server says about it, including what is hidden from the model.
     """
 
     name: str
@@ -54,7 +53,7 @@ class ServerTool:
         return ToolSchema(self.name, self._listed.description, self._listed.parameters)
 
     async def propose(self, arguments: Mapping[str, Any], workspace: Workspace) -> Proposal:
-        """Understand a call; what it touches is known to its server alone."""
+        """Propose a call; only its server knows what it affects."""
         listed, server = self._listed, self._server
 
         async def call(progress: Progress) -> Result:
@@ -68,7 +67,7 @@ class ServerTool:
 
 
 async def _call(server: McpServer, tool: str, arguments: Mapping[str, Any], output: Progress) -> Result:
-    """Call a tool and give its answer, also where there is none; what it reports is the call's live output."""
+    """Call a tool and return its answer, also on failure; its progress reports are the call's live output."""
 
     async def report(progress: float, total: float | None, message: str | None) -> None:
         share = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"

@@ -1,7 +1,7 @@
-"""The way to a server, whichever of the four it is.
+"""Open the transport to a server, of any of the four kinds.
 
-Knows: how each is opened, and that a plain address needs no certificates. Does not know: what is said over it.
-`load` must have been called; it takes a second and belongs into a worker thread, as does making an HTTP client.
+`load` must have been called; it takes a second and belongs into a worker thread, as does making an HTTP
+client.
 """
 
 import logging
@@ -36,7 +36,7 @@ NOISY_LOGGERS: Final = ("mcp", "client")
 
 
 def load() -> None:
-    """Import what speaks the protocol. Its log, which quotes what servers send, goes nowhere."""
+    """Import the protocol package. Its log, which quotes what servers send, is discarded."""
     for module in PRELOADED_MODULES:
         import_module(module)
     for name in NOISY_LOGGERS:
@@ -49,9 +49,9 @@ def load() -> None:
 async def open_streams(
     spec: ServerSpec, log_name: str, server_context: ServerContext, bearer_auth: "BearerAuth | None" = None
 ) -> AsyncGenerator[Streams]:
-    """Open the way to a server; leaving the block closes it, and ends a child. Raises OSError, httpx2.HTTPError.
+    """Open the transport to a server; leaving the block closes it, and ends a child. Raises OSError, httpx2.HTTPError.
 
-    With a `bearer_auth` the user is known to a server over HTTP.
+    With a `bearer_auth` the user is authenticated at a server over HTTP.
     """
     match spec:
         case StdioServer():
@@ -84,7 +84,7 @@ async def open_streams(
 async def http_client(
     spec: HttpServer | SseServer, bearer_auth: "BearerAuth | None" = None, *, is_bare: bool = False
 ) -> "httpx2.AsyncClient":
-    """Make what speaks HTTP with a server; `is_bare` where the headers for the server must not go along."""
+    """Make the HTTP client for a server; `is_bare` where the server's headers must not be sent."""
     return await run_sync(_client, spec, bearer_auth, is_bare)
 
 

@@ -1,8 +1,8 @@
-"""A server that runs as a child of ours and speaks line by line.
+"""Run a server as a child process that speaks line by line.
 
-Knows: its process group, its pipes, how it is ended. Does not know: what the lines mean.
-The child sees no secrets of ours but those it was given; what it says on its error stream goes to a log of bounded
-size. When this ends, nothing of its process group lives. Source: Model Context Protocol, stdio transport.
+The child sees no secrets of ours but those it was given; what it says on its error stream goes to a log of
+bounded size. When this ends, nothing of its process group lives. Source: Model Context Protocol, stdio
+transport.
 """
 
 import codecs
@@ -42,14 +42,14 @@ POLL_INTERVAL_S: Final = 0.01
 
 
 class ServerExited(OSError):
-    """The child ended, or said something no line may be."""
+    """The child ended, or sent an invalid line."""
 
 
 @asynccontextmanager
 async def stdio_streams(
     spec: StdioServer, server_context: ServerContext, log_name: str
 ) -> AsyncGenerator[Streams]:
-    """Start the server and give the streams of its messages. Raises OSError; ServerExited when it ends by itself."""
+    """Start the server and yield its message streams. Raises OSError; ServerExited when it ends by itself."""
     log = _open_log(server_context.logs, log_name)
     try:
         said, says = os.pipe()
@@ -102,9 +102,12 @@ async def _bridged(
 async def _start(
     spec: StdioServer, server_context: ServerContext, says: int, complains: int
 ) -> tuple[Process, str]:
-    """Start the child and give its mark; a cancellation waits until its number is known, or it could not be ended."""
+    """Start the child and return its mark.
+
+    A cancellation waits until its number is known, as it could not be killed otherwise.
+    """
     if server_context.may_start and not await run_sync(server_context.may_start, spec.name):
-        raise ServerExited("it is not what you trusted any more")
+        raise ServerExited("it is no longer what you trusted")
     environment = {**server_context.environment, **dict(spec.env)}
     program = _find(spec.command, environment.get("PATH", os.defpath), server_context)
     argv, mark, process_registry = (program, *spec.args), "", server_context.process_registry
@@ -134,13 +137,13 @@ async def _start(
 
 
 def _find(command: str, path: str, server_context: ServerContext) -> str:
-    """Find a program by name, never in the workspace: what lies there was not chosen by whoever named it."""
+    """Find a program by name, never in the workspace: its files were not chosen by whoever named the program."""
     if os.sep in command:
         path = os.path.join(server_context.cwd, command)
         if not os.path.isfile(path):
-            raise FileNotFoundError(2, "there is no such program", command)
+            raise FileNotFoundError(2, "the program does not exist", command)
         if not os.access(path, os.X_OK):
-            raise PermissionError(13, "it may not be started", command)
+            raise PermissionError(13, "the program may not be started", command)
         return command
     inside = tuple(root.rstrip("/") + "/" for root in server_context.roots)
     kept = [
@@ -150,14 +153,14 @@ def _find(command: str, path: str, server_context: ServerContext) -> str:
     ]
     found = shutil.which(command, path=os.pathsep.join(kept))
     if found is None:
-        raise FileNotFoundError(2, "there is no such program", command)
+        raise FileNotFoundError(2, "the program does not exist", command)
     return found
 
 
 async def _read(said: int, to_us: MemoryObjectSendStream[Any]) -> None:
-    """Hand on each message; lines that are none are passed over, for some servers chat.
+    """Forward each message; invalid lines are skipped, since some servers print other text.
 
-    What would be an answer if it could be understood ends the call it names, which would wait in vain.
+    An invalid answer ends the call it names, which would wait in vain.
     """
     from mcp.shared.message import SessionMessage
     from mcp.types import jsonrpc_message_adapter
@@ -182,13 +185,13 @@ async def _read(said: int, to_us: MemoryObjectSendStream[Any]) -> None:
 
 
 def _error_response(line: bytes) -> "JSONRPCError | None":
-    """Return an error in the place of an answer that is none; None for what names no call of ours."""
+    """Return an error in place of an invalid answer; None for one that names no call of ours."""
     from mcp.types import ErrorData, JSONRPCError
 
     told = _ANSWERED.search(line) if line.lstrip().startswith(b"{") and b'"method"' not in line else None
     if told is None:
         return None
-    error = ErrorData(code=PARSE_ERROR, message="The server's answer is no message of JSON-RPC 2.0.")
+    error = ErrorData(code=PARSE_ERROR, message="The server's answer is not a JSON-RPC 2.0 message.")
     return JSONRPCError(jsonrpc="2.0", id=int(told[1]), error=error)
 
 
@@ -202,7 +205,7 @@ async def _write(from_us: MemoryObjectReceiveStream[Any], stdin: ByteSendStream)
 
 
 async def _pump(descriptor: int, take: Callable[[bytes], None]) -> None:
-    """Hand on what a pipe gives, and at the end nothing, whatever ended it."""
+    """Forward a pipe's data, and an empty chunk at the end, whatever ended it."""
     try:
         async for chunk in _chunks(descriptor):
             take(chunk)
@@ -222,7 +225,7 @@ async def _chunks(descriptor: int) -> AsyncGenerator[bytes]:
 
 
 def _open_log(folder: Path, name: str) -> int:
-    """Open the server's log, emptied when it has grown large; nowhere if it cannot be written."""
+    """Open the server's log, truncated when it has grown large; discard output if it cannot be written."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -235,7 +238,7 @@ def _open_log(folder: Path, name: str) -> int:
 
 
 def _bounded_log(log: int, values: Iterable[str]) -> Callable[[bytes], None]:
-    """Give what writes to the log, without secrets, until it is full; an empty chunk is the last."""
+    """Return a function that writes to the log, without secrets, until it is full; an empty chunk is the last."""
     room = MAX_LOG_BYTES
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     clean = Redactor(values).stream()
@@ -252,7 +255,7 @@ def _bounded_log(log: int, values: Iterable[str]) -> Callable[[bytes], None]:
 
 
 async def _end(process: Process) -> None:
-    """Close its input, then ask its group to end, then make it; every wait is bounded."""
+    """Close its input, then terminate its group, then kill it; every wait is limited."""
     assert process.stdin, "the child was started with a pipe"
     with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         await process.stdin.aclose()
@@ -278,7 +281,7 @@ def _signal_group(group: int, number: int) -> None:
 
 
 def _reap_group(group: int) -> None:
-    """Reap orphans of the group that this process adopted; the child itself is reaped by now."""
+    """Reap adopted orphans of the group; the child itself is reaped by now."""
     with suppress(ChildProcessError):
         while os.waitpid(-group, os.WNOHANG)[0]:
             pass

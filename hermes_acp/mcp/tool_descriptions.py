@@ -1,9 +1,8 @@
-"""What a server says of one of its tools, and what of that a model gets to read.
+"""Decide what of a tool's description and schema a model may read.
 
-Knows: where a JSON Schema holds words, where it holds names and values, what is bearable. Does not know: what is an
-attack, or who lets a text pass. In a schema every word reaches the model: names of parameters, values to choose from,
-defaults and examples as much as descriptions. Words are cleaned; a name or a value that is an attack is left out.
-Source: JSON Schema 2020-12.
+In a schema every word reaches the model: names of parameters, values to choose from, defaults and examples as
+much as descriptions. Words are cleaned; a name or a value that is an attack is left out. Source: JSON Schema
+2020-12.
 """
 
 from collections.abc import Callable, Iterator

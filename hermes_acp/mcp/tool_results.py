@@ -1,7 +1,4 @@
-"""What a server said, as the model gets to read it.
-
-Knows: the kinds of content, that whatever comes from a server was written by somebody else. Does not know: connections.
-"""
+"""Convert a server's results to what the model reads."""
 
 import json
 from collections.abc import Callable

@@ -1,8 +1,7 @@
-"""A server at the other end of a line that somebody else holds.
+"""Reach a server through a connection that a client holds.
 
-Knows: how a stream of messages becomes requests that each stand by themselves, and back. Does not know: who holds the
-line, or how it speaks. There is no handshake on it: only the newest version of the protocol can be carried.
-Source: Model Context Protocol 2026-07-28; Agent Client Protocol, `mcp/message`.
+There is no handshake on it: only the newest version of the protocol can be carried. Source: Model Context
+Protocol 2026-07-28; Agent Client Protocol, `mcp/message`.
 """
 
 from collections.abc import AsyncGenerator, Mapping

@@ -1,7 +1,6 @@
-"""A service outside that remembers: asked and told beside the turns, never waited for.
+"""An external memory service, queried and updated in the background of turns.
 
-Knows: when it is asked and told, for how long, that its trouble is told once and costs nothing else. Does not know: any
-service's format, what a note is. What it answers is somebody else's text: it is scanned, and fenced where it is shown.
+What it answers is somebody else's text: it is scanned, and fenced where it is shown.
 """
 
 import json
@@ -51,7 +50,7 @@ class SessionMemory:
 
 
 class ExternalMemory:
-    """One service. `clean` takes secrets out of what goes there, `scan` attacks out of what comes from there."""
+    """One service. `clean` removes secrets from what is sent there, `scan` attacks from what comes back."""
 
     def __init__(
         self,
@@ -64,7 +63,7 @@ class ExternalMemory:
         scan: Callable[[str], str],
         start: StartTask,
     ) -> None:
-        """Touch no network yet; `names` are those of the workspace and the user there."""
+        """Make no connection yet; `names` are those of the workspace and the user there."""
         self._service = service
         self._base_url = base_url.rstrip("/")
         self._headers = {
@@ -84,7 +83,7 @@ class ExternalMemory:
         self.label: str = service.label
 
     def prefetch(self, session_id: str, words: str) -> None:
-        """Begin to ask what is remembered that has to do with some words, unless that is under way or was done."""
+        """Start to query what is remembered about some words, unless that is running or done."""
         session_memory = self._session_memory(session_id)
         if not (
             session_memory.is_recalling or session_memory.recalled is not None or self._is_cooling_down()
@@ -105,7 +104,7 @@ class ExternalMemory:
         return text
 
     def keep(self, session_id: str, exchange: ConversationExchange) -> None:
-        """Begin to tell what was said, and to ask what is remembered for the next turn."""
+        """Start to send what was said, and to query what is remembered for the next turn."""
         session_memory = self._session_memory(session_id)
         if not self._is_cooling_down():
             session_memory.recalled = None
@@ -113,19 +112,19 @@ class ExternalMemory:
             self._begin(session_memory, partial(self._save_and_recall, session_memory, exchange))
 
     async def settle(self, session_id: str, max_wait_s: float = SHUTDOWN_GRACE_S) -> None:
-        """Wait for what is under way for a session, for at most so long."""
+        """Wait for a session's running requests, for at most so long."""
         session_memory = self._session_memories.get(session_id)
         if session_memory and session_memory.pending:
             with anyio.move_on_after(max_wait_s):
                 await session_memory.is_idle.wait()
 
     async def release(self, session_id: str) -> None:
-        """Let go of a session that closes."""
+        """Release a session that closes."""
         await self.settle(session_id)
         self._session_memories.pop(session_id, None)
 
     def news(self) -> Sequence[str]:
-        """Return sentences the user should read, each once."""
+        """Return notices for the user, each once."""
         news, self._news = self._news, []
         return news
 
@@ -161,7 +160,7 @@ class ExternalMemory:
             self._cooldown_until = time.monotonic() + COOLDOWN_S
         if not self._was_told:
             self._was_told = True
-            self._news.append(f"{trouble.sentence()} The agent goes on without what is remembered there.")
+            self._news.append(f"{trouble.sentence()} The agent continues without it.")
 
     async def _save_and_recall(self, session_memory: SessionMemory, exchange: ConversationExchange) -> None:
         said, answered = (self._clean(text[:SAID_CHARACTERS]) for text in (exchange.said, exchange.answered))
@@ -186,7 +185,7 @@ class ExternalMemory:
         session_memory.recalled = self._clean(await run_sync(self._scan, text)) if text else ""
 
     async def _send_opened(self, session_memory: SessionMemory, request: MemoryRequest) -> Any:
-        """Send a request, after what must come before any of this session's."""
+        """Send a request, after the setup requests of this session."""
         if not session_memory.is_opened:
             for each in self._service.setup_requests(session_memory.owner):
                 await self._send(each)
@@ -194,7 +193,7 @@ class ExternalMemory:
         return await self._send(request)
 
     async def _send(self, request: MemoryRequest) -> Any:
-        """Send one request and give its answer's JSON. Raises WorkspaceError."""
+        """Send one request and return its answer's JSON. Raises WorkspaceError."""
         import httpx2
 
         try:

@@ -1,7 +1,4 @@
-"""What a memory service is made of.
-
-Knows: how one is told what was said and asked what it remembers. Does not know: any service, connections.
-"""
+"""The interface of an external memory service."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast

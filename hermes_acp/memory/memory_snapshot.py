@@ -1,8 +1,4 @@
-"""The agent's notes as a session is shown them at its beginning.
-
-Knows: how notes are fenced as background, that each is scanned again on its way in, how full a store is. Does not
-know: who changes notes meanwhile: what a session was shown stays.
-"""
+"""The agent's notes as a session is shown them at its start."""
 
 import shlex
 from contextlib import suppress

@@ -1,8 +1,7 @@
-"""What the agent notes for later sessions: a few short entries a file, in plain text that its user can open.
+"""The agent's notes for later sessions: a few short entries per file, in plain text that the user can edit.
 
-Knows: the files and their bounds, how an entry is added, replaced and removed, that nothing is kept that the scanner
-would block. Does not know: who notes what, where notes are shown. A change is made to the file as it is at that
-moment, under a lock, so that nothing is lost among processes; what a session was shown of it at its beginning stays.
+A change is made to the file as it is at that moment, under a lock, so that nothing is lost among processes;
+what a session was shown of it at its beginning stays.
 """
 
 import hashlib
@@ -34,12 +33,12 @@ SEPARATOR: Final = re.compile(r"^[ \t]*§[ \t]*$", re.MULTILINE)
 MAX_BYTES: Final = 256 << 10
 EXCERPT_CHARACTERS: Final = 60
 CHANGED_SINCE: Final = "it was changed since by somebody else"
-STORE_FULL: Final = "there is no room for it any more"
+STORE_FULL: Final = "there is no room left for it"
 LEFT_OUT: Final = "[a note was left out: it looks like an injected instruction]"
 
 
 class StoreLimits(Struct, frozen=True):
-    """One file of notes: its name in the folder, how many characters it may have, what belongs there."""
+    """One file of notes: its name in the folder, its maximum length in characters, what belongs there."""
 
     file: str
     characters: int
@@ -62,7 +61,10 @@ STORES: Final = MappingProxyType[MemoryStoreName, StoreLimits](
 
 
 class MemoryStore:
-    """The notes of one user; those of a workspace go by its repository, or by the folder itself where there is none."""
+    """The notes of one user.
+
+    Those of a workspace are identified by its repository, or the folder itself without one.
+    """
 
     def __init__(self, home: Path) -> None:
         self._folder = home / "memories"
@@ -70,7 +72,7 @@ class MemoryStore:
         self.pending = PendingNotes(home)
 
     def path_of(self, name: MemoryStoreName, cwd: str) -> Path:
-        """Say where a store's file lies; always in the user's own folder, never in a repository."""
+        """Return the path of a store's file; always in the user's own folder, never in a repository."""
         folder = self._folder
         if name == "workspace":
             place = str(find_root(Path(cwd)))
@@ -83,25 +85,24 @@ class MemoryStore:
         return _state(name, read_entries(self.path_of(name, cwd)))
 
     async def preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
-        """Show what a change would make of its file. Raises BadRequest for one that cannot be made."""
+        """Preview a change of its file. Raises BadRequest for an invalid one."""
         return await run_sync(self._preview, cwd, change)
 
     async def change(self, cwd: str, change: MemoryChange, moment: EventContext) -> MemoryState:
-        """Make a change; on return it outlives the machine. Raises BadRequest, StorageError."""
+        """Make a change durably. Raises BadRequest, StorageError."""
         return await run_sync(self.change_now, cwd, change, moment)
 
     async def defer(self, cwd: str, change: MemoryChange, moment: EventContext) -> None:
-        """Keep a change until a person decides; on return the proposal outlives the machine.
-
-        Raises BadRequest, StorageError.
-        """
+        """Store a change until a person decides; the proposal is durable on return. Raises BadRequest, StorageError."""
         await run_sync(self.pending.add, cwd, self.path_of(change.store, cwd), change, moment)
 
     def approve(self, note: PendingNote) -> MemoryState:
-        """Make a change that waited, as a person said yes. Blocks. Raises BadRequest, StorageError."""
+        """Make a pending change that a person approved. Blocks. Raises BadRequest, StorageError."""
         path = self.path_of(note.change.store, note.cwd)
         if note.change.action == "add" and note.change.text.strip() in read_entries(path):
-            state = self.state(note.change.store, note.cwd)  # a crash came between the change and this line
+            state = self.state(
+                note.change.store, note.cwd
+            )  # a crash happened between the change and this line
         else:
             state = self.change_now(note.cwd, note.change, note.moment)
         self.pending.drop((note.id,))
@@ -115,7 +116,7 @@ class MemoryStore:
         return MemoryPreview(structs.replace(change, meant=meant), _diff(path, before, after))
 
     def change_now(self, cwd: str, change: MemoryChange, moment: EventContext) -> MemoryState:
-        """Make a change and wait for whoever is changing the same notes; give them as a model may read them. Blocks."""
+        """Make a change under the notes' lock; return them as a model may read them. Blocks."""
         path = self.path_of(change.store, cwd)
         with file_lock(path.with_suffix(".lock")):
             before = read_entries(path, is_changed=True)
@@ -128,10 +129,7 @@ class MemoryStore:
 
 
 def reapply_change(change: NoteChange) -> str:
-    """Make a change once more, or the other way round; give why it cannot be made, in a few words. Blocks.
-
-    Raises StorageError.
-    """
+    """Make a change again, or its inverse; return why it failed, in a few words. Blocks. Raises StorageError."""
     path = Path(change.file)
     with file_lock(path.with_suffix(".lock")):
         before = read_entries(path, is_changed=True)
@@ -202,7 +200,7 @@ def size_of(entries: Sequence[str]) -> int:
 
 
 def changed(entries: Sequence[str], change: MemoryChange) -> tuple[str, ...]:
-    """Return the entries after a change. Raises BadRequest, in words for whoever wanted it."""
+    """Return the entries after a change. Raises BadRequest, with a message for the requester."""
     match change.action:
         case "add":
             new = _fit(change.text)
@@ -218,8 +216,8 @@ def changed(entries: Sequence[str], change: MemoryChange) -> tuple[str, ...]:
     limit = STORES[change.store].characters
     if change.action != "remove" and size_of(after) > limit:
         raise BadRequest(
-            f"The notes would have {size_of(after):,} characters; at most {limit:,} fit.",
-            hint="Replace or remove entries first, or say it shorter.",
+            f"The notes would have {size_of(after):,} characters; the limit is {limit:,}.",
+            hint="Replace or remove entries first, or shorten the note.",
         )
     return after
 
@@ -228,18 +226,20 @@ def _fit(text: str) -> str:
     """Check a new entry. Raises BadRequest."""
     entry = " ".join(text.split()) if "\n" not in text.strip() else text.strip()
     if not entry:
-        raise BadRequest("An empty note says nothing.", hint="Give the note's text.")
+        raise BadRequest("The note is empty.", hint="Give the note's text.")
     if SEPARATOR.search(entry):
-        raise BadRequest("A line of nothing but § parts notes.", hint="Write it without, or as two notes.")
+        raise BadRequest(
+            "A line that contains only § separates notes.", hint="Remove the line, or write two notes."
+        )
     if Redactor(()).clean(entry) != entry:
         raise BadRequest(
-            "This holds what looks like a secret, and is not noted.",
-            hint="Say where it is kept, not what it is.",
+            "This contains what looks like a secret, so it was not noted.",
+            hint="Name the place where the secret is kept, not the secret.",
         )
     if blocked := find_blocking(entry):
         raise BadRequest(
-            f"This looks like an injected instruction and is not noted: {blocked.why.rstrip('.')}.",
-            hint="Note facts, not orders that somebody else gave.",
+            f"This looks like an injected instruction, so it was not noted: {blocked.why.rstrip('.')}.",
+            hint="Note facts, not somebody else's orders.",
         )
     return entry
 
@@ -262,7 +262,7 @@ def _meant(entries: Sequence[str], change: MemoryChange) -> int:
     number = _only(entries, change.old_text)
     if change.meant and entries[number] != change.meant:
         raise BadRequest(
-            "This note was changed by somebody else meanwhile.", hint="Look at it, then decide again."
+            "This note was changed by somebody else meanwhile.", hint="Read it again, then decide."
         )
     return number
 
@@ -271,14 +271,16 @@ def _only(entries: Sequence[str], part: str) -> int:
     """Find the one entry that holds a text. Raises BadRequest."""
     wanted = part.strip()
     if not wanted:
-        raise BadRequest("Say which note is meant.", hint="Give a part of it that no other note has.")
+        raise BadRequest("No note was specified.", hint="Use a passage that only this note contains.")
     found = [number for number, entry in enumerate(entries) if wanted in entry]
     if not found:
         known = "; ".join(sanitize_entry(entry)[:EXCERPT_CHARACTERS] for entry in entries) or "there are none"
-        raise BadRequest(f"No note holds {wanted[:EXCERPT_CHARACTERS]!r}.", hint=f"The notes are: {known}.")
+        raise BadRequest(
+            f"No note contains {wanted[:EXCERPT_CHARACTERS]!r}.", hint=f"The notes are: {known}."
+        )
     if len({entries[number] for number in found}) > 1:
         raise BadRequest(
-            f"{len(found)} notes hold {wanted[:EXCERPT_CHARACTERS]!r}.",
-            hint="Give a part that one alone has.",
+            f"{len(found)} notes contain {wanted[:EXCERPT_CHARACTERS]!r}.",
+            hint="Use a passage that only one of them contains.",
         )
     return found[0]

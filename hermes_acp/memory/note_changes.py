@@ -1,7 +1,6 @@
-"""Which turn changed which note, and the way back.
+"""Record which turn changed which note, and how to undo it.
 
-Knows: that each change is written down with its turn, which of them hold and which an undo took back. Does not know:
-how a note is changed, who undoes. Blocks: use it in a worker thread. The newest changes of a home are kept.
+Blocks: use it in a worker thread. The newest changes of a home are kept.
 """
 
 import os
@@ -20,7 +19,7 @@ from hermes_acp.storage.private_files import storage_error, write_whole
 
 MAX_KEPT: Final = 500
 MAX_BYTES: Final = 1 << 20
-"""From so much on the oldest changes are let go."""
+"""Beyond this size the oldest changes are dropped."""
 
 
 class NoteChange(Struct, frozen=True):
@@ -56,7 +55,7 @@ class NoteChanges:
         self._path = home / "history" / "note-changes.jsonl"
 
     def add(self, change: NoteChange) -> None:
-        """Write a change down; each on a line of its own, so that a torn one spoils no other."""
+        """Record a change; each on a line of its own, so that a torn one damages no other."""
         with self._held():
             try:
                 with open(self._path, "ab", opener=_private) as stream:
@@ -68,7 +67,7 @@ class NoteChanges:
                 self._write(self._read()[-MAX_KEPT:])
 
     def holding(self, session_id: str) -> dict[str, float]:
-        """Return the turns of a session whose notes hold, each with when it first noted something."""
+        """Return the turns of a session whose notes were not undone, each with the time of its first note."""
         turns: dict[str, float] = {}
         for each in self._of(session_id):
             if not each.undone_by:
@@ -76,7 +75,10 @@ class NoteChanges:
         return turns
 
     def last_undo(self, session_id: str) -> tuple[str, float]:
-        """Return the name of the last undo in a session that took notes back, and when that was; none is empty."""
+        """Return the name of the last undo in a session that reverted notes, and its time.
+
+        Empty where there is none.
+        """
         undone = [each for each in self._of(session_id) if each.undone_by]
         last = max(undone, key=lambda each: each.undone_at, default=None)
         return (last.undone_by, last.undone_at) if last else ("", 0.0)
@@ -84,14 +86,14 @@ class NoteChanges:
     def revert(
         self, session_id: str, turns: Collection[str], by: str, at: float, make: Make
     ) -> RevertedNotes:
-        """Take back what turns made of notes, the newest change first, in an undo of that name."""
+        """Revert the notes of some turns, newest change first, as part of an undo of that name."""
         meant = [each for each in self._of(session_id) if not each.undone_by and each.moment.turn_id in turns]
         wanted = [structs.replace(each, gone=each.come, come=each.gone) for each in reversed(meant)]
         self._mark(meant, by, at)
         return _made(wanted, make)
 
     def reapply(self, session_id: str, by: str, make: Make) -> RevertedNotes:
-        """Do again what an undo of that name took back."""
+        """Reapply what an undo of that name reverted."""
         meant = [each for each in self._of(session_id) if each.undone_by == by]
         self._mark(meant, "", 0.0)
         return _made(meant, make)

@@ -1,7 +1,7 @@
-"""Notes proposed while nobody could be asked; they wait here for a person's answer and stand in no prompt.
+"""Notes proposed while nobody could be asked; they wait here for approval and appear in no prompt.
 
-Every change is written whole under a lock, so that neither a crash nor another process loses a proposal. Blocks: use it
-in a worker thread.
+Every change is written atomically under a lock, so that neither a crash nor another process loses a proposal.
+Blocks: use it in a worker thread.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ class PendingNotes:
         self.path = home / "memories" / "pending.jsonl"
 
     def all(self) -> tuple[PendingNote, ...]:
-        """Return what waits; a line that cannot be read is left out."""
+        """Return the pending proposals; unreadable lines are skipped."""
         try:
             lines = self.path.read_bytes().splitlines()
         except FileNotFoundError:
@@ -56,7 +56,7 @@ class PendingNotes:
         return tuple(notes)
 
     def add(self, cwd: str, file: Path, change: MemoryChange, moment: EventContext) -> None:
-        """Keep a proposal; the same one twice is kept once. Raises BadRequest where too many wait."""
+        """Store a proposal, duplicates once. Raises BadRequest where too many are pending."""
         named = "\0".join((str(file), change.action, change.text, change.old_text, change.meant))
         note_id = hashlib.sha256(named.encode("utf-8", "surrogateescape")).hexdigest()[:8]
 
@@ -66,14 +66,14 @@ class PendingNotes:
             if len(notes) >= MAX_PENDING:
                 raise BadRequest(
                     f"{len(notes)} notes already wait for the user's approval.",
-                    hint="Go on without this one.",
+                    hint="Continue without this note.",
                 )
             return (*notes, PendingNote(note_id, cwd, str(file), change, moment))
 
         self._change(with_note)
 
     def drop(self, note_ids: Iterable[str]) -> None:
-        """Forget proposals."""
+        """Remove proposals."""
         gone = frozenset(note_ids)
         self._change(lambda notes: tuple(each for each in notes if each.id not in gone))
 
@@ -88,17 +88,17 @@ class PendingNotes:
 
 
 def chosen(notes: Iterable[PendingNote], wanted: Iterable[str]) -> tuple[PendingNote, ...]:
-    """Return the proposals that a person names by id, or `all`. Raises BadRequest for an id that none has."""
+    """Return the proposals with these ids, or `all`. Raises BadRequest for an unknown id."""
     waiting, wanted = {each.id: each for each in notes}, tuple(wanted)
     if wanted == ("all",):
         return tuple(waiting.values())
     if unknown := [each for each in wanted if each not in waiting]:
-        raise BadRequest(f"No note with the ID {unknown[0]!r} waits.", hint="`memory pending` lists them.")
+        raise BadRequest(f"No pending note has the ID {unknown[0]!r}.", hint="`memory pending` lists them.")
     return tuple(waiting[each] for each in dict.fromkeys(wanted))
 
 
 def described(note: PendingNote) -> str:
-    """Describe a proposal for a person: its whole text, and where it would be shown to later sessions."""
+    """Describe a proposal for a person: its full text, and where later sessions would show it."""
     change = note.change
     where = {
         "memory": "shown in every workspace",

@@ -1,1 +1,1 @@
-"""Whether a call may run: effects in, verdict out."""
+"""Decide whether a call may run, from the effects it would have."""

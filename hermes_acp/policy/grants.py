@@ -1,6 +1,6 @@
-"""Standing answers: what each one was given for, and whether it still fits.
+"""Standing grants: permissions a user gave permanently, and whether each still applies.
 
-Knows: subjects, and the state that an answer is bound to. Does not know: who gave an answer, what needs one.
+A grant is bound to the state it was given for and lapses when that state changes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,44 +14,44 @@ MAX_WORD_CHARS: Final = 60
 
 
 class StandingGrants:
-    """The standing answers that hold for one judgement; of several for one subject the last one counts."""
+    """The standing grants that apply to one check; of several for one subject the last wins."""
 
     def __init__(self, grants: Iterable[Grant] = ()) -> None:
         self._known = {(grant.kind, grant.subject): grant for grant in grants}
 
     def refuses(self, kind: str, subject: str) -> bool:
-        """Return whether a person refused this for good; a refusal holds whatever has changed since."""
+        """Return whether the user refused this permanently; a refusal holds whatever has changed since."""
         grant = self._known.get((kind, subject))
         return grant is not None and not grant.allowed
 
     def allows(self, kind: str, subject: str) -> bool:
-        """Return whether a person allowed this for good, and bound that to nothing."""
+        """Return whether the user allowed this permanently, without binding it to a state."""
         grant = self._known.get((kind, subject))
         return grant is not None and grant.allowed and not grant.state
 
     def allowed_state(self, kind: str, subject: str) -> str | None:
-        """Return the state that this was allowed in for good; None where it never was."""
+        """Return the state in which this was allowed permanently; None where it never was."""
         grant = self._known.get((kind, subject))
         return grant.state if grant is not None and grant.allowed else None
 
 
 def call_subject(effect: Calls) -> str:
-    """Name a server's tool for a standing grant, whatever it is called with."""
+    """Name a server's tool for a standing grant, whatever its arguments."""
     return f"{effect.server}\0{effect.tool}"
 
 
 def run_subject(effect: Runs) -> str:
-    """Name a command for a standing grant: the very command in the very folder, nothing like it."""
+    """Name a command for a standing grant: exactly this command in exactly this folder."""
     return f"{effect.cwd}\0{effect.command}"
 
 
 def prefix_subject(cwd: str, prefix: str) -> str:
-    """Name the beginning of a command for a standing grant; no command itself holds two NUL characters."""
+    """Name a command prefix for a standing grant; no command itself contains two NUL characters."""
     return f"{cwd}\0{prefix}\0"
 
 
 def describe_grant(grant: Grant) -> str:
-    """Say in words what a grant is for."""
+    """Describe what a grant covers."""
     match grant.kind:
         case "run":
             cwd, command, *rest = grant.subject.split("\0")
@@ -69,7 +69,7 @@ def describe_grant(grant: Grant) -> str:
 
 
 def describe_grants(grants: Sequence[Grant], place: str) -> str:
-    """Say for a button what an answer for good would be remembered for; `place` is the session's folder."""
+    """Describe for a button what a permanent answer would be remembered for; `place` is the session's folder."""
     words = list(dict.fromkeys(_word(grant, place) for grant in grants))
     if len(words) > MAX_WORDS:
         return f"{' and '.join(words[: MAX_WORDS - 1])} and {len(words) - MAX_WORDS + 1} more"
@@ -77,7 +77,7 @@ def describe_grants(grants: Sequence[Grant], place: str) -> str:
 
 
 def confinement_note(grants: Sequence[Grant]) -> str:
-    """Return how a command that is allowed for good runs, to be put behind the words of a button; empty for others."""
+    """Return how a permanently allowed command runs, as a suffix for a button's label; empty for other grants."""
     return ", in the sandbox" if any(grant.kind == "run" for grant in grants) else ""
 
 
@@ -88,7 +88,7 @@ def _word(grant: Grant, place: str) -> str:
             shown = " ⏎ ".join(" ".join(line.split()) for line in command.splitlines() if line.strip())
             shown = shown if len(shown) <= MAX_WORD_CHARS else f"{shown[:MAX_WORD_CHARS]}…"
             shown = "".join(letter if letter.isprintable() else "�" for letter in shown)
-            # In another folder of the session it is another answer.
+            # The same command in another folder of the session is a separate grant.
             below = f" in {cwd.removeprefix(place).lstrip('/') or cwd}" if cwd != place else ""
             return f"`{shown} …`{below}" if rest else f"`{shown}`{below}"
         case "write":
@@ -103,6 +103,6 @@ def _short(path: str, place: str) -> str:
     inner = path.removeprefix(place.rstrip("/") + "/") if place else path
     if len(inner) > MAX_WORD_CHARS:
         tail = inner[-MAX_WORD_CHARS:]
-        # At the beginning of a name, where there is one: half a folder's name says nothing.
+        # Cut at the start of a path component where possible: half a folder's name says nothing.
         inner = f"…{tail[max(0, tail.find('/')) :]}"
     return "".join(letter if letter.isprintable() else "�" for letter in inner)

@@ -1,8 +1,8 @@
-"""Information flow: what a call lets a session read, and which calls may carry that out of the session.
+"""Information flow: what a call lets a session read, and which calls may send that out of the session.
 
-Once a session has read untrusted words and private data (in `auto`: untrusted words alone), or a secret, effects that
-leave the machine, outlive the session or delete files are asked about again. Answers that a person gave before the
-latest source was read do not count; rules of the user's own do.
+Once a session has read untrusted text and private data (in `auto`: untrusted text alone), or a secret,
+effects that leave the machine, outlive the session or delete files are asked about again. Answers the user
+gave before the latest source was read do not count; the user's own rules do.
 """
 
 import os
@@ -40,10 +40,11 @@ MAX_COMMAND_CHARACTERS: Final = 60
 
 
 class FlowState(Struct, frozen=True):
-    """What is known of the information flow when a call is judged.
+    """What is known of the information flow when a call is checked.
 
-    `informed` are the standing answers given since the latest source was read. `is_known_link` tells whether a URL
-    stands word for word in what the user or a web page said: fetching it carries nothing out that is not in it.
+    `informed` are the standing answers given since the latest source was read. `is_known_link` tells whether
+    a URL appears verbatim in what the user or a web page said: fetching it sends out nothing that is not in
+    it.
     """
 
     exposure: Exposure = Exposure()
@@ -55,7 +56,7 @@ NO_FLOW: Final = FlowState()
 
 
 def check_flow(effects: Iterable[Effect], case: PolicyContext, flow: FlowState) -> Verdict:
-    """Judge whether a call may carry out what the session has read; the reason names the sources."""
+    """Check whether a call may send out what the session has read; the reason names the sources."""
     if case.mode in ("plan", "bypass") or not flow.exposure.restricts(case.mode):
         return ALLOWED
     if _is_users_allow(case.tool_rule) or not any(_carries_out(effect, case, flow) for effect in effects):
@@ -66,7 +67,10 @@ def check_flow(effects: Iterable[Effect], case: PolicyContext, flow: FlowState) 
 def sources_of(
     effects: Iterable[Effect], case: PolicyContext, cwd: str, *, has_network: bool
 ) -> Iterator[Source]:
-    """List what a call with these effects lets the model read; its commands may speak to others if it `has_network`."""
+    """List what a call with these effects lets the model read.
+
+    Its commands may reach other machines if it `has_network`.
+    """
     for effect in effects:
         match effect:
             case Reaches(host=host, url=url) if not is_loopback(host):
@@ -107,7 +111,7 @@ def _sources_of_path(path: str, cwd: str, *, is_secret: bool = False) -> Iterato
 
 
 def _carries_out(effect: Effect, case: PolicyContext, flow: FlowState) -> bool:
-    """Return whether an effect leaves the machine or outlives the session, without a person's or a rule's leave."""
+    """Return whether an effect leaves the machine or outlives the session without approval by the user or a rule."""
     informed = StandingGrants(flow.informed)
     match effect:
         case Reaches(host=host, url=url):
@@ -116,7 +120,7 @@ def _carries_out(effect: Effect, case: PolicyContext, flow: FlowState) -> bool:
             return not (is_free or _is_users_allow(case.rulebook.for_host(host, case.tool)))
         case Calls():
             if flow.exposure == Exposure().including([_answers_of(effect)]):
-                return False  # a tool's own answers do not keep it from being called again
+                return False  # a tool's own results do not prevent calling it again
             return informed.allowed_state("call", call_subject(effect)) != effect.state
         case Presses():
             return effect.sends_text
@@ -132,7 +136,10 @@ def _carries_out(effect: Effect, case: PolicyContext, flow: FlowState) -> bool:
 
 
 def _run_carries_out(effect: Runs, case: PolicyContext, informed: StandingGrants) -> bool:
-    """Return whether a command speaks to others; one in a sandbox cannot, but it deletes what no undo brings back."""
+    """Return whether a command reaches other machines.
+
+    One in a sandbox cannot, but it may delete what undo cannot restore.
+    """
     if informed.allowed_state("run", run_subject(effect)) is not None:
         return False
     is_confined = effect.confined and case.mode == "auto" and not effect.leaves_sandbox

@@ -1,7 +1,4 @@
-"""One judgement's circumstances.
-
-Knows: what is the same for every effect of a call. Does not know: any effect.
-"""
+"""The circumstances of one policy check: what is the same for every effect of a call."""
 
 from collections.abc import Mapping
 
@@ -15,11 +12,12 @@ from hermes_acp.policy.sensitive_names import is_protected
 
 
 class PolicyContext(Struct, frozen=True):
-    """Under what a call is judged.
+    """The circumstances in which a call is checked.
 
-    `own_home` is the agent's folder, `user_home` and `search_path` are those that commands will have. `tool_rule` is
-    the rule about the called tool alone. `is_remote`: the files are on another machine, and not this one's to look at.
-    `imports` are the files that context files import, with the name of the one that does.
+    `own_home` is the agent's folder, `user_home` and `search_path` are those that commands will have.
+    `tool_rule` is the rule about the called tool alone. `is_remote`: the files are on another machine and
+    cannot be inspected from here. `imports` are the files that context files import, with the name of the
+    importing file.
     """
 
     mode: Mode
@@ -34,5 +32,5 @@ class PolicyContext(Struct, frozen=True):
     imports: Mapping[str, str] = {}
 
     def protects(self, path: str) -> bool:
-        """Return whether a file can run code or is part of what agents are instructed by."""
+        """Return whether a file can run code or is part of the agent's instructions."""
         return path in self.imports or is_protected(path)

@@ -1,9 +1,7 @@
-"""The judgement of effects.
+"""The policy engine: check the effects of a call against rules, grants and the mode.
 
-Knows: which judge an effect goes to, whose rules hold where, what of a call can be remembered. Does not know: tools,
-editors, how a question is put, how an effect is judged (`policy.judges`).
-A call is allowed only when every one of its effects is; one denied effect denies it; everything else is asked. A shell
-command is as many effects as it has steps (`policy/shell`), each judged by itself.
+A call is allowed only when every one of its effects is; one denied effect denies it; everything else is asked
+about. A shell command has as many effects as it has steps (`policy/shell`), each checked by itself.
 """
 
 import os
@@ -40,10 +38,10 @@ from hermes_acp.policy.verdicts import ALLOWED, StepVerdict, Verdict, apply_rule
 
 
 class Policy:
-    """The rules of one home: its own folder is nobody's to touch.
+    """The rules of one home; its own folder is off limits to every call.
 
-    `user_home` and `search_path` are those that commands will have. `rules` are the user's own for every place,
-    `policy_store` knows what holds in one place beside them.
+    `user_home` and `search_path` are those that commands will have. `rules` are the user's own for every
+    place; `policy_store` adds what applies in one place.
     """
 
     def __init__(
@@ -55,7 +53,10 @@ class Policy:
         policy_store: WorkspacePolicyStore | None = None,
         imports: Callable[[str], Mapping[str, str]] | None = None,
     ) -> None:
-        """Take over what holds everywhere; `imports` gives what context files of one place import, with their names."""
+        """Take what applies everywhere.
+
+        `imports` returns what the context files of a place import, with their names.
+        """
         self._home = home
         self._user_home = user_home
         self._search_path = tuple(search_path)
@@ -74,10 +75,10 @@ class Policy:
         folder: str = "",
         flow: FlowState = NO_FLOW,
     ) -> Verdict:
-        """Judge a call of `tool` by all of its effects, in a session whose working directory is `place`.
+        """Check a call of `tool` by all of its effects, in a session whose working directory is `place`.
 
-        Where its files are on another machine, `folder` is the one there that rules without a place begin in. `flow`
-        is what the session has read.
+        Where its files are on another machine, `folder` is the one there from which relative rules count.
+        `flow` is what the session has read.
         """
         effects = tuple(effects)
         case = self._case(mode, grants, tool, place, folder)
@@ -96,17 +97,17 @@ class Policy:
     def judge_steps(
         self, effect: Runs, mode: Mode, grants: Iterable[Grant]
     ) -> tuple[Verdict, tuple[StepVerdict, ...]]:
-        """Judge a command, and show how each of its steps was judged."""
+        """Check a command, and return the verdict on each of its steps."""
         from hermes_acp.policy.judges.command_judge import check_run
 
         trial = check_run(effect, self._case(mode, grants, "terminal", effect.cwd))
         return trial.verdict, trial.steps
 
     def grants_for(self, effects: Iterable[Effect], *, allowed: bool, place: str = "") -> tuple[Grant, ...]:
-        """Return one standing grant for each effect that a person can grant, as narrow as it can be.
+        """Return one standing grant, as narrow as possible, for each effect that a person can grant.
 
-        Protected and secret paths never become one. A command is remembered by the beginnings of all its steps where
-        each of them can stand for nothing else, otherwise word for word; where no sandbox would hold it, not at all.
+        Protected and secret paths never become one. A command is remembered by the prefixes of all its steps
+        where each of them is unambiguous, otherwise verbatim; where no sandbox would hold it, not at all.
         """
         grants: list[Grant] = []
         imports = self.imports(place)
@@ -132,11 +133,11 @@ class Policy:
         return tuple(dict.fromkeys(grants))
 
     def denied_paths(self, place: str, tools: Sequence[str], folder: str = "") -> tuple[DeniedPath, ...]:
-        """Return what rules keep these tools out of in a place, for what runs there where nobody can be asked."""
+        """Return what rules deny these tools in a place, for commands that run where nobody can be asked."""
         return self._case("auto", (), "", place, folder).rulebook.denied_paths(tools)
 
     def unread(self, place: str) -> tuple[DeniedPath, ...]:
-        """Return what rules keep from being read in a place, or have asked about."""
+        """Return what rules deny or ask about reading in a place."""
         return tuple(each for each in self.denied_paths(place, ("read_file",)) if each.hides)
 
     def imports(self, place: str) -> Mapping[str, str]:
@@ -144,7 +145,7 @@ class Policy:
         return self._imports(place) if self._imports and place else {}
 
     def remember(self, place: str, grants: Sequence[Grant]) -> None:
-        """Let standing answers hold in later sessions of a place too. Raises StorageError."""
+        """Keep standing grants for later sessions of a place. Raises StorageError."""
         if self._settlements:
             self._settlements.remember(place, grants)
 
@@ -197,7 +198,7 @@ class Policy:
 
 
 def _is_sensitive_write(effect: Writes) -> bool:
-    """Return whether no standing answer covers a change, as the file is protected or holds keys."""
+    """Return whether no standing grant covers a change, as the file is protected or holds keys."""
     return is_protected(effect.path) or is_sensitive(effect.path) or bool(effect.secret)
 
 

@@ -1,7 +1,7 @@
-"""Which commands speak to other machines or delete files, by the names of their programs and subcommands.
+"""Tell which commands reach other machines or delete files, by the names of programs and subcommands.
 
-This labels what a command brings in and what it may carry out. It lets nothing run: a command that is not recognised
-here runs unasked only where it has no network.
+This labels what a command reads in and what it may send out. It permits nothing: a command that is not
+recognised here runs unasked only where it has no network.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,13 +42,13 @@ _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host is this very machine."""
+    """Return whether a host is this machine."""
     name = host.casefold()
     return name in _LOOPBACK or name.endswith(".localhost") or name.startswith("127.")
 
 
 def uses_network(step: Step) -> bool:
-    """Return whether a step of a command speaks to another machine, as far as its words tell."""
+    """Return whether a step of a command reaches another machine, as far as its words tell."""
     if step.judgement == "harmless" or step.program in _LOCAL:
         return False
     if step.program in _BY_SUBCOMMAND:
@@ -59,13 +59,13 @@ def uses_network(step: Step) -> bool:
 
 
 def deletes_files(step: Step) -> bool:
-    """Return whether a step of a command takes files away, as far as its words tell."""
+    """Return whether a step of a command deletes files, as far as its words tell."""
     way = _DELETE_BY.get(step.program)
     return bool(step.deletes) or (way is not None and way in step.words)
 
 
 def _subcommands(words: Sequence[str | None]) -> Iterator[str]:
-    """List the subcommand, and the one behind it where the first is a group."""
+    """Return the subcommand, and the next word where the first is a group of subcommands."""
     rest = iter(words)
     for word in rest:
         if word in _TAKE_VALUE:

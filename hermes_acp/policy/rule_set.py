@@ -1,7 +1,6 @@
-"""The rules that people laid down, looked up for one place.
+"""The rules that apply in one place; deny beats ask and ask beats allow.
 
-Knows: how globs and first words fit what is judged, that deny beats ask and ask beats allow. Does not know: modes, what
-holds without a rule. A rule that is to prevent something fits generously, one that is to allow something narrowly.
+A rule that restricts is matched generously, one that allows narrowly.
 """
 
 import os
@@ -24,7 +23,7 @@ GLOB_CHARACTERS: Final = frozenset("*?[")
 
 
 class RuleSet:
-    """Rules as they hold in one place: relative globs begin there. `user_home` is what `~` stands for."""
+    """Rules as they apply in one place: relative globs start there. `user_home` is what `~` stands for."""
 
     def __init__(self, rules: Iterable[Rule] = (), place: str = "/", user_home: str = "/") -> None:
         self._rules = tuple(rules)
@@ -68,7 +67,7 @@ class RuleSet:
         return _first(rule for rule in self._rules_of(tool) if rule.command and _fits_step(rule, step))
 
     def named_in(self, text: str, tool: str) -> Rule | None:
-        """Return a rule that denies a program whose name stands anywhere in a text."""
+        """Return a rule that denies a program whose name appears anywhere in a text."""
         return next(
             (
                 rule
@@ -81,7 +80,7 @@ class RuleSet:
         )
 
     def denied_paths(self, tools: Sequence[str]) -> tuple[DeniedPath, ...]:
-        """Return the paths that any of these tools is to be kept out of, or asked about."""
+        """Return the paths that rules deny to, or ask about for, any of these tools."""
         rules = [rule for tool in ("", *tools) for rule in self._rules_of(tool)]
         return tuple(
             _closure_of(glob, hides=rule.access != "write")
@@ -94,7 +93,7 @@ class RuleSet:
         return (rule for rule in self._rules if not rule.tool or fnmatchcase(tool, rule.tool))
 
     def _globs_of(self, rule: Rule) -> tuple[str, ...]:
-        """Return a rule's glob, absolute; that of one which is to keep out also by where links lead from there."""
+        """Return a rule's glob, absolute; for a restricting rule also the path its links lead to."""
         if rule not in self._globs:
             written = _absolute(rule.path, self._place, self._user_home)
             led = written if rule.decision == "allow" else _resolve_glob(written)
@@ -104,7 +103,7 @@ class RuleSet:
     def _fits_path(self, rule: Rule, path: str) -> bool:
         if rule.decision == "allow":
             return any(_compiled(glob).fullmatch(path) for glob in self._globs_of(rule))
-        # To keep out of a folder is to keep out of all that is in it, however it is spelled.
+        # Denying a folder denies everything in it, however it is spelled.
         parts = path.casefold().split("/")
         above = ["/".join(parts[:end]) or "/" for end in range(1, len(parts) + 1)]
         folded = [_compiled(glob.casefold()) for glob in self._globs_of(rule)]
@@ -120,19 +119,19 @@ def _closure_of(glob: str, *, hides: bool) -> DeniedPath:
 
 
 def _literal_prefix_length(names: Sequence[str]) -> int:
-    """Return how many names a glob begins with that have no signs."""
+    """Return how many leading path components of a glob contain no wildcards."""
     return next((number for number, name in enumerate(names) if set(name) & GLOB_CHARACTERS), len(names))
 
 
 def _resolve_glob(glob: str) -> str:
-    """Return a glob with the links followed that are spelled out in it."""
+    """Return a glob with the links in its literal part followed."""
     names = glob.split("/")
     spelled = _literal_prefix_length(names)
     return "/".join((os.path.realpath("/".join(names[:spelled]) or "/").rstrip("/"), *names[spelled:]))
 
 
 def names_literally(rule: Rule, path: str) -> bool:
-    """Return whether a rule names what makes a path delicate in so many letters, as only its user's own can."""
+    """Return whether a rule names literally what makes a path sensitive, as only the user's own rule can."""
     if not rule.is_users:
         return False
     spelled = [part.casefold() for part in rule.path.split("/") if not any(sign in part for sign in "*?[")]
@@ -166,7 +165,7 @@ def _fits_step(rule: Rule, step: "Step") -> bool:
 
 
 def _is_subsequence(wanted: Sequence[str], words: Sequence[str | None]) -> bool:
-    """Return whether some words stand among others in this order, with anything between them."""
+    """Return whether some words occur among others in this order, with anything between them."""
     rest = iter(words)
     return all(any(word == one for word in rest) for one in wanted)
 

@@ -1,7 +1,7 @@
-"""The few commands that run without a question where no sandbox is to be had.
+"""The few commands that run without a question where no sandbox is available.
 
-Knows: their forms (in a table). Does not know: shell grammar. A line of plain words is one command to any shell,
-whatever it makes of other lines. What the words name is judged elsewhere.
+A line of plain words is one command to any shell, whatever it makes of other lines. The paths in it are
+checked elsewhere.
 """
 
 import re
@@ -18,18 +18,18 @@ from hermes_acp.core.proposals import Runs
 
 PLAIN_LINE: Final = re.compile(r"[\w./:@%+,-]+(?: [\w./:@%+,-]+)*", re.ASCII)
 COUNT_PATTERN: Final = re.compile(r"-?[0-9]{1,6}", re.ASCII)
-WHY: Final = "there is no sandbox here, and it is not one of the few commands that need none"
+WHY: Final = "no sandbox is available, and this is not one of the few commands that need none"
 
 
 class SafeForm(Struct, frozen=True, forbid_unknown_fields=True):
-    """What may stand behind one program's name."""
+    """What may follow one program's name."""
 
     flags: frozenset[str] = frozenset()
     counts: bool = False
     takes: Literal["nothing", "words", "paths", "names"] = "nothing"
 
     def fits(self, words: Sequence[str], *, is_remote: bool) -> bool:
-        """Return whether the words are of this form; what a file elsewhere is cannot be looked at."""
+        """Return whether the words have this form; a file elsewhere cannot be inspected."""
         rest = [
             word
             for word in words
@@ -41,7 +41,7 @@ class SafeForm(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def unsafe_reasons(effect: Runs) -> Iterator[str]:
-    """Yield why a command needs a question where nothing confines it; nothing for one of the fixed forms."""
+    """Yield why an unconfined command needs a question; nothing for one of the fixed forms."""
     if not PLAIN_LINE.fullmatch(effect.command):
         yield WHY
         return

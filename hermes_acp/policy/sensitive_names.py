@@ -1,9 +1,8 @@
 """Names that tell what a file is for: running code later, steering agents, holding keys.
 
-Knows: the names, and that case does not matter. Does not know: what may be done with such files; what is in them
-(`telemetry.secret_files`). Everything is in lower case and in one of four shapes: names, globs of names (`*` within
-one name), folders that count with all that lies in them, and places: a file or a folder given by several names in a
-row (`.cargo/credentials`).
+Everything is in lower case and in one of four shapes: names, globs of names (`*` within one name), folders
+that count with everything in them, and places: a file or a folder given by several components
+(`.cargo/credentials`). Case does not matter.
 """
 
 import re
@@ -12,7 +11,7 @@ from fnmatch import fnmatchcase, translate
 from pathlib import PurePosixPath
 from typing import Final
 
-# Writing these can run code later, or loosen what the next session is allowed: no mode and no grant covers them.
+# Writing these can run code later or widen the next session's permissions: no mode and no grant covers them.
 PROTECTED_FOLDERS: Final = frozenset(
     {
         # Repositories, their hooks, what others run of them
@@ -68,7 +67,7 @@ PROTECTED_FILES: Final = frozenset(
         ".kilocoderules", ".kilocodemodes", ".goosehints", ".augment-guidelines", ".openhands_instructions",
         ".mcp.json", "mcp.json", "mcp_config.json", "mcp_settings.json", ".claude.json", "claude_desktop_config.json",
         "opencode.json", "opencode.jsonc", "crush.json", ".crush.json", "firebender.json",
-        # What agents are kept from reading
+        # What agents may not read
         ".cursorignore", ".cursorindexingignore", ".aiignore", ".aiexclude", ".codeiumignore", ".clineignore",
         ".rooignore", ".kilocodeignore", ".geminiignore", ".claudeignore", ".augmentignore", ".hermesignore",
     }
@@ -119,9 +118,9 @@ SECRET_FILES: Final = (
     ".fetchmailrc", ".offlineimaprc", ".mbsyncrc", ".xauthority", "sftp-config.json", "sftp.json", ".ftpconfig",
     ".ftppass", ".remote-sync.json", "filezilla.xml", "sitemanager.xml", "recentservers.xml", "winscp.ini",
     "settings-security.xml", "datasources.local.xml",
-    # What was typed and what browsers keep
+    # Shell histories and browser profiles
     ".*_history", ".histfile", "fish_history", "cookies.txt", "cookies.sqlite", "key4.db", "logins.json",
-    # Settings of agents, in which keys of servers stand
+    # Settings of agents, which contain the keys of servers
     ".mcp.json", "mcp.json", "mcp_config.json", "mcp_settings.json", "*_mcp_settings.json", ".claude.json",
     "claude_desktop_config.json",
 )  # fmt: skip
@@ -141,10 +140,10 @@ SECRET_NAME_EXCEPTIONS: Final = (
     ".env.*.sample", ".env.*.template", ".envrc?example", ".envrc?sample", ".envrc?template", ".dev.vars?example",
     ".dev.vars?sample", "example.env", "sample.env", "template.env", "*.example.env", "*.example.tfvars",
     ".secrets.baseline", "*.pub",
-    # Certificates of authorities, which programs need to check whom they speak to
+    # CA certificates, which programs need to verify their peers
     "cacert.pem", "cacerts.pem", "ca-cert.pem", "ca-bundle.pem", "ca-certificates.pem", "roots.pem",
 )  # fmt: skip
-# Names in which a pattern may be after keys, whether they are there or not.
+# Names by which a pattern may look for keys, whether they exist or not.
 _KNOWN_SECRETS: Final = (
     *(name for name in SECRET_FILES if "*" not in name and name.startswith((".", "credentials", "secrets"))),
     *SECRET_FOLDERS,
@@ -172,7 +171,7 @@ _OF_REPOSITORY: Final = re.compile(r"(?:^|/)\.git/(?:.+/)?config(?:\.worktree)?$
 
 
 def _spelled_in_index(glob: str) -> bytes:
-    """Return the longest part of a glob as it stands in an index of git, where a path ends with a zero."""
+    """Return the longest part of a glob as it appears in a git index, where a path ends with a NUL."""
     parts = f"{glob}{'' if glob.endswith('*') else chr(0)}".split("*")
     return max(parts, key=len).encode()
 
@@ -185,13 +184,13 @@ _IN_INDEX: Final = (
 
 
 def may_name_secrets(index: bytes) -> bool:
-    """Return whether an index of git, with its paths unabridged (version 2 or 3), may name anything that holds keys."""
+    """Return whether a git index with unabridged paths (version 2 or 3) may name anything that holds keys."""
     folded = index.lower()
     return any(name in folded for name in _IN_INDEX)
 
 
 def is_protected(path: str) -> bool:
-    """Return whether a write there can run code or loosen rules later; case does not matter, nor whether it exists."""
+    """Return whether writing a path can run code or loosen rules later; neither its case nor its existence matters."""
     parts = [_plain(part) for part in PurePosixPath(path).parts]
     if not parts:
         return False
@@ -201,7 +200,7 @@ def is_protected(path: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """Return a name as a file system takes it that ignores case, hidden characters, dots and blanks at the end."""
+    """Return a name as a file system takes it that ignores case, hidden characters, and trailing dots and blanks."""
     if not name.isprintable():
         name = "".join(each for each in name if each.isprintable())
     shown = name.casefold()
@@ -216,7 +215,10 @@ def holds_secrets(path: str) -> bool:
 
 
 def secret_name_matching(pattern: str) -> str:
-    """Return the first name of keys that a part of a pattern fits and partly spells out; empty where there is none."""
+    """Return the first key file name that a part of a pattern matches and partly spells out.
+
+    Empty where there is none.
+    """
     for part in pattern.casefold().split("/"):
         if set(part) & set("*?[") and _SPELLED_OUT.fullmatch(part):
             for name in _KNOWN_SECRETS:

@@ -1,7 +1,4 @@
-"""What a judgement comes to.
-
-Knows: decisions and how several become one. Does not know: what is judged.
-"""
+"""The result of a policy check, and how several become one."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -16,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Verdict(Struct, frozen=True):
-    """A decision and, in words for the user and the model, why; what is simply allowed needs no words.
+    """A decision and why, in words for the user and the model; what is simply allowed needs no words.
 
-    `confinement` is what the commands of a call need that runs by this verdict, without anybody being asked. `shown` is
-    the part of `why` that every question repeats, as the call itself does not show it.
+    `confinement` is what the commands of a call need that runs by this verdict without anybody being asked.
+    `shown` is the part of `why` that every question repeats, as the call itself does not show it.
     """
 
     decision: Decision
@@ -29,7 +26,7 @@ class Verdict(Struct, frozen=True):
 
 
 class StepVerdict(Struct, frozen=True):
-    """One step of a command with its verdict, and the rule that fits it, if there is one."""
+    """One step of a command with its verdict, and the rule that matches it, if any."""
 
     step: "Step"
     verdict: Verdict
@@ -62,9 +59,10 @@ def _loosest(verdicts: Iterable[Verdict]) -> Confinement:
 
 
 def apply_rule(verdict: Verdict, rule: Rule | None, *, is_spared: bool = False) -> Verdict:
-    """Lay a rule over what holds without it.
+    """Apply a rule to the verdict without it.
 
-    What is denied stays so; a question falls away where a rule allows it, unless it `is_spared` from such rules.
+    What is denied stays denied; a question is dropped where a rule allows it, unless it `is_spared` from such
+    rules.
     """
     if rule is None:
         return verdict

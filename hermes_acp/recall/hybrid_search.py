@@ -1,7 +1,6 @@
-"""A search for words and for meaning at once.
+"""Search by words and by meaning at once.
 
-Knows: how two rankings become one. Does not know: how either comes about, who asks. Where meaning cannot be asked,
-words alone are searched for: a search by meaning is never worse than that.
+Where meaning cannot be asked, words alone are searched for: a search by meaning is never worse than that.
 Source: Cormack, Clarke, Büttcher: Reciprocal Rank Fusion (SIGIR 2009).
 """
 

@@ -1,9 +1,8 @@
-"""Files out of a git repository that nobody vouches for, without a work tree.
+"""Read files of an untrusted git repository without a work tree.
 
-Knows: how git fetches and reads objects with no configuration but ours. Does not know: what the files are for. Blocks.
-Nothing is checked out, so there is no hook, filter, submodule or link to follow: objects are read as bytes. Neither the
-system's nor the user's configuration counts, so no credential helper is started; ssh finds its keys as it always does.
-Source: git(1), git-fetch(1), gitattributes(5).
+Blocks. Nothing is checked out, so there is no hook, filter, submodule or link to follow: objects are read as
+bytes. Neither the system's nor the user's configuration counts, so no credential helper is started; ssh finds
+its keys as usual. Source: git(1), git-fetch(1), gitattributes(5).
 """
 
 import shutil
@@ -29,7 +28,7 @@ SETTINGS: Final = (*INERT_SETTINGS, ("fetch.fsckObjects", "true"), ("http.follow
 
 
 class Blob(Struct, frozen=True):
-    """One file: its bytes, and whether it can be run."""
+    """One file: its bytes, and whether it is executable."""
 
     content: bytes
     is_executable: bool = False
@@ -43,7 +42,7 @@ class _Entry(Struct, frozen=True):
 
 
 class GitSource:
-    """One commit of a repository elsewhere, fetched into a folder of its own."""
+    """One commit of a remote repository, fetched into a folder of its own."""
 
     def __init__(self, folder: Path, search_path: str) -> None:
         program = shutil.which("git", path=search_path)
@@ -55,14 +54,14 @@ class GitSource:
         self._run("init", "--quiet", "--bare", "--template=", ".")
 
     def fetch(self, url: str, ref: str) -> str:
-        """Fetch a branch, tag or commit, by default what the repository is at; give the commit. Raises BadRequest."""
+        """Fetch a branch, tag or commit, by default HEAD; return the commit. Raises BadRequest."""
         if url.startswith("-") or ref.startswith("-"):
-            raise BadRequest(f"{url!r} is no address of a repository.")
+            raise BadRequest(f"{url!r} is not the address of a repository.")
         self._run("fetch", "--quiet", "--no-tags", "--depth=1", "--", url, ref or "HEAD")
         return self._run("rev-parse", "--verify", "FETCH_HEAD^{commit}").decode().strip()
 
     def files(self, commit: str, path: str, *, max_files: int, most_bytes: int) -> dict[str, Blob]:
-        """Return all files below a folder of a commit but hidden ones, by their paths in it. Raises BadRequest."""
+        """Return all files below a folder of a commit except hidden ones, by their paths in it. Raises BadRequest."""
         entries = self._entries(commit, path)
         size_bytes = sum(entry.size_bytes for entry in entries)
         if len(entries) > max_files or size_bytes > most_bytes:
@@ -74,7 +73,7 @@ class GitSource:
         return dict(self._blobs(entries))
 
     def _blobs(self, entries: Iterable[_Entry]) -> Iterator[tuple[str, Blob]]:
-        """Yield the content of each file, all through one process of git."""
+        """Yield the content of each file, all through one git process."""
         from git.repo import Repo
 
         with Repo(str(self._folder), expand_vars=False) as repository:
@@ -105,7 +104,7 @@ class GitSource:
             mode, kind, oid, size = about.split()
             if kind != "blob" or mode not in ("100644", "100755", "100664"):
                 what = "a link" if mode == "120000" else "another repository"
-                raise BadRequest(f"{name!r} there is {what}, which no skill may have.")
+                raise BadRequest(f"{name!r} there is {what}, which a skill may not contain.")
             found.append(_Entry(mode, oid, int(size), name))
         return found
 
@@ -125,7 +124,7 @@ class GitSource:
         except GitCommandError as error:
             told = str(cast(Any, error).stderr).strip().removeprefix("stderr:").strip(" '\n")
             raise BadRequest(
-                f"git {arguments[0]} failed: {told[:MAX_STDERR_CHARACTERS] or 'no word why'}",
-                hint="Look at the address, the branch or tag, and whether you may read it.",
+                f"git {arguments[0]} failed: {told[:MAX_STDERR_CHARACTERS] or 'no error message'}",
+                hint="Check the address, the branch or tag, and your access to the repository.",
             ) from error
         return output

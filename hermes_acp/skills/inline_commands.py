@@ -1,8 +1,7 @@
-"""Commands that stand in a skill's text for what they give: !`git status`, and blocks fenced as ```!.
+"""Commands embedded in a skill's text, whose output is meant: !`git status`, and blocks fenced as ```!.
 
-Knows: how other agents write them. Does not know: how a command is run. Loading a skill runs nothing: the model is told
-to run them by its tool, where policy judges them like any other command.
-Source: Claude Code, "Extend Claude with skills", dynamic context.
+Loading a skill runs nothing: the model is told to run them with its tool, where policy checks them like any
+other command. Source: Claude Code, "Extend Claude with skills", dynamic context.
 """
 
 import re

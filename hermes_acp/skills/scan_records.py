@@ -1,7 +1,7 @@
-"""What the scanner blocks of skills, kept by their content: so a process need not scan what another one has scanned.
+"""Scan results for skills, stored by content so that no process repeats another's scan.
 
-Knows: that what is kept counts only for the scanner that said it. Does not know: skills in use; what is cut out of one
-is found anew whenever it is called for. Blocks on the disk; a file that is lost or cannot be written costs time alone.
+Results count only for the scanner that produced them. Blocks on the disk; a file that is lost or cannot be
+written costs time alone.
 """
 
 import os
@@ -24,24 +24,24 @@ MAX_KEPT: Final = 20_000
 
 
 class ScanRecord(Struct, frozen=True):
-    """What one scanner said of texts, by their digests."""
+    """The results of one scanner, by the digests of texts."""
 
     scanner: str
     findings: dict[str, tuple[str, ...]]
 
 
 class ScanRecords:
-    """What is known of the texts of one home's skills."""
+    """The scan results for the skills of one home."""
 
     def __init__(self, home: Path) -> None:
         self._file = home / "cache" / FILE
         self._findings: dict[str, tuple[str, ...]] | None = None
         self._scanner = ""
         self.has_new = False
-        """Whether something was scanned that is not written down."""
+        """Whether there are results that are not stored yet."""
 
     def of(self, skill: Skill) -> tuple[str, ...]:
-        """Return what is blocked of a skill; scans it where nobody has. See `keep`."""
+        """Return what is blocked of a skill; scan it where that has not been done. See `keep`."""
         known, key = self._known(), _key(skill)
         if (found := known.get(key)) is None:
             if len(known) >= MAX_KEPT:
@@ -53,7 +53,7 @@ class ScanRecords:
         return found
 
     def keep(self) -> None:
-        """Write down what was scanned since this was last called."""
+        """Store what was scanned since this was last called."""
         if self.has_new:
             self.has_new = False
             with suppress(OSError, StorageError):
@@ -73,7 +73,7 @@ class ScanRecords:
 
 
 def scanner_fingerprint() -> str:
-    """Tell this scanner from every other: by its files, their sizes and when they were written."""
+    """Return a fingerprint of this scanner: its files, their sizes and modification times."""
     whole = sha256()
     for folder, folders, files in os.walk(os.path.dirname(injection_scanner.__file__)):
         folders[:] = sorted(each for each in folders if each != "__pycache__")
@@ -84,5 +84,5 @@ def scanner_fingerprint() -> str:
 
 
 def _key(skill: Skill) -> str:
-    """Return what decides on the findings: its text, and whether it is looked at at all."""
+    """Return what the findings depend on: the text, and whether it is scanned at all."""
     return f"{skill.digest} passes" if skill.scope == "builtin" or skill.is_allowed else skill.digest

@@ -1,7 +1,6 @@
-"""All skills that can be used in one place.
+"""The usable skills of one place: read from folders, filtered by name, scanner, platform and tools.
 
-Knows: how folders become skills, which of two of one name is meant, which the scanner keeps out, on which machines and
-with which tools one is offered. Does not know: how a skill is shown or called for. Blocks on the disk.
+Blocks on the disk.
 """
 
 import os
@@ -28,9 +27,9 @@ FILE: Final = "SKILL.md"
 MAX_BYTES: Final = 256 << 10
 MAX_FILES: Final = 500
 MAX_SKILLS: Final = 500
-"""How many are read of one scope."""
+"""The most skills read from one scope."""
 TOO_MANY_SKILLS: Final = (
-    f"There are more than {MAX_SKILLS} such skills; this one and those behind it are not read."
+    f"There are more than {MAX_SKILLS} such skills; this one and those after it are not read."
 )
 PLATFORMS: Final = MappingProxyType(
     {"linux": ("linux",), "darwin": ("macos", "darwin", "mac"), "win32": ("windows", "win32")}
@@ -39,9 +38,10 @@ Fingerprint = tuple[tuple[str, int, int], ...]
 
 
 class Skill(Struct, frozen=True):
-    """A skill that can be used. `folder` is absolute, `digest` that of its whole SKILL.md.
+    """A usable skill.
 
-    `is_allowed` tells that its user lets it pass as it is: then nothing is cut out.
+    `folder` is absolute, `digest` that of its whole SKILL.md. `is_allowed` tells that the user allows it
+    whatever the scanner says: then nothing is cut out.
     """
 
     document: SkillDocument
@@ -55,12 +55,15 @@ class Skill(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name."""
         return self.document.name
 
     @property
     def body(self) -> str:
-        """What it says to do, without what the scanner blocks. Takes milliseconds at first, up to 0.2 s a long text."""
+        """Its instructions, without what the scanner blocks.
+
+        Takes milliseconds at first, up to 0.2 s for a long text.
+        """
         return self.document.body if self._passes else look_through(self.document.body).clean_text
 
     @property
@@ -75,7 +78,7 @@ class Skill(Struct, frozen=True):
         return self.scope == "builtin" or self.is_allowed
 
     def files(self) -> tuple[str, ...]:
-        """List what else lies in its folder, by path within it."""
+        """List the other files in its folder, by their paths in it."""
         found: list[str] = []
         for place, folders, names in os.walk(self.folder):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -93,15 +96,15 @@ class UnusableSkill(Struct, frozen=True):
 
 
 class SkillCollection(Struct, frozen=True):
-    """What was found, the nearest first, each name once."""
+    """The skills found, nearest first, each name once."""
 
     skills: tuple[Skill, ...] = ()
     unusable: tuple[UnusableSkill, ...] = ()
     hidden: tuple[UnusableSkill, ...] = ()
-    """Those behind a nearer one of their name, or whose conditions do not hold here."""
+    """Skills hidden by a nearer one of the same name, or whose conditions are not met here."""
 
     def find(self, name: str) -> Skill | None:
-        """Return the skill of a name."""
+        """Return the skill with a name."""
         return next((skill for skill in self.skills if skill.name == name), None)
 
 
@@ -111,7 +114,7 @@ def collect_skills(
     platform: str = sys.platform,
     reading: "SkillReader | None" = None,
 ) -> SkillCollection:
-    """Read all skills of some shelves, but for what `reading` knows; `tools` are the names of those there are."""
+    """Read all skills of some folders, using what `reading` has cached; `tools` are the available tools."""
     read_skill = (reading or SkillReader()).read
     skills: dict[str, Skill] = {}
     unusable: list[UnusableSkill] = []
@@ -139,9 +142,9 @@ def collect_skills(
 
 
 class SkillReader:
-    """What was read of each folder, and is not read again while it stays the same.
+    """A cache of the skill read from each folder, valid while it is unchanged.
 
-    `allowed` are digests of texts that the user lets pass (`allowances`).
+    `allowed` are digests of texts that the user allows (`allowed_texts`).
     """
 
     def __init__(self, allowed: frozenset[str] = frozenset()) -> None:
@@ -162,7 +165,7 @@ class SkillReader:
 
 
 def fingerprint(shelves: Iterable[SkillFolder]) -> Fingerprint:
-    """Return path, time and size of each skill's text, so that nothing is read again that did not change."""
+    """Return path, time and size of each skill's text, so that unchanged ones are not read again."""
     seen: list[tuple[str, int, int]] = []
     for _, folder in _found(shelves):
         try:
@@ -174,7 +177,7 @@ def fingerprint(shelves: Iterable[SkillFolder]) -> Fingerprint:
 
 
 def _found(shelves: Iterable[SkillFolder]) -> Iterator[tuple[SkillFolder, Path]]:
-    """Yield the folders that hold a skill, each once whatever links lead to it; of a scope one more than are read."""
+    """Yield the folders that hold a skill, each once whatever links lead to it; per scope one more than is read."""
     seen: set[str] = set()
     counts: Counter[Scope] = Counter()
     for skill_folder in shelves:
@@ -191,7 +194,7 @@ def _found(shelves: Iterable[SkillFolder]) -> Iterator[tuple[SkillFolder, Path]]
 
 
 def _folders(place: Path) -> Iterator[Path]:
-    """Yield the folders that hold a skill, by name; one deeper where a folder only gathers others."""
+    """Yield the folders that hold a skill, by name; one level deeper where a folder only groups others."""
     for folder in _subfolders(place):
         if os.path.lexists(folder / FILE):
             yield folder
@@ -213,11 +216,11 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
     except OSError:
-        return False  # a link that goes round in a circle
+        return False  # a link loop
 
 
 def _root_of(folder: Path, skill_folder: SkillFolder) -> Path:
-    """Say what the links of a skill may not leave: its user links whole skills from anywhere into their own folders."""
+    """Return what a skill's links may not leave: users link whole skills from anywhere into their own folders."""
     return Path(
         os.path.realpath(
             folder if skill_folder.scope == "user" and folder.is_symlink() else skill_folder.root
@@ -251,7 +254,7 @@ def _read(
 
 
 def _blocked(document: SkillDocument) -> str:
-    """Let the scanner see what every session is shown of a skill; what it says is scanned when it is called for."""
+    """Scan what every session is shown of a skill; its instructions are scanned when it is used."""
     from injection_scanner.scanner import scan
 
     head = scan(f"{document.name}: {document.description}\n{document.compatibility}")
@@ -264,12 +267,12 @@ def _blocked(document: SkillDocument) -> str:
 
 
 def how_to_allow(folder: Path) -> str:
-    """Say how a user lets a skill's text pass as it is."""
-    return f"To let it pass as it is: `hermes-acp scan --allow {shlex.quote(str(folder / FILE))}`."
+    """Say how to allow a skill's text whatever the scanner says."""
+    return f"To allow it unchanged: `hermes-acp scan --allow {shlex.quote(str(folder / FILE))}`."
 
 
 def blocked(report: "ScanReport", lines_before: int = 0) -> tuple[str, ...]:
-    """Say what of a text is cut out, by the lines of its file; `lines_before` of that stand before the text."""
+    """Describe what is cut out of a text, by the lines of its file; `lines_before` lines precede the text there."""
     return tuple(
         f"line {each.line + lines_before}: {each.why} ({each.rule})"
         for each in report.findings
@@ -278,7 +281,7 @@ def blocked(report: "ScanReport", lines_before: int = 0) -> tuple[str, ...]:
 
 
 def look_through(text: str) -> "ScanReport":
-    """Scan what a skill says, once as long as it says that; a failed scan is tried again the next time."""
+    """Scan a skill's instructions, once per content; a failed scan is repeated the next time."""
     report = _look_through(text)
     if report.failure:
         _look_through.cache_clear()
@@ -293,10 +296,10 @@ def _look_through(text: str) -> "ScanReport":
 
 
 def _stays_away(document: SkillDocument, tools: frozenset[str], platform: str) -> str:
-    """Say which condition of a skill does not hold here."""
+    """Say which condition of a skill is not met here."""
     names = PLATFORMS.get(platform, (platform,))
     if document.platforms and not set(names) & set(document.platforms):
-        return f"It is for {', '.join(document.platforms)}."
+        return f"It is only for {', '.join(document.platforms)}."
     lacking = [name for name in document.requires_tools if name not in tools]
     return f"It needs the tools {', '.join(lacking)}." if tools and lacking else ""
 

@@ -1,8 +1,4 @@
-"""Skills as slash commands of one session.
-
-Knows: how words behind a command become a skill's parameters, how several skills are called for at once, which of them
-wait for trust. Does not know: editors.
-"""
+"""Skills as slash commands of one session."""
 
 import re
 import shlex
@@ -27,24 +23,24 @@ PLACEHOLDER: Final = re.compile(r"\$(ARGUMENTS|[1-9])(?![\w])")
 MAX_STACKED_COMMANDS: Final = 5
 MAX_REPORTED: Final = 10
 POLL_INTERVAL_S: Final = 0.1
-"""The rest between two texts that are scanned in the background."""
+"""The pause between two background scans."""
 
 
 class SkillCommand:
-    """One skill, called for by its name."""
+    """One skill, invoked by its name."""
 
     def __init__(self, skill: Skill, source: "SkillSource") -> None:
         self.name = skill.name
         self.description = _described(skill)
         self.hint = skill.document.hint or (
-            "what it is for now" if PLACEHOLDER.search(skill.document.body) else ""
+            "what to do with it now" if PLACEHOLDER.search(skill.document.body) else ""
         )
         self.brings: tuple[Source, ...] = ()
         self._skill = skill
         self._source = source
 
     async def fill(self, words: str) -> tuple[Part, ...]:
-        """Return the skill as a prompt, with those stacked behind it. Raises BadRequest for what is not trusted."""
+        """Return the skill as a prompt, with those stacked after it. Raises BadRequest for untrusted ones."""
         stacked, rest = self._source.stacked(self._skill, words)
         for skill in stacked:
             self._source.require_trust(skill)
@@ -69,9 +65,10 @@ class SkillSource:
         news: Sequence[str] = (),
         is_here: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Read nothing yet; `on_use` is told of every skill that is called for, `news` are sentences for the user.
+        """Read nothing yet; `on_use` is called with every invoked skill, `news` receives notices for the user.
 
-        While the session's files are not those `is_here`, nothing that lies in this machine's folder is offered.
+        While the session's files are not on this machine (`is_here`), no skill of this machine's folder is
+        offered.
         """
         self._is_here = is_here
         self.on_use = on_use
@@ -90,7 +87,7 @@ class SkillSource:
         self._is_closed = False
 
     async def run(self) -> None:
-        """Read the skills, and again whenever the watch of this place says so, until closed or cancelled."""
+        """Read the skills, and again whenever the watch reports a change, until closed or cancelled."""
         if self._is_closed:
             return
         async with anyio.create_task_group() as tasks:
@@ -101,7 +98,7 @@ class SkillSource:
                 await anyio.sleep_forever()
 
     async def renew(self) -> None:
-        """Read what changed, and say so where that is another offer."""
+        """Read what changed, and announce it where the offered commands differ."""
         before = self._collection
         self._collection = await run_sync(self._library.collection, self._cwd)
         self._settled.set()
@@ -110,7 +107,7 @@ class SkillSource:
             self._on_change()
 
     async def _keep_looking(self) -> None:
-        """Scan what the skills say, little by little, so that their user knows before one is called for."""
+        """Scan the skills' texts gradually, so that the user knows before one is used."""
         while True:
             await self._has_changed.wait()
             self._has_changed = anyio.Event()
@@ -123,7 +120,7 @@ class SkillSource:
             await run_sync(records.keep)
 
     def tell_cuts(self, skills: Sequence[Skill]) -> None:
-        """Let the user know of passages that are cut out of skills which were scanned."""
+        """Notify the user of passages cut out of scanned skills."""
         self._cut.update(
             f"Passages of the skill {skill.label} were cut out by the injection scanner: {'; '.join(skill.findings)}. "
             + how_to_allow(Path(skill.folder))
@@ -132,9 +129,7 @@ class SkillSource:
         )
 
     def stacked(self, first: Skill, words: str) -> tuple[list[Skill], str]:
-        """Return the skills a command line calls for, `/one /two do it`, and the words behind the last of their
-        names.
-        """
+        """Return the skills a command line invokes, `/one /two do it`, and the words after the last name."""
         skills, rest = [first], words.strip()
         while rest.startswith("/") and len(skills) < MAX_STACKED_COMMANDS:
             name, _, behind = rest[1:].partition(" ")
@@ -146,11 +141,11 @@ class SkillSource:
         return skills, rest
 
     def require_trust(self, skill: Skill) -> None:
-        """Raise BadRequest for a skill of a workspace whose user did not say that they trust it."""
+        """Raise BadRequest for a workspace skill that the user has not trusted."""
         if skill.scope == "workspace" and not self._trust.is_trusted(self._cwd, trust_item(skill)):
             raise BadRequest(
-                f"The skill {skill.name} comes with this workspace ({skill.label}), which you did not say you trust.",
-                hint="`/trust` shows what the workspace brings along and lets you trust it.",
+                f"The skill {skill.name} is part of this workspace ({skill.label}), which you have not trusted.",
+                hint="`/trust` shows what the workspace contains and lets you trust it.",
             )
 
     def tools(self) -> Mapping[str, Tool]:
@@ -171,9 +166,7 @@ class SkillSource:
         return {}
 
     def news(self) -> Sequence[str]:
-        """Return what the user should know and was not told yet: skills that are not used, passages that were cut
-        out.
-        """
+        """Return new notices for the user: skills that are not used, passages that were cut out."""
         told = [*self._news, *filter(None, (self._watch.news(),))]
         unusable = self._collection.unusable
         told += [f"The skill {each.place} is not used: {each.why}" for each in unusable[:MAX_REPORTED]]
@@ -189,14 +182,14 @@ class SkillSource:
         await self._settled.wait()
 
     async def close(self) -> None:
-        """Follow no changes any more."""
+        """Stop following changes."""
         self._is_closed = True
         if self._scope:
             self._scope.cancel()
 
 
 def trust_item(skill: Skill) -> TrustItem:
-    """Return what a user trusts when they trust a skill of their workspace: its text as it is now."""
+    """Return what a user trusts with a workspace skill: its text as it is now."""
     return TrustItem(
         "prompt", f"skill {skill.name}", skill.digest, f"{skill.label}: {skill.document.description}"
     )
@@ -208,15 +201,15 @@ def _described(skill: Skill) -> str:
 
 
 def _prompt(skill: Skill, words: str) -> str:
-    """Write a skill as a prompt; words that no placeholder takes stand behind it."""
+    """Write a skill as a prompt; words that no placeholder takes follow it."""
     body, is_taken = _with_parameters(with_commands(skill.body), words)
-    behind = f"\n\nThe user's own words to it: {words}" if words and not is_taken else ""
-    head = f"Follow the skill {skill.name} (its files lie in {skill.folder}):"
+    behind = f"\n\nThe user's own words: {words}" if words and not is_taken else ""
+    head = f"Follow the skill {skill.name} (its files are in {skill.folder}):"
     return f"{head}\n\n{body}{behind}"
 
 
 def _with_parameters(body: str, words: str) -> tuple[str, bool]:
-    """Put words where a skill wants them: `$ARGUMENTS` all of them, `$1` to `$9` one each."""
+    """Insert words where a skill wants them: `$ARGUMENTS` all of them, `$1` to `$9` one each."""
     try:
         single = shlex.split(words)
     except ValueError:

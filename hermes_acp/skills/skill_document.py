@@ -1,7 +1,6 @@
-"""A SKILL.md as text: its front matter, its body, and what is wrong with it.
+"""Parse a SKILL.md: its front matter, its body, and what is wrong with it.
 
-Knows: the standard (agentskills.io/specification) with its bounds, and which slips of other agents' skills are read all
-the same. Does not know: folders, who uses a skill.
+The standard is agentskills.io/specification; some mistakes of other agents' skills are tolerated.
 """
 
 import re
@@ -21,16 +20,17 @@ Weight = Literal["error", "warning"]
 
 
 class DocumentMistake(Struct, frozen=True):
-    """Something that is not as the standard wants it; with an error the skill is not used."""
+    """A violation of the standard; with an error the skill is not used."""
 
     weight: Weight
     text: str
 
 
 class SkillDocument(Struct, frozen=True):
-    """What a SKILL.md says. `platforms` and `requires_tools` are conditions on where it is offered; empty is none.
+    """The content of a SKILL.md.
 
-    `lines_before` is how many lines of the file stand before its body.
+    `platforms` and `requires_tools` are conditions on where it is offered; empty means none. `lines_before`
+    is how many lines of the file precede its body.
     """
 
     name: str
@@ -45,7 +45,7 @@ class SkillDocument(Struct, frozen=True):
 
 
 def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tuple[DocumentMistake, ...]]:
-    """Read a skill's text; None where it cannot be used. `folder_name` is what its name should be."""
+    """Parse a skill's text; None where it cannot be used. `folder_name` is what its name should be."""
     text = text.replace("\r\n", "\n")
     found = FENCE.match(text)
     if not found:
@@ -61,9 +61,7 @@ def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tu
     mistakes += _judge_length("description", description, DESCRIPTION_CHARACTERS)
     mistakes += _judge_length("compatibility", _text(fields.get("compatibility")), COMPATIBILITY_CHARACTERS)
     if not description:
-        mistakes.append(
-            DocumentMistake("error", "It has no description, by which an agent would know when to use it.")
-        )
+        mistakes.append(DocumentMistake("error", "It has no description to tell an agent when to use it."))
     if any(mistake.weight == "error" for mistake in mistakes):
         return None, tuple(mistakes)
     metadata = fields.get("metadata")
@@ -83,7 +81,7 @@ def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tu
 
 
 def _fields(front: str) -> tuple[dict[str, Any], list[DocumentMistake]]:
-    """Read the front matter as YAML, or line by line where an unquoted colon spoils it."""
+    """Parse the front matter as YAML, or line by line where an unquoted colon breaks it."""
     import yaml
 
     try:
@@ -97,7 +95,7 @@ def _fields(front: str) -> tuple[dict[str, Any], list[DocumentMistake]]:
             )
         ]
     if not isinstance(read, dict):
-        return {}, [DocumentMistake("error", "Its front matter holds no `name: value` lines.")]
+        return {}, [DocumentMistake("error", "Its front matter contains no `name: value` lines.")]
     return {str(key): value for key, value in cast("dict[object, Any]", read).items()}, []
 
 
@@ -106,18 +104,18 @@ def _is_name(text: str) -> bool:
 
 
 def _judge_name(name: str, given: str, folder_name: str) -> list[DocumentMistake]:
-    """Judge the name a skill goes by, and the one it gives itself, empty for none."""
+    """Check the name a skill is known by, and the one in its file, empty for none."""
     told = f"must be at most {NAME_CHARACTERS} of a-z, 0-9 and single hyphens between"
     if not _is_name(name):
         return [DocumentMistake("error", f"Its name {name[:80]!r} {told}.")]
     if given and given != name:
         return [
-            DocumentMistake("warning", f"Its name {given[:80]!r} {told}; it goes by its folder's, {name}.")
+            DocumentMistake("warning", f"Its name {given[:80]!r} {told}; its folder's name, {name}, is used.")
         ]
     if not given:
-        return [DocumentMistake("warning", f"It has no name; it goes by its folder's, {folder_name}.")]
+        return [DocumentMistake("warning", f"It has no name; its folder's name, {folder_name}, is used.")]
     if name != folder_name:
-        return [DocumentMistake("warning", f"It is called {name} and lies in a folder called {folder_name}.")]
+        return [DocumentMistake("warning", f"Its name is {name}, but its folder is called {folder_name}.")]
     return []
 
 
@@ -128,7 +126,7 @@ def _judge_length(what: str, text: str, most: int) -> list[DocumentMistake]:
 
 
 def _condition(fields: Mapping[str, Any], name: str) -> object:
-    """Return a condition, which agents write at the top or among the metadata."""
+    """Return a condition, which agents write at the top level or in the metadata."""
     metadata = fields.get("metadata")
     inner = cast("dict[str, object]", metadata) if isinstance(metadata, dict) else {}
     return fields.get(name, inner.get(name))
@@ -139,7 +137,7 @@ def _text(value: object) -> str:
 
 
 def _list(value: object) -> tuple[str, ...]:
-    """Read a list, or words parted by commas or blanks; a bracket holds its words together."""
+    """Parse a list, or words separated by commas or blanks; a bracket keeps its words together."""
     if isinstance(value, list):
         return tuple(str(each).strip() for each in cast("list[object]", value) if str(each).strip())
     return tuple(re.findall(r"[^\s,(]+(?:\([^)]*\))?", _text(value)))

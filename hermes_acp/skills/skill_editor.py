@@ -1,8 +1,4 @@
-"""Skills as the agent writes them: previewed whole, checked, and kept in every version.
-
-Knows: which skills may be changed, where a new one comes to lie, what is told to whoever decides. Does not know: who
-decides, how a change is shown.
-"""
+"""Create, change and archive skills for the agent: previewed as a whole, checked, and versioned."""
 
 import os
 from collections.abc import Callable
@@ -26,13 +22,11 @@ from hermes_acp.telemetry.redaction import Redactor
 
 WORKSPACE_FOLDER: Final = ".hermes/skills"
 EXCERPT_CHARACTERS: Final = 80
-SHAPE: Final = (
-    "A SKILL.md begins with `---`, `name: NAME`, `description: …`, `---`; behind that comes its text."
-)
+SHAPE: Final = "A SKILL.md begins with `---`, `name: NAME`, `description: …`, `---`, followed by its text."
 
 
 class _Plan(Struct, frozen=True):
-    """A change as files: what is written and what is taken away, by paths in the folder, and the folder as it was."""
+    """A change as files: what is written and what is deleted, by paths in the folder, and the folder before it."""
 
     folder: Path
     scope: SkillScope
@@ -43,7 +37,7 @@ class _Plan(Struct, frozen=True):
 
 
 class SkillEditor:
-    """Changes the skills of one user and of the folders they work in; `likeness` tells which are about the same."""
+    """Changes the skills of one user and of the folders they work in; `likeness` finds similar ones."""
 
     def __init__(
         self,
@@ -60,16 +54,16 @@ class SkillEditor:
         self._likeness = likeness
 
     async def preview(self, cwd: str, change: SkillChange) -> SkillPreview:
-        """Show what a change would make of a skill. Raises BadRequest for one that cannot be made."""
+        """Preview a change of a skill. Raises BadRequest for an invalid one."""
         return await run_sync(self._preview, cwd, change, await self._likes(cwd, change))
 
     async def change(self, cwd: str, change: SkillChange, state: str, session_id: str) -> str:
-        """Make a change of the very skill that was in that state. Raises BadRequest, StorageError."""
+        """Make a change if the skill is still in that state. Raises BadRequest, StorageError."""
         likes = await self._likes(cwd, change)
         return await run_sync(self._change, cwd, change, state, session_id, likes)
 
     async def report(self, cwd: str, name: str, session_id: str) -> str:
-        """Take down that a skill did not work. Raises BadRequest."""
+        """Record that a skill did not work. Raises BadRequest."""
         skill = await run_sync(self._find, cwd, name)
         self._usage_tracker.report(session_id, skill.name, skill.folder)
         return f"Noted that the skill {name} did not work. If you know what is wrong with it, patch it."
@@ -95,7 +89,7 @@ class SkillEditor:
         if change.action == "delete":
             history.restore(0, cause, expected=state)
             return (
-                f"The skill {change.name} was put away. Its user gets it back by `hermes-acp skills rollback "
+                f"The skill {change.name} was archived. The user can restore it with `hermes-acp skills rollback "
                 f"{change.name}`."
             )
         version = history.change(plan.changed, cause, expected=state)
@@ -103,7 +97,7 @@ class SkillEditor:
             if content is not None:
                 self._library.note_written(Path(plan.folder, name), content)
         warned = "".join(f"\n- {warning}" for warning in (*likes, *plan.warnings))
-        return f"The skill {change.name} in {plan.folder} is at version {version.number} now.{warned}"
+        return f"The skill {change.name} in {plan.folder} is now at version {version.number}.{warned}"
 
     def _plan(self, cwd: str, change: SkillChange) -> _Plan:
         if not change.reason.strip():
@@ -114,12 +108,12 @@ class SkillEditor:
             return plan
         check = check_skill(change.name, after)
         if check.faults:
-            raise BadRequest(f"This would be no valid skill: {' '.join(check.faults)}", hint=SHAPE)
+            raise BadRequest(f"This would not be a valid skill: {' '.join(check.faults)}", hint=SHAPE)
         for name, text in plan.changed.items():
             if text is not None and _holds_secret(text):
                 raise BadRequest(
-                    f"{name} would hold what looks like a secret, and is not kept.",
-                    hint="Say where it is kept, not what it is.",
+                    f"{name} would contain what looks like a secret, so it was not saved.",
+                    hint="Name the place where the secret is kept, not the secret.",
                 )
         warnings = (*plan.warnings, *check.warnings)
         return _Plan(plan.folder, plan.scope, plan.before, plan.changed, plan.state, warnings)
@@ -128,8 +122,8 @@ class SkillEditor:
         name = change.name
         if len(name) > NAME_CHARACTERS or not NAME.fullmatch(name):
             raise BadRequest(
-                f"{name[:EXCERPT_CHARACTERS]!r} is no name of a skill.",
-                hint=f"At most {NAME_CHARACTERS} of a-z, 0-9 and single hyphens between.",
+                f"{name[:EXCERPT_CHARACTERS]!r} is not a valid skill name.",
+                hint=f"At most {NAME_CHARACTERS} of a-z, 0-9 and single hyphens in between.",
             )
         collection = self._library.collection(cwd)
         known = collection.find(name)
@@ -140,23 +134,24 @@ class SkillEditor:
             )
         folder = self._place(cwd, change.scope) / name
         if folder.exists() or folder.is_symlink():
-            raise BadRequest(f"{folder} is there already, and is no skill that can be used.")
-        warnings = (f"It takes the place of the built-in skill {name}.",) if known else ()
+            raise BadRequest(f"{folder} exists already, but is not a usable skill.")
+        warnings = (f"It replaces the built-in skill {name}.",) if known else ()
         nothing = tree_digest(())
         return _Plan(folder, change.scope, {}, {FILE: change.text.encode()}, nothing, warnings)
 
     def _place(self, cwd: str, scope: SkillScope) -> Path:
-        """Return the folder in which new skills of a scope lie, links followed."""
+        """Return the folder for new skills of a scope, links followed."""
         if scope == "user":
             return Path(os.path.realpath(self._home / "skills"))
         if not Path(cwd).is_dir():
             raise BadRequest(
-                f"{cwd} is not on this machine, and skills are kept here.", hint="Write it for the user."
+                f"{cwd} is not on this machine, where skills are stored.",
+                hint="Create it for the user instead.",
             )
         place = Path(os.path.realpath(Path(cwd) / WORKSPACE_FOLDER))
         if not place.is_relative_to(os.path.realpath(cwd)):
             raise BadRequest(
-                f"{WORKSPACE_FOLDER} leads out of this workspace.", hint="Write it for the user."
+                f"{WORKSPACE_FOLDER} leads out of this workspace.", hint="Create it for the user instead."
             )
         return place
 
@@ -166,10 +161,10 @@ class SkillEditor:
         if skill.scope == "builtin":
             raise BadRequest(
                 f"The skill {skill.name} comes with the program and cannot be changed.",
-                hint="Create one of the same name, which takes its place.",
+                hint="Create one of the same name, which replaces it.",
             )
         if skill.scope == "workspace" and not folder.is_relative_to(os.path.realpath(skill.root)):
-            raise BadRequest(f"The skill {skill.name} lies outside this workspace.")
+            raise BadRequest(f"The skill {skill.name} is outside this workspace.")
         tree = read_tree(folder)
         before = {each.path: (folder / each.path).read_bytes() for each in tree}
         changed = _edited(change, before)
@@ -184,7 +179,7 @@ class SkillEditor:
         return skill
 
     async def _likes(self, cwd: str, change: SkillChange) -> tuple[str, ...]:
-        """Say which skills are about the same as a new one."""
+        """Report existing skills similar to a new one."""
         document, _ = read_document(change.text, change.name) if change.action == "create" else (None, ())
         skills = [
             each
@@ -194,7 +189,7 @@ class SkillEditor:
         if document is None or not skills:
             return ()
         return tuple(
-            f"It is much like the skill {near.other} {near.how}: should that one be patched instead?"
+            f"It is very similar to the skill {near.other} {near.how}: should that one be patched instead?"
             for near in await self._likeness.near(change.name, document.description, skills)
         )
 
@@ -205,7 +200,7 @@ def _holds_secret(content: bytes) -> bool:
 
 
 def _edited(change: SkillChange, before: dict[str, bytes]) -> dict[str, bytes | None]:
-    """Return the files that a change makes of those there are. Raises BadRequest."""
+    """Return the files of a skill after a change. Raises BadRequest."""
     if change.action == "delete":
         return dict.fromkeys(before)
     name = change.file or FILE
@@ -217,17 +212,17 @@ def _edited(change: SkillChange, before: dict[str, bytes]) -> dict[str, bytes | 
         raise BadRequest(f"The skill {change.name} has no file {name!r}.", hint=f"It has: {known}.")
     if change.action == "remove_file":
         if name == FILE:
-            raise BadRequest(f"Without its {FILE} it is no skill.", hint="Delete the skill instead.")
+            raise BadRequest(f"A skill needs its {FILE}.", hint="Delete the skill instead.")
         return {name: None}
     text = text_of(before[name])
     if text is None:
-        raise BadRequest(f"{name} of the skill {change.name} is no text.")
+        raise BadRequest(f"{name} of the skill {change.name} is not a text file.")
     count = text.count(change.old_text) if change.old_text else 0
     if count != 1:
         shown = change.old_text[:EXCERPT_CHARACTERS]
         raise BadRequest(
-            f"{shown!r} stands {count} times in {name} of the skill {change.name}.",
-            hint="Give a piece of it that stands there exactly once.",
+            f"{shown!r} occurs {count} times in {name} of the skill {change.name}.",
+            hint="Use a passage that occurs there exactly once.",
         )
     after = text.replace(change.old_text, change.text)
     if after == text:
@@ -236,7 +231,7 @@ def _edited(change: SkillChange, before: dict[str, bytes]) -> dict[str, bytes | 
 
 
 def _diff(plan: _Plan, name: str) -> Diff | None:
-    """Show one file of a change; None for what is no text."""
+    """Return the diff of one file of a change; None for what is not text."""
     old = text_of(plan.before[name]) if name in plan.before else None
     new = plan.changed[name]
     if (name in plan.before and old is None) or (new is not None and text_of(new) is None):

@@ -1,8 +1,4 @@
-"""Where skills lie: with the agent, with the user, with the workspace.
-
-Knows: the folders that agents agreed on, and which of two skills of one name is nearer. Does not know: what stands in
-them.
-"""
+"""The folders in which skills are stored: the agent's, the user's and the workspace's."""
 
 import os
 from collections.abc import Iterator
@@ -23,7 +19,10 @@ BUILTIN: Final = Path(__file__).parent / "bundled"
 
 
 class SkillFolder(Struct, frozen=True):
-    """A folder of skills. `root` is what links in it may not leave; `label` says where it is, for people."""
+    """A folder of skills.
+
+    `root` is what links in it may not leave; `label` says where it is, for people.
+    """
 
     path: Path
     scope: Scope
@@ -32,10 +31,10 @@ class SkillFolder(Struct, frozen=True):
 
 
 def shelves(cwd: str, home: Path, user_home: Path) -> tuple[SkillFolder, ...]:
-    """Return the folders that exist, the nearest first: where two skills share a name, the nearer one is meant.
+    """Return the existing folders, nearest first: where two skills share a name, the nearer one wins.
 
-    From the working directory up to the repository's root, then the packages of that repository, then the user's own
-    (`home` is the agent's folder, `user_home` the person's), then those that come with the agent.
+    From the working directory up to the repository's root, then the packages of that repository, then the
+    user's own (`home` is the agent's folder, `user_home` the person's), then the built-in ones.
     """
     here = Path(os.path.realpath(cwd))
     root = find_root(here)
@@ -47,7 +46,7 @@ def shelves(cwd: str, home: Path, user_home: Path) -> tuple[SkillFolder, ...]:
 
 
 def parents(cwd: str, home: Path, user_home: Path) -> frozenset[Path]:
-    """Return the folders there are in which a folder of skills may come to be, and those that gather packages."""
+    """Return the existing folders in which a folder of skills may be created, and those that contain packages."""
     here = Path(os.path.realpath(cwd))
     root = find_root(here)
     holders = [*_holders(here, root), user_home]
@@ -57,12 +56,12 @@ def parents(cwd: str, home: Path, user_home: Path) -> frozenset[Path]:
 
 
 def may_hold_skills(path: Path) -> bool:
-    """Tell by its name whether a folder may lead to skills; a home and a project hold much else that changes."""
+    """Return whether a folder's name may lead to skills; a home and a project contain much else that changes."""
     return path.name in LEADING or path.parent.name in PACKAGES
 
 
 def _holders(here: Path, root: Path) -> list[Path]:
-    """Return the folders of a workspace that may have skills, the nearest first."""
+    """Return the folders of a workspace that may have skills, nearest first."""
     above = [folder for folder in (here, *here.parents) if folder.is_relative_to(root)]
     return [*above, *_packages(root)]
 

@@ -1,10 +1,7 @@
-"""Skills from elsewhere: fetched, held in quarantine, looked through, and installed as they were seen.
+"""Install skills from elsewhere: fetch them into quarantine, check them, and install exactly what was checked.
 
-Knows: how a source is written, what is pinned in the lock file, when an installed skill is no longer what was approved.
-Does not know: who approves, how it is shown. Blocks.
-
-An installed skill is pinned twice: by the commit it came from, and by the digest of all its files, so that what is used
-is what was looked through, whatever becomes of the source.
+Blocks. An installed skill is pinned twice: by the commit it came from, and by the digest of all its files, so
+that what is used is what was checked, whatever becomes of the source.
 """
 
 import os
@@ -45,7 +42,7 @@ NOT_APPROVED: Final = (
 
 
 class Source(Struct, frozen=True):
-    """Where a skill comes from: a folder in a repository at a branch, tag or commit; or a folder of this machine."""
+    """The source of a skill: a folder in a repository at a branch, tag or commit; or a local folder."""
 
     place: str
     path: str = ""
@@ -54,12 +51,12 @@ class Source(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """It as a person writes it."""
+        """The source as a person writes it."""
         return f"{self.place}{f'#{self.path}' if self.path else ''}{f'@{self.ref}' if self.ref else ''}"
 
 
 class LockEntry(Struct, frozen=True):
-    """One installed skill: its source, the commit of that, the digest of its files, since when (of the epoch)."""
+    """One installed skill: its source, the source's commit, the digest of its files, when it was installed (epoch)."""
 
     source: Source
     commit: str
@@ -68,14 +65,14 @@ class LockEntry(Struct, frozen=True):
 
 
 class LockFile(Struct, frozen=True):
-    """What is installed, by name."""
+    """The installed skills, by name."""
 
     version: int = 1
     skills: dict[str, LockEntry] = {}
 
 
 class SkillCandidate(Struct, frozen=True):
-    """A skill in quarantine at `place`: what it is, what was found in it, how it differs from what is installed."""
+    """A skill in quarantine at `place`: its files, the findings, and how it differs from what is installed."""
 
     name: str
     description: str
@@ -90,12 +87,12 @@ class SkillCandidate(Struct, frozen=True):
 
     @property
     def is_new(self) -> bool:
-        """Whether it is another one than is installed."""
+        """Whether it differs from what is installed."""
         return bool(self.changes)
 
 
 class SkillAudit(Struct, frozen=True):
-    """How one installed skill stands; with `troubles` it is not what was approved, or would not be today."""
+    """The state of one installed skill; with `troubles` it is not what was approved, or would not be approved today."""
 
     name: str
     locked: LockEntry
@@ -104,7 +101,7 @@ class SkillAudit(Struct, frozen=True):
 
 
 class SkillHub:
-    """The skills that one user installed; `search_path` is where git is looked for."""
+    """The skills that one user installed; `search_path` is where git is looked up."""
 
     def __init__(
         self, home: Path, usage_tracker: SkillUsageTracker, now: Callable[[], float], search_path: str
@@ -117,7 +114,7 @@ class SkillHub:
         self._quarantine = home / "quarantine"
 
     def installed(self) -> Mapping[str, LockEntry]:
-        """Return what is installed, by name. Raises StorageError."""
+        """Return the installed skills, by name. Raises StorageError."""
         try:
             skills = msgspec.json.decode(self._file.read_bytes(), type=LockFile).skills
         except FileNotFoundError:
@@ -126,18 +123,18 @@ class SkillHub:
             raise storage_error("read", self._file, error) from error
         except msgspec.MsgspecError as error:
             raise StorageError(
-                f"{self._file} cannot be read: {error}.", hint="Mend it, or move it away."
+                f"{self._file} cannot be read: {error}.", hint="Repair it, or move it away."
             ) from error
         if odd := next((name for name in skills if not NAME.fullmatch(name)), None):
             raise StorageError(
-                f"{self._file} names {odd[:80]!r}, which is no name of a skill.",
-                hint="Mend it, or move it away.",
+                f"{self._file} names {odd[:80]!r}, which is not a valid skill name.",
+                hint="Repair it, or move it away.",
             )
         return skills
 
     @contextmanager
     def fetched(self, source: Source) -> Generator[SkillCandidate]:
-        """Fetch a skill into quarantine and look through it; it stays there for as long as the block lasts.
+        """Fetch a skill into quarantine and check it; it stays there while the block lasts.
 
         Raises BadRequest, StorageError.
         """
@@ -152,7 +149,7 @@ class SkillHub:
             remove_folder(place)
 
     def install(self, candidate: SkillCandidate) -> None:
-        """Install exactly what was fetched; the version before is kept. Raises BadRequest, StorageError."""
+        """Install exactly what was fetched; the previous version is kept. Raises BadRequest, StorageError."""
         if candidate.check.faults:
             raise BadRequest(f"{candidate.name} is not installed: {' '.join(candidate.check.faults)}")
         at = self._now()
@@ -166,7 +163,7 @@ class SkillHub:
             self._write(candidate.name, LockEntry(candidate.source, candidate.commit, candidate.digest, at))
 
     def remove(self, name: str) -> None:
-        """Put an installed skill away, and forget where it came from. Raises BadRequest, StorageError."""
+        """Archive an installed skill, and forget its source. Raises BadRequest, StorageError."""
         with self._alone():
             self.find(name)
             if self._folder(name).is_dir():
@@ -180,11 +177,11 @@ class SkillHub:
         installed = self.installed()
         if name not in installed:
             known = ", ".join(installed) or "none"
-            raise BadRequest(f"No skill {name!r} was installed.", hint=f"Installed are: {known}.")
+            raise BadRequest(f"No skill {name!r} was installed.", hint=f"Installed skills: {known}.")
         return installed[name]
 
     def audit(self, name: str) -> SkillAudit:
-        """Compare an installed skill with what was approved, and look through it again. Raises BadRequest."""
+        """Compare an installed skill with what was approved, and check it again. Raises BadRequest."""
         locked = self.find(name)
         folder = self._folder(name)
         try:
@@ -198,7 +195,9 @@ class SkillHub:
         )
         changed = () if tree_digest(tree) == locked.digest else (NOT_APPROVED.format(name=name),)
         hidden = sorted(each.name for each in folder.rglob(".*"))[:LISTED]
-        unseen = (f"It holds hidden files that nobody looked at: {', '.join(hidden)}.",) if hidden else ()
+        unseen = (
+            (f"It contains hidden files that were never checked: {', '.join(hidden)}.",) if hidden else ()
+        )
         return SkillAudit(name, locked, (*changed, *check.faults), (*check.warnings, *unseen))
 
     def _files_of(self, source: Source, place: Path) -> tuple[str, str, dict[str, Blob]]:
@@ -214,7 +213,7 @@ class SkillHub:
         return commit, path, files
 
     def _hold(self, place: Path, files: Mapping[str, Blob]) -> None:
-        """Put the files where nothing uses them; none can be run there."""
+        """Put the files into quarantine; none can be executed there."""
         try:
             for path, blob in files.items():
                 check_path(path)
@@ -248,17 +247,17 @@ class SkillHub:
         known = self.installed().get(name)
         if known is None and self._folder(name).exists():
             raise BadRequest(
-                f"There is a skill {name} of yours already.",
+                f"You already have a skill {name}.",
                 hint="Rename or remove it first; nothing was changed.",
             )
         if known and (known.source.place, known.source.path) != (source.place, source.path):
             raise BadRequest(
                 f"A skill {name} from {known.source.text} is installed already.",
-                hint=f"`hermes-acp skills remove {name}` makes room.",
+                hint=f"`hermes-acp skills remove {name}` removes it.",
             )
 
     def _alone(self) -> AbstractContextManager[None]:
-        """Keep other processes from changing what is installed."""
+        """Lock out other processes while the installed skills change."""
         return file_lock(self._home / "history" / "hub.lock")
 
     def _write(self, name: str, locked: LockEntry | None) -> None:
@@ -276,7 +275,7 @@ class SkillHub:
 
 
 def read_source(text: str, cwd: Path) -> Source:
-    """Understand a source: `GIT_URL[#path][@ref]`, or a folder as seen from `cwd`. Raises BadRequest."""
+    """Parse a source: `GIT_URL[#path][@ref]`, or a folder relative to `cwd`. Raises BadRequest."""
     folder = (cwd / text).resolve()
     if folder.is_dir():
         return Source(str(folder), is_folder=True)
@@ -291,14 +290,14 @@ def read_source(text: str, cwd: Path) -> Source:
     is_address = place.startswith(("https://", "ssh://", "file://")) or _is_short_ssh(place)
     if not is_address or any(part in ("", "..", ".") for part in path.split("/") if path):
         raise BadRequest(
-            f"{text!r} is no folder here and no address of a repository.",
-            hint="Write https://host/repository.git#path/of/the/skill@tag, an ssh or file address, or a folder.",
+            f"{text!r} is neither a folder here nor the address of a repository.",
+            hint="Use https://host/repository.git#path/of/the/skill@tag, an ssh or file address, or a folder.",
         )
     return Source(place, path, ref)
 
 
 def _from_page(text: str) -> str:
-    """Understand the address of a folder's page, as a browser shows it at GitHub and GitLab; else give it back."""
+    """Parse the URL of a folder's page at GitHub or GitLab, as a browser shows it; return other text unchanged."""
     found = PAGE.fullmatch(text)
     return f"{found['place']}#{found['path']}@{found['ref']}" if found else text
 
@@ -309,31 +308,31 @@ def _is_short_ssh(place: str) -> bool:
 
 
 def _folder_in(folders: tuple[str, ...], source: Source) -> str:
-    """Return the folder a source names, or the only one, among those of its repository that hold a skill."""
+    """Return the folder a source names, or the only skill folder of its repository."""
     fitting = tuple(folder for folder in folders if source.path in ("", folder))
     if len(fitting) == 1:
         return fitting[0]
     if not folders:
-        raise BadRequest(f"{source.text} holds no skill: no {FILE} is in it.")
+        raise BadRequest(f"{source.text} contains no skill: it has no {FILE}.")
     listed = ", ".join(folder or "." for folder in folders[:LISTED])
     if source.path:
         raise BadRequest(
-            f"{source.text} is no skill: there is no {source.path}/{FILE} in the repository.",
-            hint=f"Name one that it holds: {source.place}#PATH with {listed}.",
+            f"{source.text} is not a skill: the repository has no {source.path}/{FILE}.",
+            hint=f"Name one that it contains: {source.place}#PATH with {listed}.",
         )
     raise BadRequest(
-        f"{source.text} holds {len(folders)} skills: {listed}.", hint=f"Name one: {source.place}#PATH."
+        f"{source.text} contains {len(folders)} skills: {listed}.", hint=f"Name one: {source.place}#PATH."
     )
 
 
 def _name_of(files: Mapping[str, Blob], source: Source) -> str:
-    """Return a skill's name: what it says itself, else its folder's."""
+    """Return a skill's name: the one in its file, else its folder's."""
     if FILE not in files:
-        raise BadRequest(f"{source.text} is no skill: it has no {FILE}.")
+        raise BadRequest(f"{source.text} is not a skill: it has no {FILE}.")
     folder = Path(source.path or source.place).name.removesuffix(".git")
     document, mistakes = read_document(text_of(files[FILE].content) or "", folder)
     if document is None:
-        raise BadRequest(f"{source.text} is no valid skill: {' '.join(each.text for each in mistakes)}")
+        raise BadRequest(f"{source.text} is not a valid skill: {' '.join(each.text for each in mistakes)}")
     return document.name
 
 
@@ -346,7 +345,7 @@ def _kept(files: Mapping[str, Blob]) -> tuple[VersionFile, ...]:
 
 
 def _changes(before: tuple[VersionFile, ...], after: tuple[VersionFile, ...]) -> tuple[str, ...]:
-    """List the files that differ, each with how."""
+    """List the files that differ, and how."""
     old, new = ({each.path: each for each in files} for files in (before, after))
     lines = [f"+ {path}" for path in new if path not in old]
     lines += [f"- {path}" for path in old if path not in new]

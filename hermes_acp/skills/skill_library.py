@@ -1,7 +1,6 @@
 """The skills of every place one process works in, read once and again when they change.
 
-Knows: what of a skill stands in every prompt and what is read on demand, how a skill's other files are given. Does not
-know: who calls for a skill. A place is a working directory; what is kept of it is renewed when a file of it changed.
+A place is a working directory; what is cached for it is renewed when one of its files changed.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -48,7 +47,7 @@ class _Read(Struct, frozen=True):
 
 
 class SkillLibrary:
-    """Whoever looks skills up."""
+    """The entry point for everything that looks skills up."""
 
     def __init__(
         self,
@@ -57,7 +56,7 @@ class SkillLibrary:
         is_elsewhere: Callable[[Workspace], bool] = lambda _: False,
         admits: Callable[[str, Skill, Path], bool] | None = None,
     ) -> None:
-        """Read nothing yet; `is_elsewhere` tells of a workspace whose files are not on this machine.
+        """Read nothing yet; `is_elsewhere` tells whether a workspace's files are on another machine.
 
         `admits` tells whether the tool `skill` may show a file of a workspace's skill in a place.
         """
@@ -72,19 +71,19 @@ class SkillLibrary:
         self.records = ScanRecords(home)
 
     def know_tools(self, names: Iterable[str]) -> None:
-        """Say which tools there are, as skills may need some."""
+        """Set the available tools, as skills may need some."""
         self._tools = frozenset(names)
 
     def place(self, workspace: Workspace) -> str:
-        """Return the folder whose skills count for a workspace: of one elsewhere, only what its user has everywhere."""
+        """Return the folder whose skills apply to a workspace: for a remote one, only the user's own."""
         return str(self._home) if self._is_elsewhere(workspace) else workspace.cwd
 
     def shelves(self, cwd: str) -> tuple[SkillFolder, ...]:
-        """Return the folders in which skills for a place lie. Blocks."""
+        """Return the folders with skills for a place. Blocks."""
         return shelves(cwd, self._home, self._user_home)
 
     def parents(self, cwd: str) -> frozenset[Path]:
-        """Return the folders in which a folder of skills may come to be. Blocks."""
+        """Return the folders in which a folder of skills may be created. Blocks."""
         return parents(cwd, self._home, self._user_home)
 
     def collection(self, cwd: str) -> SkillCollection:
@@ -107,11 +106,11 @@ class SkillLibrary:
         return found
 
     def skills_for(self, workspace: Workspace) -> tuple[Skill, ...]:
-        """Return the skills that count for a workspace. Blocks."""
+        """Return the skills that apply to a workspace. Blocks."""
         return self.collection(self.place(workspace)).skills
 
     def index(self, cwd: str) -> str:
-        """Return what every prompt says of the skills of a place; empty where there are none. Blocks."""
+        """Return what every prompt says about the skills of a place; empty where there are none. Blocks."""
         lines = [_line(skill) for skill in self.collection(cwd).skills]
         shown: list[str] = []
         left = INDEX_CHARACTERS
@@ -126,15 +125,15 @@ class SkillLibrary:
         return "\n".join((HEAD, *shown)) if shown else ""
 
     async def open(self, cwd: str, name: str, file: str = "") -> SkillContent:
-        """Return a skill's text, or another file of it. Raises BadRequest, with what there is instead."""
+        """Return a skill's text, or another file of it. Raises BadRequest, with the alternatives."""
         return await run_sync(self._open, cwd, name, file)
 
     async def names(self, cwd: str) -> tuple[str, ...]:
-        """List the skills of a place, each with what it is for."""
+        """List the skills of a place, each with its description."""
         return await run_sync(lambda: tuple(self._line(cwd, skill) for skill in self.collection(cwd).skills))
 
     async def find(self, cwd: str, words: str) -> tuple[str, ...]:
-        """List the skills of a place that hold any of the words, the best first. Raises BadRequest without a word."""
+        """Find the skills of a place that contain any of the words, best first. Raises BadRequest without a word."""
 
         def search() -> tuple[str, ...]:
             return tuple(self._line(cwd, each) for each in search_skills(self.collection(cwd).skills, words))
@@ -150,7 +149,7 @@ class SkillLibrary:
         )
 
     def note_written(self, path: Path, content: bytes) -> None:
-        """Note what the agent wrote into a file of a skill with its user's consent."""
+        """Record that the agent wrote a file of a skill with the user's consent."""
         self._written[path.resolve()] = digest_of(content)
 
     def _is_as_written(self, path: Path) -> bool:
@@ -179,7 +178,7 @@ class SkillLibrary:
                 hint="Ask the user: `/trust` lets a SKILL.md be used at once. Do not read the file by other means.",
             )
         if file in ("", FILE):
-            # What a workspace contains gives no orders to run anything unless its user calls for it.
+            # A workspace's skills give no orders to run anything unless the user invokes them.
             body = skill.body if skill.scope == "workspace" else with_commands(skill.body)
             return SkillContent(name, skill.folder, skill.label, body, files[:LISTED_FILES], skill.findings)
         if file not in files:
@@ -198,7 +197,7 @@ def _line(skill: Skill) -> str:
 
 
 def _read_file(skill: Skill, file: str, allowed: frozenset[str]) -> tuple[str, tuple[str, ...]]:
-    """Read another file of a skill, and what the scanner cut out of it. Raises BadRequest for what is no text."""
+    """Read another file of a skill, and what the scanner cut out of it. Raises BadRequest for what is not text."""
     folder = Path(skill.folder).resolve()
     content = read_regular_file(folder / file, folder, MAX_FILE_BYTES)
     if isinstance(content, str):
@@ -206,8 +205,8 @@ def _read_file(skill: Skill, file: str, allowed: frozenset[str]) -> tuple[str, t
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        hint = "Let a command use it where it lies."
-        raise BadRequest(f"{file} of the skill {skill.name} is no text.", hint=hint) from error
+        hint = "Use it in place with a command."
+        raise BadRequest(f"{file} of the skill {skill.name} is not a text file.", hint=hint) from error
     if skill.scope == "builtin" or digest_of(content) in allowed:
         return text, ()
     from injection_scanner.scanner import scan

@@ -1,7 +1,4 @@
-"""All skills of a place in words: whose each is, whether it can be used, how it did.
-
-Knows: what a person wants to know of their skills. Does not know: who asks, how it is shown. Blocks on the disk.
-"""
+"""An overview of the skills of a place: their origin, state and results. Blocks on the disk."""
 
 import os
 import time
@@ -20,11 +17,11 @@ MAX_SIMILAR_PAIRS: Final = 20
 WHOSE: Final = MappingProxyType({"workspace": "this workspace", "user": "yours", "builtin": "built in"})
 
 
-State = Literal["in use", "not trusted", "not used", "hidden", "put away"]
+State = Literal["in use", "not trusted", "not used", "hidden", "archived"]
 
 
 class SkillLine(Struct, frozen=True):
-    """One skill, how it stands, and why. Of one that is not in use there is only its place."""
+    """One skill, its state, and why. For an unused one only its place is known."""
 
     name: str
     whose: str
@@ -37,7 +34,7 @@ class SkillLine(Struct, frozen=True):
 
 
 class SkillOverview(Struct, frozen=True):
-    """All of them, and what stands out."""
+    """All skills, and what is worth noting about them."""
 
     lines: tuple[SkillLine, ...]
     remarks: tuple[str, ...] = ()
@@ -50,8 +47,9 @@ def overview(
     similar_skills: Sequence[SimilarSkills],
     findings: Mapping[str, Sequence[str]],
 ) -> SkillOverview:
-    """Gather it; `similar_skills` are skills that are much alike, `findings` what the scanner blocks, by a skill's
-    folder.
+    """Collect it.
+
+    `similar_skills` are pairs of similar skills, `findings` what the scanner blocks, by a skill's folder.
 
     Raises StorageError.
     """
@@ -68,14 +66,14 @@ def overview(
         if newest.is_gone and history.folder.name not in present:
             name = history.folder.name
             lines.append(
-                SkillLine(name, "", str(history.folder), "put away", newest.cause.why, versions=newest.number)
+                SkillLine(name, "", str(history.folder), "archived", newest.cause.why, versions=newest.number)
             )
     remarks = [
-        f"{each.one} and {each.other} are much alike {each.how}: could they be one?"
+        f"{each.one} and {each.other} are very similar {each.how}: consider merging them."
         for each in similar_skills[:MAX_SIMILAR_PAIRS]
     ]
     if (more := len(similar_skills) - MAX_SIMILAR_PAIRS) > 0:
-        remarks.append(f"{more} more pairs are much alike.")
+        remarks.append(f"{more} more pairs are very similar.")
     return SkillOverview(tuple(lines), tuple(remarks))
 
 
@@ -108,14 +106,14 @@ def to_markdown(found: SkillOverview) -> str:
 
 
 def line_text(line: SkillLine, *, bold: str = "") -> str:
-    """Return one skill in a line."""
+    """Return one skill as a line."""
     whose = ", ".join(dict.fromkeys(filter(None, (line.whose, line.place))))
     head = f"{bold}{line.name}{bold} ({whose})" if line.whose else f"{bold}{line.name or line.place}{bold}"
     facts = [line.state]
     if line.usage.uses:
         facts.append(_counted(line.usage))
     elif line.state in ("in use", "not trusted"):
-        facts.append("never used")
+        facts.append("not used yet")
     if line.versions:
         facts.append(f"version {line.versions}{f' by the {line.writer}' if line.writer else ''}")
     return f"{head}: {', '.join(facts)}{f'. {line.why}' if line.why else ''}"
@@ -132,10 +130,10 @@ def _day(at: float) -> str:
 
 
 def describe_version(version: Version) -> str:
-    """Return one version in a line: when, who, in which session, why."""
+    """Return one version as a line: when, who, in which session, why."""
     cause = version.cause
     at = time.strftime("%Y-%m-%d %H:%M", time.localtime(cause.at))
     back = f", back to version {version.returns_to}" if version.returns_to else ""
-    what = "put away" if version.is_gone else f"{len(version.files)} files"
+    what = "archived" if version.is_gone else f"{len(version.files)} files"
     session = f", session {cause.session_id}" if cause.session_id else ""
     return f"{version.number}. {at}, {what}{back}, by the {cause.who}{session}: {cause.why}"

@@ -1,9 +1,7 @@
-"""Skills by their words.
+"""Search skills by words.
 
-Knows: which of a skill's texts counts how much, how a query is put. Does not know: where skills lie, what they mean.
-There are few of them, so the index is made in memory, for one search. What holds more of the words comes first, what
-holds none is not found.
-Source: the FTS5 documentation, "The bm25() function".
+There are few skills, so the index is built in memory for each search. Skills with more of the words come
+first, those with none are left out. Source: the FTS5 documentation, "The bm25() function".
 """
 
 from collections.abc import Sequence
@@ -18,7 +16,7 @@ MAX_RESULTS: Final = 10
 
 
 def search_skills(skills: Sequence[Skill], words: str) -> list[Skill]:
-    """Return the skills that hold any of the words, the best first. Raises BadRequest where there is no word."""
+    """Return the skills that contain any of the words, best first. Raises BadRequest where there is no word."""
     import sqlite3
 
     query = " OR ".join(parse(words).group_expressions())

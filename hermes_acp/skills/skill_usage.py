@@ -1,12 +1,10 @@
-"""How skills do in practice: used how often, with what success, and what follows from that.
+"""Track how skills are used, revert changes that made one fail, and archive failing or stale ones.
 
-Knows: what a use and a failure is, when a change by the agent is taken back, when a skill is put away. Does not know:
-turns, editors. Blocks: use it in a worker thread.
-
-A use is a turn in which a skill's text was read, by the tool or as a slash command. It failed if the turn came to
-nothing, if its user undid it, or if the agent said so. After `MAX_FAILURES` failed uses in a row since the agent last
-changed a skill it becomes what it was before that change; whose every version is the agent's is put away in the end. A
-change by hand begins the count afresh and is never taken back.
+Blocks: use it in a worker thread. A use is a turn in which a skill's text was read, by the tool or as a slash
+command. It failed if the turn produced nothing, if the user undid it, or if the agent said so. After
+`MAX_FAILURES` failed uses in a row since the agent last changed a skill, that change is reverted; a skill
+whose every version is the agent's is archived in the end. A manual change restarts the count and is never
+reverted.
 """
 
 import os
@@ -39,7 +37,7 @@ UNUSED: Final = "not used for {days} days"
 
 
 class SkillUsage(Struct, frozen=True):
-    """How one skill did; times are of the epoch. `in_a_row` failures are those since `version` of its folder."""
+    """The results of one skill; times are epoch seconds. `in_a_row` counts failures since `version` of its folder."""
 
     uses: int = 0
     failures: int = 0
@@ -58,7 +56,7 @@ class SkillUse(Struct, frozen=True):
 
 
 class SkillUsageTracker:
-    """The uses of all skills of one home; those of running turns are kept until it is known how they end."""
+    """The uses of all skills of one home; those of running turns are kept until their end is known."""
 
     def __init__(self, home: Path, now: Callable[[], float]) -> None:
         self._home = home
@@ -68,21 +66,21 @@ class SkillUsageTracker:
         self._reported: dict[str, set[str]] = {}
 
     def note(self, session_id: str, name: str, folder: str) -> None:
-        """Take down that a session's turn uses a skill; costs nothing."""
+        """Record that a session's turn uses a skill; cheap."""
         place = os.path.realpath(folder)
         self._running.setdefault(session_id, {})[place] = SkillUse(name, place)
 
     def report(self, session_id: str, name: str, folder: str) -> None:
-        """Take down that a skill did not work in this turn, whatever comes of the turn."""
+        """Record that a skill did not work in this turn, whatever the turn's result."""
         self.note(session_id, name, folder)
         self._reported.setdefault(session_id, set()).add(os.path.realpath(folder))
 
     def has_uses(self, session_id: str) -> bool:
-        """Return whether a session's turn has used a skill so far; costs nothing."""
+        """Return whether a session's turn has used a skill so far; cheap."""
         return session_id in self._running
 
     def settle(self, session_id: str, *, has_failed: bool) -> tuple[str, ...]:
-        """Count the uses of a session's turn that has ended; give what was done about it, in sentences for the user.
+        """Count the uses of a session's turn that has ended; return notices about what was done.
 
         Raises StorageError.
         """
@@ -91,12 +89,12 @@ class SkillUsageTracker:
         return self._count(session_id, {use: has_failed or place in reported for place, use in uses.items()})
 
     def forget(self, session_id: str) -> None:
-        """Count nothing of a session's turn."""
+        """Discard the uses of a session's turn."""
         self._running.pop(session_id, None)
         self._reported.pop(session_id, None)
 
     def undone(self, session_id: str) -> tuple[str, ...]:
-        """Count the last uses in a session as failed: its user took them back. Raises StorageError."""
+        """Count the last uses in a session as failed: the user undid them. Raises StorageError."""
         with self._locked_usages() as books:
             told: list[str] = []
             for place, usage in books.items():
@@ -108,11 +106,11 @@ class SkillUsageTracker:
             return tuple(told)
 
     def usage(self, folder: str) -> SkillUsage:
-        """Return how a skill did so far. Raises StorageError."""
+        """Return the results of a skill so far. Raises StorageError."""
         return self._read().get(os.path.realpath(folder), SkillUsage())
 
     def usages(self) -> Mapping[str, SkillUsage]:
-        """Return how all skills did so far, by their folders with links followed. Raises StorageError."""
+        """Return the results of all skills so far, by their folders with links followed. Raises StorageError."""
         return self._read()
 
     def history(self, folder: str | Path) -> VersionHistory:
@@ -120,11 +118,11 @@ class SkillUsageTracker:
         return open_history(self._home, KIND, Path(folder))
 
     def histories(self) -> tuple[VersionHistory, ...]:
-        """Return all skills of which versions are kept, also those that are no more. Raises StorageError."""
+        """Return the histories of all skills, also of deleted ones. Raises StorageError."""
         return histories(self._home, KIND)
 
     def archive_stale(self) -> tuple[str, ...]:
-        """Put away the user's skills that the agent wrote and nobody used for long; say which.
+        """Archive the user's skills that the agent wrote and nobody used for long; return notices.
 
         Raises StorageError.
         """
@@ -141,7 +139,7 @@ class SkillUsageTracker:
                 continue
             why = UNUSED.format(days=round(STALE_AFTER_S / 86_400))
             history.restore(0, ChangeCause("program", self._now(), why))
-            told.append(_told(history.folder.name, why, "It was put away."))
+            told.append(_told(history.folder.name, why, "It was archived."))
         return tuple(told)
 
     def _count(self, session_id: str, uses: dict[SkillUse, bool]) -> tuple[str, ...]:
@@ -168,14 +166,14 @@ class SkillUsageTracker:
         return tuple(told)
 
     def _with_failure(self, folder: str, usage: SkillUsage) -> SkillUsage:
-        """Count one more failure in a row, or the first one since another version."""
+        """Count one more failure in a row, or the first one since a new version."""
         versions = self.history(folder).versions()
         version = versions[-1].number if versions else 0
         in_a_row = usage.in_a_row + 1 if version == usage.version else 1
         return structs.replace(usage, in_a_row=in_a_row, version=version)
 
     def _after_use(self, use: SkillUse, usage: SkillUsage) -> tuple[SkillUsage, tuple[str, ...]]:
-        """Take back the agent's last change where its uses failed too often."""
+        """Revert the agent's last change where a skill's uses failed too often."""
         if usage.in_a_row < MAX_FAILURES:
             return usage, ()
         history = self.history(use.folder)
@@ -191,15 +189,15 @@ class SkillUsageTracker:
         except BadRequest:
             return usage, ()
         what = (
-            f"It is again what it was before version {origin.number}."
+            f"It was reverted to the state before version {origin.number}."
             if origin.number > 1
-            else "It was put away."
+            else "It was archived."
         )
         return structs.replace(usage, in_a_row=0), (_told(use.name, why, what),)
 
     @contextmanager
     def _locked_usages(self) -> Generator[dict[str, SkillUsage]]:
-        """Yield all that is known, alone among processes, and write it down as it is then."""
+        """Yield all results under a lock, and store them as they are afterwards."""
         with file_lock(self._file.with_suffix(".lock")):
             books = self._read()
             yield books
@@ -220,7 +218,7 @@ class SkillUsageTracker:
 
 
 def _is_changed(history: VersionHistory, versions: tuple[Version, ...]) -> bool:
-    """Return whether a folder is no longer what its newest version says, or is gone already."""
+    """Return whether a folder differs from its newest version, or is gone already."""
     files = read_tree(history.folder)
     return not files or files != versions[-1].files
 

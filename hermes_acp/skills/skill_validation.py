@@ -1,7 +1,6 @@
-"""Whether a skill's files may become a skill: what the standard asks of them, and what the scanner says of each.
+"""Validate a skill's files against the standard, the limits and the scanner.
 
-Knows: the bounds for what an agent writes or somebody installs, which links must lead somewhere. Does not know: where
-the files come from, who decides. Source: agentskills.io/specification.
+Source: agentskills.io/specification.
 """
 
 import re
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from injection_scanner.findings import Finding
 
 MAX_TEXT_BYTES: Final = 64 << 10
-"""How long the SKILL.md may be that an agent writes: it is read whole whenever the skill is used."""
+"""The maximum length of a SKILL.md written by the agent: it is read whole whenever the skill is used."""
 MAX_FILES: Final = 200
 MAX_FOLDER_BYTES: Final = 10 << 20
 LINK: Final = re.compile(r"\[[^\]\n]*\]\(<?([^)\s>#?]+)[^)\n]*\)")
@@ -26,29 +25,32 @@ ELSEWHERE: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|/|#|\$|~|\{")
 
 
 class FileFinding(Struct, frozen=True):
-    """One thing the scanner saw in one file."""
+    """One finding of the scanner in one file."""
 
     file: str
     finding: "Finding"
 
     @property
     def told(self) -> str:
-        """It in a few words."""
+        """The finding in a few words."""
         found = self.finding
         return f"{self.file}, line {found.line}: {found.why} ({found.rule})"
 
 
 class SkillCheck(Struct, frozen=True):
-    """What came of looking at a skill's files: with `faults` it is none; `warnings` are for whoever decides."""
+    """The result of checking a skill's files: with `faults` it is invalid.
+
+    `warnings` are for the person who decides.
+    """
 
     faults: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 def check_skill(name: str, files: Mapping[str, bytes], *, is_foreign: bool = False) -> SkillCheck:
-    """Look at all files of the skill that will lie in a folder of that name, by their paths in it.
+    """Check all files of the skill for a folder of that name, by their paths in it.
 
-    One that `is_foreign` was written for other agents too: slips of theirs that are read all the same are warnings.
+    One that `is_foreign` was written for other agents too: tolerated mistakes are warnings.
     """
     faults, warnings = _document(name, files, is_foreign=is_foreign)
     faults += _sizes(files)
@@ -59,7 +61,7 @@ def check_skill(name: str, files: Mapping[str, bytes], *, is_foreign: bool = Fal
 
 
 def scan_files(files: Mapping[str, bytes]) -> tuple[FileFinding, ...]:
-    """Let the scanner see every byte of every file that is text; scripts are too."""
+    """Scan every text file in full, scripts included."""
     from injection_scanner.scanner import scan
 
     found: list[FileFinding] = []
@@ -71,7 +73,7 @@ def scan_files(files: Mapping[str, bytes]) -> tuple[FileFinding, ...]:
 
 
 def text_of(content: bytes) -> str | None:
-    """Return a file's text; None for what is none."""
+    """Return a file's text; None for what is not text."""
     if b"\0" in content:
         return None
     return content.decode("utf-8", "replace")
@@ -94,14 +96,14 @@ def _document(name: str, files: Mapping[str, bytes], *, is_foreign: bool) -> tup
     warnings = [each.text for each in mistakes if each.weight == "warning" and is_foreign]
     if document is not None:
         if not document.body.strip():
-            faults.append("It has no text behind its front matter.")
+            faults.append("It has no text after its front matter.")
         missing = [f"It links to {link}, which is not among its files." for link in _lost_links(text, files)]
         (warnings if is_foreign else faults).extend(missing)
     return faults, warnings
 
 
 def _lost_links(text: str, files: Mapping[str, bytes]) -> list[str]:
-    """List the links into the skill's own folder behind which there is no file."""
+    """List the links into the skill's own folder whose target is missing."""
     folders = {parent.as_posix() for path in files for parent in PurePosixPath(path).parents}
     links = dict.fromkeys(found.group(1) for found in LINK.finditer(_without_code(text)))
     inner = (link for link in links if not ELSEWHERE.match(link))

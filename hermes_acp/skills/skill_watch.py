@@ -1,7 +1,6 @@
-"""What changes the skills of one place while sessions are open there.
+"""Watch for changes to the skills of one place while sessions are open there.
 
-Knows: which folders are watched, that all sessions of a place share one watcher, which ends with the last of them.
-Does not know: what a session does when something changed.
+All sessions of a place share one watcher, which ends with the last of them.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Generator
@@ -18,13 +17,13 @@ from hermes_acp.skills.skill_library import SkillLibrary
 from hermes_acp.storage.watching.folder_watcher import FolderWatcher
 
 DEBOUNCE_S: Final = 0.5
-"""A place is watched from then on: who opens a session to leave it at once needs no watcher."""
+"""The delay before a place is watched: a session that closes at once needs no watcher."""
 OnChange = Callable[[], Awaitable[None]]
 BackgroundWork = Callable[[], Coroutine[Any, Any, None]]
 
 
 class SkillWatch:
-    """Follows the folders of one working directory through `watcher`; `start` lets its work be done."""
+    """Follows the folders of one working directory through `watcher`; `start` runs its work."""
 
     def __init__(
         self, library: SkillLibrary, cwd: str, start: Callable[[BackgroundWork], None], watcher: FolderWatcher
@@ -35,10 +34,10 @@ class SkillWatch:
         self._watcher = watcher
         self._visitors: list[OnChange] = []
         self._scope: anyio.CancelScope | None = None
-        """Of the work for the visitors that are here now; that for others, who have left, may still be ending."""
+        """The scope of the work for the current visitors; that for earlier ones may still be ending."""
 
     async def _run(self, scope: anyio.CancelScope) -> None:
-        """Tell every visitor of each change, until the scope is cancelled."""
+        """Notify every visitor of each change, until the scope is cancelled."""
         with scope:
             await anyio.sleep(DEBOUNCE_S)
             while True:
@@ -46,7 +45,7 @@ class SkillWatch:
                 await self._watcher.changed(deep, shallow, self._tell, may_hold_skills)
 
     def news(self) -> str:
-        """Say why changes are found late, where they are; empty otherwise."""
+        """Say why changes are noticed late, where they are; empty otherwise."""
         return self._watcher.news()
 
     async def _tell(self) -> None:
@@ -68,7 +67,7 @@ class SkillWatch:
                 self._scope.cancel()
 
     def _watched(self) -> tuple[list[Path], list[Path]]:
-        """Return the folders of skills there are, and those in which one may come to be."""
+        """Return the existing folders of skills, and those in which one may be created."""
         deep = [
             skill_folder.path
             for skill_folder in self._library.shelves(self.cwd)

@@ -1,1 +1,1 @@
-"""What lies on disk: transcripts first, and an index of them that can be rebuilt."""
+"""Storage on disk: transcripts, and indexes that can be rebuilt from them."""

@@ -1,7 +1,7 @@
-"""Which texts the user lets pass as they are, whatever the scanner says: by the hash of their bytes, in their home.
+"""Texts that the user allows whatever the scanner says, stored by the hash of their bytes.
 
-Knows: the file that keeps the hashes. Does not know: what was found in them. Nothing in a repository can add to it,
-and a file that changes by one byte has to be allowed again. Everything here blocks.
+The list is in the user's home: nothing in a repository can add to it, and a file that changes by one byte has
+to be allowed again. Everything here blocks.
 """
 
 import os
@@ -16,7 +16,7 @@ DIGEST_LETTERS: Final = 64
 
 
 def digest_of(content: bytes) -> str:
-    """Return the hash a text is allowed by."""
+    """Return the hash by which a text is allowed."""
     from hashlib import sha256
 
     return sha256(content).hexdigest()
@@ -32,12 +32,12 @@ def read_allowed(home: "str | Path") -> frozenset[str]:
 
 
 def allow(home: "Path", content: bytes, path: str) -> str:
-    """Let a text pass from now on and give its hash; `path` is kept for the reader. Raises StorageError."""
+    """Allow a text from now on and return its hash; `path` is kept for the reader. Raises StorageError."""
     return _rewrite(home, content, f"{digest_of(content)}  {path.splitlines()[0] if path else ''}")
 
 
 def forbid(home: "Path", content: bytes) -> str:
-    """Take an allowance back and give the text's hash. Raises StorageError."""
+    """Withdraw an allowance and return the text's hash. Raises StorageError."""
     return _rewrite(home, content, "")
 
 

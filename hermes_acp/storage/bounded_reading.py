@@ -1,7 +1,4 @@
-"""Reading a text that came with a workspace: whole, regular, within its root, and not too big.
-
-Knows: what is judged before a byte is read. Does not know: what the text is for.
-"""
+"""Read a text file that came with a workspace: whole, regular, within its root, and not too big."""
 
 import os
 import stat
@@ -9,12 +6,12 @@ from pathlib import Path
 
 
 def read_regular_file(path: Path, root: Path, most_bytes: int) -> bytes | str:
-    """Read a file whole, or say in a sentence why not; links may lead anywhere within `root` (resolved)."""
+    """Read a file whole, or return a sentence that says why not; links may lead anywhere within `root` (resolved)."""
     try:
         real = path.resolve(strict=True)
         if not real.is_relative_to(root):
             why = "It is a link that leads outside the repository or folder it belongs to."
-            return f"{why} Put the file itself there if it is meant."
+            return f"{why} Replace the link by the file itself."
         handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         with open(handle, "rb") as stream:
             status = os.fstat(handle)
@@ -25,5 +22,5 @@ def read_regular_file(path: Path, root: Path, most_bytes: int) -> bytes | str:
             content = stream.read(most_bytes + 1)
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
-        return f"It cannot be read: {reason or 'its links go round in a circle'}."
+        return f"It cannot be read: {reason or 'its links form a loop'}."
     return content if len(content) <= most_bytes else "It grew while it was read. Try again."

@@ -1,7 +1,8 @@
-"""How many files this process may have open, and when it takes on no more.
+"""The limit on open files: how many this process may have, and when it refuses more work.
 
-The soft limit is raised at the start, as far as the system lets us, and is as it was for whatever is started. Sessions
-are refused while what is left is kept for those that are open: each of their turns opens files of its own.
+The soft limit is raised at the start, as far as the system allows, and restored for every child process. New
+sessions are refused while the remaining descriptors are reserved for open ones: each of their turns opens
+files of its own.
 """
 
 import errno
@@ -21,7 +22,7 @@ SHORTAGE: Final = frozenset({errno.EMFILE, errno.ENFILE})
 
 
 def raise_limit() -> None:
-    """Let this process have as many files open as it may; call it before anything is started."""
+    """Raise the soft limit to the hard one; call it before anything is started."""
     soft, hard = _inherited()
     wanted = MAX_SOFT_LIMIT if hard == resource.RLIM_INFINITY else min(hard, MAX_SOFT_LIMIT)
     if soft not in (resource.RLIM_INFINITY,) and soft < wanted:
@@ -30,7 +31,7 @@ def raise_limit() -> None:
 
 
 def restore_limit(pid: int) -> None:
-    """Give a process that was just started the limit this one began with: some look at every number below it."""
+    """Restore the original limit in a process that was just started: some programs scan every descriptor below it."""
     if sys.platform == "linux" and resource.getrlimit(resource.RLIMIT_NOFILE)[0] != _inherited()[0]:
         with suppress(OSError, ValueError):  # it may have ended already
             resource.prlimit(pid, resource.RLIMIT_NOFILE, _inherited())
@@ -43,12 +44,12 @@ def soft_limit() -> int:
 
 
 def inherited_limit() -> int:
-    """Return the soft limit this process began with, which its commands are to have; -1 stands for none."""
+    """Return the soft limit this process started with, which its commands are to have; -1 stands for none."""
     return _inherited()[0]
 
 
 def require_room(what: str) -> None:
-    """Raise DescriptorLimitError where `what` would live off the files that open sessions need."""
+    """Raise DescriptorLimitError where `what` would use descriptors that open sessions need."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     try:
         count = len(os.listdir("/dev/fd"))
@@ -61,7 +62,7 @@ def require_room(what: str) -> None:
 
 
 def shortage(what: str) -> DescriptorLimitError:
-    """Say that `what` was not done for want of descriptors."""
+    """Return the error for `what` that failed for lack of descriptors."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return DescriptorLimitError(
         f"{what}: this process may have {limit:,} files open and is close to that.",
@@ -72,5 +73,5 @@ def shortage(what: str) -> DescriptorLimitError:
 
 @cache
 def _inherited() -> tuple[int, int]:
-    """Return the limits this process began with; the first call must come before they are raised."""
+    """Return the limits this process started with; the first call must come before they are raised."""
     return resource.getrlimit(resource.RLIMIT_NOFILE)

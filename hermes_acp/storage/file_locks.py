@@ -1,7 +1,6 @@
-"""A lock that processes wait for, held by an open file beside what it guards.
+"""A lock between processes, held by an open file beside what it guards: flock(2), which ends with its process.
 
-Knows: flock(2), which ends with its process, however that ends. Does not know: what is guarded. Blocks: take it in a
-worker thread.
+Blocks: take it in a worker thread.
 """
 
 import fcntl
@@ -15,7 +14,7 @@ from hermes_acp.storage.private_files import private_folder, storage_error
 
 @contextmanager
 def file_lock(path: Path) -> Generator[None, None, None]:
-    """Hold the lock of that name for this process alone, waiting for whoever has it. Raises StorageError."""
+    """Hold the lock of that name for this process alone, waiting for its holder. Raises StorageError."""
     private_folder(path.parent)
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

@@ -1,7 +1,7 @@
-"""Private folders and files, written whole or not at all, and on disk when it is said.
+"""Private folders and files, written atomically and durably.
 
-Knows: atomic replacement, owner-only modes, what must be synced to outlive the machine, locks held by descriptors.
-Does not know: what is written. A lock belongs to an open descriptor, so it ends with its process, however that ends.
+Files are readable by their owner alone. A lock belongs to an open descriptor, so it ends with its process,
+however that ends.
 """
 
 import errno
@@ -15,7 +15,7 @@ from hermes_acp.core.errors import Busy, StorageError
 
 
 def storage_error(doing: str, path: Path, error: OSError) -> StorageError:
-    """Say what an OSError means to the person whose disk it is."""
+    """Return a StorageError that explains an OSError to the user."""
     hints = {
         errno.ENOSPC: "The disk is full: free some space, then try again.",
         errno.EDQUOT: "The disk quota is used up: free some space, then try again.",
@@ -29,7 +29,7 @@ def storage_error(doing: str, path: Path, error: OSError) -> StorageError:
 
 
 def private_folder(path: Path) -> Path:
-    """Make a folder that only its owner can enter, parents included."""
+    """Create a folder that only its owner can enter, parents included."""
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
         for folder in reversed(missing):
@@ -40,7 +40,7 @@ def private_folder(path: Path) -> Path:
 
 
 def remove_folder(path: Path) -> None:
-    """Remove a folder with all that is in it; one there is not is no mistake. Raises StorageError."""
+    """Remove a folder with everything in it; a missing one is not an error. Raises StorageError."""
     import shutil
 
     try:
@@ -52,9 +52,9 @@ def remove_folder(path: Path) -> None:
 
 
 def sync_folder(path: Path, within: int | None = None) -> None:
-    """Make the names in a folder, sought `within` an open one, outlive the machine.
+    """Sync the names in a folder, looked up `within` an open one, to disk.
 
-    A file system that cannot is left to its own ways. Raises OSError where the disk fails.
+    A file system that cannot is left alone. Raises OSError where the disk fails.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=within)
     try:
@@ -74,11 +74,12 @@ def write_whole(
     within: int | None = None,
     adorn: Callable[[int], None] | None = None,
 ) -> None:
-    """Replace a file atomically: readers see the old bytes or the new ones, never a part, whenever this is killed.
+    """Replace a file atomically: readers see the old bytes or the new ones, even if this process is killed.
 
-    On return it outlives the machine. A relative path is sought `within` an open folder. `mode` is the permission bits
-    of the result; None keeps an existing file's, or leaves a new one to the umask. `adorn` gets the open draft before
-    it takes the file's place. Raises OSError as the system gave it, with nothing changed and no draft left.
+    On return it is durable. A relative path is looked up `within` an open folder. `mode` is the permission
+    bits of the result; None keeps an existing file's, or leaves a new one to the umask. `adorn` gets the open
+    temporary file before it replaces the target. Raises OSError as the system gave it, with nothing changed
+    and no temporary file left.
     """
     if mode is None:
         mode = _present_mode(path, within)
@@ -105,7 +106,7 @@ def write_whole(
 
 
 def _open_draft(path: Path, mode: int, within: int | None) -> tuple[int, bool]:
-    """Open a file to write, without a name where the file system can: then a killed process leaves no litter."""
+    """Open a file to write, unnamed where the file system can: then a killed process leaves nothing behind."""
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
         with suppress(OSError):
             return os.open(path.parent, os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, mode, dir_fd=within), False
@@ -113,7 +114,7 @@ def _open_draft(path: Path, mode: int, within: int | None) -> tuple[int, bool]:
 
 
 def _give_name(descriptor: int, path: Path, within: int | None) -> None:
-    # Only linkat(2) follows the link in /proc, and only a folder's descriptor makes Python use it; it is not looked at.
+    # Only linkat(2) follows the link in /proc, and only a folder's descriptor makes Python use it.
     written = f"/proc/self/fd/{descriptor}"
     os.link(written, path, src_dir_fd=descriptor, dst_dir_fd=within, follow_symlinks=True)
 
@@ -126,7 +127,7 @@ def _present_mode(path: Path, within: int | None) -> int | None:
 
 
 def lock_or_busy(descriptor: int, what: str) -> None:
-    """Hold an open file for this process alone. Raises Busy when another one holds it."""
+    """Lock an open file for this process alone. Raises Busy when another process holds the lock."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -137,7 +138,7 @@ def lock_or_busy(descriptor: int, what: str) -> None:
 
 
 def unlock_and_close(descriptor: int) -> None:
-    """Let go of an open file and its lock, also where a child between its fork and its exec still has the file."""
+    """Close an open file and release its lock, even where a child between fork and exec still has the file."""
     with suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_UN)
     os.close(descriptor)

@@ -1,10 +1,9 @@
-"""How the lines of a record are guarded, each by itself and all in their order.
+"""Checksums for the lines of a record, each by itself and all in their order.
 
-Knows: sums and the chain they make. Does not know: files, what an event means.
-A line is `{"crc": N, "chain": M, "event": {…}}`: N is the CRC-32 of the bytes of the event, M mixes it with the M of
-the line before, so a line that was lost, doubled or moved is found by the one behind it; of the last line that cannot
-be told. Records from before there were chains have lines without one, where the sum stands in its place; lines of both
-kinds may follow each other. What has other fields was written by a newer version.
+A line is `{"crc": N, "chain": M, "event": {…}}`: N is the CRC-32 of the bytes of the event, M mixes it with
+the M of the line before, so a line that was lost, doubled or moved is detected at the next one; for the last
+line that is impossible. Records from before there were chains have lines without one, where the sum takes its
+place; lines of both kinds may follow each other. A line with other fields was written by a newer version.
 """
 
 from binascii import crc32
@@ -16,7 +15,7 @@ import msgspec
 from hermes_acp.core.events import Event
 
 MULTIPLIER: Final = 0x9E3779B1
-"""Odd, so that two different chains stay different behind the same line."""
+"""Odd, so that two different chains stay different after the same line."""
 
 
 class _Summed(msgspec.Struct, gc=False):
@@ -29,7 +28,7 @@ class _Line(_Summed, gc=False, forbid_unknown_fields=True):
 
 
 class ValidLines(msgspec.Struct):
-    """What of a record can be believed: its events, how many bytes they take, and where the chain stands then."""
+    """The valid part of a record: its events, their size in bytes, and the chain value after them."""
 
     events: list[Event]
     size_bytes: int
@@ -37,7 +36,7 @@ class ValidLines(msgspec.Struct):
 
 
 def encode_line(body: bytes, before: int) -> tuple[bytes, int]:
-    """Return the line of an encoded event behind others whose chain stands at `before`, and where it stands then."""
+    """Return the line of an encoded event after others whose chain value is `before`, and the new chain value."""
     crc = crc32(body)
     chain = before * MULTIPLIER & 0xFFFFFFFF ^ crc
     return b'{"crc":%d,"chain":%d,"event":%b}\n' % (crc, chain, body), chain
@@ -54,28 +53,28 @@ def decode_whole(content: bytes) -> ValidLines:
                 chain = _next(line, chain)
             return ValidLines([decode(line.event) for line in lines], whole_bytes, chain)
     except (msgspec.DecodeError, UnicodeDecodeError, _Broken):
-        pass  # which line it was is found out one by one
+        pass  # decode line by line to find the bad one
     found = list(_decode(content, 0))
     _, size_bytes, chain = found[-1] if found else (None, 0, 0)
     return ValidLines([event for event, _, _ in found], size_bytes, chain)
 
 
 def decode_lines(content: bytes, before: int | None = 0) -> Iterator[tuple[Event, int]]:
-    """Yield the events of a record in order, each with the offset just behind its line; stop at the first bad line.
+    """Yield the events of a record in order, each with the offset just after its line; stop at the first bad line.
 
-    `before` is where the chain stands where the content begins; None for a part of which that is not known.
+    `before` is the chain value where the content begins; None for a part of which it is not known.
     """
     for event, end, _ in _decode(content, before):
         yield event, end
 
 
 def count_readable(content: bytes) -> int:
-    """Count the lines that are sound by themselves, whatever became of their order."""
+    """Count the lines that are valid by themselves, whatever their order."""
     return sum(1 for line in content.splitlines(keepends=True) for _ in _decode(line, None))
 
 
 def is_foreign(line: bytes) -> bool:
-    """Return whether a line was written whole and means nothing to this version."""
+    """Return whether a line is complete but in a format this version does not know."""
     try:
         read = msgspec.json.Decoder(_Summed).decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -90,7 +89,7 @@ class _Broken(Exception):
 
 
 def _next(line: _Line, before: int | None) -> int:
-    """Return where the chain stands behind a line. Raises _Broken for one that is damaged or out of place."""
+    """Return the chain value after a line. Raises _Broken for one that is damaged or out of place."""
     crc = line.crc
     if crc32(line.event) != crc:
         raise _Broken

@@ -1,4 +1,4 @@
-"""Find the root of the repository that a folder is in."""
+"""Find the root of the repository that contains a folder."""
 
 import os
 from pathlib import Path

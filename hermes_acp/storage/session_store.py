@@ -1,8 +1,7 @@
-"""Which sessions exist: transcripts on disk, and an index for listing them fast.
+"""The stored sessions: transcripts on disk, and an index for listing them fast.
 
-Knows: where a session's record lies, what a list shows. Does not know: what is in a conversation (`search` does).
-The transcripts are the truth; an index that is missing or was damaged is rebuilt from them, and where it cannot be
-written there is one in memory.
+The transcripts are authoritative; an index that is missing or was damaged is rebuilt from them, and where it
+cannot be written one is kept in memory.
 """
 
 import re
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SESSION_ID = re.compile(r"([A-Za-z0-9_-]{1,128})(\.[A-Za-z0-9_-]{1,64})?")
-"""A child agent's id is that of the session it belongs to, a dot, and a name of its own."""
+"""A child agent's id is its session's id, a dot, and a name of its own."""
 PAGE = 50
 MIGRATIONS = (
     """CREATE TABLE sessions (
@@ -37,7 +36,7 @@ MIGRATIONS = (
     ) STRICT""",
     "CREATE INDEX sessions_by_time ON sessions (updated_at DESC, id)",
     "ALTER TABLE sessions ADD COLUMN is_archived INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE sessions ADD COLUMN more_roots TEXT",  # a JSON array; null where the record was not looked at
+    "ALTER TABLE sessions ADD COLUMN more_roots TEXT",  # a JSON array; null where the record was not read
 )
 ArchiveFilter = Literal["exclude", "include", "only"]
 
@@ -58,7 +57,7 @@ class SessionStore:
     """All sessions of one home folder."""
 
     def __init__(self, home: Path, forget: "Callable[[str], Awaitable[None]] | None" = None) -> None:
-        """Open nothing yet; `forget` is told of each session that was deleted."""
+        """Open nothing yet; `forget` is called with each deleted session."""
         self.folder = home / "sessions"
         self._forget = forget
         self._home = home
@@ -68,7 +67,7 @@ class SessionStore:
 
     @property
     def words(self) -> "SearchIndex":
-        """What was said in all sessions; made on first use."""
+        """The full-text index of all sessions; created on first use."""
         from hermes_acp.storage.search.search_index import SearchIndex
 
         if self._words is None:
@@ -76,7 +75,7 @@ class SessionStore:
         return self._words
 
     def path_of(self, session_id: str) -> Path:
-        """Return the record's place: a child agent's is a folder named as the session it belongs to.
+        """Return the path of the record: a child agent's is in a folder named after the session it belongs to.
 
         Raises SessionNotFound for an id that no session can have.
         """
@@ -95,7 +94,7 @@ class SessionStore:
         await self._write(lambda connection: [_put(connection, row) for row in rows])
 
     async def amend(self, session_id: str) -> None:
-        """Read a record again that was written to without being opened; its time stays what it was."""
+        """Read a record again that was written to without being opened; its time stays unchanged."""
         from anyio import to_thread
 
         row = await to_thread.run_sync(row_of, self.path_of(session_id))
@@ -105,7 +104,7 @@ class SessionStore:
     async def page(
         self, cwd: str | None, after: tuple[float, str] | None, archived: ArchiveFilter = "exclude"
     ) -> list[SessionRow]:
-        """Give up to `PAGE` sessions, newest first, of one working directory or of all, behind `after`."""
+        """Return up to `PAGE` sessions, newest first, of one working directory or of all, after `after`."""
         updated_at, id_ = after or (None, None)
         wanted = {
             "cwd": cwd,
@@ -129,7 +128,7 @@ class SessionStore:
         return await self._read(select)
 
     async def delete(self, session_id: str) -> None:
-        """Remove a session's record and its row; an id there is not is no mistake. Raises Busy, StorageError."""
+        """Remove a session's record and its row; an unknown id is not an error. Raises Busy, StorageError."""
         from anyio import to_thread
 
         try:
@@ -148,12 +147,12 @@ class SessionStore:
             await self._forget(session_id)
 
     async def follow_words(self, session_ids: Iterable[str]) -> None:
-        """Let the search learn what sessions have gained; a search that cannot be kept stops nothing."""
+        """Index what sessions have gained; a search index that cannot be written stops nothing."""
         with suppress(StorageError):
             await self.words.follow(session_ids)
 
     async def rebuild(self) -> None:
-        """Make both indexes anew from the records. Raises StorageError."""
+        """Rebuild both indexes from the records. Raises StorageError."""
         with suppress(DatabaseDamaged):
             await self._database.run(lambda connection: connection.execute("DELETE FROM sessions"))
         self._checked = False
@@ -161,7 +160,7 @@ class SessionStore:
         await self.words.rebuild()
 
     def news(self) -> list[str]:
-        """Return sentences the user should read, each once: an index that was damaged, or cannot be written."""
+        """Return notices for the user, each once: an index that was damaged, or cannot be written."""
         return self._database.news() + (self._words.news() if self._words else [])
 
     async def _read(self, work: "Callable[[sqlite3.Connection], T]") -> T:
@@ -183,8 +182,10 @@ class SessionStore:
             await self._database.run(work)
 
     async def _index(self) -> None:
-        """Add what the index lacks, once in a process: all of it after a loss, titles that a crash cut short, columns
-        that an earlier format had not.
+        """Add what the index lacks, once per process.
+
+        That is all of it after a loss, titles that a crash cut short, and columns that an earlier format did
+        not have.
         """
         if self._checked:
             return
@@ -206,16 +207,16 @@ class SessionStore:
         return [row for path in paths if (row := row_of(path))]
 
     def create(self, session_id: str) -> Transcript:
-        """Start the record of a new session, or of a child agent's. Raises StorageError."""
+        """Create the record of a new session, or of a child agent's. Raises StorageError."""
         return Transcript.create(self.path_of(session_id))
 
     async def close_words(self) -> None:
-        """Close what searches need, in a worker thread."""
+        """Close the search indexes, in a worker thread."""
         if self._words:
             await self._words.database.aclose()
 
     async def aclose(self) -> None:
-        """Close the index in a worker thread; `close_words` is another matter, which can be done beside it."""
+        """Close the index in a worker thread; `close_words` is separate and can run concurrently."""
         await self._database.aclose()
 
     def close(self) -> None:
@@ -231,7 +232,7 @@ def is_child(session_id: str) -> bool:
 
 
 def child_record_path(path: Path, child_id: str) -> Path:
-    """Return the place of a child agent's record, from that of the record of whoever stands above it."""
+    """Return the path of a child agent's record, given its parent's record."""
     folder = path.parent if is_child(path.stem) else path.with_suffix("")
     return folder / f"{child_id}.jsonl"
 

@@ -1,7 +1,4 @@
-"""Whether all is well in a home folder, without changing anything in it.
-
-Knows: rights, records, both indexes, what was set aside before. Does not know: who reads the findings.
-"""
+"""Check a home folder without changing anything: permissions, records, both indexes, files set aside."""
 
 import fcntl
 import os
@@ -26,11 +23,11 @@ REBUILD: Final = "Run `hermes-acp doctor --rebuild`."
 HALF_WRITTEN: Final = "SQLITE_READONLY_ROLLBACK"
 MAX_NAMED: Final = 5
 MAX_RECORDS_NAMED: Final = 20
-"""Of how many records it is said one by one what is wrong."""
+"""How many faulty records are reported one by one."""
 
 
 class CheckResult(Struct, frozen=True):
-    """One thing that was looked at: `fine`, worth knowing (`note`), or in need of somebody (`problem`)."""
+    """The result of one check: `fine`, worth knowing (`note`), or in need of action (`problem`)."""
 
     level: Literal["fine", "note", "problem"]
     text: str
@@ -38,7 +35,7 @@ class CheckResult(Struct, frozen=True):
 
 
 def run_checks(home: Path) -> Iterator[CheckResult]:
-    """Look at everything, in an order that suits a reader; blocks for as long as reading all records takes."""
+    """Check everything, in an order that suits a reader; blocks for as long as reading all records takes."""
     if not home.is_dir():
         exists = os.path.lexists(home)
         text = f"{home} is not a folder." if exists else f"{home} does not exist yet: nothing is stored."
@@ -57,11 +54,11 @@ def run_checks(home: Path) -> Iterator[CheckResult]:
 
 def _rights(home: Path) -> Iterator[CheckResult]:
     if os.access(home, os.W_OK | os.X_OK):
-        yield CheckResult("fine", f"{home} can be written.")
+        yield CheckResult("fine", f"{home} is writable.")
     else:
         yield CheckResult(
             "problem",
-            f"{home} cannot be written: sessions can be read and not continued.",
+            f"{home} is not writable: sessions can be read but not continued.",
             "Make it writable for you, or set HERMES_HOME to another folder.",
         )
     private = [home, home / "sessions", home / ".env"]
@@ -70,13 +67,13 @@ def _rights(home: Path) -> Iterator[CheckResult]:
     try:
         open_to_others = [path for path in private if path.exists() and path.stat().st_mode & 0o077]
     except OSError as error:
-        yield CheckResult("problem", f"{home} cannot be looked into: {error.strerror}.")
+        yield CheckResult("problem", f"{home} cannot be read: {error.strerror}.")
         return
     if open_to_others:
         yield CheckResult(
             "note",
             f"Other users may read {_names(open_to_others)}.",
-            f"Take their rights: `chmod -R go= {shlex.quote(str(home))}`.",
+            f"Remove their access: `chmod -R go= {shlex.quote(str(home))}`.",
         )
     else:
         yield CheckResult("fine", "Only you can read what is stored.")
@@ -92,42 +89,46 @@ def _records(paths: list[Path]) -> Iterator[CheckResult]:
     found.sort(key=lambda finding: finding.level != "problem")
     yield from found[:MAX_RECORDS_NAMED]
     if unnamed := found[MAX_RECORDS_NAMED:]:
-        yield CheckResult(unnamed[0].level, f"{len(unnamed):,} more records have something like that.")
-    yield CheckResult("fine", f"{len(paths) - len(found):,} of {len(paths):,} session records are sound.")
+        yield CheckResult(unnamed[0].level, f"{len(unnamed):,} more records have similar problems.")
+    yield CheckResult("fine", f"{len(paths) - len(found):,} of {len(paths):,} session records are intact.")
 
 
 def _record(path: Path) -> CheckResult | None:
-    """Say what is wrong with a record; a tail that another process is writing is not."""
+    """Return what is wrong with a record; a tail that another process is writing is not an error."""
     try:
         if not path.is_file():  # reading a pipe would wait for a writer
-            return CheckResult("problem", f"{path} is no file.", "It holds no session; remove it.")
+            return CheckResult("problem", f"{path} is not a file.", "It contains no session; remove it.")
         with path.open("rb") as stream:
             is_free = _is_free(stream.fileno())
             content = stream.read()
     except OSError as error:
         return CheckResult(
-            "problem", f"{path} cannot be read: {error.strerror}.", "Check its rights and the disk."
+            "problem", f"{path} cannot be read: {error.strerror}.", "Check its permissions and the disk."
         )
     events = list(decode_lines(content))
     for opened in (event for event, _ in events if isinstance(event, SessionOpened)):
         if opened.session_id != path.stem:
             named = f"{path} is the record of {opened.session_id}."
-            return CheckResult("problem", named, "Give the file its session's name.")
+            return CheckResult("problem", named, "Rename the file to its session's name.")
     end = events[-1][1] if events else 0
     rest = content[end:]
     if not rest:
-        return None if end else CheckResult("problem", f"{path} is empty.", "It holds no session; remove it.")
+        return (
+            None if end else CheckResult("problem", f"{path} is empty.", "It contains no session; remove it.")
+        )
     behind = count_readable(rest)
     if not end or behind:
         return CheckResult(
             "problem",
-            f"{path} is damaged at byte {end:,}; {behind:,} readable events lie behind that.",
-            "What comes before is shown when the session is opened; the rest is then kept beside it.",
+            f"{path} is damaged at byte {end:,}; {behind:,} readable events follow.",
+            "Opening the session shows what comes before; the rest is then kept beside the record.",
         )
     if not is_free:
         return None
     return CheckResult(
-        "note", f"{path} ends in {len(rest):,} torn bytes.", "They are set aside when the session is opened."
+        "note",
+        f"{path} ends in {len(rest):,} torn bytes.",
+        "They are moved to a separate file when the session is opened.",
     )
 
 
@@ -148,9 +149,9 @@ def _open(path: Path) -> "sqlite3.Connection":
 
 
 def _absent(path: Path, why: str) -> CheckResult:
-    """Tell an index that was not made yet from one that cannot be made, as something else has its name."""
+    """Report an index that was not created yet, or that cannot be because something else has its name."""
     if os.path.lexists(path):
-        return CheckResult("problem", f"{path} is no file.", "It holds no session; remove it.")
+        return CheckResult("problem", f"{path} is not a file.", "It contains no session; remove it.")
     return CheckResult("fine", why)
 
 
@@ -158,12 +159,12 @@ def _list(path: Path, rows: dict[str, SessionRow]) -> Iterator[CheckResult]:
     import sqlite3
 
     if not path.is_file():
-        yield _absent(path, "There is no list of sessions yet; it is made at its first use.")
+        yield _absent(path, "There is no list of sessions yet; it is created at its first use.")
         return
     try:
         with closing(_open(path)) as connection:
             if not _version(connection):
-                yield CheckResult("fine", f"{path} was only begun; it is made whole at its next use.")
+                yield CheckResult("fine", f"{path} is incomplete; it is completed at its next use.")
                 return
             yield from _soundness(path, connection, len(LIST_MIGRATIONS))
             listed = connection.execute("SELECT id, title FROM sessions").fetchall()
@@ -177,7 +178,7 @@ def _list(path: Path, rows: dict[str, SessionRow]) -> Iterator[CheckResult]:
     if missing or gone or differing:
         yield CheckResult(
             "problem" if gone or differing else "note",
-            f"The list of sessions lacks {missing:,}, names {gone:,} that are gone and {differing:,} by an old title.",
+            f"The session list lacks {missing:,}, names {gone:,} that are gone and {differing:,} with an old title.",
             REBUILD,
         )
     else:
@@ -188,12 +189,12 @@ def _words(path: Path, paths: list[Path]) -> Iterator[CheckResult]:
     import sqlite3
 
     if not path.is_file():
-        yield _absent(path, "There is no search index yet; it is made at its first use.")
+        yield _absent(path, "There is no search index yet; it is created at its first use.")
         return
     try:
         with closing(_open(path)) as connection:
             if not _version(connection):
-                yield CheckResult("fine", f"{path} was only begun; it is made whole at its next use.")
+                yield CheckResult("fine", f"{path} is incomplete; it is completed at its next use.")
                 return
             yield from _soundness(path, connection, len(SEARCH_MIGRATIONS))
             seen: dict[str, int] = dict(connection.execute("SELECT id, seen_bytes FROM records").fetchall())
@@ -204,21 +205,19 @@ def _words(path: Path, paths: list[Path]) -> Iterator[CheckResult]:
         return
     if passages != indexed:
         yield CheckResult(
-            "problem", f"{path} holds {passages:,} passages and has {indexed:,} indexed.", REBUILD
+            "problem", f"{path} contains {passages:,} passages, of which {indexed:,} are indexed.", REBUILD
         )
     behind = sum(1 for one in paths if seen.get(one.stem) != one.stat().st_size)
     if behind:
-        yield CheckResult("note", f"{behind:,} records have words the next search reads first.")
+        yield CheckResult("note", f"{behind:,} records have new text, which the next search indexes first.")
     else:
         yield CheckResult("fine", f"The search index holds all {passages:,} passages.")
 
 
 def _unreadable(path: Path, error: "sqlite3.DatabaseError") -> CheckResult:
-    """Say why an index cannot be looked into. Taking back what a killed process had half written is for who writes."""
+    """Say why an index cannot be read. Rolling back what a killed process left unfinished is the next writer's task."""
     if getattr(error, "sqlite_errorname", "") == HALF_WRITTEN:
-        return CheckResult(
-            "fine", f"{path} was half written when its process ended; its next use takes that back."
-        )
+        return CheckResult("fine", f"{path} has an unfinished write; its next use rolls that back.")
     return CheckResult("problem", f"{path} is damaged or cannot be read: {error}.", REBUILD)
 
 
@@ -241,6 +240,6 @@ def _set_aside(home: Path) -> Iterator[CheckResult]:
         size_bytes = sum(path.stat().st_size for path in kept)
         yield CheckResult(
             "note",
-            f"{len(kept):,} files with {size_bytes:,} bytes were set aside: {_names(kept)}.",
-            "Remove them when nothing in them is missed.",
+            f"{len(kept):,} files with {size_bytes:,} bytes were moved aside earlier: {_names(kept)}.",
+            "Delete them if you miss nothing.",
         )

@@ -1,8 +1,7 @@
-"""The append-only record of one session: a checked JSON object a line.
+"""The append-only record of one session: one checksummed JSON object per line.
 
-Knows: how a torn tail is found, kept and cut off. Does not know: what the events mean, how a line is guarded (`lines`).
-A write is one system call, so a killed process loses at most the line it was writing, and that one was not shown to
-anybody yet.
+A write is one system call, so a killed process loses at most the line it was writing, which had not been
+shown to anybody yet.
 """
 
 import errno
@@ -43,22 +42,22 @@ class Transcript:
         self._settled = True
         self._is_new = False
         self.damage = ""
-        """What was set aside when this record was opened, in a sentence for its user; empty where nothing was."""
+        """What was moved aside when this record was opened, in a sentence for the user; empty where nothing was."""
         self._syncing: Lock | None = None
 
     @property
     def trouble(self) -> StorageError | None:
-        """What made this record read-only, if anything did."""
+        """The error that made this record read-only, if any."""
         return self._error
 
     def seal(self, trouble: StorageError) -> None:
-        """Let nothing more be written, and say why."""
+        """Make the record read-only, for this reason."""
         self._error = self._error or trouble
 
     @classmethod
     def create(cls, path: Path) -> "Transcript":
-        """Start a new record. Raises StorageError, DescriptorLimitError."""
-        require_room("No session was begun")
+        """Create a new record. Raises StorageError, DescriptorLimitError."""
+        require_room("No session was started")
         private_folder(path.parent)
         transcript = cls._open(path, os.O_CREAT | os.O_EXCL)
         transcript._is_new = True
@@ -66,11 +65,11 @@ class Transcript:
 
     @classmethod
     def reopen(cls, path: Path) -> tuple["Transcript", list[Event], int]:
-        """Open an existing record: itself, its events, and how many bytes of a torn tail were set aside.
+        """Open an existing record; return it, its events, and how many bytes of a torn tail were moved aside.
 
-        The tail goes to a file beside it, `NAME.torn`, and is cut off. A record that cannot be written is opened all
-        the same, with its `trouble`, and its tail is left where it is. Raises SessionNotFound, Busy, StorageError,
-        DescriptorLimitError.
+        The tail goes to a file beside it, `NAME.torn`, and is cut off. A record that cannot be written is
+        opened all the same, with its `trouble`, and its tail is left in place. Raises SessionNotFound, Busy,
+        StorageError, DescriptorLimitError.
         """
         require_room(f"Session {path.stem!r} was not opened")
         if not path.is_file():
@@ -125,7 +124,7 @@ class Transcript:
 
     @classmethod
     def _open_to_read(cls, path: Path, trouble: StorageError) -> "Transcript":
-        """Open a record that may be read and not written. Raises Busy, and `trouble` where reading fails too."""
+        """Open a record that can be read but not written. Raises Busy, and `trouble` where reading fails too."""
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -137,7 +136,7 @@ class Transcript:
             raise
         transcript = cls(path, descriptor)
         transcript._error = StorageError(
-            f"Session {path.stem!r} can be read and not continued: {trouble.message}", hint=trouble.hint
+            f"Session {path.stem!r} can be read but not continued: {trouble.message}", hint=trouble.hint
         )
         return transcript
 
@@ -151,7 +150,7 @@ class Transcript:
         if not events:
             raise StorageError(
                 f"The record {self.path} has no readable event.",
-                hint="It was left as it is; start a new session.",
+                hint="The file was left unchanged; start a new session.",
             )
         torn = content[sound.size_bytes :]
         if is_foreign(torn[: torn.find(b"\n") + 1]):
@@ -177,7 +176,7 @@ class Transcript:
             self._error = storage_error("repair the session record", self.path, error)
 
     def append(self, event: AnyEvent) -> AnyEvent:
-        """Write one event and give it as it was written: lone surrogates, which have no UTF-8, are replaced.
+        """Write one event and return it as written: lone surrogates, which have no UTF-8, are replaced.
 
         On return it outlives this process. Raises StorageError, then stays read-only.
         """
@@ -209,7 +208,7 @@ class Transcript:
         self._settled = False
 
     def _look(self) -> None:
-        """Notice what others did to the file beneath: behind that, nothing would be found again."""
+        """Detect changes to the file by other programs: after those, appended events could not be read again."""
         state = os.fstat(self._descriptor)
         if not stat.S_ISREG(state.st_mode) or (state.st_nlink and state.st_size == self._size_bytes):
             return
@@ -222,16 +221,16 @@ class Transcript:
         raise self._error
 
     def _take_back(self, written_bytes: int) -> None:
-        """Cut off what was written of a line; where even that fails, the next opening sets it aside."""
+        """Cut off a partly written line; where even that fails, the next opening moves it aside."""
         if written_bytes:
             with suppress(OSError):
                 end = os.lseek(self._descriptor, 0, os.SEEK_END)
                 os.ftruncate(self._descriptor, end - written_bytes)
 
     async def settle(self) -> None:
-        """Make what was appended outlive the machine too; costs nothing when nothing is new.
+        """Sync what was appended to disk; costs nothing when nothing is new.
 
-        Raises StorageError, then the record stays read-only: what a failed sync left on disk nobody knows.
+        Raises StorageError, then the record stays read-only: what a failed sync left on disk is unknown.
         """
         if self._settled and not self._syncing:
             return
@@ -247,28 +246,28 @@ class Transcript:
             except OSError as error:
                 self._settled = False
                 if error.errno in SHORTAGE:
-                    return  # the lines are on disk, a new file's name follows with the next of them
+                    return  # the lines are on disk; a new file's name is synced with the next of them
                 raise self._give_up("save the session record", error) from error
             except BaseException:
-                self._settled = False  # a cancel may have come before the thread began
+                self._settled = False  # a cancellation may have come before the thread started
                 raise
 
     def _give_up(self, doing: str, error: OSError) -> StorageError:
-        """Write nothing more, and say why; who opens the record anew finds out whether it can be written again."""
+        """Make the record read-only after an error; opening it again finds out whether it can be written."""
         trouble = storage_error(doing, self.path, error)
-        hint = f"{trouble.hint} Until it is opened again, this session can be read and not continued."
+        hint = f"{trouble.hint} Until it is opened again, this session can be read but not continued."
         self._error = StorageError(trouble.message, hint=hint)
         return self._error
 
     def _sync(self) -> None:
         os.fdatasync(self._descriptor)
-        if self._is_new:  # a new file lasts when its name does, and its folder's, which may be new as well
+        if self._is_new:  # a new file is durable when its name is, and its folder's, which may be new as well
             for folder in (self.path.parent, self.path.parent.parent):
                 sync_folder(folder)
             self._is_new = False
 
     def close(self) -> None:
-        """Let go of the file and its lock."""
+        """Close the file and release its lock."""
         unlock_and_close(self._descriptor)
 
 
@@ -285,13 +284,13 @@ def _without_surrogates(value: Any) -> Any:
 
 
 def _tell_damage(torn: bytes, sound_events: int, kept_in: Path) -> str:
-    """Tell a tail that a crash tore from a record damaged in the middle, behind which whole events are lost."""
+    """Distinguish a tail torn by a crash from a record damaged in the middle, after which whole events are lost."""
     readable = count_readable(torn)
     if not readable:
         return f"The last {len(torn):,} bytes of the record were torn; they are kept in {kept_in}."
     is_displaced = count_readable(torn[: torn.find(b"\n") + 1])
-    what = "has events missing, doubled or moved" if is_displaced else "is damaged"
+    what = "has missing, duplicated or moved events" if is_displaced else "is damaged"
     return (
-        f"The session's record {what} behind its event {sound_events:,}: the {readable:,} events after that "
-        f"are not part of the conversation any more. They are kept in {kept_in}."
+        f"The session's record {what} after event {sound_events:,}: the {readable:,} events after that "
+        f"are no longer part of the conversation. They are kept in {kept_in}."
     )

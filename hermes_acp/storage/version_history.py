@@ -1,10 +1,8 @@
-"""Every version of a small folder that the agent writes into: who changed it, when and why, and the way back.
+"""Keep every version of a small folder that the agent writes: who changed it, when and why, and how to go back.
 
-Knows: how a folder's files are kept once each by their content, how a change and a return are made whole under a lock.
-Does not know: what the folder is for. Blocks: use it in a worker thread.
-
-A version is what the folder held after a change; one without files is a folder that was taken away. What somebody
-changed by hand between two versions becomes a version of its own before anything else is done. A shelf never loses one.
+Blocks: use it in a worker thread. A version is what the folder held after a change; one without files is a
+folder that was deleted. Manual changes between two versions become a version of their own before anything
+else is done. Stored versions are never deleted.
 """
 
 import os
@@ -26,12 +24,12 @@ MAX_FILES: Final = 500
 MAX_BYTES: Final = 20 << 20
 FOUND: Final = "found like this"
 CHANGED: Final = "{folder} was changed by somebody else meanwhile."
-LOOK_AGAIN: Final = "Look at it as it is now, then decide again."
+LOOK_AGAIN: Final = "Read its current content, then decide again."
 Who = Literal["agent", "user", "program"]
 
 
 class VersionFile(Struct, frozen=True):
-    """One file of a version: its path within the folder, the digest of its bytes, and whether it can be run."""
+    """One file of a version: its path within the folder, the digest of its bytes, and whether it is executable."""
 
     path: str
     digest: str
@@ -39,7 +37,7 @@ class VersionFile(Struct, frozen=True):
 
 
 class ChangeCause(Struct, frozen=True):
-    """Who changes a folder, when (seconds since the epoch), in which session if in one, and why."""
+    """Who changes a folder, when (seconds since the epoch), in which session if any, and why."""
 
     who: Who
     at: float
@@ -48,7 +46,7 @@ class ChangeCause(Struct, frozen=True):
 
 
 class Version(Struct, frozen=True):
-    """What a folder held after a change; versions count from 1, and 0 is that there was no folder yet.
+    """What a folder held after a change; versions count from 1, and 0 means that there was no folder yet.
 
     `returns_to` is the version that was restored, None where it was none.
     """
@@ -61,19 +59,19 @@ class Version(Struct, frozen=True):
 
     @property
     def is_gone(self) -> bool:
-        """Whether the folder was taken away."""
+        """Whether the folder was deleted."""
         return not self.files
 
 
 class VersionHistory:
-    """The versions of one folder, which need not exist any more, on a shelf of its own elsewhere."""
+    """The versions of one folder, which need not exist any more, stored elsewhere."""
 
     def __init__(self, shelf: Path, folder: Path) -> None:
         self.folder = folder
         self._shelf = shelf
 
     def versions(self) -> tuple[Version, ...]:
-        """Return all of them, the oldest first. Raises StorageError."""
+        """Return all of them, oldest first. Raises StorageError."""
         try:
             paths = sorted((self._shelf / "versions").glob("*.json"))
             return tuple(msgspec.json.decode(path.read_bytes(), type=Version) for path in paths)
@@ -85,7 +83,7 @@ class VersionHistory:
             ) from error
 
     def content(self, file: VersionFile) -> bytes:
-        """Return what a kept file holds. Raises StorageError where that is gone or spoiled."""
+        """Return the content of a stored file. Raises StorageError where it is missing or corrupt."""
         path = self._blob(file.digest)
         try:
             content = path.read_bytes()
@@ -96,9 +94,9 @@ class VersionHistory:
         return content
 
     def keep(self, cause: ChangeCause) -> Version:
-        """Keep the folder as it is now; the newest version where it is that already.
+        """Store the folder as it is now; return the newest version where that is identical.
 
-        Raises BadRequest for what cannot be kept, StorageError.
+        Raises BadRequest for what cannot be stored, StorageError.
         """
         with self._held():
             return self._keep(cause)
@@ -111,11 +109,11 @@ class VersionHistory:
         expected: str | None = None,
         seen: Collection[str] | None = None,
     ) -> Version:
-        """Write files by their paths within the folder, None to take one away, and keep what comes of it.
+        """Write files by their paths within the folder, None to delete one, and store the result.
 
-        Each file is written whole. With `expected`, the digest of the tree as it was looked at (`tree_digest`), a
-        folder that is another by now stays as it is; where only some paths were `seen`, it is the digest of these.
-        Raises BadRequest, StorageError.
+        Each file is written atomically. With `expected`, the digest of the tree as it was read
+        (`tree_digest`), a folder that differs by now is left unchanged; where only some paths were `seen`, it
+        is the digest of these. Raises BadRequest, StorageError.
         """
         for path in contents:
             check_path(path)
@@ -127,7 +125,7 @@ class VersionHistory:
             return self._keep(cause)
 
     def replace_content(self, files: Mapping[str, tuple[bytes, bool]], cause: ChangeCause) -> Version:
-        """Make the folder hold these files alone, each with whether it can be run.
+        """Replace the folder's content by these files, each with whether it is executable.
 
         Raises BadRequest, StorageError.
         """
@@ -138,7 +136,7 @@ class VersionHistory:
             return self._replace_content(files, cause)
 
     def restore(self, number: int, cause: ChangeCause, *, expected: str | None = None) -> Version:
-        """Make the folder what it was in a version, 0 to take it away, and keep that as a new one.
+        """Restore the folder to a version, 0 to delete it, and store that as a new one.
 
         Raises BadRequest, StorageError.
         """
@@ -163,7 +161,7 @@ class VersionHistory:
         return file_lock(self._shelf / "lock")
 
     def _keep_found(self, at: float) -> None:
-        """Keep what somebody changed by hand since the newest version."""
+        """Store what somebody changed by hand since the newest version."""
         if self.folder.is_dir() or self.versions():
             self._keep(ChangeCause("user", at, FOUND))
 
@@ -186,7 +184,7 @@ class VersionHistory:
         return version
 
     def _write(self, files: Mapping[str, tuple[bytes | None, bool | None]]) -> None:
-        """Write what is to be there, then take away what is not, with the folders that are empty then."""
+        """Write the target files, then delete all others, with the folders that are empty then."""
         try:
             for name, (content, is_executable) in files.items():
                 if content is not None:
@@ -205,9 +203,9 @@ class VersionHistory:
 
 
 def origin_of(versions: Sequence[Version]) -> Version | None:
-    """Return the version whose content the newest one has: itself, or the one it returned to in the end.
+    """Return the version whose content the newest one has: itself, or the one finally restored.
 
-    None where there is none, or nothing is what was returned to.
+    None where there is none, or nothing was restored.
     """
     by_number = {version.number: version for version in versions}
     found = versions[-1] if versions else None
@@ -217,7 +215,7 @@ def origin_of(versions: Sequence[Version]) -> Version | None:
 
 
 def histories(home: Path, kind: str) -> tuple[VersionHistory, ...]:
-    """Return all folders of which versions are kept for one end, in no order. Raises StorageError."""
+    """Return the histories of all folders kept for one purpose, in no order. Raises StorageError."""
     found: list[VersionHistory] = []
     for shelf in (home / "history" / kind).glob("*/versions"):
         versions = VersionHistory(shelf.parent, shelf).versions()
@@ -227,14 +225,14 @@ def histories(home: Path, kind: str) -> tuple[VersionHistory, ...]:
 
 
 def open_history(home: Path, kind: str, folder: Path) -> VersionHistory:
-    """Return the versions of a folder, which go by its path with links followed."""
+    """Return the versions of a folder, identified by its path with links followed."""
     return VersionHistory(history_folder_of(home, kind, folder), Path(os.path.realpath(folder)))
 
 
 def history_folder_of(home: Path, kind: str, folder: Path) -> Path:
-    """Say where the versions of a folder are kept: in the user's own home, whatever holds the folder itself.
+    """Return where the versions of a folder are stored: in the user's own home, wherever the folder is.
 
-    `kind` parts what is kept for different ends, such as `skills`. Links in the folder's path are followed.
+    `kind` separates different purposes, such as `skills`. Links in the folder's path are followed.
     """
     place = os.path.realpath(folder)
     mark = sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:12]
@@ -242,9 +240,10 @@ def history_folder_of(home: Path, kind: str, folder: Path) -> Path:
 
 
 def read_tree(folder: Path) -> tuple[VersionFile, ...]:
-    """Read which files a folder holds, by path; none where there is none. Hidden ones, as `.git`, are no part of it.
+    """Read which files a folder holds, by path; none where it is missing.
 
-    Raises BadRequest for what is not kept, such as links and whatever is too much; StorageError.
+    Hidden ones, such as `.git`, are not part of it. Raises BadRequest for what cannot be stored, such as
+    links and excessive content; StorageError.
     """
     found: list[VersionFile] = []
     size_bytes = 0
@@ -259,8 +258,8 @@ def read_tree(folder: Path) -> tuple[VersionFile, ...]:
                 inner = path.relative_to(folder).as_posix()
                 if not stat.S_ISREG(about.st_mode):
                     raise BadRequest(
-                        f"{path} is no regular file, so no version of its folder can be kept.",
-                        hint="Put the file itself there, or change the folder by hand.",
+                        f"{path} is not a regular file, so versions of its folder cannot be kept.",
+                        hint="Replace it by a regular file, or change the folder by hand.",
                     )
                 size_bytes += about.st_size
                 if size_bytes > MAX_BYTES or len(found) >= MAX_FILES:
@@ -280,22 +279,22 @@ def _only(files: tuple[VersionFile, ...], paths: Collection[str] | None) -> tupl
 
 
 def tree_digest(files: tuple[VersionFile, ...]) -> str:
-    """Return one digest of all that a folder holds: paths, bytes and what can be run."""
+    """Return one digest of everything in a folder: paths, bytes and executable bits."""
     return sha256(msgspec.json.encode(files)).hexdigest()
 
 
 def is_hidden(path: str) -> bool:
-    """Return whether a file is hidden, or in a folder that is."""
+    """Return whether a file is hidden, or in a hidden folder."""
     return any(part.startswith(".") for part in PurePosixPath(path).parts)
 
 
 def check_path(path: str) -> None:
-    """Raise BadRequest unless a path stays within its folder and hides nothing."""
+    """Raise BadRequest unless a path stays within its folder and contains no hidden name."""
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/") or "\\" in path or is_hidden(path):
         raise BadRequest(
-            f"{path[:200]!r} is no path within the folder.",
-            hint="Give a relative one without `..` and hidden names, such as references/api.md.",
+            f"{path[:200]!r} is not a path within the folder.",
+            hint="Use a relative path without `..` and hidden names, such as references/api.md.",
         )
 
 

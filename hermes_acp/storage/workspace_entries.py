@@ -1,8 +1,7 @@
-"""What a user settled for each of their workspaces, in one private file of the home folder.
+"""Per-workspace settings of the user, in one private file of the home folder.
 
-Knows: one list of entries a workspace, read afresh when the file changed, written whole under a lock. Does not know:
-what an entry means. A file that cannot be read holds nothing, so that nothing is allowed because of it; it is kept
-aside before it is written anew.
+The file has one list of entries per workspace, is read again when it changed, and is written atomically under
+a lock. A file that cannot be read grants nothing; a copy is kept before it is overwritten.
 """
 
 import os
@@ -21,7 +20,7 @@ MAX_BYTES: Final = 16 << 20
 
 
 class WorkspaceEntries(Generic[Entry]):
-    """The entries of all workspaces; a workspace is named by its resolved folder."""
+    """The entries of all workspaces; a workspace is identified by its resolved folder."""
 
     def __init__(self, path: Path, kind: type[Entry]) -> None:
         self.path = path
@@ -47,7 +46,7 @@ class WorkspaceEntries(Generic[Entry]):
         return self._pages
 
     def change(self, place: str, edit: Callable[[tuple[Entry, ...]], Iterable[Entry]]) -> None:
-        """Change one workspace's entries; a workspace without any is forgotten. Raises StorageError."""
+        """Change one workspace's entries; a workspace without any is removed. Raises StorageError."""
         with file_lock(self.path.with_suffix(".lock")):
             try:
                 self._write(place, edit)
@@ -65,13 +64,13 @@ class WorkspaceEntries(Generic[Entry]):
         content = msgspec.json.format(msgspec.json.encode(pages), indent=1) + b"\n"
         if len(content) > MAX_BYTES:
             raise StorageError(
-                f"{self.path} would have more than {MAX_BYTES:,} bytes.", hint="Forget some of it first."
+                f"{self.path} would have more than {MAX_BYTES:,} bytes.", hint="Remove some entries first."
             )
         write_whole(self.path, content, mode=0o600)
         self._seen = None
 
     def _read(self) -> Mapping[str, tuple[Entry, ...]] | None:
-        """Read the file; None where it makes no sense."""
+        """Read the file; None where it is invalid."""
         try:
             descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
             with open(descriptor, "rb") as file:

@@ -1,1 +1,1 @@
-"""What the program writes about itself."""
+"""Logs of the program, and the redaction of secrets."""

@@ -1,6 +1,5 @@
-"""Faults of the program's own, for whoever will mend them.
+"""Log the program's own faults for its developers.
 
-Knows: a file in the home folder that only its owner reads. Does not know: who was told the trace id.
 Frames and types are written; messages and values are not, since they could hold what the user said.
 """
 
@@ -16,7 +15,7 @@ class BugLog:
         self.path = home / "logs" / "bugs.log"
 
     def report(self, error: BaseException, trace: str) -> None:
-        """Append one fault under its trace id; a log that cannot be written stops nobody."""
+        """Append one fault under its trace id; a log that cannot be written is ignored."""
         frames = "".join(traceback.format_tb(error.__traceback__))
         entry = f"{trace} {type(error).__module__}.{type(error).__qualname__}\n{frames}\n"
         try:

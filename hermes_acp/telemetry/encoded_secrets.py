@@ -1,6 +1,5 @@
-"""Secrets within a token that is something else to look at: base64, hexadecimal, escapes, or a URL's percent signs.
+"""Find secrets encoded within a token: base64, hexadecimal, escapes, or percent-encoding.
 
-Knows: how a token is read another way, and when that reading is text at all. Does not know: what a secret looks like.
 Everything is decided within one token, so a text that comes in pieces gives the same as the whole.
 """
 
@@ -29,7 +28,7 @@ SecretFinder = Callable[[str], str]
 
 
 def find_encoded_secret(text: str, start: int, end: int, look: SecretFinder) -> Iterator[FoundSpan]:
-    """Yield where in a token another reading holds a secret; `look` names the first one of a text, or nothing."""
+    """Yield where in a token a decoded form contains a secret; `look` names the first one of a text, or nothing."""
     if text.find("%", start, end) >= 0:
         yield from _in_percents(text, start, end, look)
     if text.find("\\", start, end) >= 0:

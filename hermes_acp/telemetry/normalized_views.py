@@ -1,7 +1,7 @@
-"""Texts as they read past what nobody sees: control sequences, hidden characters, lines broken within a token.
+"""Normalise texts for scanning: without control sequences, hidden characters and line breaks within a token.
 
-Knows: what to pass over, where each character that stays stood. Does not know: what is looked for in such a text.
-What is passed over is decided by the characters close by, so a text that comes in pieces reads the same as the whole.
+What is passed over is decided by the characters close by, so a text that comes in pieces reads the same as
+the whole.
 """
 
 import re

@@ -1,6 +1,5 @@
-"""Private keys in armour: lines of base64 behind a line that announces them, or above the one that ends them.
+"""Find armoured private keys: base64 lines after a BEGIN line, or before an END line.
 
-Knows: how a block looks in a file, numbered, as a diff, inside a string. Does not know: whether the key is any good.
 Source: RFC 7468 (textual encodings), RFC 4880 section 6.2 (ASCII armour), PROTOCOL.key of OpenSSH.
 """
 
@@ -45,12 +44,12 @@ class KeyBlock(Struct, frozen=True):
 
 
 def is_private_key(text: str) -> bool:
-    """Return whether a text holds the line that announces a private key."""
+    """Return whether a text contains the BEGIN line of a private key."""
     return bool(_BEGIN.search(text))
 
 
 def key_after_header(text: str, place: int, *, is_final: bool) -> KeyBlock | None:
-    """Follow the announcement at `place`; None where no private key is announced there."""
+    """Find the key after the BEGIN line at `place`; None where no private key begins there."""
     begin = _BEGIN.match(text, place)
     if begin is None:
         return None
@@ -61,7 +60,7 @@ def key_after_header(text: str, place: int, *, is_final: bool) -> KeyBlock | Non
 
 
 def key_before_footer(text: str, place: int) -> KeyBlock | None:
-    """Follow the line that ends a key upwards; None where none is ended at `place`, or nothing of it is there."""
+    """Find the key before the END line at `place`; None where no key ends there, or nothing of it is present."""
     line_start = text.rfind("\n", 0, place) + 1
     is_ended = bool(_END.match(text, place)) and bool(re.fullmatch(_MARGIN, text[line_start:place]))
     return _lines_above(text, line_start) if is_ended else None
@@ -80,7 +79,7 @@ def names_key_file(text: str) -> bool:
 
 
 def key_lines(text: str) -> Iterator[KeyBlock]:
-    """Yield the lines of keys in a text out of a file of such, wherever it was cut; those of certificates stay."""
+    """Yield the lines of keys in a text from a key file, wherever it was cut; those of certificates stay."""
     lines = [*text.splitlines(keepends=True), ""]
     here = start = end = 0
     above, has_full = "", False
@@ -98,7 +97,7 @@ def key_lines(text: str) -> Iterator[KeyBlock]:
 
 
 def _lines_above(text: str, here: int) -> KeyBlock | None:
-    """Return the lines of base64 above one that begins at `here`: full ones, at most two short ones below them."""
+    """Return the base64 lines above the one at `here`: full ones, and at most two short ones below them."""
     limit = max(0, here - MAX_BLOCK_CHARACTERS)
     start = end = short_lines = 0
     has_full = False

@@ -1,8 +1,8 @@
-"""Keeping the memory of this process from others of the same user, the commands it runs among them.
+"""Protect this process's memory from other processes of the same user, including the commands it runs.
 
-Knows: prctl(2), PR_SET_DUMPABLE. Does not know: when something is run; whoever starts a process calls this before.
-From then on `/proc/PID/environ`, `mem`, `maps` and `fd` are root's, nobody traces the process and it leaves no core.
-What it starts is not concerned: a program that is executed can be looked at again. Source: prctl(2), proc(5).
+From then on `/proc/PID/environ`, `mem`, `maps` and `fd` are root's, nobody traces the process and it leaves
+no core. What it starts is not concerned: a program that is executed can be looked at again. Source: prctl(2),
+proc(5).
 """
 
 import sys
@@ -11,7 +11,10 @@ _PR_SET_DUMPABLE = 4
 
 
 def hide_memory() -> None:
-    """Let no process of the same user read this one's memory and first environment. Linux only; repeatable."""
+    """Keep processes of the same user from reading this one's memory and initial environment.
+
+    Linux only; repeatable.
+    """
     if sys.platform.startswith("linux"):
         import ctypes
 

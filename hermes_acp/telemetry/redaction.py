@@ -1,7 +1,6 @@
-"""Keeping secrets out of what is shown, recorded and sent to a model.
+"""Keep secrets out of what is shown, recorded and sent to a model.
 
-Knows: the values that must not appear, however they are spelled; what is put in their place. Does not know:
-where text comes from. What a secret looks like is told by `scanning`.
+What a secret looks like is told by `scanning`.
 """
 
 import re
@@ -38,7 +37,7 @@ WINDOW: Final = 24 * 1024
 
 
 class SecretScan(Protocol):
-    """How the secrets of a text are found, from a settled place on."""
+    """A function that finds the secrets of a text, from a settled place on."""
 
     def __call__(self, text: str, begin: int, *, is_final: bool) -> Scan:
         """Look."""
@@ -53,22 +52,20 @@ class Redactor:
         self._known = index_known_secrets(each for secret in known for each in _spellings(secret))
 
     def clean(self, text: str, *, source: str = "") -> str:
-        """Return the text without any of them; where its `source` names a file of keys, no line of one is left
-        either.
-        """
+        """Return the text without any secret; where its `source` names a key file, also without key lines."""
         spans = self._scan(text, 0, is_final=True).spans
         if names_key_file(source):
             spans = merged((*spans, *((block.start, block.end, LABEL) for block in key_lines(text))))
         return _render(text, spans, 0, len(text))
 
     def stream(self) -> "RedactedStream":
-        """Clean a text that comes in pieces."""
+        """Redact a text that comes in pieces."""
         return RedactedStream(self._scan)
 
     def tail(self, text: str, size: int, *, is_final: bool) -> str:
-        """Clean the last `size` characters of a text of which at least WINDOW more are given, or all there are.
+        """Redact the last `size` characters of a text, given at least WINDOW more of it, or all of it.
 
-        What may be the beginning of a secret is left out unless the text `is_final`.
+        What may be the start of a secret is left out unless the text `is_final`.
         """
         found = self._scan(text, 0, is_final=is_final)
         start = max(0, found.settled - size)
@@ -119,12 +116,12 @@ class RedactedStream:
         self._begin = 0
 
     def feed(self, text: str) -> str:
-        """Take a piece; give what is settled."""
+        """Take a piece; return what is settled."""
         self._text += text
         return self._give(is_final=False)
 
     def finish(self) -> str:
-        """Return what was held back, as nothing more comes."""
+        """Return what was held back, as nothing follows."""
         return self._give(is_final=True)
 
     def _give(self, *, is_final: bool) -> str:
@@ -137,12 +134,12 @@ class RedactedStream:
 
 
 def secrets_among(variables: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the values of the variables that are secret, by their names or by what they hold."""
+    """Return the values of the secret variables, by their names or by their content."""
     return tuple(value for name, value in variables.items() if is_secret(name, value))
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Say whether a variable holds a secret; the address of a proxy is needed, even with a password in it."""
+    """Return whether a variable holds a secret; a proxy address is needed, even with a password in it."""
     if SECRET_NAME.search(name):
         return True
     is_proxy = name.lower().endswith("_proxy")
@@ -186,7 +183,7 @@ def _end_of_broken(text: str, start: int, end: int, *, is_begun: bool) -> int:
 
 
 def _is_random(piece: str) -> bool:
-    """Return whether a piece goes on with a secret, as words do not."""
+    """Return whether a piece continues a secret, as words do not."""
     if not any(map(str.isalpha, piece)):
         return False
     changes = sum(one.islower() != other.islower() for one, other in pairwise(piece))

@@ -1,8 +1,7 @@
-"""Secrets that are known by the name they are given: `password = …`, `Authorization: Bearer …`, `AWS_SECRET_KEY=…`.
+"""Find secrets by the name they are assigned to: `password = …`, `Authorization: Bearer …`, `AWS_SECRET_KEY=…`.
 
-Knows: names that promise a secret, values that cannot be one. Does not know: tokens with a shape of their own.
-A value holds no white space and nothing of BREAKS, and whatever decides about it stands in its line, or where lists and
-settings take a line for each word, in the one above it, at most REACH characters before it.
+A value holds no white space and nothing of BREAKS, and whatever decides about it stands in its line, or where
+lists and settings take a line for each word, in the one above it, at most REACH characters before it.
 """
 
 import re
@@ -96,7 +95,7 @@ _ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]*$")
 
 
 def find_assigned_secret(text: str, start: int, end: int, place: int) -> Found | None:
-    """Judge the keyword at `place`; the value ends before `end`. Give where its secret is, and which kind."""
+    """Check the keyword at `place`; the value ends before `end`. Return where its secret is, and its kind."""
     if text.startswith("://", place):
         return _in_url(text, end, place)
     if text.startswith(" -", place):
@@ -184,12 +183,12 @@ def _is_secret(value: str, kind: str, *, is_sure: bool, is_quoted: bool) -> bool
 
 
 def is_capital(value: str) -> bool:
-    """Say whether a value is one plain word with a capital, as labels are: `Password`, `Enter`."""
+    """Return whether a value is one plain capitalised word, as labels are: `Password`, `Enter`."""
     return value.isalpha() and value[:1].isupper() and value[1:].islower()
 
 
 def _is_mixed(value: str) -> bool:
-    """Say whether letters change their case as often as in random text, unlike in words joined together."""
+    """Return whether letters change case as often as in random text, unlike in camel case."""
     pairs = tuple(pairwise(value))
     changes = sum(
         one.islower() != other.islower() and one.isalpha() and other.isalpha() for one, other in pairs
@@ -205,7 +204,7 @@ def _in_url(text: str, end: int, place: int) -> Found | None:
 
 
 def _in_option(text: str, start: int, end: int, place: int) -> Found | None:
-    """Judge an option that takes a password with some programs: `mysql -pPASSWORD`, `curl -u USER:PASSWORD`."""
+    """Check an option that takes a password in some programs: `mysql -pPASSWORD`, `curl -u USER:PASSWORD`."""
     head = text[max(start, place - REACH) : place]
     if text.startswith(" -p", place):
         match = _SHORT_OPTION.match(text, place, end)

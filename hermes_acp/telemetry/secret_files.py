@@ -1,8 +1,7 @@
-"""Tell by its content whether a file is there to hold keys: a private key, a store of keys, settings with keys in them.
+"""Decide by its content whether a file exists to hold keys: a private key, a key store, settings with keys.
 
-Knows: what makes a file of settings, how much of a file a private key takes. Does not know: names of files
-(`policy.names`). A program, a page or a test that merely contains such a key is none: its keys are masked where they
-are shown, and it is read like any other file.
+A program, a page or a test that merely contains such a key is none: its keys are masked where they are shown,
+and it is read like any other file.
 """
 
 import re

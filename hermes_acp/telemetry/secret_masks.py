@@ -1,7 +1,4 @@
-"""What stands in the place of a secret.
-
-Knows: the words, how they are recognised when a model gives them back. Does not know: how secrets are found.
-"""
+"""The text that replaces a secret."""
 
 import re
 from typing import Final

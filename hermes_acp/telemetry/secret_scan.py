@@ -1,8 +1,7 @@
-"""Where the secrets of a text are, and up to where nothing that follows can change that.
+"""Find the secrets of a text, and the position up to which later text cannot change the result.
 
-Knows: the order of looking (cheap byte searches first), tokens, the bounds on what is held. Does not know: what is done
-with a secret. The time is linear. A text that comes in pieces gives the same as the whole, because everything is
-decided within a token: what lies between two of `assignments.BREAKS`, or MAX_TOKEN_CHARACTERS characters of a longer
+The time is linear. A text that comes in pieces gives the same as the whole, because everything is decided
+within a token: what lies between two of `assignments.BREAKS`, or MAX_TOKEN_CHARACTERS characters of a longer
 one.
 """
 

@@ -1,8 +1,7 @@
-"""What the program decided or used, one JSON object a line, for whoever wants to know why.
+"""A log of what the program decided or used: one JSON object per line.
 
-Knows: a file in the home folder that only its owner reads, and when it is begun anew. Does not know: what is decided.
-Whoever writes gives names and numbers: no key, no words of a conversation. What
-looks like a secret all the same is masked.
+Whoever writes gives names and numbers: no key, no words of a conversation. What looks like a secret all the
+same is masked.
 """
 
 import os

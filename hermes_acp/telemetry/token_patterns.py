@@ -1,6 +1,5 @@
-"""Secrets that are known by their shape alone: tokens that begin as their vendor says.
+"""Find secrets by their shape alone: tokens with a vendor's prefix.
 
-Knows: the kinds in `shapes.toml`, how they become one pattern. Does not know: what surrounds a token.
 The pattern is grouped by first characters, so that where none of them stands nothing is tried.
 """
 

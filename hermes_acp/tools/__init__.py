@@ -1,1 +1,1 @@
-"""What a model may call, and what those calls share."""
+"""The tools a model may call, and what they share."""

@@ -1,7 +1,4 @@
-"""Which files of a folder a running call may show: what rules shut, or usually contains secrets, is judged by itself.
-
-Knows: that a call was let through for the place it names, and for nothing that is shut within. Does not know: any rule.
-"""
+"""Decide which files of a folder a running call may show: denied and secret files are checked one by one."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -15,9 +12,7 @@ PER_FILE_LIMIT: Final = 200
 
 
 async def allowed_among(paths: Iterable[str], named: str, progress: Progress) -> frozenset[str]:
-    """Return those paths (absolute, links resolved) that may be read unasked, and the one that a call `named`
-    itself.
-    """
+    """Return those resolved paths that may be read without asking, and the one a call `named` itself."""
     ordered = sorted(set(paths))
     if len(ordered) <= PER_FILE_LIMIT:
         return _open_among(ordered, named, progress)
@@ -25,7 +20,7 @@ async def allowed_among(paths: Iterable[str], named: str, progress: Progress) ->
 
 
 def _open_among(ordered: Sequence[str], named: str, progress: Progress) -> frozenset[str]:
-    """Judge groups of neighbours, in halves where something in them is shut."""
+    """Check groups of neighbours, halving a group in which something is denied."""
     found: set[str] = set()
     waiting = [ordered]
     while waiting:

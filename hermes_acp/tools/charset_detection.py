@@ -1,7 +1,7 @@
-"""Which code page the bytes of a text were written in, where they are not UTF-8 and say nothing themselves.
+"""Detect the code page of text that is not UTF-8 and does not declare one.
 
-Knows: how Western text looks byte by byte, and whom to ask about all other. Does not know: files.
-A guess counts only where the text it gives is written back as the very same bytes, so that what is not changed stays.
+A guess counts only where the text it gives is written back as the very same bytes, so that what is not
+changed stays.
 """
 
 import re
@@ -22,7 +22,7 @@ _FAMILIAR: Final = MappingProxyType({"cp932": "shift_jis", "cp949": "euc_kr"})
 
 
 def guess_encoding(content: bytes) -> tuple[str, str]:
-    """Return the encoding that bytes which are no UTF-8 are most likely in, and the text they then are."""
+    """Return the most likely encoding of bytes that are not UTF-8, and the decoded text."""
     for encoding in _candidates(content):
         try:
             text = content.decode(encoding)

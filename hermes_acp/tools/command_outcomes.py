@@ -1,7 +1,4 @@
-"""How commands stand and end, in words for a model.
-
-Knows: exit codes, signals, time-outs. Does not know: who runs a command, or how.
-"""
+"""Describe the state and the end of commands for a model."""
 
 import re
 from typing import Final
@@ -31,7 +28,7 @@ _ORDERS: Final = re.compile(
 
 
 def describe_output(name: str, sight: OutputSnapshot) -> Result:
-    """Return what a process put out since the last look, and how it stands."""
+    """Return a process's output since the last read, and its state."""
     output = _ORDERS.sub("", sight.output).rstrip("\n")
     standing = f"[{name} is running]" if sight.end is None else f"[{name} has ended] {_ending(sight.end, 0)}"
     return Result(f"{output or '(no new output)'}\n{standing}")

@@ -1,8 +1,6 @@
-"""What an edit will be, read from the beginning of a call's arguments.
+"""Preview an edit from the first part of a call's arguments.
 
-Knows: JSON that breaks off anywhere, what the arguments of the tools that edit are called. Does not know: what the
-tools do, who looks at drafts. A draft is for the eye: nothing is decided by it, and what cannot be read yet is not
-there yet.
+A draft is for the eye: nothing is decided by it, and what cannot be read yet is not there yet.
 """
 
 import json
@@ -19,7 +17,7 @@ _HALF_ESCAPE: Final = re.compile(r"\\u?[0-9a-fA-F]{0,3}$")
 
 
 class EditDraft(Struct, frozen=True):
-    """Which file, what gives way (None: all of it), and what comes as far as it is written."""
+    """The file, the text to be replaced (None: all of it), and the new text as far as it is written."""
 
     path: str
     new_text: str
@@ -28,7 +26,10 @@ class EditDraft(Struct, frozen=True):
 
 
 def parse_edit_draft(tool: str, arguments: str) -> EditDraft | None:
-    """Read the draft of one edit; None where it is none, or too little is written. Several passages are no draft."""
+    """Parse the draft of one edit; None for other calls, or where too little is written.
+
+    Several passages have no draft.
+    """
     if tool not in (WRITES, EDITS):
         return None
     texts, open_name = _read_texts(arguments)
@@ -51,7 +52,7 @@ def _drafted(
 
 
 def _read_texts(arguments: str) -> tuple[dict[str, str], str]:
-    """Return the members that are texts, up to where the arguments break off, and the name of the one that is open."""
+    """Return the string members up to where the arguments break off, and the name of the unfinished one."""
     texts: dict[str, str] = {}
     at = 0
     while head := _HEAD.match(arguments, at):
@@ -66,7 +67,7 @@ def _read_texts(arguments: str) -> tuple[dict[str, str], str]:
 
 
 def _plain(written: str, *, is_open: bool) -> str:
-    """Read the inside of a JSON string, without a half-written escape at its end."""
+    """Decode the inside of a JSON string, without an unfinished escape at its end."""
     if is_open:
         written = _without_half(written)
     try:
@@ -76,7 +77,7 @@ def _plain(written: str, *, is_open: bool) -> str:
 
 
 def _without_half(written: str) -> str:
-    """Cut off an escape, or the first half of a pair, that is not written to its end."""
+    """Cut off an escape, or the first half of a surrogate pair, that is incomplete."""
     half = _HALF_ESCAPE.search(written)
     if half and (len(written[: half.start()]) - len(written[: half.start()].rstrip("\\"))) % 2 == 0:
         written = written[: half.start()]

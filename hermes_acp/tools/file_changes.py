@@ -1,8 +1,4 @@
-"""Changes to files, carried out only if the files still are what the changes were shown against.
-
-Knows: bytes before and after, reading again, what becomes of several changes when one fails. Does not know: how a
-change was made up.
-"""
+"""Apply changes to files only if the files are still as they were when the changes were shown."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -28,9 +24,9 @@ NOT_COVERED: Final = "(holds keys, not covered by undo)"
 
 
 class FileChange(Struct, frozen=True):
-    """One file made into another: its bytes `before` (None: no file) and `after` (None: it is taken away).
+    """A change to one file: its bytes `before` (None: missing) and `after` (None: deleted).
 
-    `place` is where it begins. One that `is_unread` can be made without knowing what is in the file.
+    `place` is the first changed line. One that `is_unread` can be made without knowing the file's content.
     """
 
     diff: Diff
@@ -43,9 +39,9 @@ class FileChange(Struct, frozen=True):
 def file_change(
     path: str, old_text: str | None, new_text: str, before: bytes | None, after: bytes | None
 ) -> FileChange:
-    """Return a change with the diff that shows it: of both texts whole, or of a big file the part that changes.
+    """Return a change with its diff: of both texts whole, or of a big file the part that changes.
 
-    Raises WorkspaceError where the words that hide a secret would take its place in the file.
+    Raises WorkspaceError where a mask that hides a secret would replace it in the file.
     """
     if old_text is not None and (mask := foreign_mask(new_text, old_text)):
         raise WorkspaceError(
@@ -59,7 +55,7 @@ def file_change(
 
 
 def propose_change(workspace: Workspace, title: str, change: FileChange, note: str = "") -> Proposal:
-    """Offer to make one change; `note` is added to what the model is told of its end."""
+    """Propose one change; `note` is added to the result for the model."""
     return propose_changes(workspace, title, [change], note=note)
 
 
@@ -71,7 +67,7 @@ def propose_changes(
     kind: ToolKind = "edit",
     note: str = "",
 ) -> Proposal:
-    """Offer to make changes to as many files: all of them, or none where one cannot be made."""
+    """Propose changes to several files: all of them, or none where one fails."""
     has_keys = any(_holds_keys(change) for change in changes)
     return Proposal(
         title=f"{title} {NOT_COVERED}" if has_keys and not title.endswith(NOT_COVERED) else title,
@@ -93,14 +89,14 @@ def propose_changes(
 
 
 def _holds_keys(change: FileChange) -> bool:
-    """Return whether a file is one that no checkpoint keeps."""
+    """Return whether a file is one that checkpoints leave out."""
     if is_sensitive(change.diff.path):
         return True
     return any(secret_in(content) for content in (change.before, change.after) if content)
 
 
 def _keys_in(change: FileChange) -> str:
-    """Say what of a file that is changed is a secret, by what is in it."""
+    """Return what in a changed file is a secret, by its content."""
     return secret_in(change.before) if change.before else ""
 
 
@@ -112,7 +108,7 @@ def _amend(
     note: str,
     texts: Mapping[str, str],
 ) -> Proposal:
-    """Offer the same changes with other texts for some files; one that then changes nothing is left out."""
+    """Propose the same changes with other texts for some files; one that then changes nothing is left out."""
     wanted = [_with_text(change, texts.get(change.diff.path), workspace) for change in changes]
     kept = [
         change for change in wanted if change.diff.path not in texts or change.after != (change.before or b"")
@@ -158,7 +154,7 @@ def common_length(one: str, other: str) -> int:
 
 
 def _common_end(one: str, other: str, start: int) -> int:
-    """Return how many characters two texts have in common at their end, behind a place."""
+    """Return the length of the common suffix of two texts, after a position."""
     low, high = 0, min(len(one), len(other)) - start + 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -208,7 +204,10 @@ def _change_action(workspace: Workspace, changes: Sequence[FileChange], note: st
 
 
 async def _make(workspace: Workspace, changes: Sequence[FileChange]) -> None:
-    """Make all changes; where one fails, those before it are taken back. New content is there before any goes."""
+    """Make all changes; where one fails, the earlier ones are reverted.
+
+    New content is written before anything is deleted.
+    """
     done: list[FileChange] = []
     for change in sorted(changes, key=lambda each: each.after is None):
         try:

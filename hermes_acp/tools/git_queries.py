@@ -1,10 +1,8 @@
-"""How git is asked about a repository that nobody vouches for.
+"""Query an untrusted git repository safely.
 
-Knows: which repository holds a folder, how its filters are put out of action. Does not know: what is asked of git.
-
-A repository's configuration can name programs that git runs for looking alone: monitors, hooks, pagers, filters,
-converters, signers, transports. None of them may run here, and git looks at no other repository than the one in the
-session's folders. Source: the man pages of git, git-config and gitattributes.
+A repository's configuration can name programs that git runs for looking alone: monitors, hooks, pagers,
+filters, converters, signers, transports. None of them may run here, and git looks at no other repository than
+the one in the session's folders. Source: the man pages of git, git-config and gitattributes.
 """
 
 import os
@@ -49,7 +47,7 @@ _PARTS: Final = (
 
 
 class Repository(Struct, frozen=True):
-    """A repository within the session's folders: its files below `top`, and where git keeps what it knows of them."""
+    """A repository within the session's folders: its work tree at `top`, and its git directory."""
 
     top: str
     git_dir: str
@@ -76,7 +74,7 @@ async def find_repository(files: Files, folder: str) -> Repository:
 
 
 async def _git_dir(files: Files, top: str, *, is_file: bool) -> str:
-    """Return where a repository's own files are: never beyond the session's folders, wherever it points."""
+    """Return a repository's git directory, which must be inside the session's folders."""
     written = os.path.join(top, ".git")
     try:
         if is_file:
@@ -106,9 +104,9 @@ async def _git_dir(files: Files, top: str, *, is_file: bool) -> str:
 async def run_git(
     workspace: Workspace, repository: Repository, arguments: Sequence[str], progress: Progress
 ) -> CommandResult:
-    """Run git with these arguments, in the workspace, and with nothing of the repository's that starts programs.
+    """Run git in the workspace with these arguments, disabling every program its repository could start.
 
-    Raises WorkspaceError where its filters cannot all be told.
+    Raises WorkspaceError where not all of its filters are known.
     """
     # No more of a pattern: what is no UTF-8 fits none.
     listing = ("config", "--name-only", "--get-regexp", r"^filter\.")
@@ -126,9 +124,9 @@ async def run_git(
 
 
 def _confined(command: Command, workspace: Workspace) -> Command:
-    """Keep git in a sandbox where there is one, whatever else runs outside.
+    """Run git in a sandbox where there is one, whatever else runs outside.
 
-    What names a filter after the look is in there itself, and wins nothing; or a person let it out.
+    A filter configured after the check runs inside it, too, and gains nothing; or a person approved it.
     """
     within = structs.replace(command, confinement="must")
     return within if workspace.confines(within) else command
@@ -143,7 +141,7 @@ def _without_filters(names: Iterable[str]) -> Mapping[str, str]:
 
 
 def _command(repository: Repository, arguments: Sequence[str], further: Mapping[str, str]) -> Command:
-    """Return the command: git as the machine has it, by no path of the workspace's, with our variables alone."""
+    """Return the command: the system's git, never one of the workspace, with our variables alone."""
     settings = (*_SETTINGS, ("core.worktree", repository.top), *further.items())
     variables = {
         **_VARIABLES,

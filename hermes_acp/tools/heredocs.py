@@ -1,11 +1,8 @@
-"""A command with what it is fed, written as one command.
-
-Knows: here-documents. Does not know: what is run.
-"""
+"""Join a command and its standard input into one command line."""
 
 
 def with_heredoc(line: str, text: str) -> str:
-    """Return a command line that feeds `text` to `line`: to a shell or an interpreter that is what it runs.
+    """Return a command line that feeds `text` to `line`, as to a shell or an interpreter.
 
     Of several commands any may be the one that reads it.
     """

@@ -1,7 +1,6 @@
-"""Put the hunks of a patch into a text.
+"""Apply the hunks of a patch to a text.
 
-Knows: how lines that are meant are found again where spaces or quotes differ, line ends of both kinds. Does not know:
-files, how patches are written. A hunk has one place or none: where several would do, nothing is guessed.
+A hunk has one place or none: where several would do, nothing is guessed.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +18,7 @@ SHOWN_COLUMNS: Final = 120
 
 
 class _HunkMatch(Struct, frozen=True):
-    """Lines of the old text that give way, from one number up to another, and what stands there instead."""
+    """A range of old lines to replace, and the lines that replace them."""
 
     start: int
     end: int
@@ -38,9 +37,9 @@ _COMPARISONS: Final[tuple[Callable[[str], str], ...]] = (_verbatim, str.rstrip, 
 
 
 def apply_hunks(text: str, hunks: Sequence[Hunk], newline: str) -> str:
-    """Return the text with all hunks in it; untouched lines keep their ends, new ones get `newline`.
+    """Return the text with all hunks applied; untouched lines keep their ends, new ones get `newline`.
 
-    Raises WorkspaceError for a hunk that fits nowhere, or in several places.
+    Raises WorkspaceError for a hunk that matches nowhere, or in several places.
     """
     if len(text) > MAX_TEXT_CHARS:
         raise WorkspaceError(
@@ -95,7 +94,7 @@ def _match_of(
 
 
 def _place_of_insertion(bare: Sequence[str], hunk: Hunk, begin: int) -> int:
-    """Return the line before which lines come that stand between no others: behind a heading, else at the end."""
+    """Return the line before which a hunk without context is inserted: after its heading, else at the end."""
     if hunk.near is not None:
         return max(begin, min(hunk.near, len(bare) - 1))
     if hunk.headings:
@@ -149,7 +148,7 @@ def _find(bare: Sequence[str], wanted: Sequence[str], hunk: Hunk, begin: int, nu
 def _places(
     bare: Sequence[str], wanted: Sequence[str], begin: int, manner: Callable[[str], str]
 ) -> Iterator[int]:
-    """Give the lines at which all wanted lines stand, MAX_MATCHES at most; in time proportional to the text."""
+    """Return the lines at which all wanted lines match, MAX_MATCHES at most; linear in the text."""
     text = "\n".join(("", *map(manner, bare[begin:]), ""))
     sought = "\n".join(("", *map(manner, wanted), ""))
     at, line, found = text.find(sought), begin, 0

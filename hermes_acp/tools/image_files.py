@@ -1,7 +1,4 @@
-"""Pictures in files, as a model is shown them.
-
-Knows: the kinds that models take, by their first bytes, and how large one may be. Does not know: which model sees.
-"""
+"""Read image files in the form a model is shown."""
 
 import base64
 from typing import Final

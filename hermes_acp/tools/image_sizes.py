@@ -1,8 +1,7 @@
-"""How many pixels a picture claims to have, told by its bytes without unpacking any of them.
+"""Read an image's size in pixels from its header, without unpacking it.
 
-Knows: where PNG, JPEG, GIF and WebP keep their width and height. Does not know: what a picture shows, who may see it.
-A picture of a few kilobytes can unpack to gigabytes, here, in an editor or at a vendor's.
-Source: RFC 2083 (PNG), ITU T.81 (JPEG), the GIF89a specification, RFC 9649 (WebP).
+A picture of a few kilobytes can unpack to gigabytes, here, in an editor or at a vendor's. Source: RFC 2083
+(PNG), ITU T.81 (JPEG), the GIF89a specification, RFC 9649 (WebP).
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,7 @@
-"""Arguments that are nearly JSON.
+"""Repair arguments that are nearly JSON.
 
-Knows: which faults of a model's JSON can mean only one thing, and how a text looks that was cut off. Does not know:
-tools, what arguments mean. A repair may change how something is written, never what: no string's end was guessed, all
-strings of the text are in the result as they were, all else is there sign by sign, and the object's end was seen.
+A repair may change how something is written, never what: no string's end was guessed, all strings of the text
+are in the result as they were, all else is there sign by sign, and the object's end was seen.
 """
 
 import json

@@ -1,8 +1,4 @@
-"""Lines of a text with their numbers, within bounds.
-
-Knows: numbering, bounds on lines, columns and output, how a part of a huge file is found. Does not know: code
-pages, tools.
-"""
+"""Show the lines of a text with their numbers, within limits."""
 
 from typing import Final
 

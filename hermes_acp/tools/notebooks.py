@@ -1,6 +1,5 @@
-"""Jupyter notebooks: their cells to read, and one cell changed with all else as it was.
+"""Read the cells of Jupyter notebooks, and change one cell while keeping the rest.
 
-Knows: version 4 of the format, how its JSON was laid out in a file. Does not know: files, kernels.
 Source: the notebook format's documentation, "The Notebook file format" (nbformat 4.5: cells have ids).
 """
 

@@ -1,8 +1,7 @@
-"""Patches as models write them: which files, and what becomes of each.
+"""Parse patches as models write them.
 
-Knows: the `*** Begin Patch` format and unified diffs, git's headers included. Does not know: files, where a hunk fits.
-Source: the grammar of the apply_patch tool as published with its models; the man page of git-diff, "Generating patch
-text with -p".
+Source: the grammar of the apply_patch tool as published with its models; the man page of git-diff,
+"Generating patch text with -p".
 """
 
 import re

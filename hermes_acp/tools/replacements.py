@@ -1,8 +1,4 @@
-"""Find a passage in a file and put another in its place.
-
-Knows: line ends of both kinds, what is left alone of a text. Does not know: files, workspaces, tools; how a passage is
-found that is not there word for word (`likeness`).
-"""
+"""Find a passage in a file and replace it."""
 
 import re
 from typing import Final

@@ -1,8 +1,6 @@
-"""The tools that list and read what is kept elsewhere, such as the resources of MCP servers.
+"""The tools that list and read external resources, such as those of MCP servers.
 
-Knows: how a place is named and what reading there touches. Does not know: any place. They are no plugins of the
-plugin folder:
-a turn has them only when there is a place to read from.
+They are no plugins of the plugin folder: a turn has them only when there is a place to read from.
 """
 
 from collections.abc import Mapping

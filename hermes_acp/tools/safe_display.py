@@ -1,8 +1,7 @@
 """Show commands and paths so that nothing in them can deceive the reader.
 
-Knows: which characters are invisible or change the order of others. Does not know: tools.
-Source: Unicode general categories; the fillers that are letters by category and blank on screen; letters of other
-scripts that pass for Latin ones within a word (UTS 39, mixed scripts).
+Source: Unicode general categories; the fillers that are letters by category and blank on screen; letters of
+other scripts that pass for Latin ones within a word (UTS 39, mixed scripts).
 """
 
 import re

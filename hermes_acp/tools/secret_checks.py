@@ -1,7 +1,4 @@
-"""Find out before a file is read by a tool whether it holds keys, by how it was named and by what is in it.
-
-Knows: that a link may bear the name of a secret and lead to an ordinary one. Does not know: what is asked about.
-"""
+"""Find out whether a file holds keys, by its name and its content, before a tool reads it."""
 
 from collections.abc import Collection
 from typing import Final

@@ -1,8 +1,4 @@
-"""What the agent keeps for its user, and cannot keep just now.
-
-Knows: that a store which fails costs the call alone; only the session's own record can end a turn. Does not know: any
-store.
-"""
+"""Errors of the agent's own stores, as answers for the model."""
 
 from collections.abc import Generator
 from contextlib import contextmanager

@@ -1,8 +1,4 @@
-"""Files as text: which encoding, which line ends, and back to bytes the same way.
-
-Knows: byte-order marks, UTF-8, UTF-16, UTF-32, signs of binary content. Does not know: what is done to the text, how a
-code page is guessed (`encodings`).
-"""
+"""Decode text files with their encoding and line ends, and encode them back the same way."""
 
 import difflib
 import os

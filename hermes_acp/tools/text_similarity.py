@@ -1,11 +1,7 @@
-"""Passages that are nearly the same.
+"""Find passages that nearly match a text.
 
-Knows: what people and models confuse: spaces at line ends, indentation, the shapes of quotes and dashes; which lines
-are most like others. Does not know: files, what is done with what was found.
-
-A passage found so must be the only one. All of it is bounded: texts above MAX_TEXT_CHARS are not looked through, and
-the
-search itself takes time in proportion to the text, however repetitive that is.
+A passage found so must be the only one. All of it is bounded: texts above MAX_TEXT_CHARS are not looked
+through, and the search itself takes time in proportion to the text, however repetitive that is.
 """
 
 from difflib import SequenceMatcher

@@ -1,8 +1,4 @@
-"""How many further tools fit into each request to a model.
-
-Knows: that every tool's description goes along each time, and that one server with hundreds must not cost the others
-theirs. Does not know: servers, settings.
-"""
+"""Decide how many further tools fit into each request to a model."""
 
 from collections.abc import Mapping
 from typing import Final

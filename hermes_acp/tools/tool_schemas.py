@@ -1,7 +1,4 @@
-"""Turn a tool's argument model into the small JSON Schema a model is shown.
-
-Knows: pydantic's schemas and what a model can do without in them. Does not know: any tool.
-"""
+"""Turn a tool's argument model into the small JSON Schema a model is shown."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast

@@ -1,8 +1,7 @@
 """The tools of one session.
 
-Knows: which tools there are, how a call's name and arguments are checked. Does not know: what a tool does.
-What a model got wrong is answered in words it can act on; only what can mean one thing alone is put right here: how
-a name is spelled, and faults of JSON (`repair`).
+What a model got wrong is answered in words it can act on; only what can mean one thing alone is put right
+here: how a name is spelled, and faults of JSON (`repair`).
 """
 
 import re

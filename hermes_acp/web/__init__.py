@@ -1,1 +1,1 @@
-"""The network beyond models: pages, search engines, a browser."""
+"""Web access: pages, search engines, a browser."""

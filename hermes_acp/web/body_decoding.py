@@ -1,7 +1,4 @@
-"""Bodies of answers, unpacked a piece at a time and never beyond a bound.
-
-Knows: gzip and deflate, how far what is small may unpack. Does not know: connections, what a body says.
-"""
+"""Decompress response bodies piece by piece, up to a limit."""
 
 import zlib
 from typing import Final
@@ -13,10 +10,10 @@ RATIO_BEGINS_AT: Final = 1 << 20
 
 
 class DecodedBody:
-    """One body up to `max_bytes`; `is_cut` tells that there was more."""
+    """One body up to `max_bytes`; `is_cut` tells that it was truncated."""
 
     def __init__(self, encoding: str, max_bytes: int) -> None:
-        """Take the name in `content-encoding`. Raises WorkspaceError for one that was not asked for."""
+        """Take the value of `content-encoding`. Raises WorkspaceError for an unexpected one."""
         name = encoding.strip().lower()
         if name not in ("", "identity", "gzip", "x-gzip", "deflate"):
             raise WorkspaceError(f"The page is packed as {name[:40]!r}, which was not asked for.")
@@ -28,7 +25,7 @@ class DecodedBody:
         self.is_cut = False
 
     def feed(self, chunk: bytes) -> bool:
-        """Take a piece as it came; tell whether more is wanted. Raises WorkspaceError for a bomb or a broken one."""
+        """Take a piece as received; return whether more is wanted. Raises WorkspaceError for a bomb or a broken one."""
         room = self._most - len(self.content) + 1
         self.content += chunk[:room] if self._unpacker is None else self._unpack(chunk, room)
         self._taken += len(chunk) - len(self._unpacker.unconsumed_tail if self._unpacker else b"")

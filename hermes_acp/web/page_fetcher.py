@@ -1,10 +1,9 @@
-"""Pages of the web, fetched so that nobody is led anywhere they did not mean to go.
+"""Fetch web pages without being led to private addresses.
 
-Knows: redirects, pinned addresses, bounds of size and time. Does not know: who may reach which host; it asks for each.
-A host's addresses are looked up once, all of them must be the public network's, and the connection goes to one of
-these very addresses: a name that is answered differently a moment later changes nothing. Nothing is signed in to, no
-cookie is kept, no proxy of the environment is used.
-Source: OWASP server-side request forgery; RFC 9110 section 15.4 (redirects).
+A host's addresses are looked up once, all of them must be the public network's, and the connection goes to
+one of these very addresses: a name that is answered differently a moment later changes nothing. Nothing is
+signed in to, no cookie is kept, no proxy of the environment is used. Source: OWASP server-side request
+forgery; RFC 9110 section 15.4 (redirects).
 """
 
 import socket
@@ -35,7 +34,7 @@ _ACCEPT: Final = "text/markdown,text/html;q=0.9,text/plain;q=0.8,application/jso
 
 
 class FetchLimits(Struct, frozen=True):
-    """How large a page may be unpacked, how long all of it may take, and whom to believe although they are private."""
+    """The maximum unpacked size of a page, the total timeout, and the private hosts to trust."""
 
     most_bytes: int = 2 << 20
     timeout_s: float = 30.0
@@ -66,7 +65,7 @@ class PageFetcher:
         self._trust: ssl.SSLContext | None = None
 
     def require_public(self, url: str) -> None:
-        """Refuse a URL that names a private address itself, before anything is looked up. Raises WorkspaceError."""
+        """Refuse a URL that names a private address itself, before any lookup. Raises WorkspaceError."""
         address = read_address(url)
         if address.is_private_address and address.host not in self._bounds.private_hosts:
             raise _private(address.host, "this machine or its network")
@@ -94,7 +93,7 @@ class PageFetcher:
         raise WorkspaceError(f"{address.host} redirects more than {MAX_REDIRECTS} times.")
 
     async def _visit(self, address: WebAddress) -> Page | WebAddress:
-        """Make one request; give the page, or where it leads."""
+        """Make one request; return the page, or the redirect."""
         import httpx2
 
         async with httpx2.AsyncClient(
@@ -113,7 +112,7 @@ class PageFetcher:
                 raise _broken(address, trouble) from None
 
     async def _send(self, client: "httpx2.AsyncClient", address: WebAddress) -> "httpx2.Response":
-        """Connect to the addresses looked up, one after the other."""
+        """Connect to the resolved addresses, one after the other."""
         import httpx2
 
         headers = {
@@ -135,7 +134,7 @@ class PageFetcher:
         raise trouble
 
     async def _public_addresses(self, address: WebAddress) -> Sequence[str]:
-        """Look a host up. Raises WorkspaceError unless all it answers with is public, or the user named the host."""
+        """Resolve a host. Raises WorkspaceError unless all its addresses are public, or the user named the host."""
         found = await self._look_up(address.host, address.port)
         if not found:
             raise WorkspaceError(f"There is no host {address.host}.")
@@ -159,7 +158,7 @@ class PageFetcher:
         return Page(address.url, response.status_code, text, is_cut=body.is_cut)
 
     async def _certificates(self, address: WebAddress) -> "ssl.SSLContext | bool":
-        """Return what vouches for hosts; loading it takes a while, so that happens once and elsewhere."""
+        """Return the certificates; loading them takes a while, so that happens once, in a worker thread."""
         import ssl
 
         import httpx2
@@ -188,7 +187,7 @@ def _private(host: str, place: str) -> WorkspaceError:
 
 
 def _broken(address: WebAddress, trouble: Exception) -> WorkspaceError:
-    """Name what broke, without the library's own words: they hold the address connected to and no more."""
+    """Name an error without the library's own message, which contains only the address."""
     import httpx2
 
     match trouble:

@@ -1,6 +1,5 @@
-"""Web pages as text that a model can read.
+"""Convert web pages to text that a model can read.
 
-Knows: which kinds of content are text, how a page tells its encoding, HTML as Markdown. Does not know: connections.
 Source: WHATWG Encoding (what a label means), RFC 9110 (content types).
 """
 
@@ -34,12 +33,12 @@ MAX_LINE_BREAKS: Final = 5_000
 
 
 def kind_of(content_type: str) -> str:
-    """Return the bare kind of a content type, such as `text/html`; empty where none was told."""
+    """Return the bare media type, such as `text/html`; empty where none was given."""
     return content_type.partition(";")[0].strip().lower()
 
 
 def require_text(kind: str) -> None:
-    """Raise WorkspaceError for a kind of content that is no text, before it is loaded."""
+    """Raise WorkspaceError for a media type that is not text, before it is loaded."""
     if kind and kind != "application/octet-stream" and not _TEXTUAL.fullmatch(kind):
         raise WorkspaceError(
             f"It is of the kind {kind[:80]}; only text can be fetched (HTML, Markdown, JSON, XML, source).",
@@ -48,7 +47,7 @@ def require_text(kind: str) -> None:
 
 
 def read_page(content: bytes, content_type: str, url: str = "") -> str:
-    """Return a page's text: HTML as Markdown, all else as it is. Raises WorkspaceError for what is no text."""
+    """Return a page's text: HTML as Markdown, all else unchanged. Raises WorkspaceError for what is not text."""
     kind = kind_of(content_type)
     if b"\0" in content[:PROBED_BYTES] and not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise WorkspaceError(f"It is {len(content):,} bytes that are not text.")
@@ -61,7 +60,7 @@ def read_page(content: bytes, content_type: str, url: str = "") -> str:
 
 
 def encoding_of(content: bytes, content_type: str) -> str:
-    """Name a page's encoding: by its mark, its header, its own word, else UTF-8 where it can be that."""
+    """Return a page's encoding: by its byte-order mark, its header, its declaration, else UTF-8 where valid."""
     for mark, encoding in _MARKS:
         if content.startswith(mark):
             return encoding
@@ -79,7 +78,7 @@ def encoding_of(content: bytes, content_type: str) -> str:
 
 
 def _known(label: str) -> str:
-    """Return Python's name of an encoding of text; Latin-1 means the Windows code page on the web."""
+    """Return Python's name of a text encoding; Latin-1 means the Windows code page on the web."""
     try:
         name = codecs.lookup(label).name if label else ""
     except (LookupError, ValueError):

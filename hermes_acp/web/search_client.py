@@ -1,6 +1,5 @@
-"""Queries to the search service a user chose.
+"""Send queries to the search service a user chose.
 
-Knows: one request and its failures. Does not know: any service's format, or what the hits are for.
 The user named the service, so where it runs is theirs to say: one of their own network will do.
 """
 
@@ -22,10 +21,10 @@ TIMEOUT_S: Final = 30.0
 
 
 class SearchClient:
-    """One service, with the key it is asked with."""
+    """One search service, with its key."""
 
     def __init__(self, service: SearchService, base_url: str, key: str) -> None:
-        """Take an address that is not empty. Raises BadRequest for one that is none."""
+        """Take an address that is not empty. Raises BadRequest for an invalid one."""
         self._service = service
         self._base_url = base_url.rstrip("/")
         self._key = key

@@ -1,7 +1,4 @@
-"""What a search service is made of.
-
-Knows: how a query is put and a hit read. Does not know: any service, connections.
-"""
+"""The interface of a search service."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast
@@ -30,25 +27,25 @@ class SearchService(Protocol):
 
     @property
     def base_url(self) -> str:
-        """Where it is; empty where there are many of it, and the user must say."""
+        """Its address; empty where there are many instances, and the user must name one."""
         ...
 
     @property
     def key_variable(self) -> str:
-        """The variable its key is usually in; empty for one that wants none."""
+        """The usual variable for its key; empty for a service without keys."""
         ...
 
     def ask(self, words: str, most: int, key: str) -> SearchRequest:
-        """Put a query."""
+        """Build the request for a query."""
         ...
 
     def read(self, answer: Any) -> Sequence[WebSearchHit]:
-        """Read an answer's JSON; whatever is no hit is left out."""
+        """Parse an answer's JSON; invalid results are left out."""
         ...
 
 
 def parse_hits(found: Any, url: str, snippet: str, date: str) -> list[WebSearchHit]:
-    """Read a list of objects by the names of their members."""
+    """Parse a list of objects by the names of their members."""
     rows = cast("list[Any]", found) if isinstance(found, list) else []
     objects = [cast("dict[str, Any]", row) for row in rows if isinstance(row, dict)]
     return [
@@ -59,7 +56,7 @@ def parse_hits(found: Any, url: str, snippet: str, date: str) -> list[WebSearchH
 
 
 def find_member(answer: Any, *names: str) -> Any:
-    """Return what stands under some names, one within the other; None where anything is missing."""
+    """Return the nested member with these names; None where any is missing."""
     for name in names:
         answer = cast("dict[str, Any]", answer).get(name) if isinstance(answer, dict) else None
     return answer

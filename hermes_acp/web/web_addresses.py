@@ -1,9 +1,8 @@
-"""Web addresses, read one way only, and the network addresses nobody should be led to.
+"""Parse web addresses in exactly one way, and recognise network addresses that are off limits.
 
-Knows: what a URL may look like here, which IP addresses are the public network's. Does not know: connections, policy.
-A URL is taken apart once and put together again from checked parts, so that who judges it and who connects cannot read
-it differently. Source: RFC 6890 and IANA's special-purpose registries; RFC 6052 (NAT64), RFC 3056 (6to4), RFC 5214
-(ISATAP).
+A URL is taken apart once and put together again from checked parts, so that who judges it and who connects
+cannot read it differently. Source: RFC 6890 and IANA's special-purpose registries; RFC 6052 (NAT64), RFC 3056
+(6to4), RFC 5214 (ISATAP).
 """
 
 import re
@@ -59,7 +58,7 @@ class WebAddress(Struct, frozen=True):
 
     @property
     def authority(self) -> str:
-        """The host as it stands in a URL, with its port where that is not the scheme's own."""
+        """The host as in a URL, with its port where that is not the scheme's default."""
         shown = f"[{self.host}]" if ":" in self.host else self.host
         return shown if self.port == (443 if self.scheme == "https" else 80) else f"{shown}:{self.port}"
 
@@ -70,7 +69,7 @@ class WebAddress(Struct, frozen=True):
 
     @property
     def is_private_address(self) -> bool:
-        """Whether the address itself says that it leads to this machine or its network."""
+        """Whether the address itself leads to this machine or its network."""
         if self.host == "localhost" or self.host.endswith(_LOCAL_NAMES):
             return True
         try:
@@ -89,7 +88,7 @@ class WebAddress(Struct, frozen=True):
 
 
 def read_address(written: str) -> WebAddress:
-    """Read a URL. Raises BadRequest for one that is none, that holds a password, or that could be read two ways."""
+    """Parse a URL. Raises BadRequest for one that is invalid, contains a password, or is ambiguous."""
     shown = written[:200]
     if len(written) > MAX_URL_CHARACTERS or any(ord(each) <= 32 or ord(each) == 127 for each in written):
         raise BadRequest(
@@ -144,10 +143,7 @@ def _read_host(written: str) -> str:
 
 
 def is_public(ip: str) -> bool:
-    """Return whether an IP address belongs to the public network, those carried inside of it included.
-
-    Raises ValueError for what is no IP address.
-    """
+    """Return whether an IP address is public, including embedded ones. Raises ValueError for an invalid one."""
     address = ip_address(ip.partition("%")[0])
     if isinstance(address, IPv6Address):
         inner = _carried(address)
@@ -164,7 +160,7 @@ def is_public(ip: str) -> bool:
 
 
 def _carried(address: IPv6Address) -> IPv4Address | None:
-    """Return the IPv4 address an IPv6 one leads to."""
+    """Return the IPv4 address embedded in an IPv6 one."""
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
     if address in _NAT64 or (int(address) >> 32) & 0xFFFFFFFF in _ISATAP:
@@ -173,5 +169,5 @@ def _carried(address: IPv6Address) -> IPv4Address | None:
 
 
 def first_private(ips: Iterable[str]) -> str | None:
-    """Return the first of some IP addresses that is not the public network's."""
+    """Return the first of some IP addresses that is not public."""
     return next((ip for ip in ips if not is_public(ip)), None)

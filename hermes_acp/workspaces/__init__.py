@@ -1,1 +1,1 @@
-"""The folders a session may touch and the machine its commands run on."""
+"""Workspaces: the folders a session may touch and the machine its commands run on."""

@@ -1,7 +1,6 @@
-"""The variables that commands see.
+"""The environment variables that commands see.
 
-Knows: which variables load code or steer programs that only read. Does not know: workspaces, what a command is. What
-policy lets run unasked relies on these.
+What policy allows to run unasked relies on these.
 """
 
 import os
@@ -34,7 +33,7 @@ NON_INTERACTIVE: Final = MappingProxyType(
 
 
 def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables commands may see: no secrets, nothing that loads code, no pagers and prompts."""
+    """Return the variables commands may see: no secrets, nothing that loads code, no pagers or prompts."""
     kept = {
         name: value
         for name, value in environment.items()
@@ -46,13 +45,13 @@ def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def temporary_folder(environment: Mapping[str, str]) -> str:
-    """Return the folder for temporary files: `TMPDIR` where it is one, else `/tmp`. Blocks."""
+    """Return the folder for temporary files: `TMPDIR` where it is a folder, else `/tmp`. Blocks."""
     named = environment.get("TMPDIR", "")
     return named if os.path.isdir(named) else "/tmp"
 
 
 def terminal_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what an editor is to lay over its own variables, which are likely ours: what is secret is empty then."""
+    """Return what an editor is to lay over its own variables, which are likely ours: secret ones are set to empty."""
     kept = command_environment(environment)
     empty = {name: "" for name in environment if name not in kept and not name.startswith(FUNCTION_PREFIX)}
     return {

@@ -1,7 +1,4 @@
-"""Keep the beginning and the end of a command's output, however much comes between.
-
-Knows: bytes, UTF-8, two bounded buffers, that all of it may be kept elsewhere. Does not know: processes, where that is.
-"""
+"""Keep the beginning and the end of a command's output in bounded memory."""
 
 import codecs
 from collections.abc import Callable
@@ -16,7 +13,7 @@ MAX_WORD_CHARS = 4096
 class BoundedOutput:
     """The first and the last `kept` bytes of a stream; its memory does not grow with the stream.
 
-    Once something has to be left out, `keep` gives the file that takes all of it, if any.
+    Once something has to be left out, `keep` returns the file that takes all of it, if any.
     """
 
     def __init__(self, kept: int = KEPT_BYTES, keep: Callable[[], OutputFile | None] | None = None) -> None:
@@ -29,7 +26,7 @@ class BoundedOutput:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, chunk: bytes) -> str:
-        """Take the next bytes and give them as text; a character cut in two comes with its second half."""
+        """Take the next bytes and return them as text; a split character comes with its second half."""
         self.take(chunk)
         return self._decoder.decode(chunk)
 
@@ -47,7 +44,7 @@ class BoundedOutput:
             del self._tail[: -self._kept]
 
     def _start_keeping(self) -> None:
-        """Write down all there was so far, which is still in memory: nothing was left out before this."""
+        """Write out everything so far, which is still in memory: nothing was left out before this."""
         keep, self._keep = self._keep, None
         self._file = keep() if keep else None
         if self._file is not None:
@@ -55,16 +52,16 @@ class BoundedOutput:
             self._file.write(self._tail)
 
     def finish(self) -> str:
-        """Return what the decoder still holds of a character that never ended; nothing comes any more."""
+        """Return what the decoder still holds of an incomplete character; nothing may follow."""
         if self._file is not None:
             self._file.close()
         return self._decoder.decode(b"", final=True)
 
     def text(self, file: OutputFile | None = None) -> str:
-        """Return what was kept, with a line in the gap that names how many bytes were left out, and where all are.
+        """Return what was kept, with a line in the gap that says how many bytes were left out, and where all are.
 
-        That is `file`, if another one took the stream. The gap is between lines, or at least words: half a secret
-        could not be told from anything else.
+        That is `file`, if another one took the stream. The gap is between lines, or at least words: half a
+        secret could not be recognised.
         """
         if self._total <= 2 * self._kept:
             return (self._head + self._tail).decode("utf-8", "replace")
@@ -77,16 +74,16 @@ class BoundedOutput:
 
 
 class WordJoiner:
-    """What is read bit by bit, with no word cut in two: one that was not at its end is given again with its rest.
+    """Joins text read in pieces so that no word is cut in two: a cut word is repeated with its rest.
 
-    Half a secret could not be told from anything else; whoever waits for a prompt sees it all the same.
+    Half a secret could not be recognised; a caller that waits for a prompt sees it all the same.
     """
 
     def __init__(self) -> None:
         self._begun = ""
 
     def join(self, text: str) -> str:
-        """Return the next piece, behind the word that the last one ended with where it goes on."""
+        """Return the next piece, preceded by the word that the last one ended with where it continues."""
         if not text:
             return ""
         whole = text if text[0].isspace() else self._begun + text

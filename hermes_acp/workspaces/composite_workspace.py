@@ -1,7 +1,4 @@
-"""A workspace put together of files and of commands, which know nothing of each other.
-
-Knows: both ports. Does not know: where either is.
-"""
+"""A workspace composed of independent files and commands."""
 
 from collections.abc import Mapping
 
@@ -9,7 +6,7 @@ from hermes_acp.core.ports.workspace_ports import Commands, Files, LiveProcess
 
 
 class CompositeWorkspace:
-    """One session's workspace: what it does is what its two parts do."""
+    """One session's workspace, which delegates to its two parts."""
 
     def __init__(self, files: Files, commands: Commands) -> None:
         self.cwd = files.cwd

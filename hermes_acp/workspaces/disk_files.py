@@ -1,8 +1,7 @@
 """Read, replace and list files on this machine's disk.
 
-Knows: descriptors, file kinds, sizes, modes. Does not know: where a path came from; callers resolve it first.
-Functions take a resolved path, walk to it without following a link, and block, all but `peek_at`: call them in a
-worker thread.
+Functions take a resolved path, walk to it without following a link, and block, except `peek_at`: call them in
+a worker thread.
 """
 
 import errno
@@ -37,14 +36,14 @@ _KINDS = MappingProxyType(
 
 
 class FileSnapshot(Struct, frozen=True):
-    """A file as it was looked at: which one of the disk's it was, and its bytes; both None where there was none."""
+    """A file as it was read: its identity on disk and its bytes; both None where there was none."""
 
     identity: tuple[int, int] | None
     content: bytes | None
 
 
 def read_snapshot(path: str, roots: Sequence[str]) -> FileSnapshot:
-    """Return a regular file as it is, so that a later change can be of that very one.
+    """Return a regular file with its identity, so that a later change applies to the same file.
 
     Raises WorkspaceError for a file above the size limit.
     """
@@ -67,9 +66,9 @@ def read_snapshot(path: str, roots: Sequence[str]) -> FileSnapshot:
 
 
 def peek_at(path: str, roots: Sequence[str]) -> FileSnapshot | None:
-    """Return a small file that is in memory already, without waiting for the disk; None for any other, look then.
+    """Return a small file that is already in memory, without waiting for the disk; None for any other.
 
-    What is wrong with a file is said by `read_snapshot`, not here.
+    What is wrong with a file is reported by `read_snapshot`, not here.
     """
     if not _NOWAIT_FLAG:
         return None
@@ -79,7 +78,7 @@ def peek_at(path: str, roots: Sequence[str]) -> FileSnapshot | None:
         file = os.open(_name(path), _READ_FLAGS, dir_fd=folder)
         try:
             about = os.fstat(file)
-            # What calls itself empty may be a kernel's file, which has something to say.
+            # A file of size 0 may be a kernel file that does have content.
             if stat.S_ISREG(about.st_mode) and 0 < about.st_size < PEEK_BYTES:
                 content = bytearray(about.st_size + 1)
                 if os.preadv(file, [content], 0, _NOWAIT_FLAG) == about.st_size:
@@ -90,7 +89,7 @@ def peek_at(path: str, roots: Sequence[str]) -> FileSnapshot | None:
 
 
 def read_range(path: str, start: int, size_bytes: int, roots: Sequence[str]) -> FileChunk | None:
-    """Return a part of a regular file of any size, None where there is none; beyond its end there is nothing."""
+    """Return a part of a regular file of any size, None where there is none; beyond its end, nothing."""
     try:
         with _os_errors_as("read", path), open_parent(path, roots) as folder:
             _refuse_special_files(os.stat(_name(path), dir_fd=folder, follow_symlinks=False), path)
@@ -103,7 +102,7 @@ def read_range(path: str, start: int, size_bytes: int, roots: Sequence[str]) -> 
 
 
 def remove_file(path: str, roots: Sequence[str]) -> None:
-    """Take a regular file away. Raises WorkspaceError for a folder, a device, or nothing at all."""
+    """Delete a regular file. Raises WorkspaceError for a folder, a device, or a missing file."""
     try:
         with _os_errors_as("delete", path), open_parent(path, roots) as folder:
             _refuse_special_files(os.stat(_name(path), dir_fd=folder, follow_symlinks=False), path)
@@ -113,11 +112,12 @@ def remove_file(path: str, roots: Sequence[str]) -> None:
 
 
 def replace_file(path: str, content: bytes, roots: Sequence[str], known: FileSnapshot | None = None) -> None:
-    """Replace or create a file whole, missing folders included.
+    """Replace or create a whole file, missing folders included.
 
-    An existing one keeps its mode, owner, group, extended attributes and access lists; where a new file cannot have
-    them, the old one is written in place. Raises WorkspaceError for what is no regular file, has several hard
-    links, is reached through a link, is another file than the `known` one, or cannot be kept as it is.
+    An existing one keeps its mode, owner, group, extended attributes and access lists; where a new file
+    cannot have them, the old one is written in place. Raises WorkspaceError for what is not a regular file,
+    has several hard links, is reached through a link, is another file than the `known` one, or cannot keep
+    its metadata.
     """
     try:
         with _os_errors_as("write", path), open_parent(path, roots, create=True) as folder:
@@ -127,7 +127,8 @@ def replace_file(path: str, content: bytes, roots: Sequence[str], known: FileSna
                 _refuse_shared_file(present, path)
             if known is not None and known.identity != (_identity(present) if present else None):
                 raise WorkspaceError(
-                    f"{path} is not the file any more that was looked at.", hint="Read it, then decide again."
+                    f"{path} was replaced by another file after it was read.",
+                    hint="Read it again before you change it.",
                 )
             if present is None:
                 write_whole(Path(_name(path)), content, within=folder)
@@ -135,7 +136,7 @@ def replace_file(path: str, content: bytes, roots: Sequence[str], known: FileSna
                 _replace_present(path, folder, content)
     except FileNotFoundError as error:
         raise WorkspaceError(
-            f"Could not write {path}: its folder was removed meanwhile.", hint="Write it again."
+            f"Could not write {path}: its folder was deleted meanwhile.", hint="Write it again."
         ) from error
 
 
@@ -180,7 +181,7 @@ def _present(folder: int, name: str) -> os.stat_result | None:
 
 
 def _replace_present(path: str, folder: int, content: bytes) -> None:
-    """Replace a file by one that is like it but for its content. Raises OSError, WorkspaceError."""
+    """Replace a file by one with the same metadata. Raises OSError, WorkspaceError."""
     present = os.open(_name(path), _READ_FLAGS, dir_fd=folder)
     try:
         about, attributes = os.fstat(present), _attributes(present)
@@ -210,7 +211,7 @@ def _copy_metadata(draft: int, about: os.stat_result, attributes: Mapping[str, b
         if (now.st_uid, now.st_gid) != (about.st_uid, about.st_gid):
             os.fchown(draft, about.st_uid, about.st_gid)
         os.fchmod(draft, stat.S_IMODE(about.st_mode))
-        for name in present.keys() - attributes.keys():  # what the folder gives to new files
+        for name in present.keys() - attributes.keys():  # what the folder passes on to new files
             os.removexattr(draft, name)
         for name, value in attributes.items():
             if present.get(name) != value:
@@ -230,7 +231,7 @@ def _attributes(file: int) -> dict[str, bytes]:
 
 
 def _write_in_place(path: str, folder: int, content: bytes, why: _CannotPreserve) -> None:
-    """Write a file where it lies, all that is not its content being kept. Raises OSError, WorkspaceError."""
+    """Write a file in place, keeping its metadata. Raises OSError, WorkspaceError."""
     flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         file = os.open(_name(path), flags, dir_fd=folder)
@@ -248,7 +249,7 @@ def _write_in_place(path: str, folder: int, content: bytes, why: _CannotPreserve
 
 def _refuse_special_files(about: os.stat_result, path: str) -> None:
     if not stat.S_ISREG(about.st_mode):
-        kind = _KINDS.get(stat.S_IFMT(about.st_mode), "no regular file")
+        kind = _KINDS.get(stat.S_IFMT(about.st_mode), "not a regular file")
         hint = (
             "List it instead." if stat.S_ISDIR(about.st_mode) else "Only regular files are read and written."
         )
@@ -265,7 +266,7 @@ def _refuse_shared_file(about: os.stat_result, path: str) -> None:
 
 @contextmanager
 def _os_errors_as(doing: str, path: str) -> Generator[None, None, None]:
-    """Turn an OSError into a sentence about `path`; a missing file passes through for the caller to judge."""
+    """Turn an OSError into a sentence about `path`; a missing file passes through for the caller to handle."""
     try:
         yield
     except FileNotFoundError:
@@ -273,7 +274,7 @@ def _os_errors_as(doing: str, path: str) -> Generator[None, None, None]:
     except OSError as error:
         hints = {
             errno.ENOSPC: "The disk is full: free some space first.",
-            errno.EACCES: "The user running this agent may not do that.",
+            errno.EACCES: "The user running this agent does not have permission.",
             errno.ELOOP: "A part of the path is a symbolic link now; resolve the path again.",
             errno.ENOTDIR: "A part of the path is a file or a symbolic link, not a folder.",
             errno.ENAMETOOLONG: "Use shorter names.",

@@ -1,7 +1,6 @@
-"""A workspace whose changes of files are drafts, which its user sees before anything is written.
+"""A workspace that keeps file changes as drafts, shown to the user before anything is written.
 
-Knows: that open documents and drafts come before the disk, that nothing it is told to write reaches the disk. Does not
-know: how a draft is shown, or what becomes of it. Commands and searches see what is saved: drafts are in memory.
+Open documents and drafts come before the disk. Commands and searches see what is saved: drafts are in memory.
 """
 
 import os
@@ -36,7 +35,7 @@ class OpenDocuments(Protocol):
 
 
 class Draft(Struct, frozen=True):
-    """One file as it was (None: there was none) and as it is to be (None: it is to go away)."""
+    """One file as it was (None: it did not exist) and as it is to be (None: it is to be deleted)."""
 
     path: str
     before: bytes | None
@@ -44,7 +43,7 @@ class Draft(Struct, frozen=True):
 
 
 class Drafts:
-    """The changes that were made in one workspace and not settled yet, over what its editor has open."""
+    """The pending changes of one workspace, over what its editor has open."""
 
     def __init__(self, documents: OpenDocuments) -> None:
         self.documents = documents
@@ -55,7 +54,7 @@ class Drafts:
         return self._drafts.get(path)
 
     def put(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        """Keep a change; what the file was before the first one counts, and what is as it was is no draft."""
+        """Keep a change; the content before the first change counts, and an unchanged file is not a draft."""
         first = self._drafts.pop(path, None)
         before = first.before if first else before
         if before != after:
@@ -68,7 +67,7 @@ class Drafts:
         return taken
 
     def below(self, folder: str) -> tuple[Draft, ...]:
-        """Return the drafts of files that lie right in a folder."""
+        """Return the drafts of files directly in a folder."""
         return tuple(draft for draft in self._drafts.values() if os.path.dirname(draft.path) == folder)
 
 
@@ -82,14 +81,14 @@ class DraftWorkspace:
         self._underlying = underlying
         self._drafts = drafts
         self._looked_at: dict[str, bytes | None] = {}
-        """What files were when they were last looked at to be changed: a draft stands on that, and on nothing newer."""
+        """The files as last read for editing: a draft is based on these, and on nothing newer."""
 
     def locate(self, path: str) -> str:
         """Resolve a path. Raises OutsideRoots."""
         return self._underlying.locate(path)
 
     async def read(self, path: str) -> bytes | None:
-        """Return a file as it is to be, else as its editor shows it, else as it is stored."""
+        """Return a file's draft, else its open document, else the stored file."""
         resolved = self.locate(path)
         if draft := self._drafts.get(resolved):
             return draft.after
@@ -97,7 +96,7 @@ class DraftWorkspace:
         return await self._underlying.read(path) if text is None else text.encode("utf-8", "replace")
 
     async def read_for_edit(self, path: str) -> bytes | None:
-        """Return the same as `read`, and note that a change will stand on it."""
+        """Return the same as `read`, and record that a change will be based on it."""
         content = await self.read(path)
         self._looked_at[self.locate(path)] = content
         while len(self._looked_at) > MAX_VISITED:
@@ -105,19 +104,19 @@ class DraftWorkspace:
         return content
 
     async def write(self, path: str, content: bytes) -> None:
-        """Make a draft of it. Raises WorkspaceError for what no editor can show as a text."""
+        """Draft it. Raises WorkspaceError for what no editor can show as text."""
         resolved = self._require_editable(path)
         before = await self._before(resolved)
         for each in (before, content):
             if each is not None and not _is_text(each):
                 raise WorkspaceError(
-                    f"{path} is no text in UTF-8, so the change cannot be shown to the user.",
-                    hint="Only texts can be changed here.",
+                    f"{path} is not UTF-8 text, so the change cannot be shown to the user.",
+                    hint="Only text files can be changed here.",
                 )
         self._drafts.put(resolved, before, content)
 
     async def remove(self, path: str) -> None:
-        """Make a draft of its going away. Raises WorkspaceError where there is no such file."""
+        """Draft its deletion. Raises WorkspaceError where there is no such file."""
         resolved = self._require_editable(path)
         before = await self._before(resolved)
         if before is None:
@@ -134,12 +133,12 @@ class DraftWorkspace:
         if resolved != os.path.normpath(path):
             raise WorkspaceError(
                 f"{path} leads to {resolved} through a symbolic link.",
-                hint="Take that path itself if it is meant.",
+                hint="Use that path if you mean that file.",
             )
         return resolved
 
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
-        """Return a part of a file as `read` gives it."""
+        """Return a part of a file as `read` returns it."""
         resolved = self.locate(path)
         if self._drafts.get(resolved) or self._drafts.documents.text_of(resolved) is not None:
             content = await self.read(resolved)
@@ -147,7 +146,7 @@ class DraftWorkspace:
         return await self._underlying.read_range(path, start, size_bytes)
 
     async def entries(self, path: str) -> Sequence[DirectoryEntry]:
-        """List one folder as it is to be."""
+        """List one folder with its drafts applied."""
         resolved = self.locate(path)
         drafts = self._drafts.below(resolved)
         sizes = {entry.name: entry.size_bytes for entry in await self._underlying.entries(path)}
@@ -164,7 +163,7 @@ class DraftWorkspace:
         return await self._underlying.find(query)
 
     async def search(self, query: SearchQuery) -> Sequence[SearchMatch]:
-        """Search what is stored; what is not saved yet is not found."""
+        """Search what is stored; unsaved changes are not found."""
         return await self._underlying.search(query)
 
     @property
@@ -181,11 +180,11 @@ class DraftWorkspace:
         return await self._underlying.launch(command, in_terminal=in_terminal)
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:
-        """Run a command, over what is stored."""
+        """Run a command on what is stored."""
         return await self._underlying.run(command, progress)
 
     async def close(self) -> None:
-        """End what commands left running."""
+        """Kill what commands left running."""
         await self._underlying.close()
 
 

@@ -1,8 +1,7 @@
 """A workspace that is open in an editor: the editor's files and terminals first, the machine's behind them.
 
-Knows: when to ask the editor, and when its answer cannot be the whole truth. Does not know: the wire.
-Unsaved changes win, so reads go to the editor; what it cannot hold (binary, huge, not UTF-8) comes from the disk. A
-write the editor refuses is refused: it is never done behind its back.
+Unsaved changes win, so reads go to the editor; what it cannot hold (binary, huge, not UTF-8) comes from the
+disk. A write the editor refuses fails: it is never done without the editor.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +35,7 @@ class EditorWorkspace:
         *,
         handles_commands: bool = True,
     ) -> None:
-        """See `local` through an editor; `variables` are laid over the editor's own in its terminals.
+        """Use `local` through an editor; `variables` are laid over the editor's own in its terminals.
 
         It `handles_commands` only where its terminals are on the machine that commands are meant for.
         """
@@ -49,11 +48,11 @@ class EditorWorkspace:
         self._local = local
 
     def locate(self, path: str) -> str:
-        """Resolve a path on the machine the editor shares with us. Raises OutsideRoots."""
+        """Resolve a path on the machine the editor shares with the agent. Raises OutsideRoots."""
         return self._local.locate(path)
 
     async def read(self, path: str) -> bytes | None:
-        """Return the editor's text where there is one; what it cannot tell is taken from the disk."""
+        """Return the editor's text where there is one; otherwise read the disk."""
         try:
             return await self.read_for_edit(path)
         except EditorStateUnknown:
@@ -62,7 +61,7 @@ class EditorWorkspace:
     async def read_for_edit(self, path: str) -> bytes | None:
         """Return the editor's text where there is one. Raises EditorStateUnknown where it may hold unsaved changes.
 
-        The disk is looked at first, so that the editor is asked for nothing huge or binary.
+        The disk is checked first, so that the editor is asked for nothing huge or binary.
         """
         on_disk = await self._local.read(path)
         if not self._editor.reads_files or (on_disk is not None and not _is_text(on_disk)):
@@ -80,7 +79,7 @@ class EditorWorkspace:
         return text.encode("utf-8", "replace")
 
     async def write(self, path: str, content: bytes) -> None:
-        """Write through the editor, then look: one that says yes and writes nothing is helped out."""
+        """Write through the editor, then verify: where it reports success without writing, the disk is written."""
         if not self._editor.writes_files or not _is_text(content):
             await self._local.write(path, content)
             return
@@ -90,23 +89,23 @@ class EditorWorkspace:
             await self._local.write(path, content)
 
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
-        """Return a part of a file of the disk's."""
+        """Return a part of a file on disk."""
         return await self._local.read_range(path, start, size_bytes)
 
     async def remove(self, path: str) -> None:
-        """Take a file of the disk's away: editors have no word for that."""
+        """Delete a file on disk: editors have no method for that."""
         await self._local.remove(path)
 
     async def entries(self, path: str) -> Sequence[DirectoryEntry]:
-        """List one folder of the disk."""
+        """List one folder on disk."""
         return await self._local.entries(path)
 
     async def find(self, query: FileQuery) -> Sequence[str]:
-        """Find files of the disk by name."""
+        """Find files on disk by name."""
         return await self._local.find(query)
 
     async def search(self, query: SearchQuery) -> Sequence[SearchMatch]:
-        """Search the disk; what is not saved yet is not found."""
+        """Search the disk; unsaved changes are not found."""
         return await self._local.search(query)
 
     @property
@@ -115,7 +114,7 @@ class EditorWorkspace:
         return self._local.live
 
     def confines(self, command: Command) -> bool:
-        """Return whether a command would run in a sandbox of this machine's."""
+        """Return whether a command would run in this machine's sandbox."""
         return self._local.confines(command)
 
     async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
@@ -123,7 +122,7 @@ class EditorWorkspace:
         return await self._local.launch(command, in_terminal=in_terminal)
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:
-        """Run in a terminal of the editor's, or here when it would not start one, or what needs a sandbox."""
+        """Run in an editor terminal, or on this machine when it would not start one or a sandbox is needed."""
         is_bound = command.must_be_confined or self._local.confines(command)
         is_free = not command.is_quiet and not is_bound
         if self._takes_commands and self._editor.runs_commands and is_free:
@@ -134,7 +133,7 @@ class EditorWorkspace:
         return await self._local.run(command, progress)
 
     async def close(self) -> None:
-        """End what commands left running on this machine; the editor ends its own terminals."""
+        """Kill what commands left running on this machine; the editor ends its own terminals."""
         await self._local.close()
 
 
@@ -149,5 +148,5 @@ def _is_text(content: bytes) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    """Compare what two ends of a wire hold apart from line endings, which some editors fold."""
+    """Split into lines for comparison apart from line endings, which some editors normalise."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")

@@ -1,6 +1,6 @@
-"""Globs as ignore files have them, with braces.
+"""Globs in the syntax of ignore files, with braces.
 
-Knows: `*.py` anywhere, `src/**/*.ts` from the folder on, `{a,b}` as either. Does not know: files.
+`*.py` matches anywhere, `src/**/*.ts` from the folder on, `{a,b}` either.
 """
 
 import re
@@ -13,21 +13,21 @@ MAX_ALTERNATIVES: Final = 100
 
 
 class Glob:
-    """One glob, ready to be matched against paths relative to the folder it counts from."""
+    """One glob, ready to be matched against paths relative to its base folder."""
 
     def __init__(self, pattern: str) -> None:
-        """Read a glob. Raises BadRequest for one with too many alternatives."""
+        """Compile a glob. Raises BadRequest for one with too many alternatives."""
         from pathspec import GitIgnoreSpec
 
         self._spec = GitIgnoreSpec.from_lines(expand_braces(pattern.removeprefix("./")))
-        # One pattern that takes nothing back needs no weighing against others, and is matched much faster alone.
+        # A single pattern without negation needs no precedence check, and matches much faster alone.
         sole = self._spec.patterns[0] if len(self._spec.patterns) == 1 else None
         self._sole: re.Pattern[str] | None = None
         if sole is not None and sole.include:
             self._sole = cast("re.Pattern[str] | None", getattr(sole, "regex", None))
 
     def covers(self, path: str) -> bool:
-        """Return whether a relative path is meant."""
+        """Return whether a relative path matches."""
         return bool(self._sole.search(path)) if self._sole else self._spec.match_file(path)
 
 
@@ -38,7 +38,7 @@ def expand_braces(pattern: str) -> list[str]:
         patterns = [part for each in patterns for part in _split_first(each)]
         if len(patterns) > MAX_ALTERNATIVES:
             raise BadRequest(
-                f"The glob {pattern[:80]!r} stands for too many names.", hint="Use a simpler one."
+                f"The glob {pattern[:80]!r} expands to too many names.", hint="Use a simpler one."
             )
     return patterns
 

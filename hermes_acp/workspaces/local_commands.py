@@ -1,8 +1,4 @@
-"""The commands of this machine: run to their end or launched, with nothing of them left at the close.
-
-Knows: the shell, the session's folders as places to run in, where long output is kept, which commands are confined.
-Does not know: files, editors, who allowed a command, how a sandbox is made.
-"""
+"""Run or launch commands on this machine, with nothing of them left at the close."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -31,12 +27,12 @@ from hermes_acp.workspaces.sandbox.sandbox_policy import CommandMode
 from hermes_acp.workspaces.sandboxed_search import MAX_OUTPUT_BYTES, SearchOutput
 
 STILL_RUNNING = (
-    "\n[still running in the background; what it puts out from now on is lost unless it goes to a file]"
+    "\n[still running in the background; further output is lost unless it is redirected to a file]"
 )
 
 
 class LocalCommands:
-    """Runs commands of one workspace; `locate` resolves their folders, `environment` gives what they see."""
+    """Runs commands of one workspace; `locate` resolves their folders, `environment` returns their variables."""
 
     def __init__(
         self,
@@ -57,7 +53,7 @@ class LocalCommands:
         self._sandbox = sandbox
         self._lasting: list[SandboxedCommand] = []
         self._at_work: set[str] = set()
-        """The marks of confined commands that may change files, and of which something may still run."""
+        """The marks of confined commands that may change files and may still have processes running."""
         self._processes = BackgroundProcesses()
         self._count = 0
 
@@ -73,8 +69,8 @@ class LocalCommands:
     async def run(self, command: Command, progress: Progress) -> CommandResult:
         """Run a command in the user's shell; on time-out and on cancellation nothing of it is left on return.
 
-        What a command that ends by itself left in the background goes on until `close`. An exit by a signal
-        counts as 128 plus its number, as shells have it.
+        What a command that ends by itself left in the background keeps running until `close`. An exit by a
+        signal counts as 128 plus its number, as in shells.
         """
         self._registry.begin()
         confined = await self._prepare(command, CommandMode(opens_git=names_git(command.line)))
@@ -104,7 +100,7 @@ class LocalCommands:
     async def _see_through(
         self, confined: SandboxedCommand, take: Callable[[bytes], None]
     ) -> tuple[ProcessExit, str]:
-        """Run a command to its end; whatever that is, what may not be there is set aside, and told."""
+        """Run a command to its end; then quarantine what it created without permission, and report it."""
         is_lasting = False
         told: list[str] = []
 
@@ -150,7 +146,7 @@ class LocalCommands:
         return self._processes.by_name[name]
 
     async def close(self) -> None:
-        """End everything that commands of this workspace left running, and remove their kept outputs."""
+        """Kill everything that commands of this workspace left running, and remove their kept outputs."""
         await self._processes.end()
         await self._registry.close(self._threads)
         for confined in self._lasting:
@@ -192,7 +188,7 @@ class LocalCommands:
     async def search_sandboxed(
         self, argv: Sequence[str], folder: str, timeout_s: float
     ) -> SearchOutput | None:
-        """Run a search where no command at work can lead it out of the folders; None while there is none at work."""
+        """Run a search where no running command can lead it out of the folders; None while none is running."""
         if not self._at_work:
             return None
         shell = ShellCommand(tuple(argv), folder, self._environment(), self._registry.fresh_mark(), timeout_s)
@@ -215,11 +211,11 @@ class LocalCommands:
         return SearchOutput(bytes(content), is_whole=any(not each.timed_out for each in endings))
 
     def _clear(self, confined: SandboxedCommand, *, is_lasting: bool) -> None:
-        """Clear away after a command, unless something of it is still in its sandbox: then at the close."""
+        """Clean up after a command, unless something of it is still in its sandbox: then at the close."""
         if is_lasting:
             self._lasting.append(confined)
         else:
-            if self._sandbox.found.way == "bubblewrap":  # elsewhere something may have shed its output
+            if self._sandbox.found.way == "bubblewrap":  # elsewhere something may have closed its output
                 self._at_work.discard(confined.shell.mark)
             self._sandbox.release(confined)
 
@@ -227,7 +223,7 @@ class LocalCommands:
         cwd = self._locate(command.cwd)
         if "\0" in command.line or not command.line.strip():
             raise WorkspaceError(
-                f"{command.line[:80]!r} is no command.", hint="Give one without NUL characters."
+                f"{command.line[:80]!r} is not a command.", hint="Use one without NUL characters."
             )
         try:
             command.line.encode()

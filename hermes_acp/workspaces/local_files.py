@@ -1,7 +1,7 @@
 """The files of this machine, confined to the session's folders.
 
-Knows: the folders, and the one beside them from which files may be read as well. Does not know: commands, editors.
-A path is resolved once, by `locate`: what is done with it later follows no link, so that it is what was judged.
+A path is resolved once, by `locate`: later operations follow no link, so they act on the path that was
+checked.
 """
 
 import glob
@@ -28,9 +28,9 @@ MAX_CACHED: Final = 1_000
 
 
 class LocalFiles:
-    """Files beneath `roots`; `private` is a folder no search looks into, `outputs` gives folders only read from.
+    """Files beneath `roots`; `private` is a folder no search looks into, `outputs` returns read-only folders.
 
-    `environment` gives the variables of programs that search; `sandboxed` runs them while commands are at work.
+    `environment` returns the variables of search programs; `sandboxed` runs them while commands are running.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class LocalFiles:
         self._sandboxed = sandboxed
         self._threads = CapacityLimiter(4)
         self._known: dict[str, disk_files.FileSnapshot] = {}
-        """Which of the disk's files was last looked at to be changed, by path: what is written is that one."""
+        """The identity of each file last read for editing, by path: only that file is written."""
 
     def locate(self, path: str) -> str:
         """Resolve a path, relative ones from cwd, links followed. Raises OutsideRoots."""
@@ -74,7 +74,7 @@ class LocalFiles:
         return (await self._read_snapshot(path)).content
 
     async def read_for_edit(self, path: str) -> bytes | None:
-        """Return a regular file's bytes: the disk holds nothing unsaved."""
+        """Return a regular file's bytes: a file on disk has no unsaved changes."""
         known = await self._read_snapshot(path)
         self._known[path] = structs.replace(known, content=None)
         while len(self._known) > MAX_CACHED:
@@ -82,23 +82,23 @@ class LocalFiles:
         return known.content
 
     async def _read_snapshot(self, path: str) -> disk_files.FileSnapshot:
-        """Look at once at what is in memory: a thread would take longer to wake up."""
+        """Read a file in memory without a thread, which would take longer to wake up."""
         readable = self._readable()
         known = disk_files.peek_at(path, readable)
         return known or await run_sync(disk_files.read_snapshot, path, readable, limiter=self._threads)
 
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
-        """Return a part of a regular file however large; None where there is no such file."""
+        """Return a part of a regular file of any size; None where there is no such file."""
         readable = self._readable()
         return await run_sync(disk_files.read_range, path, start, size_bytes, readable, limiter=self._threads)
 
     async def write(self, path: str, content: bytes) -> None:
-        """Replace or create a file whole. Raises WorkspaceError where a link leads `path` elsewhere."""
+        """Replace or create a whole file. Raises WorkspaceError where a link leads `path` elsewhere."""
         known = self._known.pop(path, None)
         await run_sync(disk_files.replace_file, path, content, self.roots, known, limiter=self._threads)
 
     async def remove(self, path: str) -> None:
-        """Take a regular file away. Raises WorkspaceError for anything else, and for what a link leads elsewhere."""
+        """Delete a regular file. Raises WorkspaceError for anything else, and where a link leads elsewhere."""
         await run_sync(disk_files.remove_file, path, self.roots, limiter=self._threads)
 
     async def entries(self, path: str) -> Sequence[DirectoryEntry]:
@@ -122,12 +122,14 @@ class LocalFiles:
         return await ripgrep.search(place, self._environment(), self.roots, sandboxed=self._sandboxed)
 
     def _searched(self, path: str, excluded: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
-        """Return where to search and what to pass over; no path where all of it is private."""
+        """Return where to search and what to skip; no path where all of it is private."""
         path = self.locate(path)
         if not os.path.exists(path):
             raise WorkspaceError(f"There is no {path} to search.", hint="Check the path.")
-        if not os.path.isdir(path) and not os.path.isfile(path):  # who opens a pipe waits for a writer
-            raise WorkspaceError(f"{path} is no regular file and no folder.", hint="Search in one of these.")
+        if not os.path.isdir(path) and not os.path.isfile(path):  # opening a pipe would wait for a writer
+            raise WorkspaceError(
+                f"{path} is neither a regular file nor a folder.", hint="Search a file or a folder."
+            )
         if self._private and path_confinement.is_within(path, self._private):
             return None, excluded
         if self._private and path_confinement.is_within(self._private, path):

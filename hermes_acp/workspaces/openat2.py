@@ -1,7 +1,6 @@
-"""One system call that opens a folder below another, where the kernel itself sees to it that nothing leads out.
+"""Open a folder below another with openat2(2), where the kernel itself ensures that nothing leads out.
 
-Knows: openat2(2) of Linux 5.6, and how to tell that it is not there. Does not know: what is done with the folder.
-Source: openat2(2); its number is the same on every architecture but Alpha.
+Source: openat2(2), Linux 5.6; its number is the same on every architecture but Alpha.
 """
 
 import ctypes
@@ -28,7 +27,7 @@ class _How(ctypes.Structure):
 def open_beneath(folder: int, path: str) -> int | None:
     """Open a folder by its relative path below an open one, following no link; None where the kernel cannot.
 
-    Raises OSError as open does: ELOOP where a link stands on the way, EXDEV where it would lead out.
+    Raises OSError as open does: ELOOP where the path contains a link, EXDEV where it would lead out.
     """
     call = _system_call()
     if call is None:
@@ -41,7 +40,7 @@ def open_beneath(folder: int, path: str) -> int | None:
         number = ctypes.get_errno()
         if number in (errno.ENOSYS, errno.EPERM, errno.E2BIG, errno.EINVAL):
             return None
-        # Somebody renames folders meanwhile: the kernel cannot vouch for what it saw.
+        # Folders are being renamed meanwhile: the kernel cannot guarantee the result.
         if number not in (errno.EAGAIN, errno.EINTR):
             raise OSError(number, os.strerror(number), path)
     return None

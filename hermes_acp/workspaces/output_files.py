@@ -1,7 +1,4 @@
-"""The private folder in which the whole of a session's long outputs is kept.
-
-Knows: files of one temporary folder, how large and how many they may be. Does not know: commands, what reads them.
-"""
+"""The private folder that keeps a session's long outputs in full."""
 
 import os
 import shutil
@@ -16,7 +13,7 @@ MAX_FILES: Final = 32
 
 
 class OutputFile:
-    """One output as it came, up to a bound; a disk that takes no more ends the keeping, not the command."""
+    """One output as it came, up to a size limit; a full disk ends the keeping, not the command."""
 
     def __init__(self, path: str, file: int, largest_bytes: int) -> None:
         self.path = path
@@ -26,7 +23,7 @@ class OutputFile:
         self._room = largest_bytes
 
     def write(self, piece: bytes | bytearray) -> None:
-        """Keep a further piece, or as much of it as there is room for."""
+        """Append a piece, or as much of it as there is room for."""
         room = self._room - self.size_bytes
         rest = memoryview(piece)[:room]
         self.is_whole = self.is_whole and len(piece) <= room and self._file >= 0
@@ -41,20 +38,20 @@ class OutputFile:
             rest = rest[written:]
 
     def close(self) -> None:
-        """Write no more to it."""
+        """Close it; nothing more is written."""
         if self._file >= 0:
             os.close(self._file)
         self._file = -1
 
 
 class OutputFolder:
-    """Makes files for outputs, in a folder of their own that only this user can enter; the oldest give way.
+    """Makes files for outputs, in a folder that only this user can enter; the oldest are deleted for new ones.
 
-    Several threads may come at once. `on_made` is told the folder's path when it is made.
+    May be called from several threads. `on_made` receives the folder's path when it is made.
     """
 
     def __init__(self, temporary: str, on_made: Callable[[str], None] | None = None) -> None:
-        """Make nothing yet; `temporary` is where temporary folders belong."""
+        """Make nothing yet; `temporary` is the parent for temporary folders."""
         self.path = ""
         self._temporary = temporary
         self._on_made = on_made
@@ -62,11 +59,11 @@ class OutputFolder:
         self._is_gone = False
 
     def paths(self) -> tuple[str, ...]:
-        """Return the folder, if there is one by now."""
+        """Return the folder, if it exists yet."""
         return (self.path,) if self.path else ()
 
     def fresh(self, name: str) -> OutputFile | None:
-        """Begin a file for one output; None where the disk does not let us, or all was removed."""
+        """Start a file for one output; None where the disk refuses, or everything was removed."""
         if self._is_gone:
             return None
         path = os.path.join(self._made(), f"{name}.txt") if self._made() else ""
@@ -91,7 +88,7 @@ class OutputFolder:
         return self.path
 
     def remove(self) -> None:
-        """Remove the folder with all in it; blocks."""
+        """Remove the folder with everything in it; blocks."""
         self._is_gone = True
         if self.path:
             shutil.rmtree(self.path, ignore_errors=True)

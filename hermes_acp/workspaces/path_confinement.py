@@ -1,8 +1,4 @@
-"""Keep every path inside the session's folders, links included.
-
-Knows: how a path as written becomes a resolved one, and how to reach it past links swapped in later.
-Does not know: what is read or written there.
-"""
+"""Keep every path inside the session's folders, links included."""
 
 import os
 from collections.abc import Generator, Sequence
@@ -21,20 +17,20 @@ def locate(path: str, cwd: str, roots: Sequence[str]) -> str:
     """Resolve a path as written: relative ones from `cwd`, links followed, missing ends kept.
 
     `~` is an ordinary character. Raises OutsideRoots where the result lies in none of `roots`, and
-    WorkspaceError for what is no path at all.
+    WorkspaceError for what is not a path.
     """
     written = plain_path(path)
     if not written or "\0" in written or len(os.fsencode(written)) > MAX_PATH_CHARS:
         raise WorkspaceError(
-            f"{path[:80]!r} is no usable path.",
+            f"{path[:80]!r} is not a usable path.",
             hint=f"A path has 1 to {MAX_PATH_CHARS} bytes and none of them is NUL.",
         )
     resolved = _resolve(os.path.join(cwd, written), path)
     if not _encodes(resolved):
         raise WorkspaceError(
-            f"{resolved!r} is not named in UTF-8.", hint="Rename it, or use a command on it."
+            f"The name of {resolved!r} is not UTF-8.", hint="Rename it, or use a command on it."
         )
-    # In a resolved path no part is a link, so a root that it begins with is resolved as well.
+    # A resolved path contains no link, so a root that it begins with is resolved as well.
     is_inside = any(
         is_within(resolved, root) or is_within(resolved, os.path.realpath(root)) for root in roots
     )
@@ -52,14 +48,14 @@ def _outside(path: str, roots: Sequence[str]) -> OutsideRoots:
 
 
 def _resolve(path: str, written: str) -> str:
-    """Follow all links of an absolute path; of what is not there, as far as it goes. Raises WorkspaceError."""
+    """Follow all links of an absolute path, as far as it exists. Raises WorkspaceError."""
     with suppress(OSError):
         return os.path.realpath(path, strict=True)
     try:
         resolved = os.path.realpath(path)
-    except OSError as error:  # a link that is another thing by the time it is read
+    except OSError as error:  # a link that was replaced before it was read
         raise WorkspaceError(
-            f"{path} was exchanged for something else while it was resolved.", hint="Try again."
+            f"{path} was replaced by something else while it was resolved.", hint="Try again."
         ) from error
     whole = PurePosixPath(resolved)
     if any(os.path.islink(part) for part in (whole, *whole.parents)):
@@ -99,7 +95,7 @@ def open_parent(path: str, roots: Sequence[str], *, create: bool = False) -> Gen
 
 
 def _go_down(folder: int, names: Sequence[str], *, create: bool) -> int:
-    """Return the folder below, in place of the one given, which is closed; step by step where the kernel has no way."""
+    """Return the folder below, closing the given one; step by step where the kernel cannot do it in one."""
     try:
         inner = open_beneath(folder, "/".join(names))
     except FileNotFoundError:
@@ -117,7 +113,7 @@ def _go_down(folder: int, names: Sequence[str], *, create: bool) -> int:
 
 
 def walk_down(folder: int, names: Sequence[str], *, create: bool) -> int:
-    """Return the folder below, in place of the one given, which is closed; one step a name, none over a link."""
+    """Return the folder below, closing the given one; one step per name, never through a link."""
     for name in names:
         folder = _step_into(folder, name, create=create)
     return folder
@@ -134,17 +130,17 @@ def _step_into(folder: int, name: str, *, create: bool) -> int:
 
 
 def plain_path(path: str) -> str:
-    """Return a path as plain words, file addresses too. Raises WorkspaceError for one of another machine, or none."""
+    """Return a plain path, also for file URLs. Raises WorkspaceError for one on another machine, or an invalid one."""
     if not _encodes(path):
-        raise WorkspaceError(f"{path[:80]!r} is no usable path.", hint="Write it in valid Unicode.")
+        raise WorkspaceError(f"{path[:80]!r} is not a usable path.", hint="Write it in valid Unicode.")
     if not path.lower().startswith("file:"):
         return path
     try:
         address = urlsplit(path)
     except ValueError as error:
-        raise WorkspaceError(f"{path} is no usable file address.", hint="Give a plain path.") from error
+        raise WorkspaceError(f"{path} is not a usable file URL.", hint="Use a plain path.") from error
     if address.netloc not in ("", "localhost") or not address.path.startswith("/"):
-        raise WorkspaceError(f"{path} is not on this machine.", hint="Give the path of a local file.")
+        raise WorkspaceError(f"{path} is not on this machine.", hint="Use the path of a local file.")
     return unquote(address.path)
 
 

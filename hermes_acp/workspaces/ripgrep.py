@@ -1,7 +1,6 @@
 """Find files, and lines in them, with ripgrep.
 
-Knows: where its program is, its arguments, its JSON lines. Does not know: folders' limits, who asks.
-Source: `rg --json` prints one message a line: begin, match, end, summary.
+Source: `rg --json` prints one message per line: begin, match, end, summary.
 """
 
 import base64
@@ -40,7 +39,7 @@ TIMEOUT_S: Final = 20.0
 KEPT_HEAD_BYTES: Final = 1 << 16
 _OPTIONS: Final = ("--no-config", "--hidden", "--no-require-git", "--no-messages")
 LEFT_OUT: Final = b"\0left out\0"
-"""Where the middle of a message was; JSON has no such bytes."""
+"""Marks where the middle of a message was cut out; JSON has no such bytes."""
 _WANTED: Final = "wanted"
 _LONG_MATCH: Final = re.compile(rb'\{"type":"match","data":\{"path":(\{[^{}]*\}),"lines":')
 _LINE_NUMBER: Final = re.compile(rb'"line_number":(\d+),"absolute_offset"')
@@ -48,13 +47,13 @@ _NAME_GLOB: Final = re.compile(r"\*[\w.-]*(?:\{[\w.,-]+\})?")
 
 
 class RipgrepText(Struct, frozen=True):
-    """A string as ripgrep gives it: text, or base64 where it is not UTF-8."""
+    """A string as ripgrep encodes it: text, or base64 where it is not UTF-8."""
 
     text: str | None = None
     bytes: str | None = None
 
     def read(self) -> str:
-        """Return the string, bad bytes replaced."""
+        """Return the string, invalid bytes replaced."""
         return self.text or base64.b64decode(self.bytes or "").decode("utf-8", "replace")
 
 
@@ -74,7 +73,7 @@ class RipgrepMatch(Struct, frozen=True):
 
 
 class RipgrepMessage(Struct, frozen=True):
-    """One line of ripgrep's; `data` is read only where it is a match."""
+    """One line of ripgrep's output; `data` is decoded only for a match."""
 
     type: str
     data: msgspec.Raw = msgspec.Raw(b"{}")
@@ -91,9 +90,9 @@ async def search(
 ) -> Sequence[SearchMatch]:
     """Return at most `query.limit` matching lines with their context, or files, by path and line.
 
-    Ripgrep is killed once it found that many, when its time is over, and when this is cancelled. Of a match in a line
-    of more than MAX_MESSAGE_BYTES only the place is told. Raises WorkspaceError for a bad pattern, without
-    ripgrep, or where the time is over before all that was found can be told truthfully.
+    Ripgrep is killed once it found that many, when its time is up, and when this is cancelled. For a match in
+    a line of more than MAX_MESSAGE_BYTES only the position is returned. Raises WorkspaceError for a bad
+    pattern, without ripgrep, or where the time is up before the results can be reported truthfully.
     """
     refuse_long_pattern(query)
     folder = query.path if os.path.isdir(query.path) else os.path.dirname(query.path)
@@ -123,7 +122,7 @@ async def search(
 def _search_sandboxed(
     output: SearchOutput, query: SearchQuery, wanted: Glob | None, folder: str, timeout_s: float
 ) -> Sequence[SearchMatch]:
-    """Read what was found apart, as if it had come piece by piece. Raises WorkspaceError."""
+    """Parse the output of a search that ran sandboxed, as if it had arrived in pieces. Raises WorkspaceError."""
     lines, complaint = split_output(output, b"\0" if query.shape == "files" else b"\n")
     matches: list[SearchMatch] = []
     found = 0
@@ -148,23 +147,23 @@ def _failed(complaint: str) -> WorkspaceError:
 
 
 def refuse_long_pattern(query: SearchQuery) -> None:
-    """Raise WorkspaceError for a pattern that would take ripgrep too long to make ready."""
+    """Raise WorkspaceError for a pattern that would take ripgrep too long to compile."""
     if len(query.pattern) > MAX_PATTERN:
         raise WorkspaceError(
-            f"The pattern has {len(query.pattern):,} characters; {MAX_PATTERN:,} are the most.",
+            f"The pattern has {len(query.pattern):,} characters; the limit is {MAX_PATTERN:,}.",
             hint="Search for a part of it.",
         )
 
 
 def _stopped(query: SearchQuery, matches: Sequence[SearchMatch], timeout_s: float) -> SearchMatch:
-    """Say that not everything was searched. Raises WorkspaceError where there is no line to say it in."""
+    """Report that not everything was searched. Raises WorkspaceError where no line can carry that."""
     told = f"the search was stopped after {timeout_s:.0f} s; there may be more that was not searched"
     if query.shape == "lines" and matches:
         return SearchMatch(query.path, 0, f"[{told}]")
     last = f"; {len(matches)} files were found until then, the last {matches[-1].path}" if matches else ""
     raise WorkspaceError(
-        f"Nothing can be said of all of {query.path}: {told}{last}.",
-        hint="Search a smaller folder, narrow it by a glob, or take a simpler pattern.",
+        f"The search of {query.path} is incomplete: {told}{last}.",
+        hint="Search a smaller folder, narrow it by a glob, or use a simpler pattern.",
     )
 
 
@@ -175,7 +174,7 @@ async def find(
     *,
     sandboxed: SandboxedSearch = search_directly,
 ) -> list[str]:
-    """Return the paths of at most `query.limit` files whose names are meant, the newest first.
+    """Return the paths of at most `query.limit` files whose names match, newest first.
 
     Raises WorkspaceError without ripgrep.
     """
@@ -203,21 +202,21 @@ async def find(
 
 
 def search_options(query: SearchQuery) -> tuple[list[str], Glob | None]:
-    """Return ripgrep's options for a search, its pattern included, and what is left to be narrowed by hand."""
+    """Return ripgrep's options for a search, its pattern included, and the filters left to apply afterwards."""
     narrowing, wanted = _narrowed(query.glob, query.kind)
     options = [*_OPTIONS, *_exclude_options(query.excluded), *narrowing, *_manner(query)]
     return [*options, f"--regexp={query.pattern}"], wanted
 
 
 def find_options(query: FileQuery) -> tuple[list[str], Glob | None]:
-    """Return ripgrep's options for a search for files, and what is left to be narrowed by hand."""
+    """Return ripgrep's options for a file search, and the filters left to apply afterwards."""
     narrowing, wanted = _narrowed(query.glob, "")
     options = [*_OPTIONS, *_exclude_options(query.excluded), *narrowing, "--files", "--null"]
     return [*options, "--no-ignore"] if query.takes_ignored else options, wanted
 
 
 def read_matches(output: bytes, query: SearchQuery) -> tuple[list[SearchMatch], str]:
-    """Read all that ripgrep put out for such options, and what it complained of in between."""
+    """Parse all of ripgrep's output for such options, complaints included."""
     matches: list[SearchMatch] = []
     complaints: list[str] = []
     for line in output.split(b"\0" if query.shape == "files" else b"\n"):
@@ -229,7 +228,7 @@ def read_matches(output: bytes, query: SearchQuery) -> tuple[list[SearchMatch], 
 
 
 def _newest(paths: Sequence[str], limit: int) -> list[str]:
-    """Return the paths of the files changed last, the newest first; those that are gone by now are left out."""
+    """Return the paths of the most recently changed files, newest first; deleted ones are left out."""
     dated: list[tuple[int, str]] = []
     for path in paths:
         with suppress(OSError):
@@ -238,7 +237,7 @@ def _newest(paths: Sequence[str], limit: int) -> list[str]:
 
 
 def _manner(query: SearchQuery) -> list[str]:
-    """Return the options that say how a pattern is meant, and what is told of a match."""
+    """Return the options for how a pattern is read, and what is reported of a match."""
     options = ["--fixed-strings"] if query.is_literal else []
     if query.ignores_case:
         options.append("--ignore-case")
@@ -255,9 +254,10 @@ def _manner(query: SearchQuery) -> list[str]:
 
 
 def _narrowed(glob: str | None, kind: str) -> tuple[list[str], Glob | None]:
-    """Return what narrows a search: options, and what is left to be done by hand.
+    """Return the options that narrow a search, and the filters left to apply afterwards.
 
-    A positive glob of ripgrep's own would bring ignored files back; a type, which is a glob of names, does not.
+    A positive glob of ripgrep's own would bring ignored files back; a type, which is a glob of names, does
+    not.
     """
     options = [f"--type={kind}"] if kind else []
     if not glob:
@@ -275,7 +275,7 @@ def _exclude_options(patterns: Sequence[str]) -> list[str]:
 async def _running(
     argv: Sequence[str], folder: str, environment: Mapping[str, str]
 ) -> AsyncGenerator[tuple[Process, ByteReceiveStream]]:
-    """Run ripgrep while the block does, and give what it puts out; it is dead behind it."""
+    """Run ripgrep for the duration of the block, and yield its process; it is dead afterwards."""
     process = await open_process(argv, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, cwd=folder, env=environment)
     if process.stdout is None:
         raise InternalError("A process started with pipes has none.")
@@ -305,7 +305,7 @@ def find_ripgrep(environment: Mapping[str, str], roots: Sequence[str]) -> str:
 
 
 def find_program(name: str, environment: Mapping[str, str], roots: Sequence[str]) -> str | None:
-    """Look a program up on PATH, passing over folders that are relative or lie in the workspace."""
+    """Look a program up on PATH, skipping folders that are relative or inside the workspace."""
     for folder in environment.get("PATH", os.defpath).split(os.pathsep):
         resolved = os.path.realpath(folder)
         if os.path.isabs(folder) and not any(is_within(resolved, root) for root in roots if root != "/"):
@@ -316,7 +316,7 @@ def find_program(name: str, environment: Mapping[str, str], roots: Sequence[str]
 
 
 async def _end(process: Process) -> None:
-    """Kill and await. `Process.kill` would first poll, and so take the exit code from whoever awaits it."""
+    """Kill and await. `Process.kill` would poll first, and so take the exit code from the task that awaits it."""
     if process.returncode is None:
         with suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGKILL)
@@ -325,7 +325,7 @@ async def _end(process: Process) -> None:
 
 
 async def _lines(stream: ByteReceiveStream, end: bytes) -> AsyncIterator[bytes]:
-    """Read message after message; of one that is too long, the beginning and the end make one without a middle."""
+    """Yield message after message; of an overlong one, the beginning and the end joined without the middle."""
     held = bytearray()
     head = b""
     while True:
@@ -346,7 +346,7 @@ async def _lines(stream: ByteReceiveStream, end: bytes) -> AsyncIterator[bytes]:
 
 
 async def _read_some(process: Process) -> str:
-    """Return what a process complains of, where it does."""
+    """Return the first part of a process's complaints."""
     try:
         return (await process.stderr.receive(4096)).decode("utf-8", "replace") if process.stderr else ""
     except EndOfStream:
@@ -354,13 +354,13 @@ async def _read_some(process: Process) -> str:
 
 
 def _read_long(line: bytes) -> SearchMatch | None:
-    """Read the place of a match whose line is too long to be told."""
+    """Return the position of a match whose line is too long to report."""
     found = _LONG_MATCH.match(line)
     if found is None:
         return None
     path = msgspec.json.decode(found[1], type=RipgrepText).read()
     numbers = _LINE_NUMBER.findall(line)
-    told = f"[this line matches; with more than {MAX_MESSAGE_BYTES >> 20} MB it is too long to be shown]"
+    told = f"[this line matches; with more than {MAX_MESSAGE_BYTES >> 20} MB it is too long to show]"
     return SearchMatch(path, int(numbers[-1]) if numbers else 1, told)
 
 
@@ -381,7 +381,7 @@ def _read_match(line: bytes) -> SearchMatch | None:
 
 
 def _read_file(line: bytes) -> SearchMatch | None:
-    """Read `PATH`, or `PATH NUL COUNT`; a name that itself holds a line end is passed over."""
+    """Parse `PATH`, or `PATH NUL COUNT`; a name that itself contains a line break is skipped."""
     path, separator, count = line.partition(b"\0")
     if not path or (separator and not count.isdigit()):
         return None

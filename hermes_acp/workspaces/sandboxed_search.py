@@ -1,7 +1,4 @@
-"""Searches that are run apart, as something at work in the folders could lead them astray.
-
-Knows: what such a search gives back. Does not know: how it is run, what its output means.
-"""
+"""Searches that run in a sandbox, as running commands could lead them astray."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
@@ -12,24 +9,24 @@ MAX_OUTPUT_BYTES: Final = 1 << 26
 
 
 class SearchOutput(Struct, frozen=True):
-    """What ripgrep put out, complaints among it; the end is missing where it is not whole."""
+    """The output of ripgrep, complaints included; the end is missing where it is not whole."""
 
     content: bytes
     is_whole: bool
 
 
 SandboxedSearch = Callable[[Sequence[str], str, float], Awaitable[SearchOutput | None]]
-"""Runs ripgrep in a folder for so many seconds where nothing leads it astray; None where nothing could anyway."""
+"""Runs ripgrep sandboxed in a folder for so many seconds; None where no sandbox is needed."""
 
 
 async def search_directly(argv: Sequence[str], folder: str, timeout_s: float) -> SearchOutput | None:
-    """Tell that nothing could lead a search astray."""
+    """Return None: nothing could lead a search astray."""
     del argv, folder, timeout_s
     return None
 
 
 def split_output(output: SearchOutput, end: bytes) -> tuple[list[bytes], str]:
-    """Part messages and paths, which are absolute, from complaints; what was cut off is left out."""
+    """Separate messages and absolute paths from complaints; a cut-off end is dropped."""
     pieces = output.content.split(end)
     whole = [each for each in (pieces if output.is_whole else pieces[:-1]) if each]
     lines = [each for each in whole if each[:1] in (b"/", b"{")]

@@ -1,7 +1,4 @@
-"""The folders a session names, checked and resolved on this machine.
-
-Knows: what a workspace is opened with. Does not know: which backend opens it.
-"""
+"""The folders of a session, checked and resolved on this machine."""
 
 import os
 from collections.abc import Sequence
@@ -11,8 +8,9 @@ from hermes_acp.workspaces import path_confinement
 
 
 def resolve_folders(cwd: str, roots: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Return `cwd` and `roots` with links resolved. Raises BadRequest for what is no folder, OutsideRoots for a
-    `cwd`.
+    """Return `cwd` and `roots` with links resolved.
+
+    Raises BadRequest for what is not a folder, OutsideRoots for a `cwd` outside the roots.
     """
     for folder in (cwd, *roots):
         if not os.path.isabs(folder) or not os.path.isdir(folder):

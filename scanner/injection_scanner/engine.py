@@ -1,6 +1,5 @@
-"""The injection scanner: reads a context file before the model does, and cuts out what attacks it.
+"""The injection scanner: scans a context file before the model reads it, and cuts out attacks.
 
-Knows: lines, findings, what to cut. Does not know: files, sessions, who is told, how words are judged.
 It is a filter, not a boundary: permission for every effect is still asked elsewhere. Every pass is linear.
 Source: OWASP LLM01:2025 (prompt injection); Trojan Source (CVE-2021-42574).
 """

@@ -1,4 +1,4 @@
-"""Value types of a scan: what was found, and what is left of the text."""
+"""Value types for the result of a scan."""
 
 from collections.abc import Callable
 from typing import Literal

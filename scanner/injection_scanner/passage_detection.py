@@ -1,6 +1,5 @@
-"""All that is asked of a text's words, passage by passage: rules, languages, the classifier, and words put right.
+"""Run all checks on a text, passage by passage: rules, languages, classifier, deobfuscation.
 
-Knows: in which order, with which bars. Does not know: characters nobody sees, lines, cutting.
 A passage is a line of folded text: a paragraph, an item, a heading. Every step is linear in its length.
 """
 

@@ -235,7 +235,7 @@ async def test_g07_every_record_is_damaged_in_its_own_way(
         end = await siege.call("session_search", {"query": "still", "everywhere": True})
         assert end["status"] == "completed", told(end)
     doctor = await run_command("doctor", environment=agent_environment(copy), cwd=copy)
-    assert "is no file" in doctor.output + doctor.errors
+    assert "is not a file" in doctor.output + doctor.errors
     assert "Traceback" not in doctor.errors
     for path, before in content.items():
         torn = path.with_suffix(".torn")

@@ -168,7 +168,7 @@ async def test_what_waits_outlives_the_process_is_in_no_prompt_and_can_be_reject
         await editor.prompt(session, "Hello")
         assert "1 note waits for your approval" in ShownSession(editor, session).thoughts
         await editor.prompt(session, "/memory approve none")
-        assert "No note with the ID 'none' waits." in ShownSession(editor, session).text
+        assert "No pending note has the ID 'none'." in ShownSession(editor, session).text
         await editor.prompt(session, "/memory reject all")
         await editor.prompt(session, "/memory")
         assert "No notes wait for your approval." in ShownSession(editor, session).text

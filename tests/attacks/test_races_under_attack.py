@@ -155,10 +155,10 @@ def test_a05_the_file_that_is_written_is_the_one_that_was_looked_at(tmp_path: Pa
     known = disk_files.read_snapshot(str(path), roots)
     (tmp_path / "b.txt").write_text("one")
     os.replace(tmp_path / "b.txt", path)
-    with pytest.raises(WorkspaceError, match="not the file any more"):
+    with pytest.raises(WorkspaceError, match="was replaced by another file"):
         disk_files.replace_file(str(path), b"two", roots, known)
     assert path.read_text() == "one"
     absent = disk_files.read_snapshot(str(tmp_path / "new.txt"), roots)
     (tmp_path / "new.txt").write_text("somebody's")
-    with pytest.raises(WorkspaceError, match="not the file any more"):
+    with pytest.raises(WorkspaceError, match="was replaced by another file"):
         disk_files.replace_file(str(tmp_path / "new.txt"), b"mine", roots, absent)

@@ -80,10 +80,10 @@ async def test_nothing_of_a_command_that_names_git_outlives_it(box: Sandboxed) -
     assert end.exit_code == 0
     assert not end.left_running
     assert "done" in end.output
-    assert "Ended what this command left running" in end.output
+    assert "Ended the background processes of this command" in end.output
     again = await box.run("git --version; (exit 3)")
     assert again.exit_code == 3
-    assert "left running" not in again.output
+    assert "background processes" not in again.output
 
 
 async def test_a_command_that_names_git_is_heard_to_its_end(box: Sandboxed) -> None:
@@ -99,7 +99,7 @@ async def test_a_repository_collects_its_garbage_before_the_command_ends(box: Sa
         "git -c gc.auto=1 gc --auto; git config --get-all gc.autoDetach; git config --get maintenance.autoDetach"
     )
     assert end.output.count("false") == 2, end.output
-    assert "left running" not in end.output
+    assert "background processes" not in end.output
 
 
 @pytest.mark.parametrize("line", ["sh commit.sh", "cp commit.sh .git/HEAD", "mv .git moved"])

@@ -127,7 +127,7 @@ async def test_d18_a_command_of_a_repository_needs_trust(tmp_path: Path) -> None
         session_id = await siege.agent.open_session(siege.workspace)
         for prompt in ("/greet Kim", "/undo"):
             assert (await siege.agent.prompt(session_id, prompt))["result"] == {"stopReason": "end_turn"}
-        assert "did not say you trust" in siege.agent.said(session_id)
+        assert "you have not trusted" in siege.agent.said(session_id)
         assert "loudly" not in heard_by_the_model(siege)
 
 

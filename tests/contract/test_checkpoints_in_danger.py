@@ -182,7 +182,7 @@ def test_a_git_in_the_workspace_is_never_run(tmp_path: Path) -> None:
     variables = {"PATH": path, "HOME": str(tmp_path)}
     setup = workshop.store.setup
     workshop.store.setup = type(setup)(setup.home, variables, setup.bounds)
-    with pytest.raises(Exception, match="lies in the workspace"):
+    with pytest.raises(Exception, match="is in the workspace"):
         workshop.turn(lambda: None)
     assert not (tmp_path / "ran").exists()
 

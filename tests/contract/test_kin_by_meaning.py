@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 ASK = "session/request_permission"
 SHIP = "---\nname: ship-wheel\ndescription: Bring a wheel to the world: release it.\n---\nDo it.\n"
 OTHER = "---\nname: slim-images\ndescription: Make a container small.\n---\nDo it.\n"
-KIN = "cut-release and ship-wheel are much alike in meaning: could they be one?"
+KIN = "cut-release and ship-wheel are very similar in meaning: consider merging them."
 
 
 async def test_twins_are_told_by_what_they_mean(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ async def test_twins_are_told_by_what_they_mean(tmp_path: Path) -> None:
             assert KIN in ShownSession(editor, session).text
             await editor.prompt(session, "Write it down")
             asked = [str(each) for each in editor.asks(ASK) if "go-public" in str(each)]
-            assert "much like the skill ship-wheel in meaning" in asked[0]
+            assert "very similar to the skill ship-wheel in meaning" in asked[0]
             assert "slim-images" not in asked[0]
 
 
@@ -69,7 +69,7 @@ async def test_without_a_model_or_with_one_that_fails_letters_have_to_do(tmp_pat
                     f"---\nname: {name}\ndescription: Tidies tables up.\n---\nDo it.\n",
                 )
             shown = await printed(scene, "skills")
-            assert "tidy-table and tidy-tables are much alike (" in shown
+            assert "tidy-table and tidy-tables are very similar (" in shown
             assert ("The search by meaning is not available" in shown) == (place is not None)
             found = await printed(scene, "skills search --by-meaning tables")
             assert "tidy-table (" in found

@@ -76,7 +76,7 @@ async def test_a_process_is_launched_spoken_to_and_comes_to_its_end(workspace: W
     assert sight.end.exit_code == 3
     again = await process.read(5)
     assert (again.output, again.end) == ("", sight.end)
-    with pytest.raises(WorkspaceError, match="p1 takes no input any more"):
+    with pytest.raises(WorkspaceError, match="p1 accepts no more input"):
         await process.write("two\n")
 
 

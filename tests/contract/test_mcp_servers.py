@@ -183,7 +183,7 @@ async def test_what_never_works_is_tried_and_then_left_with_one_notice(tmp_path:
             await anyio.sleep(0.01)
         assert playground.servers.tools() == {}
     told = "\n".join(sorted(news))
-    assert "'missing' cannot be used: there is no such program" in told
+    assert "'missing' cannot be used: the program does not exist" in told
     assert "'dies' cannot be used: " in told
     assert "'nobody' cannot be used: it cannot be reached" in told
     assert "secret" not in told
@@ -242,7 +242,7 @@ async def test_a_program_in_the_workspace_is_not_found_by_its_bare_name(tmp_path
     async with at_work(tmp_path, StdioServer("x", "helper"), timeouts=timeouts, PATH=path) as playground:
         while not (news := playground.servers.news()):
             await anyio.sleep(0.01)
-    assert "there is no such program" in news[0]
+    assert "the program does not exist" in news[0]
     assert not (tmp_path / "sprung").exists()
 
 

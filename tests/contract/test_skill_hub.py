@@ -126,8 +126,8 @@ def test_a_folder_that_is_not_there_is_told_with_those_that_are(
     for path in ("none", "skills", "skills/ship/SKILL.md"):
         assert run_command(["skills", "install", "--yes", f"{elsewhere.url}#{path}"]) == 2
         told = capsys.readouterr().err
-        assert f"{elsewhere.url}#{path} is no skill: there is no {path}/SKILL.md in the repository." in told
-        assert f"Name one that it holds: {elsewhere.url}#PATH with skills/sail, skills/ship." in told
+        assert f"{elsewhere.url}#{path} is not a skill: the repository has no {path}/SKILL.md." in told
+        assert f"Name one that it contains: {elsewhere.url}#PATH with skills/sail, skills/ship." in told
         assert "git" not in told
     assert not (home / "skills").exists()
 
@@ -270,10 +270,10 @@ def test_hidden_files_are_left_out_and_told_when_they_turn_up(
         assert run_command(["skills", "install", "--yes", source]) == 0
         assert os.listdir(home / "skills" / "ship") == ["SKILL.md"]
         assert run_command(["skills", "audit"]) == 0
-        assert "nobody looked at" not in capsys.readouterr().out
+        assert "were never checked" not in capsys.readouterr().out
         (home / "skills/ship/.run").write_text("x")
         assert run_command(["skills", "audit"]) == 0
-        assert "hidden files that nobody looked at: .run" in capsys.readouterr().out
+        assert "hidden files that were never checked: .run" in capsys.readouterr().out
         (home / "skills/ship/.run").unlink()
         assert run_command(["skills", "remove", "ship"]) == 0
 

@@ -108,7 +108,7 @@ async def test_a_refused_skill_is_not_written(scene: Scene) -> None:
         (creates(body=ATTACK), "The scanner blocks SKILL.md"),
         (creates(body="See [the API](references/api.md)."), "links to references/api.md"),
         (writes("w1", action="create", text="Run make ship."), "front matter"),
-        (writes("w1", action="create", text=skill_text("other", "Do it.")), "called other"),
+        (writes("w1", action="create", text=skill_text("other", "Do it.")), "name is other"),
         (writes("w1", action="create", text=skill_text("ship", "Do.", "x" * 1100)), "1,024 are allowed"),
         (writes("w1", action="patch", old_text="a", text="b"), "There is no skill 'ship'"),
         (writes("w1", action="delete", name="write-a-skill"), "comes with the program"),

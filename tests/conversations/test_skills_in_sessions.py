@@ -41,7 +41,7 @@ async def test_a_skill_is_a_command_once_its_workspace_is_trusted(scene: Scene) 
         session = await editor.new_session(scene.project)
         await editor.until(lambda: "greet" in offered(editor, session))
         assert await editor.prompt(session, "/greet Kim") == "end_turn"
-        assert "did not say you trust" in ShownSession(editor, session).text
+        assert "you have not trusted" in ShownSession(editor, session).text
         assert scene.provider.requests == []
         editor.on[ASK] = allow("allow_always")
         await editor.prompt(session, "/trust")

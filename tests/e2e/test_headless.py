@@ -280,8 +280,8 @@ async def test_a_record_damaged_in_the_middle_is_told_before_the_run_goes_on(
         arguments = ("--session", "nightly-1", "--output-format", "stream-json", "-p", "three")
         done = await run_headless(*arguments, environment=environment, cwd=workspace)
     assert done.code == 0
-    assert "record is damaged behind its event 7" in done.errors
-    assert "record is damaged behind its event 7" in done.output
+    assert "record is damaged after event 7" in done.errors
+    assert "record is damaged after event 7" in done.output
 
 
 async def test_resume_of_an_unknown_session_is_a_usage_error(home: Path, workspace: Path) -> None:

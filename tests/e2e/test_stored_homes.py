@@ -115,7 +115,7 @@ async def test_a_session_of_a_read_only_home_is_opened_and_says_that_it_cannot_g
             params: dict[str, object] = {"sessionId": session_id, "cwd": str(workspace), "mcpServers": []}
             assert "result" in await one.call("session/load", params)
             assert one.said() == "The kettle is blue."
-            assert "can be read and not continued" in json.dumps(one.updates())
+            assert "can be read but not continued" in json.dumps(one.updates())
             for reply in (
                 await one.prompt(session_id, "Go on"),
                 await one.call("session/new", {"cwd": str(workspace), "mcpServers": []}),

@@ -1,4 +1,1 @@
-"""The kinds of context file, one leaf each, every plugin exporting `KIND`.
-
-Knows: nothing but that they exist. Does not know: how files are found, read or rendered.
-"""
+"""The kinds of context file: a plugin folder, each module exporting `KIND`."""

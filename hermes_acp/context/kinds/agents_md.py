@@ -1,7 +1,4 @@
-"""AGENTS.md, the instructions file most agents share. Source: https://agents.md.
-
-Knows: the file's names. Does not know: who reads it.
-"""
+"""AGENTS.md, the instructions file most agents share. Source: https://agents.md."""
 
 from hermes_acp.context.context_search import ContextFileKind
 

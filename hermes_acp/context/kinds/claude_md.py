@@ -1,7 +1,4 @@
-"""CLAUDE.md, the instructions file written for Claude Code.
-
-Knows: the file's names. Does not know: who reads it.
-"""
+"""CLAUDE.md, the instructions file written for Claude Code."""
 
 from hermes_acp.context.context_search import ContextFileKind
 

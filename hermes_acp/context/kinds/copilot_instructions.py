@@ -1,7 +1,4 @@
-""".github/copilot-instructions.md, written for GitHub Copilot.
-
-Knows: the file's names. Does not know: who reads it.
-"""
+""".github/copilot-instructions.md, written for GitHub Copilot."""
 
 from hermes_acp.context.context_search import ContextFileKind
 

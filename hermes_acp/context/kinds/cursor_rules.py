@@ -1,7 +1,4 @@
-""".cursor/rules/*.mdc, the rules written for Cursor, one a file, each with its own condition.
-
-Knows: the file's names. Does not know: who reads it.
-"""
+""".cursor/rules/*.mdc, the rules written for Cursor, one a file, each with its own condition."""
 
 from hermes_acp.context.context_search import ContextFileKind
 

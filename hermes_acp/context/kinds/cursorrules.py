@@ -1,7 +1,4 @@
-""".cursorrules, the single-file rules written for Cursor.
-
-Knows: the file's names. Does not know: who reads it.
-"""
+""".cursorrules, the single-file rules written for Cursor."""
 
 from hermes_acp.context.context_search import ContextFileKind
 

@@ -1,7 +1,4 @@
-"""GEMINI.md, the instructions file written for Gemini CLI.
-
-Knows: the file's names. Does not know: who reads it.
-"""
+"""GEMINI.md, the instructions file written for Gemini CLI."""
 
 from hermes_acp.context.context_search import ContextFileKind
 

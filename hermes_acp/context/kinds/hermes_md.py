@@ -1,7 +1,4 @@
-"""The instructions file written for this agent.
-
-Knows: the file's names. Does not know: who reads it.
-"""
+"""The instructions file written for this agent."""
 
 from hermes_acp.context.context_search import ContextFileKind
 

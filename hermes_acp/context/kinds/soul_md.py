@@ -1,7 +1,4 @@
-"""SOUL.md, how an agent should be and speak, written for Hermes Agent.
-
-Knows: the file's names. Does not know: who reads it.
-"""
+"""SOUL.md, how an agent should be and speak, written for Hermes Agent."""
 
 from hermes_acp.context.context_search import ContextFileKind
 

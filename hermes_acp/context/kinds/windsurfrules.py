@@ -1,7 +1,4 @@
-""".windsurfrules, the single-file rules written for Windsurf.
-
-Knows: the file's names. Does not know: who reads it.
-"""
+""".windsurfrules, the single-file rules written for Windsurf."""
 
 from hermes_acp.context.context_search import ContextFileKind
 

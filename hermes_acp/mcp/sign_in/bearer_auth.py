@@ -1,8 +1,7 @@
-"""What goes along with the requests to a server that wants its users to be known.
+"""Authenticate requests to an MCP server with a bearer token.
 
-Knows: that a token is renewed before it expires and when it is not taken, once for all who use it. Does not know: how a
-user signs in; a server that wants that leaves its `challenge`. Imported only where a server is reached over HTTP.
-Source: Model Context Protocol 2026-07-28, authorization; RFC 6749 section 6, RFC 6750.
+Imported only where a server is reached over HTTP. Source: Model Context Protocol 2026-07-28, authorization;
+RFC 6749 section 6, RFC 6750.
 """
 
 import time
@@ -29,7 +28,7 @@ REFUSED_STATUSES: Final = frozenset({400, 401, 403})
 
 
 class BearerAuth(httpx2.Auth):
-    """The user's standing with one server; `challenge` is what it said last when that did not do."""
+    """The user's authorization at one server; `challenge` is the server's last refusal."""
 
     def __init__(self, url: str, file: TokenFile) -> None:
         self.challenge: Challenge | None = None
@@ -41,7 +40,7 @@ class BearerAuth(httpx2.Auth):
     async def async_auth_flow(
         self, request: httpx2.Request
     ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        """Let a request go with the present token, and again with a fresh one where that is not taken."""
+        """Send a request with the current token, and again with a fresh one where that is rejected."""
         keys = await self._file.read()
         if keys and keys.expires_at_s is not None and keys.expires_at_s - REFRESH_MARGIN_S < time.time():
             async with self._file.held():
@@ -72,7 +71,7 @@ class BearerAuth(httpx2.Auth):
     async def _take(
         self, keys: StoredTokens, refresher: "TokenRefresher", response: httpx2.Response
     ) -> StoredTokens | None:
-        """Keep renewed tokens; forget those that are refused. Raises httpx2.ConnectError where it cannot be told."""
+        """Keep renewed tokens; drop rejected ones. Raises httpx2.ConnectError where the outcome is unknown."""
         content = await response.aread()
         if response.status_code in REFUSED_STATUSES:
             await self._file.forget()
@@ -96,7 +95,7 @@ class BearerAuth(httpx2.Auth):
 
 
 class PendingTokens:
-    """Where the package keeps tokens until they are written down whole."""
+    """Where the package keeps tokens until they are stored."""
 
     def __init__(
         self, tokens: OAuthToken | None = None, client: OAuthClientInformationFull | None = None
@@ -113,31 +112,31 @@ class PendingTokens:
         self._tokens = tokens
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        """Return what we are registered as."""
+        """Return the client registration."""
         return self._client
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        """Take what we are registered as."""
+        """Set the client registration."""
         self._client = client_info
 
 
 class TokenRefresher(OAuthClientProvider):
-    """The package's way to renew tokens, one request and its answer."""
+    """The package's token refresh: one request and its answer."""
 
     async def ask(self) -> httpx2.Request:
         """Return the request for fresh tokens."""
         return await self._refresh_token()
 
     async def take(self, response: httpx2.Response) -> bool:
-        """Take the answer; tell whether there are fresh tokens in it."""
+        """Take the answer; return whether it contains fresh tokens."""
         return await self._handle_refresh_response(response)
 
 
 def to_stored_tokens(provider: OAuthClientProvider, url: str) -> StoredTokens:
-    """Return what a provider now has, to be kept. Raises OAuthFlowError where it has no tokens."""
+    """Return the provider's current tokens, to be stored. Raises OAuthFlowError where it has none."""
     context = provider.context
     if context.current_tokens is None or context.client_info is None:
-        raise OAuthFlowError("No tokens were given out")
+        raise OAuthFlowError("No tokens were issued")
     return StoredTokens(
         url,
         _plain(context.current_tokens),
@@ -153,7 +152,7 @@ def _plain(model: BaseModel) -> dict[str, Any]:
 
 
 def _refresher_of(keys: StoredTokens) -> TokenRefresher | None:
-    """Return what can renew these; None where they came without the means."""
+    """Return the refresher for these tokens; None where they cannot be refreshed."""
     try:
         tokens = OAuthToken.model_validate(keys.tokens)
         client = OAuthClientInformationFull.model_validate(keys.client)

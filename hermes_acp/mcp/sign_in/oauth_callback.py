@@ -1,7 +1,6 @@
-"""The page of our own to which a browser comes back after its user signed in somewhere.
+"""The local page to which a browser returns after the user signed in.
 
-Knows: a port of this machine that nobody else reaches, one request line, that only the answer to our own question
-counts. Does not know: what was signed in to. Source: RFC 8252 section 7.3.
+Source: RFC 8252 section 7.3.
 """
 
 import html
@@ -24,7 +23,7 @@ FOREIGN_PAGE: Final = "This is not the expected answer."
 
 
 class CallbackServer:
-    """One page that is waited at."""
+    """One page that waits for a redirect."""
 
     def __init__(self, port: int) -> None:
         self.address = f"http://{LOOPBACK_HOST}:{port}/callback"
@@ -33,16 +32,16 @@ class CallbackServer:
         self._arrived = anyio.Event()
 
     def expect(self, link: str) -> None:
-        """Take only the answer to what this link asks."""
+        """Accept only the answer to this link's request."""
         self._state = parse_qs(urlsplit(link).query).get("state", [""])[0]
 
     async def wait_for_redirect(self) -> dict[str, str]:
-        """Wait for the answer and give what it says by name: `code` and `iss`, or `error`."""
+        """Wait for the answer and return its parameters: `code` and `iss`, or `error`."""
         await self._arrived.wait()
         return self._answer
 
     async def receive(self, stream: ByteStream) -> None:
-        """Answer one browser."""
+        """Serve one browser."""
         async with stream:
             try:
                 with anyio.fail_after(HEAD_TIMEOUT_S):
@@ -73,7 +72,7 @@ class CallbackServer:
 
 @asynccontextmanager
 async def serve_callback(port: int = 0) -> AsyncGenerator[CallbackServer]:
-    """Listen on a port of this machine, any free one for 0, while the block runs. Raises OSError."""
+    """Listen on a local port, any free one for 0, while the block runs. Raises OSError."""
     async with await anyio.create_tcp_listener(local_host=LOOPBACK_HOST, local_port=port) as listener:
         (bound,) = {each.extra(anyio.abc.SocketAttribute.local_port) for each in listener.listeners}
         callback_server = CallbackServer(bound)

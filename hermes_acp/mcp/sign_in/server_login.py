@@ -1,7 +1,6 @@
-"""The door of one server: who is let in, and how a user gets to be.
+"""The login state of one server: the challenge, the running sign-in and its result.
 
-Knows: what the server demanded last, one sign-in at a time and what became of it. Does not know: connections, who shows
-a link to the user. Only servers over HTTP have one, and only where no header of the user's says who they are.
+Only servers over HTTP have one, and only where no header of the user's says who they are.
 """
 
 from collections.abc import Awaitable, Callable
@@ -30,7 +29,7 @@ AskUser = Callable[[Question], Awaitable[Reply | None]]
 
 
 class ServerLogin:
-    """The way into one server."""
+    """The login at one server."""
 
     def __init__(self, spec: HttpServer | SseServer, folder: Path, on_signed_in: Callable[[], None]) -> None:
         """Prepare; `on_signed_in` is called when the user has signed in."""
@@ -38,7 +37,7 @@ class ServerLogin:
         self._spec = spec
         self._on_signed_in = on_signed_in
         self.has_prompted = False
-        """Whether the user was told that they may sign in."""
+        """Whether the user was told that they can sign in."""
         self._bearer_auth: BearerAuth | None = None
         self._present: SignInFlow | None = None
 
@@ -49,7 +48,7 @@ class ServerLogin:
 
     @property
     def bearer_auth(self) -> "BearerAuth":
-        """What goes along with requests; `load` of the transports must have been called."""
+        """The authentication for requests; `load` of the transports must have been called."""
         if self._bearer_auth is None:
             from hermes_acp.mcp.sign_in.bearer_auth import BearerAuth
 
@@ -58,17 +57,17 @@ class ServerLogin:
 
     @property
     def needs_sign_in(self) -> bool:
-        """Whether the server wants the user to sign in."""
+        """Whether the server requires sign-in."""
         return bool(self._bearer_auth and self._bearer_auth.challenge)
 
     def redact_tokens(self, text: str) -> str:
-        """Return a text without the tokens that were sent here."""
+        """Return a text without the tokens that were sent to this server."""
         for token in self._bearer_auth.sent if self._bearer_auth else ():
             text = text.replace(token, "[token of this server]")
         return text
 
     def login_prompt(self) -> str:
-        """Say how its user gets in."""
+        """Say how the user can sign in."""
         name = plain(self.server)
         return (
             f"The MCP server {name!r} asks you to sign in: write `/mcp login {name}` here, or run "
@@ -76,12 +75,12 @@ class ServerLogin:
         )
 
     async def sign_out(self) -> bool:
-        """Forget what was given out to the user; tell whether there was something. Raises StorageError."""
+        """Delete the user's tokens; return whether there were any. Raises StorageError."""
         async with self.file.held():
             return await self.file.forget()
 
     def flow(self) -> "SignInFlow":
-        """Return the sign-in that is under way, or a new one; whoever gets a new one runs it."""
+        """Return the running sign-in, or a new one; the caller that gets a new one runs it."""
         if self._present is None or self._present.is_over:
             self._present = SignInFlow(self._spec, self.file, self._demand(), self._signed_in)
         return self._present
@@ -97,7 +96,7 @@ class ServerLogin:
 
 
 class SignInFlow:
-    """One sign-in. `link` is where the user goes; `failure` says why they are not in, when it is over."""
+    """One sign-in. `link` is where the user goes; `failure` says why it failed, once it is over."""
 
     def __init__(
         self,
@@ -119,7 +118,7 @@ class SignInFlow:
         self._scope = anyio.CancelScope()
 
     async def run(self) -> None:
-        """Go through it; does nothing where somebody else does already."""
+        """Run it; does nothing where another caller already does."""
         if self.is_begun:
             return
         self.is_begun = True
@@ -140,7 +139,7 @@ class SignInFlow:
             self._on_signed_in()
 
     async def wait_for_link(self) -> str:
-        """Wait for the link and give it; empty where it has come to its end without one."""
+        """Wait for the link and return it; empty where the sign-in ended without one."""
         await self._has_link.wait()
         return self.link
 
@@ -149,7 +148,7 @@ class SignInFlow:
         await self._end.wait()
 
     def give_up(self) -> None:
-        """End it; the link then leads nowhere."""
+        """Cancel it; the link then leads nowhere."""
         self._scope.cancel()
 
     async def _show(self, link: str) -> None:
@@ -158,7 +157,7 @@ class SignInFlow:
 
 
 async def complete_sign_in(server_login: ServerLogin, inquire: AskUser) -> bool:
-    """Ask a user to sign in and wait until they did; False where they do not, or cannot be asked."""
+    """Ask a user to sign in and wait for it; return False where they do not, or cannot be asked."""
     flow = server_login.flow()
     is_ours = not flow.is_begun
     async with anyio.create_task_group() as tasks:
@@ -184,7 +183,7 @@ def sign_in_question(server_login: ServerLogin, link: str) -> Question:
 def login_of(
     spec: ServerSpec, server_context: ServerContext, on_signed_in: Callable[[], None]
 ) -> ServerLogin | None:
-    """Return the door of a server; None where it has none."""
+    """Return the login of a server; None where it has none."""
     if not isinstance(spec, HttpServer | SseServer) or server_context.keys is None:
         return None
     if any(name.lower() == "authorization" for name, _ in spec.headers):

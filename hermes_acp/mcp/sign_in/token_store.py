@@ -1,7 +1,6 @@
-"""What a server's authorization server gave out to this user, kept from one run to the next.
+"""Store the tokens an authorization server issued to this user.
 
-Knows: one private file an address, written whole, changed by one process at a time. Does not know: how keys are got, or
-used. They belong to the address they were given out for: a server that takes over a name does not get them.
+They belong to the address they were given out for: a server that takes over a name does not get them.
 """
 
 import os
@@ -26,7 +25,7 @@ MAX_BYTES: Final = 1 << 20
 
 
 class StoredTokens(Struct, frozen=True):
-    """Tokens, and all that is needed to renew them; each part as it came, `expires_at_s` since the epoch."""
+    """Tokens, and everything needed to renew them, as received; `expires_at_s` is epoch seconds."""
 
     url: str
     tokens: dict[str, Any]
@@ -40,7 +39,7 @@ class StoredTokens(Struct, frozen=True):
 
     @property
     def access(self) -> str:
-        """The token that goes along with requests."""
+        """The token sent with requests."""
         return str(self.tokens.get("access_token", ""))
 
 
@@ -57,7 +56,7 @@ class TokenFile:
         self._path = folder / f"{host}-{sha256(named.encode()).hexdigest()[:DIGEST_CHARACTERS]}.json"
 
     async def read(self) -> StoredTokens | None:
-        """Return what is kept; None where there is nothing that can be used."""
+        """Return the stored tokens; None where there are no usable ones."""
         return await run_sync(self._read)
 
     async def write(self, keys: StoredTokens) -> None:

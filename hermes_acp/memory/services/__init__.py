@@ -1,1 +1,1 @@
-"""Services that remember for an agent; each file is one, exporting `SERVICE`."""
+"""A plugin folder of external memory services, each module exporting `SERVICE`."""

@@ -1,7 +1,6 @@
 """Honcho.
 
-Knows: its API v3: workspaces, peers, sessions, messages, and the context of a peer. Source: docs.honcho.dev, API
-reference, and the routes of the package honcho-ai 2.7.
+Source: docs.honcho.dev, API reference, and the routes of the package honcho-ai 2.7.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,6 @@
 """Mem0.
 
-Knows: its platform's API v3, adding and searching memories with a token. Source: docs.mem0.ai, API reference, and the
-client of the package mem0ai 2.2.
+Source: docs.mem0.ai, API reference, and the client of the package mem0ai 2.2.
 """
 
 from collections.abc import Mapping, Sequence

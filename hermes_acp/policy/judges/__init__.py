@@ -1,1 +1,1 @@
-"""The judges: a file for each kind of effect."""
+"""Policy checks: one module for each kind of effect."""

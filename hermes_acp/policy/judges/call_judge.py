@@ -1,6 +1,6 @@
-"""The judgement of calls to tools of other servers, of looks into other sessions, and of notes for later ones.
+"""Check calls to MCP tools, searches of other sessions, and changes to the agent's notes.
 
-Knows: what a server's hint is worth: at most a question in plan mode. Does not know: any server.
+A server's own hints count for no more than a question in plan mode.
 """
 
 from hermes_acp.core.proposals import Calls, Remembers
@@ -10,7 +10,7 @@ from hermes_acp.policy.verdicts import ALLOWED, Verdict, apply_rule
 
 
 def check_call(effect: Calls, case: PolicyContext) -> Verdict:
-    """Judge by what the user said alone."""
+    """Check a call by the user's own answers and rules alone."""
     subject = call_subject(effect)
     if case.standing_grants.refuses("call", subject):
         return Verdict("deny", "the user refused this tool")
@@ -31,21 +31,22 @@ def _why(effect: Calls, allowed_state: str | None) -> str:
 
 
 def check_recall(case: PolicyContext) -> Verdict:
-    """Judge a look at what was said in sessions of other folders."""
+    """Check a search of sessions in other folders."""
     told = "text from sessions in other folders would be shown to the model"
     verdict = ALLOWED if case.mode in ("auto", "bypass") else Verdict("ask", told)
     return apply_rule(verdict, case.tool_rule)
 
 
 def check_note(effect: Remembers, case: PolicyContext) -> Verdict:
-    """Judge a change of the agent's own notes: asked where its user wants to see it, or where every workspace shows it.
+    """Check a change to the agent's own notes.
 
-    Of modes, `bypass` allows the former; only a rule of the user's own allows the latter.
+    Such a change is asked about where the user wants to see it, or where every workspace shows the note. The
+    mode `bypass` allows the former; only a rule of the user's own allows the latter.
     """
     if case.mode == "plan":
         return Verdict("deny", "plan mode changes nothing")
     is_asked = effect.is_user_wide or (effect.is_asked and case.mode != "bypass")
     verdict = Verdict("ask", "what the agent stores for later sessions would change") if is_asked else ALLOWED
-    # It holds in every workspace, so no workspace allows it.
+    # The note applies in every workspace, so no single workspace can allow it.
     is_foreign = case.tool_rule is not None and not case.tool_rule.is_users
     return apply_rule(verdict, case.tool_rule, is_spared=is_foreign)

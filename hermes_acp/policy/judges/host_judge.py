@@ -1,7 +1,4 @@
-"""The judgement of talk to other machines.
-
-Knows: hosts, rules on them, that a page can do more than show itself. Does not know: which addresses are reachable.
-"""
+"""Check connections to other machines; a page can do more than display itself."""
 
 from hermes_acp.core.proposals import Reaches
 from hermes_acp.policy.policy_context import PolicyContext
@@ -9,7 +6,7 @@ from hermes_acp.policy.verdicts import ALLOWED, Verdict, apply_rule
 
 
 def check_reach(effect: Reaches, case: PolicyContext) -> Verdict:
-    """Judge one address that would be contacted."""
+    """Check one address that would be contacted."""
     host = effect.host
     if case.standing_grants.refuses("reach", host):
         return Verdict("deny", f"the user refused connections to {host}")
@@ -19,13 +16,13 @@ def check_reach(effect: Reaches, case: PolicyContext) -> Verdict:
 
 
 def check_page_input(case: PolicyContext) -> Verdict:
-    """Judge a click, or typing, on a page: whoever let its host be opened lets it be used, save to plan."""
+    """Check a click, or typing, on a page: allowed wherever opening its host was allowed, except in plan mode."""
     if case.mode == "plan":
         return Verdict("deny", "plan mode only reads pages; it does not click or type")
     return apply_rule(ALLOWED, case.tool_rule)
 
 
 def check_named_host(host: str, case: PolicyContext) -> Verdict:
-    """Judge a host that a command names: only a rule that stands against it matters."""
+    """Check a host that a command names: only a rule against it matters."""
     rule = case.rulebook.for_host(host, case.tool)
     return apply_rule(ALLOWED, rule if rule and rule.decision != "allow" else None)

@@ -1,7 +1,4 @@
-"""The judgement of paths that are read, written, deleted.
-
-Knows: the agent's own folder, delicate names, modes, rules on paths. Does not know: who would touch a path.
-"""
+"""Check paths that would be read, written or deleted."""
 
 import os
 import stat
@@ -15,7 +12,7 @@ from hermes_acp.policy.verdicts import ALLOWED, Verdict, apply_rule
 
 
 def check_read(path: str, case: PolicyContext, secret: str = "") -> Verdict:
-    """Judge a look at one path; `secret` is what was seen to be in the file that is one."""
+    """Check reading one path; `secret` names the secret found in the file."""
     if _is_own(path, case):
         return Verdict("deny", f"{path} belongs to the agent itself")
     verdict = ALLOWED
@@ -27,9 +24,9 @@ def check_read(path: str, case: PolicyContext, secret: str = "") -> Verdict:
 
 
 def check_write(path: str, case: PolicyContext, *, is_whole: bool = True, secret: str = "") -> Verdict:
-    """Judge a change of one path, in which there may be a `secret`.
+    """Check changing one path, which may contain a `secret`.
 
-    A standing permission counts unless the path would go away (`is_whole` false).
+    A standing grant counts unless the path would be deleted (`is_whole` false).
     """
     if _is_own(path, case):
         return Verdict("deny", f"{path} belongs to the agent itself")
@@ -59,9 +56,9 @@ def check_write(path: str, case: PolicyContext, *, is_whole: bool = True, secret
 
 
 def check_delete(path: str, case: PolicyContext) -> Verdict:
-    """Judge the removal of one path; only a rule, or a mode that works on its own, lets it pass unasked."""
+    """Check deleting one path; only a rule, or an autonomous mode, allows it without asking."""
     if case.standing_grants.refuses("delete", path):
-        return Verdict("deny", f"the user refused the deletion of {path} deleted")
+        return Verdict("deny", f"the user refused to have {path} deleted")
     verdict = check_write(path, case, is_whole=False)
     if verdict.decision != "allow" or case.mode in ("auto", "bypass") or verdict.why:
         return verdict
@@ -69,9 +66,9 @@ def check_delete(path: str, case: PolicyContext) -> Verdict:
 
 
 def write_protection(path: str) -> int | None:
-    """Return the mode of a file of this machine that is not meant to be written, None for others. Blocks.
+    """Return the mode of a local file that is not meant to be written, None for others. Blocks.
 
-    Replacing such a file would succeed.
+    Replacing such a file would succeed all the same.
     """
     try:
         about = os.lstat(path)
@@ -103,7 +100,7 @@ def _apply_rule(
     needs_name = has_secret or (access == "write" and path in case.imports)
     is_covered = _covers(rule, path) and (not needs_name or _names(rule, path))
     verdict = apply_rule(verdict, rule, is_spared=is_delicate and not is_covered)
-    # A rule about a tool alone says nothing of delicate paths.
+    # A rule about a tool alone does not cover sensitive paths.
     return apply_rule(verdict, case.tool_rule, is_spared=is_delicate)
 
 
@@ -112,8 +109,8 @@ def _covers(rule: Rule | None, path: str) -> bool:
 
 
 def _names(rule: Rule | None, path: str) -> bool:
-    """Return whether a rule gives a file's own name.
+    """Return whether a rule names the file itself.
 
-    What is in a file, or imports it, a rule for many of them cannot know.
+    A rule for many files cannot account for what one of them contains.
     """
     return rule is not None and rule.path.rpartition("/")[2] == path.rpartition("/")[2]

@@ -1,8 +1,7 @@
-"""Bash's grammar: text in, syntax tree out, or the reason why there is none to rely on.
+"""Bash's grammar: text in, syntax tree out, or the reason why no tree can be relied on.
 
-Knows: tree-sitter's bash grammar, and what makes a text too strange to trust any reading of it.
-Does not know: what a command means. The grammar forgives mistakes that a shell does not and the other way round, so a
-tree counts only where it has no error and no character of the text lies outside of it.
+The grammar (tree-sitter's) accepts mistakes that a shell does not and the other way round, so a tree counts
+only where it has no error and covers every character of the text.
 """
 
 import re
@@ -18,7 +17,7 @@ MAX_CHARS: Final = 32_768
 MAX_DEPTH: Final = 60
 BETWEEN: Final = re.compile(rb"(?:[ \t\n]|\\\n)*")
 UNPARSED_NODES: Final = frozenset({"string", "heredoc_body", "translated_string"})
-# What may follow another part without a gap and is no part of its word all the same.
+# What may follow another part without a gap without being part of its word.
 APART: Final = frozenset(
     {"file_redirect", "herestring_redirect", "heredoc_redirect", "heredoc_body", "heredoc_end"}
 )
@@ -41,7 +40,7 @@ def _parser() -> "Parser":
 
 
 def unsupported_syntax(text: str) -> str:
-    """Say what in the text keeps everyone from reading it safely; empty where nothing does."""
+    """Say why the text cannot be parsed safely; empty where it can."""
     if len(text) > MAX_CHARS:
         return f"it is longer than {MAX_CHARS:,} characters"
     for character in set(text):
@@ -62,7 +61,7 @@ def parse(text: str) -> "Node":
 
 
 def syntax_error_of(root: "Node", source: bytes) -> str:
-    """Say why the tree is no faithful reading of its source; empty where it is one."""
+    """Say why the tree is no faithful reading of its source; empty where it is."""
     if root.has_error:
         return "it cannot be parsed as shell"
     if not BETWEEN.fullmatch(source, 0, root.start_byte) or not BETWEEN.fullmatch(source, root.end_byte):
@@ -80,7 +79,7 @@ def syntax_error_of(root: "Node", source: bytes) -> str:
 
 
 def _flaw_between(node: "Node", source: bytes) -> str:
-    """Say what of a node's text the tree has in none of its parts, or apart from a word that bash has it in."""
+    """Say which part of a node's text the tree leaves out, or separates from the word bash has it in."""
     end = node.start_byte
     for child in node.children:
         if not BETWEEN.fullmatch(source, end, max(end, child.start_byte)):

@@ -1,8 +1,4 @@
-"""A command line judged, step by step.
-
-Knows: the order: taken apart, unwrapped, looked up, traced to paths. Does not know: modes, grants, what a user wrote
-into their rules; whether the paths it names may be read or written.
-"""
+"""Analyse a command line step by step: parse it, unwrap it, look programs up, trace words to paths."""
 
 import os
 import re
@@ -45,9 +41,7 @@ NETWORK_PATH: Final = re.compile(r"/dev/(?:tcp|udp)/([^/]*)")
 
 
 class CommandAnalysis(Struct, frozen=True):
-    """Every step of a command line, and what of it is not understood at all; `destruction` is why nobody may allow
-    it.
-    """
+    """Every step of a command line and what of it is not understood; `destruction` is why it is never allowed."""
 
     steps: tuple[Step, ...]
     obstacles: tuple[str, ...] = ()
@@ -55,21 +49,22 @@ class CommandAnalysis(Struct, frozen=True):
 
     @property
     def was_cut_short(self) -> bool:
-        """Whether a part of it was not looked at, since there is too much of it."""
+        """Whether a part of it was not analysed because there is too much of it."""
         return any(why.startswith(CUT_SHORT) for why in self.obstacles)
 
     @property
     def is_harmless(self) -> bool:
-        """Whether it only reads, as far as its programs go; its paths are judged apart."""
+        """Whether it only reads, as far as its programs go; its paths are checked separately."""
         return not self.obstacles and all(step.judgement == "harmless" for step in self.steps)
 
 
 def analyze_command(
     text: str, cwd: str, environment: ShellEnvironment, watched: frozenset[str] = frozenset()
 ) -> CommandAnalysis:
-    """Judge a command line that begins in `cwd` (absolute, resolved).
+    """Analyse a command line that starts in `cwd` (absolute, resolved).
 
-    Programs that are `watched` are looked for wherever they might be started, whatever the tables know of them.
+    Programs that are `watched` are looked for wherever they might be started, whatever the tables know of
+    them.
     """
     analyst = _Analyzer(environment, watched)
     analyst.add_script(text, (cwd,), 0)
@@ -88,7 +83,7 @@ class _Analyzer:
         self.destruction = ""
 
     def add_script(self, text: str, cwds: tuple[str, ...], depth: int) -> None:
-        """Judge a text for a shell."""
+        """Analyse a text for a shell."""
         if depth > MAX_SCRIPT_DEPTH:
             self.obstacles.append("it wraps commands too deeply")
             return
@@ -99,7 +94,7 @@ class _Analyzer:
             self._take(command, depth)
 
     def _take(self, command: Command, depth: int, *, is_guess: bool = False) -> None:
-        """Judge one command; a guess is one that a wrapper may start."""
+        """Analyse one command; a guess is one that a wrapper may start."""
         if len(self.steps) > MAX_STEPS or depth > MAX_SCRIPT_DEPTH:
             self.obstacles.append("it contains too many commands")
             return
@@ -119,7 +114,7 @@ class _Analyzer:
             return
         inside = possible_commands(command)
         if step.judgement != "unknown":
-            # What it starts was judged with it; rules on that program count all the same.
+            # What it starts was analysed with it; rules on that program still count.
             inside = WrappedCommands(tuple(each for each in inside.commands if each.program in self._watched))
         for started in inside.commands:
             self._guess(started, depth + 1)
@@ -127,7 +122,7 @@ class _Analyzer:
             self.add_script(script, command.cwds, depth + 1)
 
     def _guess(self, command: Command, depth: int) -> None:
-        """Look at what a wrapper may start; only the programs that are known for something are worth a step."""
+        """Analyse what a wrapper may start; only programs the tables know become steps."""
         self._guesses += 1
         if self._guesses > MAX_GUESSES:
             return
@@ -144,7 +139,7 @@ class _Analyzer:
             self._take(command, depth, is_guess=True)
 
     def _unclassified_step(self, command: Command) -> Step:
-        """Return a step of which nothing is known yet but its words."""
+        """Return a step of which only the words are known yet."""
         named = (command.name, *command.args) if command.name else ()
         return Step(
             command.text[:SHOWN_CHARACTERS],
@@ -157,7 +152,7 @@ class _Analyzer:
         )
 
     def _judge(self, command: Command) -> Step:
-        """Judge a command by its program and its words."""
+        """Classify a command by its program and its words."""
         step = self._unclassified_step(command)
         if why := assignment_mistake(command):
             return structs.replace(self._unknown(step, command, why), is_plain=False)
@@ -165,9 +160,11 @@ class _Analyzer:
             return step
         if command.program == "command" and [word.text for word in command.args[:1]] in (["-v"], ["-V"]):
             is_plain = all(word.text is not None for word in command.args)
-            return step if is_plain else self._unknown(step, command, "it is not known what it looks up")
+            return (
+                step if is_plain else self._unknown(step, command, "what it looks up is not known in advance")
+            )
         if command.in_word and command.program in load_tables().tellers.names:
-            why = f"what {command.program} tells would become part of another command"
+            why = f"the output of {command.program} would become part of another command"
             return self._unknown(step, command, why)
         reading = access_of_command(command, self._environment)
         if reading.why_not:
@@ -180,7 +177,7 @@ class _Analyzer:
         shut = denied_beneath((*reading.beneath, *reading.tracked), hidden)
         if shut is None:
             return self._unknown(
-                step, command, "there are too many files to check whether a rule denies some of what it shows"
+                step, command, "there are too many files to check them all against the rules"
             )
         reads = (*reading.paths, *shut, *reading.unnamed, *tracked_secrets(reading))
         return structs.replace(step, reads=reads, passed_over=tuple(_exclusions(reading, command)))
@@ -239,7 +236,7 @@ class _Analyzer:
         )
 
     def _prefix(self, command: Command) -> str:
-        """Return what may be remembered of a command: its first words, where they can stand for nothing else."""
+        """Return what may be remembered of a command: its first words, where they are unambiguous."""
         plain = [
             word.text for word in command.args if word.is_plain and PLAIN_EXTRA.fullmatch(word.text or "")
         ]
@@ -269,7 +266,7 @@ class _Analyzer:
 
 
 def _exclusions(reading: ReadAccess, command: Command) -> Iterator[tuple[str, str]]:
-    """Yield each file that git would show without its being named, with the words that leave it out."""
+    """Yield each file that git would show without its being named, with the words that exclude it."""
     behind = "" if any(word.text == "--" for word in command.args) else "-- "
     for path in reading.unnamed if len(command.cwds) == 1 else ():
         yield path, behind + quote(f":!{os.path.relpath(path, command.cwds[0])}")

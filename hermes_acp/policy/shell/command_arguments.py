@@ -1,7 +1,4 @@
-"""A command's words sorted into flags, their values and operands, as its program will sort them.
-
-Knows: how GNU programs read their arguments. Does not know: what flags mean beyond what a table says.
-"""
+"""Sort a command's words into flags, their values and operands, as GNU programs do."""
 
 import re
 from typing import Final
@@ -16,7 +13,7 @@ NUMBER: Final = re.compile(r"[+-]?\d+[kKMGT]?")
 
 
 class ParsedArguments(Struct):
-    """What was found; `unknown` names the first word that the table does not vouch for.
+    """The sorted words; `unknown` is the first word that the table does not cover.
 
     `values` are those of flags that take a text.
     """
@@ -43,7 +40,7 @@ class _ArgumentParser:
         return bool(self._waiting)
 
     def take(self, word: Word) -> None:
-        """Sort one word in front of which no `--` stood."""
+        """Sort one word that no `--` precedes."""
         text = word.text
         if self._waiting:
             self._value(self._waiting, word)
@@ -56,7 +53,7 @@ class _ArgumentParser:
         elif text is None:
             self.found.unknown = self.found.unknown or word.raw
         elif self._habit.flags_first and self.found.operands and text.startswith("-") and text != "-":
-            self.found.unknown = self.found.unknown or f"{text} behind its operands"
+            self.found.unknown = self.found.unknown or f"{text} after its operands"
         elif self._habit.single and text in self._flags:
             self._flag(text)
         elif not text.startswith("-") or text == "-":
@@ -73,7 +70,7 @@ class _ArgumentParser:
             self._cluster(text, word)
 
     def finish(self) -> ParsedArguments:
-        """Return what was found; a flag that still waits for its value makes no sense."""
+        """Return the result; a flag that still waits for its value is unknown."""
         if self._waiting:
             self.found.unknown = self.found.unknown or self._waiting
         return self.found
@@ -130,7 +127,7 @@ class _ArgumentParser:
 
 
 def parse_arguments(words: tuple[Word, ...], program_spec: ProgramSpec) -> ParsedArguments:
-    """Sort the words; GNU programs take flags anywhere in front of `--`, so that holds for all but a few."""
+    """Sort the words; GNU programs accept flags anywhere before `--`, so that holds for all but a few."""
     parser = _ArgumentParser(program_spec)
     for at, word in enumerate(words):
         if word.text == "--" and not parser.is_waiting:

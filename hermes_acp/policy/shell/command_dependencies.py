@@ -1,9 +1,7 @@
-"""What a command stands on: the program it would start, and the files that say what that does.
+"""What a command depends on: the program it would start, and the files that say what that does.
 
-Knows: which file tells what `npm test` or `make` runs, that an interpreter runs the script it is given.
-Does not know: whether a command may run, what files import or include (`config.server_footing`). A lasting answer is
-bound to the state given here: it ends when somebody changes what the command does. Source: "approve once, exploit
-forever" (a changed package.json).
+A standing grant is bound to the state given here: it lapses when somebody changes what the command does.
+Source: "approve once, exploit forever" (a changed package.json).
 """
 
 import hashlib
@@ -43,7 +41,7 @@ def dependencies_of(command: Command, environment: ShellEnvironment) -> tuple[st
 
 
 def script_files_of(command: Command, environment: ShellEnvironment) -> tuple[str, ...]:
-    """Name the scripts among the words of a program that runs such, as `file:PATH`."""
+    """Name the scripts among the words of a program that runs scripts, as `file:PATH`."""
     table, program = load_tables(), command.program
     starters = (table.interpreters.names, table.wrappers.words, table.wrappers.scripts, table.manifests)
     if not command.cwds or not any(program in names for names in starters):
@@ -52,7 +50,7 @@ def script_files_of(command: Command, environment: ShellEnvironment) -> tuple[st
 
 
 def fingerprint_of(footings: Iterable[tuple[str, ...]], cwd: str, roots: Sequence[str]) -> str:
-    """Return the present state of what commands in `cwd` depend on, as far as it lies in the session's folders."""
+    """Return the current state of what commands in `cwd` depend on, within the session's folders."""
     named = [each for dependencies in footings for each in dependencies]
     digest = hashlib.sha256("\0".join(named).encode("utf-8", "replace"))
     files = [each.removeprefix("file:") for each in named if each.startswith("file:")]
@@ -62,7 +60,7 @@ def fingerprint_of(footings: Iterable[tuple[str, ...]], cwd: str, roots: Sequenc
 
 
 def _nearest(name: str, cwd: str, environment: ShellEnvironment) -> str:
-    """Find a file in a folder or above it, as far as the session's folders go."""
+    """Find a file in a folder or above it, within the session's folders."""
     folder = cwd
     while is_inside(folder, environment):
         path = os.path.join(folder, name)

@@ -1,7 +1,6 @@
 """What a command that is not known to be harmless would touch, as far as its words tell.
 
-Knows: which words of common programs are the paths they change, what a host looks like. Does not know: what is
-allowed. This explains a question and finds what nobody may allow; nothing is allowed because of it.
+This explains a question and finds what is never allowed; nothing is allowed because of it.
 """
 
 import re
@@ -23,7 +22,7 @@ SPEAKS_TO: Final = frozenset(
 
 
 class TouchedPaths(Struct):
-    """What was found."""
+    """The paths and hosts found."""
 
     reads: list[str] = []
     writes: list[str] = []
@@ -51,7 +50,7 @@ def paths_touched_by(command: Command) -> TouchedPaths:
 
 
 def _begins_with_script(program: str, words: tuple[Word, ...]) -> bool:
-    """Return whether a program's first operand is surely a script or a pattern, as it is where no flag brings one."""
+    """Return whether a program's first operand must be a script or a pattern, as no flag provides one."""
     program_spec = load_tables().program_spec(program)
     brings = any((word.text or "-e").startswith(("-e", "-f", "--")) for word in words)
     return program_spec is not None and program_spec.operands == "script" and not brings

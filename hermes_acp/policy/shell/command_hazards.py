@@ -1,7 +1,7 @@
-"""Whether the rest of a command may go where its first words are allowed by a rule.
+"""Check whether a command goes beyond a rule that allows its first words.
 
-Knows: which words let a program start others or write where it pleases. Does not know: rules.
-A rule such as `allow: git` is about git as its user knows it, not about every way to make git run something else.
+A rule such as `allow: git` is about git as the user knows it, not about every way to make git run something
+else.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from hermes_acp.policy.shell.simple_command import Command
 
 
 def find_hazard(command: Command, covered: int) -> str:
-    """Say what in a command is beyond a rule on its first `covered` words; empty where nothing is."""
+    """Say what in a command goes beyond a rule on its first `covered` words; empty where nothing does."""
     table, program = load_tables(), command.program
     words = command.args
     rest = words[max(0, covered - 1) :]
@@ -32,7 +32,7 @@ def find_hazard(command: Command, covered: int) -> str:
 
 
 def is_hazardous(word: Word, hazard: ProgramHazard) -> bool:
-    """Return whether a program can be led astray by one word."""
+    """Return whether one word can make a program run something else."""
     text = word.text
     if text is None:
         return True

@@ -1,7 +1,4 @@
-"""A command's operands, as the table of its program has them.
-
-Knows: how operands of each kind are checked, which of them are files. Does not know: flags, which paths may be read.
-"""
+"""Check a command's operands against the table of its program, and find the files among them."""
 
 import os
 import re
@@ -22,7 +19,7 @@ SECRET_KEY: Final = re.compile(r"extraheader|credential|password|token|secret", 
 
 
 def count_mistake(name: str, program_spec: ProgramSpec, found: ParsedArguments) -> str:
-    """Say whether there are too few or too many operands, or a flag is missing; empty where all is well."""
+    """Say whether there are too few or too many operands, or a flag is missing; empty where the count is right."""
     number = len(found.operands)
     if number < program_spec.least or (program_spec.most is not None and number > program_spec.most):
         return f"{name} with {number} operands may do more than read"
@@ -36,7 +33,7 @@ def count_mistake(name: str, program_spec: ProgramSpec, found: ParsedArguments) 
 def read_operands(
     name: str, program_spec: ProgramSpec, found: ParsedArguments, cwds: tuple[str, ...]
 ) -> ReadAccess:
-    """Judge the operands, and give what of them is read."""
+    """Check the operands, and return what of them is read."""
     parted = _part_scripts(name, program_spec, found)
     if isinstance(parted, str):
         return ReadAccess(parted)
@@ -57,13 +54,13 @@ def read_operands(
     for path in paths:
         places = paths_of(path, cwds)
         if places is None:
-            return ReadAccess(f"which files {path.raw[:60]} names is not known")
+            return ReadAccess(f"the files that {path.raw[:60]} names are not known")
         if (
             path.globs
             and program_spec.shows == "contents"
             and (secret := secret_name_matching(broadened(path.text or "")))
         ):
-            return ReadAccess(f"{path.raw[:60]} fits {secret}, which usually contains secrets")
+            return ReadAccess(f"{path.raw[:60]} matches {secret}, which usually contains secrets")
         read += places
     stray = next(
         (path for path in read if program_spec.operands == "folders" and not os.path.isdir(path)), ""
@@ -105,7 +102,7 @@ def _stands_alone(program_spec: ProgramSpec, found: ParsedArguments) -> bool:
 def _part_scripts(
     name: str, program_spec: ProgramSpec, found: ParsedArguments
 ) -> tuple[list[Word], list[Word]] | str:
-    """Return the scripts and patterns, all harmless, and the other operands; or why one is not."""
+    """Separate the scripts and patterns, all harmless, from the other operands; or return why one is not harmless."""
     scripts, operands = list(found.scripts), list(found.operands)
     if program_spec.operands == "database":
         scripts, operands = operands[1:], operands[:1]

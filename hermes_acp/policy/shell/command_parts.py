@@ -1,7 +1,4 @@
-"""The parts of one simple command: its words, the variables set for it, where its streams go, what it is fed.
-
-Knows: redirections, here-documents, what of them is known. Does not know: what a program does with them.
-"""
+"""The parts of one simple command: its words, variables, redirections and input."""
 
 import re
 from typing import TYPE_CHECKING, Final
@@ -85,7 +82,7 @@ class PartsCollector:
         targets = node.children_by_field_name("destination")
         words = [read_word(target, self._scope) for target in targets]
         joins = operator in (">&", "<&") and bool(words) and (words[0].text or "?").rstrip("-").isdigit()
-        # What stands behind >& and is no number, bash expands once more, quoted or not: what is in it may run.
+        # Bash expands what follows >& once more unless it is a number, quoted or not: what is in it may run.
         if len(words) > 1 or (words and operator[-2:] in ("&-", ">&", "<&") and not joins):
             self.obstacles.append("it is not clear where its output goes")
         for word in words[:1]:
@@ -117,7 +114,7 @@ def only_exports(node: "Node") -> bool:
 
 
 def _is_plain_document(text: str, piped: str) -> bool:
-    """Return whether a here-document is nothing but its text, told by its lines alone, whatever the grammar says.
+    """Return whether a here-document is nothing but its text, judging by its lines alone.
 
     It may be `piped` on to one command, all of whose words must have been found.
     """

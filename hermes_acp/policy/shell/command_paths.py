@@ -1,7 +1,4 @@
-"""Where the words of a command lead: paths resolved, patterns filled in.
-
-Knows: the disk, the session's folders, the order in which programs are searched. Does not know: what is allowed there.
-"""
+"""Resolve the words of a command to paths, and expand its patterns."""
 
 import glob
 import os
@@ -55,9 +52,9 @@ LISTED_FOLDERS: Final = frozenset(
 
 
 class ShellEnvironment(Struct, frozen=True):
-    """Where a command would run: the session's folders, the user's home, where programs are searched, in order.
+    """Where a command would run: the session's folders, the user's home, the program search path, in order.
 
-    `shut` is what rules keep out of, or ask about.
+    `shut` is what rules deny, or ask about.
     """
 
     roots: tuple[str, ...]
@@ -102,7 +99,7 @@ def paths_of(word: Word, cwds: tuple[str, ...]) -> tuple[str, ...] | None:
 
 
 def _own_view(text: str, cwd: str, path: str) -> tuple[str, ...]:
-    """Give the way of a word through what the kernel shows to each process of itself: it leads others elsewhere."""
+    """Return the real target of a word that leads through what the kernel shows each process of itself (/proc/self)."""
     way = os.path.join(cwd, text)
     for _ in range(MAX_LINKS):
         if PROC_SELF.match(way):
@@ -121,12 +118,12 @@ def _own_view(text: str, cwd: str, path: str) -> tuple[str, ...]:
 
 
 def _ends(path: str) -> Iterator[int]:
-    """Return where each part of a path ends, the first part first."""
+    """Return the end index of each component of a path, from the first."""
     return (at for at in range(1, len(path) + 1) if at == len(path) or path[at] == "/")
 
 
 def _matches(pattern: str, cwd: str) -> list[str] | None:
-    """Return all names that a pattern may fit; None where there are too many, or one that would be taken for a flag."""
+    """Return all names that a pattern may match; None for too many, or one that would be taken for a flag."""
     pattern = broadened(pattern)
     before, slash, last = pattern.rpartition("/")
     if any(map(_fits_above, before.split("/"))):
@@ -140,17 +137,17 @@ def _matches(pattern: str, cwd: str) -> list[str] | None:
 
 
 def broadened(pattern: str) -> str:
-    """Return a pattern of stars alone that fits at least as much: what `?` and `[…]` fit depends on the locale."""
+    """Return a pattern of stars alone that matches at least as much: what `?` and `[…]` match depends on the locale."""
     return re.sub(r"[?\[][^/]*", "*", pattern)
 
 
 def _fits_above(pattern: str) -> bool:
-    """Return whether a shell may take a pattern such as `.*` for the folder above; some do, others pass it over."""
+    """Return whether a shell may take a pattern such as `.*` for the parent folder; some do, others skip it."""
     return pattern.startswith(".") and pattern != ".." and fnmatchcase("..", pattern)
 
 
 def workspace_program(program: str, cwds: tuple[str, ...], environment: ShellEnvironment) -> str:
-    """Return the program's file where it would come out of the session's folders; empty where it does not."""
+    """Return the program's file where it would come from the session's folders; empty where it does not."""
     for folder in environment.search_path:
         is_relative = not folder.startswith("/")
         for cwd in cwds if is_relative else cwds[:1]:
@@ -164,7 +161,7 @@ def workspace_program(program: str, cwds: tuple[str, ...], environment: ShellEnv
 
 
 def find_program_file(name: str, cwd: str, environment: ShellEnvironment) -> str:
-    """Return the file that a plain name would start, as it is found, links and all; empty where there is none."""
+    """Return the file that a plain name would start, links unresolved; empty where there is none."""
     for folder in environment.search_path:
         path = os.path.join(cwd, folder, name)
         if os.access(path, os.X_OK) and os.path.isfile(path):

@@ -1,8 +1,4 @@
-"""What one simple command would do, and whether that is harmless.
-
-Knows: the verdict of the tables on its program and words, the paths it names. Does not know: modes, grants, which paths
-are fine.
-"""
+"""What one simple command would do, and whether that is harmless."""
 
 from typing import TYPE_CHECKING, Literal
 
@@ -15,15 +11,14 @@ StepClass = Literal["harmless", "unknown", "forbidden"]
 
 
 class Step(Struct, frozen=True):
-    """One simple command as it was judged: `unknown` is for a person to decide, `forbidden` for nobody.
+    """One simple command as analysed: `unknown` is for a person to decide, `forbidden` is never allowed.
 
-    Paths are absolute, links resolved; of those it `lists` the names alone are shown.
-    `passed_over` are those that would not be read with one more word, each with that word.
-    `prefix` is what a lasting permission may remember of it, empty where that could stand for something else.
-    `origin` is the command itself, None of a guess at what a wrapper may start. It
-    `is_plain` where nothing about it is hidden: its name, its variables, where its streams go. `dependencies` and
-    `scripts`
-    are what it stands on (`shell.dependencies`), `words` its program and arguments, None for one that is not known.
+    Paths are absolute, links resolved; of those it `lists`, only the names are shown. `passed_over` are those
+    that one more word would exclude, each with that word. `prefix` is what a standing grant may remember of
+    it, empty where that is ambiguous. `origin` is the command itself, None for a guess at what a wrapper may
+    start. It `is_plain` where nothing about it is hidden: its name, its variables, its redirections.
+    `dependencies` and `scripts` are what it depends on (`shell.dependencies`), `words` its program and
+    arguments, None where they are not known.
     """
 
     command: str

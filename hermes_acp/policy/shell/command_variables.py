@@ -1,7 +1,4 @@
-"""Variables that a command line sets: which of them, and to what, change nothing but how output looks.
-
-Knows: which names programs listen to, which values are harmless. Does not know: what a program makes of them.
-"""
+"""Decide which variables a command line may set because they only change how output looks."""
 
 import re
 from typing import TYPE_CHECKING, Final
@@ -14,12 +11,12 @@ if TYPE_CHECKING:
 OWN: Final = re.compile(r"(?!.*_proxy$|npm_)[a-z][a-z0-9_]*")
 PLAIN: Final = re.compile(r"[A-Za-z0-9_.,:+@%-]*")
 ZONE: Final = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*")
-# In other encodings, of Chinese and Japanese, a backslash may be half a character.
+# In some Chinese and Japanese encodings a backslash byte may be half a character.
 LOCALE: Final = re.compile(r"(?:C|POSIX)?|(?:C|[a-z]{2,3}(?:_[A-Z]{2})?)\.(?:UTF|utf)-?8")
 
 
 def is_script_variable(name: str) -> bool:
-    """Return whether a variable is a script's own: no program, which may have it from elsewhere, goes by it."""
+    """Return whether a variable is a script's own: no program reads it from its environment."""
     return bool(OWN.fullmatch(name)) or name in load_tables().variables.own
 
 

@@ -1,7 +1,7 @@
-"""Commands inside commands: what `sudo`, `timeout`, `xargs`, `find -exec`, `sh -c` and their like would start.
+"""Find the commands that `sudo`, `timeout`, `xargs`, `find -exec`, `sh -c` and the like would start.
 
-Knows: where in a wrapper's words another command may begin. Does not know: whether that is harmless.
-Of a few wrappers it is sure; for the others it gives every reading that is possible, so that none is overlooked.
+A few wrappers are parsed exactly; for the others every possible reading is returned, so that none is
+overlooked.
 """
 
 import re
@@ -33,7 +33,7 @@ class WrappedCommands(Struct, frozen=True):
 
 
 def unwrap_plain(command: Command) -> Command | None:
-    """Return the command that a plain wrapper starts; None where it is no such wrapper, or oddly used."""
+    """Return the command that a plain wrapper starts; None where it is not such a wrapper, or is used oddly."""
     if command.program not in load_tables().wrappers.transparent or not (
         command.name and command.name.is_plain
     ):
@@ -57,7 +57,10 @@ def unwrap_plain(command: Command) -> Command | None:
 
 
 def _in_environment(command: Command) -> Command | None:
-    """Return the command that `env` starts with some variables set; None where it sets none, or would show them all."""
+    """Return the command that `env` starts with some variables set.
+
+    None where it sets none, or would print them all.
+    """
     words = list(command.args)
     assignments: list[tuple[str, str | None]] = []
     while words and (text := words[0].text) and ASSIGNMENT.fullmatch(text):
@@ -72,11 +75,11 @@ def _in_environment(command: Command) -> Command | None:
 
 
 def possible_commands(command: Command) -> WrappedCommands:
-    """Return everything that a wrapper may start; nothing for what is none."""
+    """Return everything that a wrapper may start; nothing for other programs."""
     wrappers = load_tables().wrappers
     program = command.program
     commands = _started(command) if program in wrappers.words else []
-    # What find starts is a command in its words; `-name` is no flag of a shell.
+    # What find starts is a command in its words; `-name` is not a shell flag.
     may_hold_scripts = program in wrappers.scripts or (program in wrappers.words and program != "find")
     scripts = _scripts(command) if may_hold_scripts else []
     if program in wrappers.shells and command.feed is not None:
@@ -104,7 +107,7 @@ def _started(command: Command) -> list[Command]:
 
 
 def _is_program(word: Word) -> bool:
-    """Return whether a word is known, and neither a flag nor a variable that is set."""
+    """Return whether a word is known, and neither a flag nor an assignment."""
     return word.text is not None and not word.text.startswith("-") and not ASSIGNMENT.fullmatch(word.text)
 
 

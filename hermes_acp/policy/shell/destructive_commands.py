@@ -1,7 +1,6 @@
-"""What is never run, whoever allows it.
+"""Commands that never run, whoever allows them: wiping the disk or the home, overwriting a device, fork bombs.
 
-Knows: the few commands whose only use is ruin: wiping the disk or the home, overwriting a device, fork bombs.
-Does not know: commands that are merely dangerous, which are a person's to allow.
+Commands that are merely dangerous are left to the user.
 """
 
 import re
@@ -46,7 +45,7 @@ SELF_CALL: Final = r"(?<![\w./-]){name}(?![\w./-])"
 
 
 def destruction_by_command(command: Command, environment: ShellEnvironment) -> str:
-    """Say what a command would ruin; empty where that is not plain to see."""
+    """Say what a command would destroy; empty where that is not plain to see."""
     program = command.program
     if program not in DESTRUCTIVE_PROGRAMS and not FORMATTERS.fullmatch(program):
         return ""
@@ -56,11 +55,11 @@ def destruction_by_command(command: Command, environment: ShellEnvironment) -> s
         (shown for word in command.args if (shown := _system_target(word, command, environment))), ""
     )
     if program != "find" and target and is_recursive:
-        return f"{program} of all of {target} is never allowed"
+        return f"{program} on all of {target} is never allowed"
     if program == "find" and target and {"-delete", "rm", "shred", "/bin/rm"} & set(texts):
         return f"deleting all of {target} is never allowed"
     if FORMATTERS.fullmatch(program) and any(is_device(text) for text in texts):
-        return f"{program} of a device is never allowed"
+        return f"{program} on a device is never allowed"
     return ""
 
 
@@ -70,7 +69,7 @@ def is_device(path: str) -> bool:
 
 
 def destruction_by_script(script: ParsedScript, text: str) -> str:
-    """Say whether a text is a fork bomb: a function that calls itself twice, or beside itself, without an end."""
+    """Say whether a text is a fork bomb: a function that calls itself twice, or beside itself, without end."""
     if FORK_BOMB.search(text):
         return "a fork bomb is never allowed"
     for name, body in script.functions:
@@ -82,7 +81,7 @@ def destruction_by_script(script: ParsedScript, text: str) -> str:
 
 
 def _system_target(word: Word, command: Command, environment: ShellEnvironment) -> str:
-    """Return the folder that a word names whole, where that is the system's or the user's home; else nothing."""
+    """Return the folder that a word names as a whole, where that is the system's or the user's home; else nothing."""
     text = word.text
     if not text or text.startswith("-"):
         return ""

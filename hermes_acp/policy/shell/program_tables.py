@@ -1,8 +1,4 @@
-"""What is known of programs, read from `commands.toml`.
-
-Knows: the file's shape and its way to write flags down. Does not know: any program itself. Reading it is put off until
-the first command is judged.
-"""
+"""Tables of known programs, read from `commands.toml` when the first command is analysed."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -47,7 +43,7 @@ MARKS: Final[Mapping[str, Takes]] = MappingProxyType(
 
 
 class ProgramSpec(Struct, frozen=True, forbid_unknown_fields=True):
-    """How one program, or one of its subcommands, is used to read and nothing else."""
+    """How one program, or one of its subcommands, is used only to read."""
 
     flags: str = ""
     operands: Operands = "none"
@@ -93,7 +89,7 @@ class WrapperTable(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ChangeTable(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which words of programs that change things are the paths that change."""
+    """Which words of modifying programs are the paths that change."""
 
     deletes: frozenset[str]
     all: frozenset[str]
@@ -105,7 +101,7 @@ class ChangeTable(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RememberedPrefix(Struct, frozen=True, forbid_unknown_fields=True):
-    """A beginning of a command that may be remembered, with so many more words."""
+    """A command prefix that may be remembered, with this many more words."""
 
     words: int = 0
 
@@ -151,7 +147,7 @@ class ProgramTables(Struct, frozen=True, forbid_unknown_fields=True):
     reasons: dict[str, frozenset[str]]
 
     def program_spec(self, name: str) -> ProgramSpec | None:
-        """Give how a program, or a subcommand, is used to read; another name of it will do."""
+        """Return how a program, or a subcommand, is used to read; aliases are resolved."""
         return self.read_only.get(self.aliases.get(name, name))
 
     def why_asked(self, name: str) -> str:
@@ -174,7 +170,7 @@ def load_tables() -> ProgramTables:
 
 @cache
 def flags_of(spec: str) -> Mapping[str, Takes]:
-    """Return what each flag of a table's line takes; a mark at its end says that."""
+    """Return what each flag of a table's line takes; a mark at its end says so."""
     flags: dict[str, Takes] = {}
     for token in spec.split():
         takes = MARKS.get(token[-1]) if token[0] == "-" and len(token) > 1 else None

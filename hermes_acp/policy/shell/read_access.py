@@ -1,7 +1,4 @@
-"""What a command that only reads would read.
-
-Knows: paths, folders that are looked through, patterns of names. Does not know: programs, what is allowed.
-"""
+"""What a read-only command would read: paths, folders it searches, patterns of names."""
 
 import re
 from collections.abc import Iterator
@@ -20,12 +17,12 @@ OF_EXPRESSIONS: Final = re.compile(r"[\\^$()]")
 
 
 class ReadAccess(Struct, frozen=True):
-    """What would be read; `why_not` says what speaks against the command being one that only reads.
+    """What would be read; `why_not` says why the command may not be read-only.
 
-    It looks into what is in the folders `beneath`; `patterns` are those of the names that it is after. Nothing else is
-    read there where it `is_narrow`, no hidden file where it `skips_hidden`. What
-    `is_listing` shows nothing of what is in the `paths`. What git would show of its files, whatever their names, lies
-    in the folders `tracked`; the `unnamed` of them usually hold secrets.
+    It looks into the content of the folders `beneath`; `patterns` are the names it looks for. Nothing else is
+    read there where it `is_narrow`, no hidden file where it `skips_hidden`. A command that `is_listing` shows
+    no content of the `paths`. The folders `tracked` are those whose files git would show, whatever their
+    names; the `unnamed` of them usually hold secrets.
     """
 
     why_not: str = ""
@@ -40,7 +37,7 @@ class ReadAccess(Struct, frozen=True):
 
 
 def searched_secret(reading: ReadAccess) -> str:
-    """Return the pattern by which a look into folders is after files of secrets; empty where none is."""
+    """Return the pattern by which a search looks for files of secrets; empty where none does."""
     for pattern in reading.patterns if reading.beneath else ():
         for name in BETWEEN_NAMES.split(OF_EXPRESSIONS.sub("", pattern)):
             if name and (is_sensitive(name) or secret_name_matching(name)):
@@ -49,7 +46,7 @@ def searched_secret(reading: ReadAccess) -> str:
 
 
 def tracked_secrets(reading: ReadAccess) -> Iterator[str]:
-    """Yield the files of secrets in the folders it looks into that git tracks: a sandbox does not hide what git has."""
+    """Yield the secret files tracked by git in the folders searched: a sandbox cannot hide git's own copies."""
     for folder in reading.beneath:
         for path in tracked_secret_files(folder):
             if is_within(path, folder) and not (reading.skips_hidden and "/." in path[len(folder) :]):
@@ -59,7 +56,7 @@ def tracked_secrets(reading: ReadAccess) -> Iterator[str]:
 
 
 def _fits(name: str, patterns: tuple[str, ...]) -> bool:
-    """Return whether a name may fit one of some patterns; what is no simple pattern may fit any."""
+    """Return whether a name may match one of some patterns; a pattern that is not simple may match any."""
     return not patterns or any(
         not SIMPLE_PATTERN.fullmatch(each) or fnmatchcase(name, each.casefold()) for each in patterns
     )

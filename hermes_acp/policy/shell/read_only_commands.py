@@ -1,7 +1,4 @@
-"""Whether a command is one that only reads, by what the tables know of its program.
-
-Knows: how programs and their subcommands are looked up. Does not know: kinds of operands, which paths may be read.
-"""
+"""Decide whether a command only reads, by the table of its program."""
 
 import re
 from typing import Final
@@ -52,7 +49,7 @@ NAMED_BY_PLACE: Final = re.compile(r"[\w.+-]*(?:/[\w.+-]+)+")
 
 
 def read_only_access(command: Command, environment: ShellEnvironment) -> ReadAccess:
-    """Judge a command whose words are its own, not a wrapper's."""
+    """Check a command whose words are its own, not a wrapper's."""
     if why := program_mistake(command, environment):
         return ReadAccess(why)
     program = command.program
@@ -69,7 +66,7 @@ def read_only_access(command: Command, environment: ShellEnvironment) -> ReadAcc
 
 
 def program_mistake(command: Command, environment: ShellEnvironment) -> str:
-    """Say why a command's first word may not be the program that it looks like; empty where it is."""
+    """Say why a command's first word may not be the program it looks like; empty where it is."""
     name = command.name
     if name and name.is_plain and NAMED_BY_PLACE.fullmatch(name.raw):
         return f"{name.raw[:60]} names a program by its path; only names without a path are recognised"
@@ -99,13 +96,13 @@ def _read_subcommand(
     cwds: tuple[str, ...],
     environment: ShellEnvironment,
 ) -> ReadAccess:
-    """Judge what stands behind a program's own flags; `-C` leads to another folder."""
+    """Check what follows a program's own flags; `-C` leads to another folder."""
     led = _skip_flags(program, program_spec, words, cwds)
     if isinstance(led, ReadAccess):
         return led
     at, cwds, read = led
     if at == len(words) or not words[at].is_plain:
-        return ReadAccess(f"what {program} is to do is not known")
+        return ReadAccess(f"what {program} will do is not known")
     table = load_tables()
     name = " ".join(
         part for part in (table.aliases.get(program, program), program_spec.lead, words[at].text) if part
@@ -126,7 +123,7 @@ def _read_subcommand(
 def _skip_flags(
     program: str, program_spec: ProgramSpec, words: tuple[Word, ...], cwds: tuple[str, ...]
 ) -> tuple[int, tuple[str, ...], tuple[str, ...]] | ReadAccess:
-    """Return where a subcommand stands, in which folders it works, what leads there; or the whole judgement."""
+    """Return the index of a subcommand, the folders it works in and what leads there; or the whole result."""
     if program_spec.lead:
         if not words or words[0].raw != program_spec.lead:
             return ReadAccess(_reason_to_ask(program, words))
@@ -150,7 +147,7 @@ def _skip_flags(
             at += 1
             places = paths_of(words[at], cwds) if at < len(words) and not words[at].globs else None
             if not places:
-                return ReadAccess(f"where {program} {flag} leads is not known")
+                return ReadAccess(f"the folder given to {program} {flag} is not known")
             cwds = places
             read += places
         at += 1
@@ -160,7 +157,7 @@ def _skip_flags(
 def read_program_words(
     name: str, program_spec: ProgramSpec, words: tuple[Word, ...], cwds: tuple[str, ...]
 ) -> ReadAccess:
-    """Judge the words of a program, or of one of its subcommands, by its table."""
+    """Check the words of a program, or of one of its subcommands, against its table."""
     if program_spec.drops and words and words[0].text in program_spec.drops:
         words = words[1:]
     if program_spec.operands == "free":
@@ -171,12 +168,12 @@ def read_program_words(
             return ReadAccess(f"{name} {words[0].raw[:60]} may do more than read")
         words = (Word(words[0].raw, cluster), *words[1:])
     if program_spec.expands and any(_may_expand(word, program_spec.expands) for word in words):
-        return ReadAccess(f"{name} would read more words from a file")
+        return ReadAccess(f"{name} would read more arguments from a file")
     found = parse_arguments(words, program_spec)
     if program_spec.forbidden and any(
         re.search(program_spec.forbidden, text) for text in _texts_of(program_spec, found)
     ):
-        return ReadAccess(f"{name} would show too much")
+        return ReadAccess(f"{name} would show more than its arguments name")
     if found.unknown:
         return ReadAccess(f"{name} with {found.unknown[:60]} may do more than read")
     if why := count_mistake(name, program_spec, found):
@@ -190,7 +187,7 @@ def _texts_of(program_spec: ProgramSpec, found: ParsedArguments) -> list[str]:
 
 
 def _cluster_of(letters: str, program_spec: ProgramSpec) -> str:
-    """Return flags without a dash as a cluster of such, what takes a value last; empty where one is not known."""
+    """Return flags without a dash as a cluster, the one that takes a value last; empty where one is not known."""
     flags = flags_of(program_spec.flags)
     valued = [letter for letter in letters if flags.get(f"-{letter}") != "nothing"]
     plain = [letter for letter in letters if letter not in valued]
@@ -199,6 +196,6 @@ def _cluster_of(letters: str, program_spec: ProgramSpec) -> str:
 
 
 def _may_expand(word: Word, mark: str) -> bool:
-    """Return whether a word may be one behind whose `mark` a program finds the file with more words."""
+    """Return whether a word may be one in which `mark` precedes the name of a file with more arguments."""
     text = word.text or mark
     return text.startswith(mark) or (word.globs and text[0] in "*?[")

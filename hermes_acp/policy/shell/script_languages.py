@@ -1,7 +1,6 @@
-"""Scripts of sed, awk, jq, yq and SQL: which of them only print.
+"""Recognise scripts of sed, awk, jq, yq and SQL that only print.
 
-Knows: the few forms that do nothing else. Does not know: the whole of any of these languages: what is not one of
-those forms is not harmless.
+Only a few forms are known; anything else counts as not harmless.
 """
 
 import re
@@ -9,10 +8,10 @@ from typing import Final
 
 
 def _sed_pattern(mark: str, in_brackets: str = "") -> str:
-    """Return the form of a regular expression of sed's up to its mark, which is for a character class.
+    """Return a regular expression for a sed pattern up to its delimiter, given for a character class.
 
-    Within brackets some sed take a mark for a plain character, others for the end: it may stand there only as the
-    last character, where those others find the bracket open and refuse the script.
+    Within brackets some versions of sed take the delimiter for a plain character, others for the end: it may
+    appear there only as the last character, where those others find the bracket open and refuse the script.
     """
     named = "" if mark == ":" else r"\[:[a-z]+:\]|"
     inside = rf"(?:{named}\\[^\]\[\n]|[^\]\[\\\n{mark}])"
@@ -20,13 +19,13 @@ def _sed_pattern(mark: str, in_brackets: str = "") -> str:
 
 
 def _sed_substitution(mark: str) -> str:
-    """Return the form of `s` with a mark; what it puts in may be taken for a flag that opens a file."""
+    """Return a regular expression for `s` with a delimiter; its replacement may be read as a flag that opens a file."""
     marked = rf"{_sed_pattern(mark, f'{mark}?')}{mark}(?![gpiIeMm0-9]*w)"
     put_in = rf"(?:[^{mark}\\\n]|\\[^\n])*"
     return rf"s{mark}(?:{_sed_pattern(mark)}{mark}|{marked}){put_in}{mark}[gpiI0-9]*"
 
 
-# Blanks are taken once and for all: tried again in every share, a long row of them would take minutes.
+# Blanks are matched possessively: with backtracking, a long run of them would take minutes.
 _REGEX = rf"/{_sed_pattern('/', '/?')}/[IM]*"
 _ADDRESS = rf"(?:\d+(?:~\d+)?|\$|{_REGEX})"
 _RANGE = rf"(?:{_ADDRESS}(?: *+, *+(?:{_ADDRESS}|[+~]\d+))? *+!? *+)?"
@@ -42,7 +41,7 @@ AWK_WORDS: Final = re.compile(
 )
 AWK_COMPARISONS: Final = re.compile(r">=|\|\|")
 AWK_PRINT: Final = re.compile(r"print|@|func")
-# What `for` begins or goes on with may be a `print`, and be sent to a file.
+# The head of a `for` may be a `print`, and be redirected to a file.
 AWK_BRACKETS: Final = re.compile(r"\((?:(?!print)[^()|])*\)")
 AWK_TEXT: Final = re.compile(r'"[^"\\\n]*"')
 BOUND: Final = re.compile(r"[+-]?\d{1,7}(?:\.\d{1,6})?")
@@ -73,7 +72,7 @@ MAX_SCRIPT_CHARS: Final = 1_000
 
 
 def is_harmless(script: str, language: str) -> bool:
-    """Return whether a script only prints what its program reads; of a number, whether it is bounded."""
+    """Return whether a script only prints what its program reads; for a number, whether it is bounded."""
     if len(script) > MAX_SCRIPT_CHARS:
         return False
     match language:
@@ -102,7 +101,7 @@ def is_harmless(script: str, language: str) -> bool:
 
 
 def _only_asks(script: str) -> bool:
-    """Return whether the statements for a database are questions; a line that begins with a dot is the shell's own."""
+    """Return whether all SQL statements are queries; a line that begins with a dot is the client's own command."""
     if SQL_LOOKS.fullmatch(script):
         return True
     plain = script.strip().rstrip(";").casefold()
@@ -112,9 +111,9 @@ def _only_asks(script: str) -> bool:
 
 
 def _without_comparisons(script: str) -> str:
-    """Return a script of awk without what is surely no redirection: those follow `print` alone, outside of brackets.
+    """Return an awk script without what is certainly no redirection: those follow `print` alone, outside brackets.
 
-    Where a slash may begin a regular expression, quotes and brackets are not to be relied on.
+    Where a slash may begin a regular expression, quotes and brackets cannot be relied on.
     """
     rest = AWK_COMPARISONS.sub("", script)
     if not AWK_PRINT.search(rest):

@@ -1,7 +1,6 @@
-"""A whole command line taken apart: every simple command in it, wherever it stands.
+"""Parse a whole command line: every simple command in it, wherever it occurs.
 
-Knows: how bash's lists, pipelines, loops and substitutions hang together, what a loop's variable is.
-Does not know: any program. What it does not understand it names as an obstacle, and still gives the commands inside.
+What is not understood is reported as an obstacle; the commands inside are still returned.
 """
 
 import re
@@ -51,7 +50,7 @@ class ParsedScript(Struct, frozen=True):
 
 
 def parse_script(text: str, cwds: tuple[str, ...], home: str) -> ParsedScript:
-    """Take a text apart; its commands may begin in any of `cwds`."""
+    """Parse a text; its commands may start in any of `cwds`."""
     if strange := unsupported_syntax(text):
         if len(text) > MAX_CHARS:
             return ParsedScript((), (strange,))
@@ -83,11 +82,11 @@ class _Reader:
         self.functions: list[tuple[str, str]] = []
 
     def obstacle(self, why: str) -> None:
-        """Remember why the text cannot be judged by its commands alone."""
+        """Record why the text cannot be judged by its commands alone."""
         self.obstacles.append(why)
 
     def walk(self, node: "Node", place: StatementContext) -> FoldersAfter:
-        """Read one statement and all in it."""
+        """Read one statement and everything in it."""
         if len(self.commands) > MAX_COMMANDS:
             self.obstacle(f"it contains more than {MAX_COMMANDS} commands")
             return FoldersAfter(place.cwds, place.cwds)
@@ -127,7 +126,11 @@ class _Reader:
         return FoldersAfter(union(after.success, seen) if node.type != "program" else after.success, seen)
 
     def _list(self, node: "Node", place: StatementContext) -> FoldersAfter:
-        """Read `a && b || c`, which the grammar nests to the left, one level a command."""
+        """Read `a && b
+
+
+        c`, which the grammar nests to the left, one level per command.
+        """
         links: list[Node] = []
         while node.type == "list":
             links.append(node)
@@ -181,7 +184,7 @@ class _Reader:
         return FoldersAfter(always, always)
 
     def _test(self, node: "Node", place: StatementContext) -> FoldersAfter:
-        """Pass a plain test of files and words; others can run what stands in a variable."""
+        """Accept a plain test of files and words; others can run what a variable contains."""
         is_whole = node.named_child_count == 1 and WHOLE_TEST.fullmatch(text_of(node))
         inner = node.named_children[0] if is_whole else None
         if inner is None or inner.type not in ("unary_expression", "binary_expression"):
@@ -190,7 +193,7 @@ class _Reader:
         operator = tested.pop(len(tested) - 2)
         is_plain = len(tested) in (1, 2) and text_of(operator) in PLAIN_TESTS[len(tested) - 1]
         words = [read_word(child, place.scope) for child in tested]
-        # Out of quotes, [ takes what is not known for several words, operators among them.
+        # Unquoted, an unknown value may become several words for [, operators among them.
         whole = {"string"} if text_of(node).startswith("[ ") else {"string", *EXPANSIONS}
         unclear = [
             word
@@ -204,7 +207,7 @@ class _Reader:
         return FoldersAfter(place.cwds, place.cwds)
 
     def _unsupported(self, node: "Node", place: StatementContext) -> FoldersAfter:
-        """Name what is not understood, and read on inside: what is forbidden there stays forbidden."""
+        """Report what is not understood, and read on inside: what is forbidden there stays forbidden."""
         if node.type == "function_definition":
             name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
             self.functions.append((text_of(name) if name else "", text_of(body) if body else ""))
@@ -230,9 +233,9 @@ class _Reader:
         return structs.replace(place, told={**place.told, reads[1]: place.source})
 
     def _substitutions(self, node: "Node", place: StatementContext) -> Command | None:
-        """Read the commands whose output or file name takes a place in a word.
+        """Read the commands whose output or file name becomes part of a word.
 
-        Give the one that says all of the word, where it is one.
+        Return the one that makes up all of the word, where there is one.
         """
         before = len(self.commands)
         self._substitutions_in(node, place)

@@ -1,8 +1,4 @@
-"""What a command that only reads would show of files it does not name, where rules shut some of them.
-
-Knows: which questions to git are answered with what is in files, how folders are looked through for what is shut. Does
-not know: rules, what else a command reads.
-"""
+"""What a read-only command would show of files it does not name, where rules deny some of them."""
 
 import os
 import re
@@ -42,9 +38,9 @@ PATCH_LETTERS: Final = frozenset("pucmULW")
 def tracked_secrets_shown(
     name: str, words: Sequence[Word], cwds: tuple[str, ...], roots: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the places of which git may show files, now or in the past, by the question `name`.
+    """Return the paths whose files git may show, now or in the past, for the subcommand `name`.
 
-    Only what stands behind `--` is surely a path: a branch can be called like a folder.
+    Only what follows `--` is certainly a path: a branch can be named like a folder.
     """
     if not _shows_content(name, [word.text or "" for word in words]):
         return ()
@@ -57,7 +53,7 @@ def tracked_secrets_shown(
 def secrets_shown(
     name: str, words: Sequence[Word], cwds: tuple[str, ...], roots: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the tracked files of secrets that the answer to a question `name` may hold without its naming them."""
+    """Return the tracked secret files that the output of the subcommand `name` may contain without its naming them."""
     places = tracked_secrets_shown(name, words, cwds, roots)
     if not places:
         return ()
@@ -77,7 +73,7 @@ def secrets_shown(
 
 
 def _is_left_out(path: str, pattern: str) -> bool:
-    """Return whether git passes a path over by such a pattern, whose `*` stands for folders too."""
+    """Return whether git excludes a path by such a pattern, whose `*` matches slashes too."""
     plain = pattern.removeprefix("./").rstrip("/")
     return path == plain or path.startswith(f"{plain}/") or fnmatchcase(path, plain)
 
@@ -97,7 +93,7 @@ def _shows_content(name: str, words: Sequence[str]) -> bool:
 
 
 def denied_beneath(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -> tuple[str, ...] | None:
-    """Return what is shut in some folders, however deep; None where there is too much to look through."""
+    """Return what rules deny beneath some folders, at any depth; None where there is too much to check."""
     waiting = deque(folders)
     found: list[str] = []
     looked_at = 0

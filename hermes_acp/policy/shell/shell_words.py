@@ -1,7 +1,4 @@
-"""One word of a command: what it is once the shell has taken the quotes off.
-
-Knows: every way to quote, which expansions have a known value. Does not know: what a word is for.
-"""
+"""One word of a command: its value after quote removal, where that can be known."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +22,7 @@ LIVE_DOLLAR: Final = re.compile(r"\$(?=[A-Za-z0-9_({\[@*#?$!'\"-])|`")
 UNQUOTED_SYNTAX: Final = re.compile(r"[;|&<>()\s'\"`]")
 BRACES: Final = re.compile(r"\{.*(?:,|\.\.|\{)", re.DOTALL)
 LATE_TILDE: Final = re.compile(r"[=:]~")
-# Of all that $'…' may hold only what every locale takes for the same character of ASCII.
+# Of what $'…' may contain, only what every locale reads as the same ASCII character.
 ANSI: Final = re.compile(
     r"(?:[^\\\0]|\\(?:[abeEfnrtv\\'\"?]|x[0-7]?[0-9a-fA-F](?![0-9a-fA-F])|[01]?[0-7]{1,2}(?![0-7])))*"
 )
@@ -36,7 +33,7 @@ LISTED: Final = re.compile(r"\{([\w./*-]*(?:,[\w./*-]*)+)\}")
 PLAIN_LISTS: Final = re.compile(r"(?:[\w./*-]|\{[\w./*-]*(?:,[\w./*-]*)+\})+")
 COUNTED: Final = re.compile(r"\{-?\d{1,4}\.\.-?\d{1,4}\}")
 PRESENT_FOLDER: Final = frozenset({"$(pwd)", "`pwd`"})
-# What these write is the name of an object, or nothing; of a path, `git rev-parse` would write the path.
+# These print an object name or nothing; given a path, `git rev-parse` would print the path.
 NAMES_OBJECT: Final = re.compile(
     r"\$\(git (?:merge-base [A-Za-z][\w./-]* [A-Za-z][\w./-]*|rev-parse (?:--short |--verify )?HEAD[~^0-9]*)\)"
 )
@@ -46,10 +43,11 @@ DOUBLE_QUOTED_ESCAPE: Final = re.compile(r'\\([$`"\\\n])')
 
 
 class Word(Struct, frozen=True):
-    """A word as written and, where that can be known, what the program will get.
+    """A word as written and, where that can be known, the value the program will get.
 
-    `globs` says that file names may take its place. `oddity` says why even a program that takes any word must not get
-    this one unasked. `revision` is what a word that is not known is to git, with a made-up name of an object in it.
+    `globs` says that file names may replace it. `oddity` says why even a program that takes any word must not
+    get this one unasked. `revision` is how git reads a word that is not known, with a made-up object name in
+    it.
     """
 
     raw: str
@@ -60,7 +58,7 @@ class Word(Struct, frozen=True):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is written as it is meant: no quotes, no expansion."""
+        """Whether it is written literally: no quotes, no expansion."""
         return self.raw == self.text and not self.globs
 
 
@@ -72,7 +70,7 @@ class _Piece(Struct, frozen=True):
 
 
 class Scope(Struct, frozen=True):
-    """The variables whose values are known; those of `patterns` hold the name of a file that fits their value."""
+    """The variables whose values are known; those of `patterns` hold the name of a file that matches their value."""
 
     values: Mapping[str, str]
     patterns: frozenset[str] = frozenset()
@@ -87,10 +85,10 @@ class Scope(Struct, frozen=True):
 
 
 def read_word(node: "Node", scope: Scope) -> Word:
-    """Understand one word of the tree."""
+    """Evaluate one word of the tree."""
     raw = text_of(node)
     if node.type == "process_substitution" and raw.startswith("<("):
-        return Word(raw, "/dev/stdin")  # a pipe; what is in it comes of commands that are judged themselves
+        return Word(raw, "/dev/stdin")  # a pipe; its content comes from commands that are checked themselves
     pieces = _pieces(node, scope)
     oddity = next((piece.oddity for piece in pieces if piece.oddity), "")
     if oddity or any(piece.text is None for piece in pieces):
@@ -115,7 +113,7 @@ def read_word(node: "Node", scope: Scope) -> Word:
 
 
 def _hides_pattern(pieces: list[_Piece]) -> bool:
-    """Return whether quotes take the meaning from a part of a pattern, which the text without them would not show."""
+    """Return whether quotes make a part of a pattern literal, which the text without them would not show."""
     meaningful = frozenset("*?[]\\")
     for piece in pieces:
         text = piece.text or ""
@@ -127,7 +125,7 @@ def _hides_pattern(pieces: list[_Piece]) -> bool:
 
 
 def read_words(node: "Node", scope: Scope) -> list[Word]:
-    """Understand one word of the tree that may be several, such as `src/{a,b}.py`."""
+    """Evaluate one word of the tree that may be several, such as `src/{a,b}.py`."""
     raw = text_of(node)
     if COUNTED.fullmatch(raw):
         return [Word(raw, None)]
@@ -174,8 +172,8 @@ def _pieces(node: "Node", scope: Scope) -> list[_Piece]:
         case "command_substitution" if raw.lstrip().startswith("$("):
             return [_Piece(None, names_object=bool(NAMES_OBJECT.fullmatch(raw)))]
         case "command_substitution" | "process_substitution":
-            # Between backquotes a backslash may quote nothing: what runs there is not what the grammar reads.
-            return [_Piece(None, oddity=f"what {raw[:40]} gives is known only when it runs")]
+            # Within backquotes a backslash may quote nothing: what runs there is not what the grammar reads.
+            return [_Piece(None, oddity=f"the value of {raw[:40]} is known only when it runs")]
         case "arithmetic_expansion":
             return [
                 _Piece(None)
@@ -191,7 +189,7 @@ def _unknown_piece(raw: str) -> _Piece:
 
 
 def _bare(raw: str) -> list[_Piece]:
-    """Understand unquoted text: a backslash quotes what follows, and ends a line without a trace."""
+    """Evaluate unquoted text: a backslash quotes what follows, and joins lines."""
     pieces: list[_Piece] = []
     for part in re.split(r"(\\.)", raw.replace("\\\n", ""), flags=re.DOTALL):
         if part.startswith("\\") and len(part) == 2:
@@ -224,7 +222,7 @@ def _double_quoted(node: "Node", scope: Scope) -> list[_Piece]:
         pieces.append(_quoted_literal(source[at : child.start_byte - begin]))
         at = child.end_byte - begin
         if child.type in ("simple_expansion", "expansion"):
-            # The grammar counts blanks in front of an expansion as part of it.
+            # The grammar counts blanks before an expansion as part of it.
             expansion = text_of(child).lstrip()
             pieces.append(_Piece(text_of(child).removesuffix(expansion), is_quoted=True))
             pieces.append(_expansion(expansion, scope, is_quoted=True))
@@ -263,7 +261,7 @@ def _expansion(raw: str, scope: Scope, *, is_quoted: bool) -> _Piece:
 
 
 def _decode_ansi(raw: str) -> str | None:
-    """Decode what stands in $'…'; None where it holds an escape that is not plain."""
+    """Decode the content of $'…'; None where it holds an escape that is not plain."""
 
     def decode(found: re.Match[str]) -> str:
         code = int(found[1], 16) if found[1] else int(found[2], 8) if found[2] else 0

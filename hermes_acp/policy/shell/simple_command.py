@@ -1,7 +1,4 @@
-"""One simple command: a program and its words, what is set for it, where its streams go, who feeds it.
-
-Knows: how these parts stand together. Does not know: the text that it was taken from, any program but `echo`.
-"""
+"""One simple command: a program and its words, assignments, redirections and input."""
 
 from pathlib import PurePosixPath
 
@@ -14,9 +11,10 @@ from hermes_acp.policy.shell.shell_words import Word
 class Command(Struct, frozen=True):
     """One program and its words; without a `name` only assignments and redirections.
 
-    `cwds` are the folders it may run in. `feed` is the text it is known to read from its input; `is_piped` says that
-    another command writes that: `source`, where it is one alone. What it writes may be `in_word` of another command;
-    `told_by` is the one whose words, or one of them, stand in the place of its last argument.
+    `cwds` are the folders it may run in. `feed` is the text it is known to read from its input; `is_piped`
+    says that another command writes its input: `source`, where it is a single one. Its output may be
+    `in_word` of another command; `told_by` is the command whose output, or one word of it, becomes its last
+    argument.
     """
 
     name: Word | None
@@ -46,7 +44,7 @@ class Command(Struct, frozen=True):
 
 
 def output_of(command: Command) -> str | None:
-    """Return what a command is sure to write: `echo` and `printf` their words."""
+    """Return what a command certainly prints: `echo` and `printf` their words."""
     if command.program not in ("echo", "printf") or command.redirects:
         return None
     texts = [word.text for word in command.args]

@@ -1,7 +1,6 @@
-"""Programs that are started on files: those that `find` finds, those whose names `xargs`, a word or a loop is told.
+"""Check programs started on files that `find` finds, or whose names come from `xargs`, a word or a loop.
 
-Knows: in which folders those files are, that what is started must read too. Does not know: what the programs themselves
-read. What a name can be taken for by a program that reads is held by the sandbox.
+What is started must be read-only too. The sandbox limits what a file name could make such a program do.
 """
 
 import os
@@ -21,7 +20,7 @@ FOUND: Final = Word("{}", "{}")
 
 
 def access_of_command(command: Command, environment: ShellEnvironment) -> ReadAccess:
-    """Judge a command whose words are its own, and what it starts on files."""
+    """Check a command whose words are its own, and what it starts on files."""
     program_spec = load_tables().program_spec(command.program)
     if program_spec and program_spec.is_fed:
         why = program_mistake(command, environment)
@@ -45,19 +44,19 @@ def access_of_command(command: Command, environment: ShellEnvironment) -> ReadAc
 
 
 def _access_from_output(command: Command, teller: Command, environment: ShellEnvironment) -> ReadAccess:
-    """Judge a program whose last argument is what another command tells: names of files, each a word of its own."""
+    """Check a program whose last argument is another command's output: file names, each a word of its own."""
     told = _files_from_pipe(structs.replace(command, source=teller), environment)
     name = program_mistake(command, environment) == "" and command.name
     is_quiet = all(each.target and each.target.text == "/dev/null" for each in teller.redirects)
     if told is None or not name or not is_quiet or teller.cwds != command.cwds:
-        return ReadAccess(f"what {command.text[:60]} receives is not known")
+        return ReadAccess(f"the arguments that {command.text[:60]} receives are not known")
     return _access_on_found(command, (name, *command.args[:-1], FOUND), told, environment)
 
 
 def _access_of_started(
     command: Command, program_spec: ProgramSpec, environment: ShellEnvironment
 ) -> ReadAccess:
-    """Judge a program that starts others on each file it finds: those must read too, and only what is found."""
+    """Check a program that starts others on each file it finds: they may only read, and only those files."""
     own: list[Word] = []
     started: list[tuple[Word, ...]] = []
     rest = list(command.args)
@@ -68,9 +67,9 @@ def _access_of_started(
             continue
         end = next((at for at, each in enumerate(rest) if each.text in (";", "+")), -1)
         if end < 2 or [at for at, each in enumerate(rest[:end]) if "{}" in (each.text or "{}")] != [end - 1]:
-            return ReadAccess(f"what {command.program} starts is not clear")
+            return ReadAccess(f"the commands that {command.program} would start are not known")
         if rest[end - 1].text != "{}":
-            return ReadAccess(f"what {command.program} starts is not clear")
+            return ReadAccess(f"the commands that {command.program} would start are not known")
         started.append(tuple(rest[:end]))
         rest = rest[end + 1 :]
     found = read_program_words(command.program, program_spec, tuple(own), command.cwds)
@@ -84,14 +83,14 @@ def _access_of_started(
 
 
 def _including_contents(found: ReadAccess, command: Command) -> ReadAccess:
-    """Say what is read of files that were found in some folders: whatever is in those."""
+    """Return what is read of files found in some folders: whatever is in those."""
     return structs.replace(found, beneath=found.paths or command.cwds, is_listing=False)
 
 
 def _access_on_found(
     command: Command, words: tuple[Word, ...], found: ReadAccess, environment: ShellEnvironment
 ) -> ReadAccess:
-    """Judge a program that is started on files that were found, for which the last word stands."""
+    """Check a program started on found files, for which the last word stands."""
     name, fixed = words[0], words[1:-1]
     program_spec = load_tables().program_spec(name.text or "")
     if (
@@ -103,21 +102,21 @@ def _access_on_found(
         return ReadAccess(f"{name.raw[:60]} may do more than read")
     alone = parse_arguments(fixed, program_spec)
     if alone.unknown or (program_spec.operands == "script" and not (alone.scripts or alone.operands)):
-        return ReadAccess(f"what {name.raw} gets is not clear")
+        return ReadAccess(f"the arguments that {name.raw} receives are not known")
     folder = next(iter(found.paths or command.cwds))
     inner = structs.replace(
         command, name=name, args=(*fixed, Word(folder, folder)), assignments=(), redirects=()
     )
     reading = read_only_access(inner, environment)
     if not reading.why_not and any(path != folder for path in reading.paths):
-        return ReadAccess(f"{name.raw} reads more than what is found")
+        return ReadAccess(f"{name.raw} reads more than the files found")
     return reading if reading.why_not else _including_contents(found, command)
 
 
 def _access_from_pipe(
     command: Command, program_spec: ProgramSpec, environment: ShellEnvironment
 ) -> ReadAccess:
-    """Judge a program that is started on the files whose names another one writes."""
+    """Check a program started on the files whose names another one writes."""
     words = list(command.args)
     given = _take_flags(words, program_spec)
     if isinstance(given, str):
@@ -129,15 +128,15 @@ def _access_from_pipe(
     if mark and words and words[-1].text == mark:
         words.pop()
     if not words or (mark and any(mark in (word.text or mark) for word in words)):
-        return ReadAccess(f"what {command.program} starts is not clear")
+        return ReadAccess(f"the commands that {command.program} would start are not known")
     told = _files_from_pipe(command, environment)
     if told is None:
-        return ReadAccess(f"which files {command.program} is given is not known")
+        return ReadAccess(f"the files that {command.program} is given are not known")
     return _access_on_found(command, (*words, FOUND), told, environment)
 
 
 def _take_flags(words: list[Word], program_spec: ProgramSpec) -> dict[str, str] | str:
-    """Take the flags in front of the words away and give them with their values; or the one that is not known."""
+    """Strip the leading flags and return them with their values; or the one that is not known."""
     flags = flags_of(program_spec.flags)
     given: dict[str, str] = {}
     while words and (text := words[0].text) and text.startswith("-"):
@@ -152,7 +151,7 @@ def _take_flags(words: list[Word], program_spec: ProgramSpec) -> dict[str, str] 
 
 
 def _files_from_pipe(command: Command, environment: ShellEnvironment) -> ReadAccess | None:
-    """Return where the files are whose paths are all that a command is told; None where it may be told more."""
+    """Return the folders of the files whose paths are all of a command's input; None where there may be more."""
     source = command.source
     if source is None or program_mistake(source, environment):
         return None

@@ -1,7 +1,4 @@
-"""Where a statement stands and where it leads: the folders it may run in, what is known of variables and of its input.
-
-Knows: where `cd` leads, which commands tell a variable's value. Does not know: the grammar, any other program.
-"""
+"""The context of a statement: the folders it may run in, known variables and its input."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +15,7 @@ OUTPUT_VARIABLE: Final = re.compile(r"(\"?)\$(?:(\w+)|\{(\w+)\})\1")
 
 
 class StatementContext(Struct, frozen=True):
-    """Where a statement stands: the folders it may run in, known variables, those `told` by a command, its input."""
+    """The folders a statement may run in, known variables, those `told` by a command, and its input."""
 
     cwds: tuple[str, ...]
     scope: Scope
@@ -29,20 +26,20 @@ class StatementContext(Struct, frozen=True):
     told: Mapping[str, Command] = MappingProxyType({})
 
     def at(self, cwds: tuple[str, ...]) -> "StatementContext":
-        """Return the same place in other folders."""
+        """Return the same context in other folders."""
         if cwds == self.cwds:
             return self
         pwd = cwds[0] if len(cwds) == 1 else None
         return structs.replace(self, cwds=cwds, scope=self.scope.bound("PWD", pwd))
 
     def source_of(self, word: Word, tellers: Mapping[str, Command | None]) -> Command | None:
-        """Return the command that says what a word is, or one line of which it is; `tellers` are those within words."""
+        """Return the command that prints a word, or one line that becomes it; `tellers` are those within words."""
         variable = OUTPUT_VARIABLE.fullmatch(word.raw)
         return self.told.get(variable[2] or variable[3]) if variable else tellers.get(word.raw)
 
 
 class FoldersAfter(Struct, frozen=True):
-    """The folders one may be in after success, and after whatever happened."""
+    """The folders a command line may be in after success, and after any outcome."""
 
     success: tuple[str, ...]
     always: tuple[str, ...]
@@ -54,7 +51,7 @@ def union(*groups: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def after_cd(command: Command) -> FoldersAfter:
-    """Return where `cd` leads; where that is not known, nowhere one may read."""
+    """Return where `cd` leads; where that is not known, no folder that may be read."""
     words = [word for word in command.args if word.text != "--"]
     target = words[0].text if len(words) == 1 and not words[0].globs else None
     if target is None or target.startswith("-"):

@@ -1,7 +1,4 @@
-"""The files of secrets that git tracks, whose content it may show without their being named.
-
-Knows: when git takes a file for unchanged. Does not know: git commands, what may be shown.
-"""
+"""The secret files tracked by git, whose content it may show without their being named."""
 
 import os
 from typing import Final
@@ -10,12 +7,12 @@ from hermes_acp.git.git_index import GitIndex, IndexEntry, read_index
 from hermes_acp.policy.sensitive_names import is_sensitive, may_name_secrets
 
 MAX_RESULTS: Final = 50
-# From version 4 on a path is given as what differs from the one before it.
+# From version 4 on, a path is stored as its difference from the one before it.
 _ABRIDGED: Final = b"\0\0\0\4"
 
 
 def tracked_secret_files(cwd: str, *, only_touched: bool = False) -> tuple[str, ...]:
-    """Return the files of such names that the repository around a folder tracks, those alone that were touched since.
+    """Return the secret files that the repository around a folder tracks, except those modified since.
 
     They are absolute. What cannot be read as an index has none.
     """
@@ -36,7 +33,7 @@ def _may_name_secrets(content: bytes) -> bool:
 
 
 def _is_unchanged(entry: IndexEntry, index: GitIndex) -> bool:
-    """Return whether git takes a file for unchanged without a look into it; one as new as the index it looks into."""
+    """Return whether git takes a file for unchanged without reading it; it reads one as new as its index."""
     try:
         about = os.lstat(entry.path)
     except OSError:

@@ -1,7 +1,7 @@
-"""What people ask of a coding agent that no skill is needed for.
+"""Everyday prompts to a coding agent that need no skill.
 
-Knows: such prompts. Does not know: what compares with them. How near a skill is to these says what nearness is worth
-with the model at hand: some models put all texts close together.
+How near a skill is to these calibrates nearness for the model in use: some models put all texts close
+together.
 """
 
 from typing import Final

@@ -1,8 +1,7 @@
-"""How much alike skills are, by what they say of themselves.
+"""Measure how similar skills are by the wording of their names and descriptions, without a model.
 
-Knows: a cheap measure, the cosine of weighted letter groups, which needs no model. Does not know: folders, who is told.
-What knows meanings better, such as a vector index, is a `SkillSimilarityMeasure` too (`skill_similarity`).
-Source: TF-IDF over character n-grams (Manning, Raghavan, Schütze: Introduction to Information Retrieval, chapter 6).
+A measure of meaning, such as a vector index, is a `SkillSimilarityMeasure` too (`skill_similarity`). Source:
+TF-IDF over character n-grams (Manning, Raghavan, Schütze: Introduction to Information Retrieval, chapter 6).
 """
 
 import math
@@ -27,7 +26,7 @@ STOP_WORDS: Final = re.compile(
 
 
 class SimilarSkills(Struct, frozen=True):
-    """Two skills that are much alike, by name, and by what measure, in words."""
+    """Two similar skills, by name, and the measure that found them, in words."""
 
     one: str
     other: str
@@ -35,14 +34,14 @@ class SimilarSkills(Struct, frozen=True):
 
 
 class SkillSimilarityMeasure(Protocol):
-    """Whoever can tell which skills are about the same."""
+    """A measure of the similarity of skills."""
 
     async def pairs(self, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
-        """Return those of some skills that are much alike, the most alike first."""
+        """Return the similar pairs of some skills, most similar first."""
         ...
 
     async def near(self, name: str, description: str, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
-        """Return those skills that one which is not written yet is much like, the most alike first."""
+        """Return the skills similar to one that is not written yet, most similar first."""
         ...
 
 
@@ -50,7 +49,7 @@ class LexicalSimilarity:
     """Compares the letters of names and descriptions."""
 
     async def pairs(self, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
-        """Compare each with each, in a worker thread."""
+        """Compare all pairs, in a worker thread."""
         texts = {skill.name: f"{skill.name} {skill.document.description}" for skill in skills}
         found = await run_sync(similar_pairs, texts)
         return [SimilarSkills(one, other, _share(degree)) for one, other, degree in found]
@@ -69,7 +68,7 @@ def _share(degree: float) -> str:
 
 
 def lexical_similarities(text: str, others: Sequence[str]) -> Sequence[float]:
-    """Return for each of the others how many groups of letters it has in common; rare ones count for more."""
+    """Return for each of the others the share of letter groups in common; rare ones count more."""
     first, *rest = _vectors([text, *others])
     return [sum(weight * vector.get(group, 0.0) for group, weight in first.items()) for vector in rest]
 
@@ -77,7 +76,7 @@ def lexical_similarities(text: str, others: Sequence[str]) -> Sequence[float]:
 def similar_pairs(
     texts: Mapping[str, str], least: float = SIMILARITY_THRESHOLD
 ) -> list[tuple[str, str, float]]:
-    """Return the pairs that are much alike, by name, the most alike first."""
+    """Return the similar pairs, by name, most similar first."""
     names = list(texts)
     holders: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
     found: list[tuple[str, str, float]] = []
@@ -101,7 +100,7 @@ def _vectors(texts: Sequence[str]) -> list[dict[str, float]]:
 
 
 def _bag(text: str) -> Counter[str]:
-    """Count the words and the groups of letters in them; endings weigh little that way."""
+    """Count the words and the letter groups in them, so that endings weigh little."""
     groups: Counter[str] = Counter()
     for word in WORD.findall(text.casefold()):
         if STOP_WORDS.fullmatch(word):

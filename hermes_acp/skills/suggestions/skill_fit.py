@@ -1,8 +1,8 @@
-"""Which skills fit a prompt, by what both mean.
+"""Decide which skills fit a prompt, by meaning.
 
-Knows: when a skill is so near to a prompt that it is worth a word. Does not know: what makes vectors, who is told.
-Nearness is measured against how near the same skill is to everyday prompts: so many standard deviations above their
-mean that `bench/recall.py` finds hardly a false word. That way no threshold hangs on one model's scale.
+Nearness is measured against how near the same skill is to everyday prompts: it must be so many standard
+deviations above their mean that `bench/recall.py` finds hardly a false suggestion. That way no threshold
+depends on one model's scale.
 """
 
 from array import array
@@ -15,7 +15,7 @@ from hermes_acp.core.ports.embedding_ports import cosine_similarity
 FIT_THRESHOLD: Final = 1.7
 MAX_NAMED: Final = 2
 MIN_DEVIATION: Final = 0.01
-"""The least standard deviation that is believed; below it the measure would be noise."""
+"""The smallest standard deviation used; below it the measure would be noise."""
 SECOND_FIT_MARGIN: Final = 0.8
 """The share of the best one's distance that a second one must reach."""
 MIN_GENERIC_PROMPTS: Final = 8
@@ -24,12 +24,12 @@ MIN_GENERIC_PROMPTS: Final = 8
 def standard_deviations_above(
     prompt: "array[float]", skill: "array[float]", generic_prompts: "Sequence[array[float]]"
 ) -> float:
-    """Tell by how many standard deviations a skill is nearer to a prompt than to what people ask all day."""
+    """Return by how many standard deviations a skill is nearer to a prompt than to everyday prompts."""
     usual = [cosine_similarity(skill, anchor) for anchor in generic_prompts]
     return (cosine_similarity(skill, prompt) - fmean(usual)) / max(pstdev(usual), MIN_DEVIATION)
 
 
 def fitting(surprises: dict[str, float], least: float = FIT_THRESHOLD) -> list[str]:
-    """Return the one or two names that fit, the best first; none where nothing stands out."""
+    """Return the one or two names that fit, best first; none where nothing stands out."""
     ranked = sorted(((value, name) for name, value in surprises.items() if value >= least), reverse=True)
     return [name for value, name in ranked[:MAX_NAMED] if value >= SECOND_FIT_MARGIN * ranked[0][0]]

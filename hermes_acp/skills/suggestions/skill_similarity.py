@@ -1,8 +1,7 @@
-"""Which skills mean about the same, however they are worded, and which are about some words.
+"""Find skills with about the same meaning, however they are worded, and skills about some words.
 
-Knows: when two skills are so near to each other that one would do; that a failure costs the meaning alone. Does not
-know: what makes vectors, who is told. Nearness is measured as in `fitting`, against everyday prompts, from both sides:
-`python -m bench.twins` says what the threshold finds with the model on this machine.
+Nearness is measured as in `skill_fit`, against everyday prompts, from both sides: `python -m bench.twins`
+shows what the threshold finds with the model on this machine. A failure only loses the comparison by meaning.
 """
 
 from array import array
@@ -28,7 +27,7 @@ IN_MEANING: Final = "in meaning"
 
 
 class SimilarityMeasure:
-    """How near texts are to each other beyond what all texts are, by everyday prompts."""
+    """How near texts are to each other, relative to everyday prompts."""
 
     def __init__(
         self, vectors: "Mapping[str, array[float]]", generic_prompts: "Sequence[array[float]]"
@@ -50,13 +49,13 @@ class SimilarityMeasure:
         return (cosine_similarity(vector, self._vectors[key]) - mean) / deviation
 
     def pairs(self) -> list[tuple[float, str, str]]:
-        """Return all that mean the same, the nearest first."""
+        """Return all pairs with the same meaning, nearest first."""
         near = ((self.similarity(one, other), one, other) for one, other in combinations(self._vectors, 2))
         return sorted((each for each in near if each[0] >= DUPLICATE_THRESHOLD), reverse=True)
 
 
 class SkillSimilarity:
-    """Tells skills that are much alike by their meaning where a model knows it, else by their letters."""
+    """Finds similar skills by their meaning where a model is available, else by their letters."""
 
     def __init__(
         self, meaning: Callable[[], SemanticIndex | None], tell: Callable[[HermesError], None]
@@ -66,7 +65,7 @@ class SkillSimilarity:
         self._letters = LexicalSimilarity()
 
     async def pairs(self, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
-        """Compare each with each."""
+        """Compare all pairs."""
         by_letters = await self._letters.pairs(skills)
         measure = await self._measure(skills)
         if measure is None:
@@ -91,7 +90,7 @@ class SkillSimilarity:
         return _merge_pairs(by_letters, [SimilarSkills(name, other, IN_MEANING) for other in near])
 
     async def about(self, words: str, skills: Sequence[Skill]) -> Sequence[Skill]:
-        """Return the skills that are about some words, the nearest first; none where no model knows."""
+        """Return the skills about some words, nearest first; none where no model is available."""
         meaning, measure = self._meaning(), await self._measure(skills)
         if meaning is None or measure is None:
             return ()
@@ -109,7 +108,7 @@ class SkillSimilarity:
     async def _measure(
         self, skills: Sequence[Skill], more: Mapping[str, str] | None = None
     ) -> SimilarityMeasure | None:
-        """Make the measure of some skills and `more` texts; None where no model knows, in time."""
+        """Build the measure for some skills and `more` texts; None where no model answers in time."""
         meaning = self._meaning()
         if meaning is None or not skills:
             return None
@@ -131,6 +130,6 @@ class SkillSimilarity:
 
 
 def _merge_pairs(first: Sequence[SimilarSkills], second: Sequence[SimilarSkills]) -> list[SimilarSkills]:
-    """Put what two measures found together, each pair once."""
+    """Merge the results of two measures, each pair once."""
     known = {frozenset((each.one, each.other)) for each in first}
     return [*first, *(each for each in second if frozenset((each.one, each.other)) not in known)]

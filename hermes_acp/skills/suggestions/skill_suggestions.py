@@ -1,7 +1,4 @@
-"""Which skills fit what a user just asked: found out beside the turn, told once a session.
-
-Knows: one look a session at a time, what was told. Does not know: how a note reads, what makes vectors.
-"""
+"""Suggest skills that fit what a user just asked: found in the background, shown once per session."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -33,7 +30,7 @@ class _Look:
 
 
 class SkillSuggester:
-    """Looks for skills; `start` lets a look go on by itself, `tell` takes what went wrong."""
+    """Looks for skills; `start` runs a search in the background, `tell` receives errors."""
 
     def __init__(
         self,
@@ -50,14 +47,14 @@ class SkillSuggester:
         self._told: dict[str, set[str]] = {}
 
     def look(self, session_id: str, workspace: Workspace, prompt: str) -> None:
-        """Begin to find out, beside whatever else goes on."""
+        """Start a search in the background."""
         meaning = self._meaning()
         if meaning and len(self._told.get(session_id, ())) < MAX_REPORTED:
             look = self._looks[session_id] = _Look()
             self._start(partial(self._find, look, meaning, workspace, prompt[:PROMPT_CHARACTERS]))
 
     async def fitting(self, session_id: str, max_wait_s: float) -> Sequence[SkillSuggestion]:
-        """Return what was found and not told in this session yet, after waiting for at most so long."""
+        """Return what was found and not shown in this session yet, after waiting for at most so long."""
         look = self._looks.get(session_id)
         if look is None:
             return ()
@@ -72,7 +69,7 @@ class SkillSuggester:
         return fresh
 
     def forget(self, session_id: str) -> None:
-        """Find out nothing more for a session that closes."""
+        """Stop searching for a session that closes."""
         self._looks.pop(session_id, None)
         self._told.pop(session_id, None)
 

@@ -1,1 +1,1 @@
-"""What workspaces held before and after each turn, in git repositories that are nobody's but ours."""
+"""What workspaces held before and after each turn, kept in the agent's own git repositories."""

@@ -1,8 +1,7 @@
-"""Small files written whole, without waiting for the disk.
+"""Write small files atomically, without waiting for the disk.
 
-Knows: that a reader, or a process that is killed, sees the old bytes or the new ones, and how trouble with the disk is
-told. Does not know: what they say.
-A power cut may cost the last of them: a checkpoint is a convenience that no conversation waits for.
+A reader, or a process that is killed, sees the old bytes or the new ones. A power cut may lose the last
+write: a checkpoint is a convenience that no conversation waits for.
 """
 
 import os
@@ -28,6 +27,6 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def checkpoint_io_error(path: Path, error: OSError) -> CheckpointError:
-    """Tell of trouble with the disk."""
+    """Return the error for an OSError in a checkpoint."""
     told = storage_error("keep a checkpoint in", path, error)
     return CheckpointError(told.message, hint=told.hint)

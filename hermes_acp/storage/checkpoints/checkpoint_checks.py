@@ -1,7 +1,4 @@
-"""Whether checkpoints can be taken and those that were taken can be read, without changing anything.
-
-Knows: git, the notes, the shadows and the trees that notes name. Does not know: who reads the findings.
-"""
+"""Check whether checkpoints can be taken and the existing ones can be read, without changing anything."""
 
 from collections.abc import Iterator
 from threading import Event
@@ -19,7 +16,7 @@ WITHOUT: Final = "Turns cannot be undone."
 
 
 def check_checkpoints(setup: StoreSetup) -> Iterator[CheckResult]:
-    """Look at everything; blocks."""
+    """Check everything; blocks."""
     try:
         find_git(setup.variables, ())
     except CheckpointError as error:
@@ -43,7 +40,7 @@ def check_checkpoints(setup: StoreSetup) -> Iterator[CheckResult]:
 
 
 def _is_whole(setup: StoreSetup, note: CheckpointRecord) -> bool:
-    """Return whether the trees of a checkpoint are still pinned in shadows that are there."""
+    """Return whether the trees of a checkpoint are still referenced in existing shadows."""
     for place in note.places:
         gc_refs = GcRefs(setup.shelf / place.shadow)
         if not gc_refs.has_ref(note.id, "before") or (place.after and not gc_refs.has_ref(note.id, "after")):

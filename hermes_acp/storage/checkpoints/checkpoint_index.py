@@ -1,8 +1,7 @@
-"""The list of checkpoints: one small file each, in a folder a session.
+"""The list of checkpoints: one small file each, in a folder per session.
 
-Knows: what is written down of a checkpoint, in which order they were taken. Does not know: what is in a tree.
-A file is written whole, after the trees it names are pinned and before they are let go, so a killed process leaves at
-most pins that nothing names.
+A file is written after the trees it names are referenced and deleted before those references are, so a killed
+process leaves at most references that nothing names.
 """
 
 import hashlib
@@ -26,8 +25,8 @@ SIMPLE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 class FolderSnapshot(Struct):
     """One folder of a checkpoint: its trees in the shadow `shadow`; `after` is empty while the turn runs.
 
-    `modes_before` are the unusual permission bits of what it changed, `folders_before` and `folders_after` those of
-    folders.
+    `modes_before` are the unusual permission bits of what it changed, `folders_before` and `folders_after`
+    those of folders.
     """
 
     root: str
@@ -44,13 +43,13 @@ class FolderSnapshot(Struct):
 
     @property
     def has_changed(self) -> bool:
-        """Whether anything differs between both moments."""
+        """Whether anything differs between before and after."""
         before = (self.before, self.empty_before, self.folders_before)
         return before != (self.after, self.empty_after, self.folders_after)
 
 
 class CheckpointRecord(Struct):
-    """What is written down of one checkpoint; see `core.checkpoints.Checkpoint`."""
+    """The stored record of one checkpoint; see `core.checkpoints.Checkpoint`."""
 
     id: str
     session_id: str
@@ -83,7 +82,7 @@ class CheckpointIndex:
         return self._of(note.session_id) / f"{int(note.created_at * 1000):015}-{note.id}.json"
 
     def write(self, note: CheckpointRecord) -> None:
-        """Write a note, or write it anew."""
+        """Write a note, new or changed."""
         path = self._path(note)
         try:
             private_folder(path.parent)
@@ -93,32 +92,32 @@ class CheckpointIndex:
             raise CheckpointError(told.message, hint=told.hint) from error
 
     def delete(self, note: CheckpointRecord) -> None:
-        """Forget a note."""
+        """Delete a note."""
         path = self._path(note)
         with suppress(OSError):
             path.unlink(missing_ok=True)
             os.rmdir(path.parent)
 
     def of_session(self, session_id: str) -> list[CheckpointRecord]:
-        """Return a session's notes, the oldest first."""
+        """Return a session's notes, oldest first."""
         return list(_read(self._of(session_id)))
 
     def newest_session(self, folder: str) -> str:
-        """Return the session that was kept last in a folder or in one it lies in; empty where there is none."""
+        """Return the session last recorded in a folder or in a parent of it; empty where there is none."""
         for note in reversed(self.all()):
             if any(f"{folder}/".startswith(place.root.rstrip("/") + "/") for place in note.places):
                 return note.session_id
         return ""
 
     def all(self) -> list[CheckpointRecord]:
-        """Return the notes of every session, the oldest first."""
+        """Return the notes of every session, oldest first."""
         folders = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
         notes = [note for folder in folders for note in _read(folder)]
         return sorted(notes, key=lambda note: note.created_at)
 
 
 def _read(folder: Path) -> Iterator[CheckpointRecord]:
-    """Read a folder's notes; one that is damaged counts as none."""
+    """Read a folder's notes; damaged ones are skipped."""
     if not folder.is_dir():
         return
     for path in sorted(folder.glob("*.json")):

@@ -1,8 +1,4 @@
-"""Checkpoints for those who may not block: every piece of work in a thread of its own, broken off when cancelled.
-
-Knows: which checkpoints are open in this process, what is read ahead, when the shelves are swept. Does not know: how a
-checkpoint is taken (`store`), turns.
-"""
+"""Checkpoints for asynchronous callers: every operation runs in a worker thread and stops when cancelled."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -45,7 +41,7 @@ class CheckpointManager:
         clock: Clock,
         ids: Ids,
     ) -> None:
-        """Keep nothing yet; `setup` says where and how, `terms` for how long, asked for when it is needed."""
+        """Keep nothing yet; `setup` returns where and how, `terms` for how long, called when needed."""
         self._setup = setup
         self._terms = terms
         self._clock = clock
@@ -65,13 +61,13 @@ class CheckpointManager:
         self._has_work.set()
 
     async def keep(self) -> None:
-        """Read ahead, and sweep the shelves once a process; runs beside everything else."""
+        """Read ahead, and collect garbage once per process; runs as a background task."""
         while True:
             await self._has_work.wait()
             self._has_work = anyio.Event()
             while self._expected:
                 roots = self._expected.pop()
-                with suppress(CheckpointError):  # told when a checkpoint is wanted
+                with suppress(CheckpointError):  # reported when a checkpoint is wanted
                     await self._do(lambda store, roots=roots: store.prepare(roots))
             if self._wants_sweep and not self._has_swept:
                 self._has_swept = True
@@ -99,12 +95,12 @@ class CheckpointManager:
             stop.set()
 
     async def aclose(self) -> None:
-        """Wait a moment for what was broken off: its git must not outlive this process."""
+        """Wait a moment for operations that were stopped: their git must not outlive this process."""
         for done in tuple(self._at_work):
             await run_sync(done.wait, MAX_SHUTDOWN_S)
 
     async def open(self, occasion: CheckpointContext, touched: Sequence[str]) -> str:
-        """Keep the state before a turn's first change and give the checkpoint's id."""
+        """Keep the state before a turn's first change and return the checkpoint's id."""
         note_id, now = self._ids.fresh("cp"), self._clock.now()
         note = await self._do(lambda store: store.begin(note_id, "turn", occasion, now, touched))
         self._open[note_id] = note
@@ -116,7 +112,7 @@ class CheckpointManager:
         await self._do(lambda store: store.amend(note, touched))
 
     async def close(self, checkpoint_id: str, touched: Sequence[str]) -> tuple[FileChange, ...]:
-        """Keep the state after the turn and give what it changed."""
+        """Keep the state after the turn and return what it changed."""
         note = self._open.pop(checkpoint_id)
         changes = await self._do(lambda store: store.finish(note, touched))
         self._wants_sweep = True
@@ -124,11 +120,11 @@ class CheckpointManager:
         return tuple(changes)
 
     async def of_session(self, session_id: str) -> list[Checkpoint]:
-        """Return a session's checkpoints, the oldest first."""
+        """Return a session's checkpoints, oldest first."""
         return await self._do(lambda store: store.listed(session_id))
 
     async def holding(self, session_id: str) -> list[CheckpointEntry]:
-        """Name a session's checkpoints that no other one took back, the oldest first; costs little."""
+        """Return the names of a session's checkpoints that were not undone, oldest first; cheap."""
         return await self._do(
             lambda store: [
                 CheckpointEntry(
@@ -140,11 +136,11 @@ class CheckpointManager:
         )
 
     async def texts(self, session_id: str, checkpoint_id: str) -> list[FileTexts]:
-        """Return every file a checkpoint changed, before and after. Raises BadRequest for one there is not."""
+        """Return every file a checkpoint changed, before and after. Raises BadRequest for an unknown one."""
         return await self._do(lambda store: store.texts(*store.find(session_id, checkpoint_id)))
 
     async def undo(self, session_id: str, count: int, *, force: bool) -> RestoreResult:
-        """Take back the last turns that hold."""
+        """Undo the last turns that were not undone yet."""
         return await self._restore(
             lambda store, wish: _restoration(store).undo(session_id, count, wish), session_id, force=force
         )
@@ -158,7 +154,7 @@ class CheckpointManager:
     async def restore(
         self, session_id: str, checkpoint_id: str, paths: Sequence[str] | None, *, force: bool
     ) -> RestoreResult:
-        """Take one checkpoint back, or what it did to some files (absolute)."""
+        """Undo one checkpoint, or what it did to some files (absolute)."""
         return await self._restore(
             lambda store, wish: _restoration(store).restore(session_id, checkpoint_id, wish),
             session_id,
@@ -174,7 +170,7 @@ class CheckpointManager:
         *,
         force: bool,
     ) -> RestoreResult:
-        """Put files back; what is begun is done to its end, even if nobody waits for it any more."""
+        """Restore files; once started this runs to its end, even if nobody waits for it any more."""
         note_id, now = self._ids.fresh("cp"), self._clock.now()
 
         def run(store: "CheckpointStore") -> RestoreResult:
@@ -188,7 +184,7 @@ class CheckpointManager:
         return await self._do(run, to_the_end=True)
 
     async def collect_garbage(self) -> None:
-        """Let go of what is too old or too much, and make what is kept small, unless that was done lately."""
+        """Drop old and excess checkpoints and compact the rest, unless that was done lately."""
         now = self._clock.now()
 
         def work(store: "CheckpointStore") -> None:

@@ -1,7 +1,6 @@
-"""The checkpoints of one home folder: taken, listed, compared, taken back.
+"""The checkpoints of one home folder: take, list, compare and undo them.
 
-Knows: which trees belong to which turn, that an undo is a checkpoint too. Does not know: sessions, tools, who asks.
-All of it blocks; `keeper` calls it from worker threads.
+An undo is a checkpoint too. Everything here blocks; `checkpoint_manager` calls it from worker threads.
 """
 
 import os
@@ -33,7 +32,7 @@ MAX_TEXT_BYTES: Final = 4 << 20
 
 
 class StoreSetup(Struct, frozen=True):
-    """Where checkpoints are kept and with which git: the process's variables, the home folder, what is too much."""
+    """Where checkpoints are kept and with which git: the process's variables, the home folder, the limits."""
 
     home: Path
     variables: Mapping[str, str]
@@ -46,7 +45,7 @@ class StoreSetup(Struct, frozen=True):
 
 
 class CheckpointStore:
-    """Keeps checkpoints. Methods raise CheckpointError; whoever sets `stop` breaks off the one that runs."""
+    """Keeps checkpoints. Methods raise CheckpointError; setting `stop` aborts the running one."""
 
     def __init__(self, setup: StoreSetup, stop: Event, memories: dict[str, ShadowMemory]) -> None:
         self.setup = setup
@@ -68,13 +67,11 @@ class CheckpointStore:
 
     def _check_place(self, root: str, home: str) -> None:
         if root == home or root.startswith(home + "/"):
-            raise CheckpointError(
-                f"{root} lies in the agent's own folder, so there are no checkpoints of it."
-            )
+            raise CheckpointError(f"{root} is inside the agent's own folder, so it has no checkpoints.")
         user_home = os.path.realpath(self.setup.variables.get("HOME") or "/")
         if os.path.realpath(root) in ("/", user_home):
             raise CheckpointError(
-                f"{root} is too wide for checkpoints: what a turn changes there cannot be undone.",
+                f"{root} is too broad for checkpoints: changes made there cannot be undone.",
                 hint="Open the folder of one project.",
             )
 
@@ -125,11 +122,11 @@ class CheckpointStore:
                     self.checkpoint_index.write(note)
 
     def finish(self, note: CheckpointRecord, touched: Sequence[str]) -> list[FileChange]:
-        """Take the states after it, and give what changed; where nothing did, the checkpoint is forgotten."""
+        """Take the states after it, and return what changed; where nothing did, the checkpoint is deleted."""
         changes: list[FileChange] = []
         for place in note.places:
             shadow = self.shadow(place.root)
-            modes = shadow.modes()  # those of the state before: the next snapshot writes its own
+            modes = shadow.modes()  # those of the state before; the next snapshot writes its own
             snapshot = shadow.take(within(place.root, touched))
             shadow.gc_refs.add_ref(note.id, "after", snapshot.tree)
             place.after, place.empty_after = snapshot.tree, snapshot.empty_folders
@@ -138,7 +135,9 @@ class CheckpointStore:
             if modes:
                 differing = (each.path for each in shadow.differences(place.before, place.after))
                 place.modes_before = tuple((path, modes[path]) for path in differing if path in modes)
-            changes += (_told(place.root, each) for each in shadow.changes(place.before, place.after))
+            changes += (
+                _to_file_change(place.root, each) for each in shadow.changes(place.before, place.after)
+            )
         if any(place.has_changed for place in note.places):
             self.checkpoint_index.write(note)
         else:
@@ -146,36 +145,36 @@ class CheckpointStore:
         return changes
 
     def forget(self, note: CheckpointRecord) -> None:
-        """Let a checkpoint go, wherever its folders are now; what only it holds is swept away later."""
+        """Delete a checkpoint, wherever its folders are now; garbage collection removes what only it held."""
         self.checkpoint_index.delete(note)
         for place in note.places:
             GcRefs(self.setup.shelf / place.shadow).remove_refs(note.id)
 
     def find(self, session_id: str, checkpoint_id: str) -> tuple[CheckpointRecord, list[CheckpointRecord]]:
-        """Return one checkpoint's note, and all of its session. Raises BadRequest for one there is not."""
+        """Return one checkpoint's note, and all of its session. Raises BadRequest for an unknown one."""
         notes = self.checkpoint_index.of_session(session_id)
         for note in notes:
             if note.id == checkpoint_id:
                 return note, notes
         raise BadRequest(
             f"Session {session_id!r} has no checkpoint {checkpoint_id[:80]!r}.",
-            hint="List them to see which there are.",
+            hint="List the session's checkpoints to see which exist.",
         )
 
     def listed(self, session_id: str, created_before: float = float("inf")) -> list[Checkpoint]:
-        """Return a session's checkpoints with what they changed, the oldest first."""
+        """Return a session's checkpoints with what they changed, oldest first."""
         notes = self.checkpoint_index.of_session(session_id)
         return [self.described(note, notes) for note in notes if note.created_at < created_before]
 
     def described(self, note: CheckpointRecord, notes: Sequence[CheckpointRecord]) -> Checkpoint:
-        """Return one checkpoint with what it changed; of a torn one, with all that changed until the next."""
+        """Return one checkpoint with what it changed; for an unfinished one, everything that changed until the next."""
         files: list[FileChange] = []
         left_out: list[str] = []
         for place in note.places:
             shadow = self.shadow(place.root, place.shadow)
             after = place.after or self.state_after(note, place, notes)
             if after:
-                files += (_told(place.root, each) for each in shadow.changes(place.before, after))
+                files += (_to_file_change(place.root, each) for each in shadow.changes(place.before, after))
             left = {*place.left_before, *place.left_after}
             left_out += (shown(place.root, path) for path in sorted(left))
         return Checkpoint(
@@ -195,7 +194,7 @@ class CheckpointStore:
     def state_after(
         self, note: CheckpointRecord, place: FolderSnapshot, notes: Sequence[CheckpointRecord]
     ) -> str:
-        """Return the tree that follows a torn checkpoint: that before the session's next one, empty without one."""
+        """Return the tree after an unfinished checkpoint: the one before the session's next, or empty."""
         later = notes[[each.id for each in notes].index(note.id) + 1 :]
         follows = (other.before for each in later for other in each.places if other.root == place.root)
         return next(follows, "")
@@ -215,7 +214,7 @@ class CheckpointStore:
         return sorted(found, key=lambda each: each.path)
 
     def _contents(self, shadow: Shadow, states: Sequence[State | None]) -> Iterator[bytes | None]:
-        """Yield contents one by one; None for what is not there, or was lost."""
+        """Yield contents one by one; None for what is missing or was lost."""
         oids = [state.oid for state in states if state]
         with closing(shadow.git.blobs(oids, self.setup.bounds.largest_file_bytes)) as blobs:
             for state in states:
@@ -237,7 +236,7 @@ def _as_texts(path: str, each: Difference, old: bytes | None, new: bytes | None)
 
 
 def widest(roots: Sequence[str]) -> list[str]:
-    """Return the folders that lie in no other of them, each once."""
+    """Return the folders that are not inside another of them, each once."""
     real = list(dict.fromkeys(os.path.realpath(root) for root in roots))
     return [
         root
@@ -247,28 +246,28 @@ def widest(roots: Sequence[str]) -> list[str]:
 
 
 def within(root: str, paths: Sequence[str]) -> list[bytes]:
-    """Return those of the absolute paths that lie in a folder, relative to it."""
+    """Return those of the absolute paths that are in a folder, relative to it."""
     prefix = root.rstrip("/") + "/"
     return [os.fsencode(path[len(prefix) :]) for path in paths if path.startswith(prefix)]
 
 
 def shown(root: str, path: bytes) -> str:
-    """Return a path as it is told: absolute, and text whatever its bytes are."""
+    """Return a path for display: absolute, and valid text whatever its bytes are."""
     return os.path.join(root, path.decode("utf-8", "replace"))
 
 
-def _told(root: str, each: Difference) -> FileChange:
+def _to_file_change(root: str, each: Difference) -> FileChange:
     old_path = shown(root, each.old_path) if each.old_path else ""
     return FileChange(shown(root, each.path), each.change, old_path)
 
 
 def to_conflicts(root: str, why: Mapping[bytes, str]) -> list[UndoConflict]:
-    """Return what is in the way."""
+    """Return the conflicts."""
     return [UndoConflict(shown(root, path), reason) for path, reason in sorted(why.items())]
 
 
 def meant(root: str, paths: Collection[str] | None, differences: Iterable[Difference]) -> set[bytes] | None:
-    """Return the paths that were named as they are told; None where all are meant."""
+    """Return the named paths as bytes; None where all are meant."""
     if paths is None:
         return None
     return {each.path for each in differences if shown(root, each.path) in paths}

@@ -1,9 +1,8 @@
-"""What is let go of the checkpoints, and when.
+"""Delete checkpoints beyond the limits on turns, days and bytes, then the objects only they held.
 
-Knows: how many turns, how many days, how many bytes are kept. Does not know: what is in them. It blocks for as long as
-git packs; nobody waits for it, since a snapshot needs no more than the lock on its index, which is never held here.
-Objects that were written or used within the last hours stay whatever names them: a snapshot of another process may be
-under way (git-repack's `--unpack-unreachable`, git-prune's `--expire`).
+This blocks for as long as git packs; nobody waits for it, since a snapshot needs only the lock on its index,
+which is never held here. Objects that were written or used within the last hours stay whatever names them:
+another process may be taking a snapshot (git-repack's `--unpack-unreachable`, git-prune's `--expire`).
 """
 
 import fcntl
@@ -26,7 +25,7 @@ from hermes_acp.storage.checkpoints.shadow_git import ShadowGit, find_git
 DAY_S: Final = 86_400.0
 UNREACHABLE_EXPIRY: Final = "3.hours.ago"
 MAX_LOOSE_OBJECTS: Final = 24
-"""So many loose objects in one of 256 folders, and it is time to pack."""
+"""Pack when one of 256 folders has this many loose objects."""
 MAX_ROUNDS: Final = 4
 STAMP: Final = "swept"
 SWEEP_INTERVAL_S: Final = 3_600.0
@@ -41,14 +40,14 @@ class RetentionPolicy(Struct, frozen=True):
 
 
 def is_due(store: CheckpointStore, now: float) -> bool:
-    """Return whether the last sweep, of whichever process, was long enough ago."""
+    """Return whether the last collection, in any process, was long enough ago."""
     with suppress(OSError):
         return abs(now - (store.setup.shelf / STAMP).stat().st_mtime) > SWEEP_INTERVAL_S
     return True
 
 
 def collect_garbage(store: CheckpointStore, terms: RetentionPolicy, now: float) -> None:
-    """Let go of old checkpoints, then of what only they held; then, while it is too much, of the older half."""
+    """Delete old checkpoints and what only they held; while that is too much, also the older half."""
     notes = {note.id: note for note in store.checkpoint_index.all()}
     for note in _expired(store, list(notes.values()), terms, now):
         store.forget(notes.pop(note.id))
@@ -56,7 +55,7 @@ def collect_garbage(store: CheckpointStore, terms: RetentionPolicy, now: float) 
         _tidy(store, place, terms, now, notes)
         if store.stop.is_set():
             return
-    with suppress(OSError):  # then the next process sweeps again
+    with suppress(OSError):  # then the next process collects again
         (store.setup.shelf / STAMP).touch(mode=0o600)
         os.utime(store.setup.shelf / STAMP, (now, now))
 
@@ -64,7 +63,7 @@ def collect_garbage(store: CheckpointStore, terms: RetentionPolicy, now: float) 
 def _expired(
     store: CheckpointStore, notes: list[CheckpointRecord], terms: RetentionPolicy, now: float
 ) -> list[CheckpointRecord]:
-    """Return the notes that are too many for their folder, too old, or without their session."""
+    """Return the notes that exceed their folder's limit, are too old, or whose session is gone."""
     sessions = store.setup.home / "sessions"
     lost = {each for each in {note.session_id for note in notes} if not (sessions / f"{each}.jsonl").exists()}
     of_root: dict[str, list[str]] = {}
@@ -92,7 +91,7 @@ def _tidy(
     now: float,
     notes: dict[str, CheckpointRecord],
 ) -> None:
-    """Tidy one shadow; what is forgotten for it is taken from `notes`, and when `stop` is set all stays as it is."""
+    """Collect one shadow; deleted notes are removed from `notes`. When `stop` is set everything stays as it is."""
     for _ in range(MAX_ROUNDS):
         held = [note for note in notes.values() if any(each.shadow == place.name for each in note.places)]
         GcRefs(place).remove_stray_refs({note.id for note in held}, DAY_S)
@@ -113,7 +112,7 @@ def _tidy(
 
 
 def _remove_unused(place: Path, now: float) -> None:
-    """Empty a shadow in which nothing is kept and nobody has looked for a day; it is filled again when it is used."""
+    """Empty a shadow that keeps nothing and was not used for a day; it is filled again at its next use."""
     with suppress(OSError), open(place / "lock", "rb") as lock:
         fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         if now - (place / "index").stat().st_mtime < DAY_S:
@@ -134,13 +133,13 @@ def _needs_packing(place: Path) -> bool:
 def _pack(store: CheckpointStore, place: Path, expire: str) -> None:
     git = ShadowGit(find_git(store.setup.variables, ()), place, str(place), str(place))
     git.stop = store.stop
-    with suppress(CheckpointError):  # what cannot be packed stays as it is
+    with suppress(CheckpointError):  # what cannot be packed stays unpacked
         git.run("-c", "pack.threads=1", "repack", "-A", "-d", "-l", "-q", f"--unpack-unreachable={expire}")
         git.run("prune", f"--expire={expire}")
 
 
 def size_bytes(place: Path, stop: Event) -> int:
-    """Return how much a folder takes on disk, or how much was seen of it when `stop` was set."""
+    """Return the size of a folder on disk, or of the part seen when `stop` was set."""
     total = 0
     for folder, _, files in os.walk(place):
         if stop.is_set():

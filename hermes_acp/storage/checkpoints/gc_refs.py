@@ -1,8 +1,4 @@
-"""What keeps the trees of a shadow from being swept away.
-
-Knows: where pins lie, each under its checkpoint's name, and that git takes them for references. Does not know: what a
-tree holds, when a checkpoint is let go of.
-"""
+"""References that protect the trees of a shadow from garbage collection, named after their checkpoints."""
 
 import shutil
 from collections.abc import Collection
@@ -16,13 +12,13 @@ Side = Literal["before", "after"]
 
 
 class GcRefs:
-    """The pins of the shadow at a place."""
+    """The references in the shadow at a path."""
 
     def __init__(self, place: Path) -> None:
         self._folder = place / "refs" / "turns"
 
     def add_ref(self, checkpoint_id: str, side: Side, tree: str) -> None:
-        """Keep the tree of one side of a checkpoint. Raises CheckpointError."""
+        """Protect the tree of one side of a checkpoint. Raises CheckpointError."""
         path = self._folder / checkpoint_id / side
         try:
             private_folder(path.parent)
@@ -31,15 +27,15 @@ class GcRefs:
             raise checkpoint_io_error(path, error) from error
 
     def remove_refs(self, checkpoint_id: str) -> None:
-        """Let go of every tree kept for a checkpoint."""
+        """Remove every reference of a checkpoint."""
         shutil.rmtree(self._folder / checkpoint_id, ignore_errors=True)
 
     def has_ref(self, checkpoint_id: str, side: Side) -> bool:
-        """Return whether the tree of one side of a checkpoint is kept."""
+        """Return whether the tree of one side of a checkpoint is referenced."""
         return (self._folder / checkpoint_id / side).is_file()
 
     def remove_stray_refs(self, known: Collection[str], youth_s: float) -> None:
-        """Let go of checkpoints that nobody knows, but for young ones: what names them may be about to be written."""
+        """Remove references without a note, except recent ones: their note may be about to be written."""
         if not self._folder.is_dir():
             return
         pinned_at = {path: path.stat().st_mtime for path in self._folder.iterdir()}

@@ -1,8 +1,7 @@
-"""What a file is at one moment, and how git writes such states down.
+"""The state of a file, and how git stores such states: `ls-tree`, `diff-tree` and `ls-files` lines.
 
-Knows: modes and object names, the lines of `ls-tree`, `diff-tree` and `ls-files`. Does not know: processes. Paths are
-bytes, relative to the workspace, since names on disk need be no text.
-Source: git-diff-tree(1), git-ls-files(1); an object's name is the SHA-1 of its header and content.
+Paths are bytes, relative to the workspace, since names on disk may not be text. Source: git-diff-tree(1),
+git-ls-files(1); an object's name is the SHA-1 of its header and content.
 """
 
 import hashlib
@@ -18,7 +17,7 @@ PROGRAM: Final = "100755"
 LINK: Final = "120000"
 NOTHING: Final = "000000"
 PIPE: Final = "010000"
-"""Of pipes and sockets, which hold nothing; git knows neither."""
+"""For pipes and sockets, which have no content and are unknown to git."""
 READ_BYTES: Final = 1 << 20
 
 
@@ -30,13 +29,13 @@ class State(Struct, frozen=True):
 
 
 class Unknown(Struct, frozen=True):
-    """Something stands there that is not compared: a folder with something in it, a device, what cannot be read."""
+    """Something that cannot be compared: a folder with content, a device, what cannot be read."""
 
     why: str
 
 
 class Difference(Struct, frozen=True):
-    """One path in two trees; None where it is not in one. `old_path` is where a renamed file was."""
+    """One path in two trees; None where it is missing in one. `old_path` is the source of a rename."""
 
     path: bytes
     before: State | None
@@ -54,7 +53,7 @@ class Difference(Struct, frozen=True):
 
 
 class Listed(Struct):
-    """What `ls-files -t` finds to have changed since the index was written; `folders` end without a slash."""
+    """What `ls-files -t` reports as changed since the index was written; `folders` end without a slash."""
 
     changed: list[bytes]
     fresh: list[bytes]
@@ -62,7 +61,7 @@ class Listed(Struct):
 
 
 def read_listing(output: bytes) -> Listed:
-    """Read the lines of `ls-files -z -t -o -m -d --directory`."""
+    """Parse the lines of `ls-files -z -t -o -m -d --directory`."""
     changed: dict[bytes, None] = {}
     fresh: list[bytes] = []
     folders: list[bytes] = []
@@ -80,7 +79,7 @@ def read_listing(output: bytes) -> Listed:
 
 
 def read_differences(output: bytes) -> Iterator[Difference]:
-    """Read the lines of `diff-tree -r -z --raw --no-abbrev`, with renames or without."""
+    """Parse the lines of `diff-tree -r -z --raw --no-abbrev`, with renames or without."""
     fields = iter(output.split(b"\0"))
     for field in fields:
         if not field.startswith(b":"):
@@ -96,7 +95,7 @@ def read_differences(output: bytes) -> Iterator[Difference]:
 
 
 def read_entries(output: bytes) -> Iterator[tuple[bytes, State]]:
-    """Read the lines of `ls-tree -z`."""
+    """Parse the lines of `ls-tree -z`."""
     for line in output.split(b"\0"):
         about, _, path = line.partition(b"\t")
         if path:
@@ -105,14 +104,14 @@ def read_entries(output: bytes) -> Iterator[tuple[bytes, State]]:
 
 
 def blob_name(content: bytes) -> str:
-    """Return the name git knows a content by."""
+    """Return the object name of a content."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def state_of(name: bytes, folder: int | None = None) -> State | Unknown | None:
-    """Look at what stands on disk, following no link; `folder` is the descriptor of where a bare name lies.
+    """Return the state of a path on disk, following no link; `folder` is the descriptor a bare name is relative to.
 
-    An empty folder counts as nothing: git knows none.
+    An empty folder counts as nothing, as git does not track it.
     """
     try:
         about = os.lstat(name, dir_fd=folder)
@@ -123,7 +122,7 @@ def state_of(name: bytes, folder: int | None = None) -> State | Unknown | None:
         if stat.S_ISFIFO(about.st_mode) or stat.S_ISSOCK(about.st_mode):
             return State(PIPE, "")
         if not stat.S_ISREG(about.st_mode):
-            return Unknown("it is no file")
+            return Unknown("it is not a file")
         return _state_of_file(name, folder)
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -155,7 +154,7 @@ def _state_of_file(name: bytes, folder: int | None) -> State | Unknown:
 
 
 def parents_of(path: bytes) -> Iterator[bytes]:
-    """Yield every folder a path lies in, the innermost first, without the workspace itself."""
+    """Yield every folder above a path, innermost first, without the workspace itself."""
     while b"/" in path:
         path = path.rpartition(b"/")[0]
         yield path

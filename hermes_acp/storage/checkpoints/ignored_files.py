@@ -1,7 +1,6 @@
-"""Files that ignore files name, and that are kept all the same where they are about to be touched.
+"""Ignored files that are kept all the same because they are about to be changed.
 
-Knows: that a folder touched as a whole may hold too much. Does not know: when something is kept. Paths are bytes,
-relative to the workspace.
+Paths are bytes, relative to the workspace.
 """
 
 import os
@@ -14,17 +13,17 @@ from hermes_acp.storage.checkpoints.shadow_git import ShadowGit
 
 MAX_FILES: Final = 2_000
 MAX_BYTES: Final = 64 << 20
-"""What of an ignored folder is kept before it is touched as a whole; one with more is left out."""
+"""The most that is kept of an ignored folder before a change to all of it; one with more is left out."""
 
 
 def ignored(git: ShadowGit, path: bytes) -> list[bytes]:
-    """Return the ignored files at a path or below it that the shadow does not know yet."""
+    """Return the ignored files at a path or below it that the shadow does not track yet."""
     listed = git.run("ls-files", "-z", "-o", "-i", "--exclude-standard", "--", os.fsdecode(path))
     return [each for each in listed.split(b"\0") if each]
 
 
 def ignored_within(git: ShadowGit, root: str, paths: Iterable[bytes]) -> tuple[list[bytes], list[bytes]]:
-    """Return the ignored files in those paths that are folders, and the folders that have too much of them."""
+    """Return the ignored files in those paths that are folders, and the folders that contain too much."""
     files: list[bytes] = []
     left: list[bytes] = []
     for folder in paths:

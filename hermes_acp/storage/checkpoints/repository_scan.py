@@ -1,9 +1,7 @@
-"""Which files of a workspace a snapshot has: git's own walk, and what it does not look into.
+"""Find the files of a workspace that a snapshot contains, with git's own walk and what git skips.
 
-Knows: ignore files as git reads them, folders that are repositories themselves, folders that hold nothing.
-Does not know: contents. A repository inside the workspace is taken like any folder but for its `.git`: git itself would
-only note which commit it stands at.
-Source: git-ls-files(1), gitignore(5).
+A repository inside the workspace is treated like any folder but for its `.git`: git itself would only record
+its commit. Source: git-ls-files(1), gitignore(5).
 """
 
 import os
@@ -31,7 +29,7 @@ USUALLY_IGNORED: Final = (
     "bower_components/",
     "jspm_packages/",
 )
-"""What hardly anybody wants kept, for a workspace that does not say so itself; its own ignore files come before."""
+"""Default ignore patterns; the workspace's own ignore files take precedence."""
 MAX_ARGUMENT_BYTES: Final = 100_000
 MAX_NESTED_REPOSITORIES: Final = 200
 MAX_EMPTY_FOLDERS: Final = 2_000
@@ -40,9 +38,9 @@ ANYTHING_ELSE: Final = ("ls-files", "-z", "-o", "--exclude-standard")
 
 
 class ScanResult(Struct):
-    """What a snapshot must look at: files known and changed, files not known yet, folders with nothing known in them.
+    """What a snapshot must check: known files that changed, unknown files, folders with nothing known in them.
 
-    `was_expanded` tells that files were found in such folders, so that which of them are empty must be seen again.
+    `was_expanded` tells that files were found in such folders, so empty folders must be determined again.
     """
 
     changed: list[bytes]
@@ -66,7 +64,7 @@ class Walk:
         """Let git compare the folder with the index."""
         output = self._git.run("ls-files", "-z", "-t", "-o", "-m", "-d", "--directory", "--exclude-standard")
         listed = read_listing(output)
-        if b"." in listed.folders:  # nothing of a folder within a repository is known yet
+        if b"." in listed.folders:  # nothing of a folder inside a nested repository is known yet
             with os.scandir(self._root) as entries:
                 folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
             fresh = [
@@ -78,7 +76,7 @@ class Walk:
         )
 
     def look(self, also: Iterable[bytes]) -> ScanResult:
-        """Find everything that a snapshot must look at; `also` are files that ignore files do not hide."""
+        """Find everything that a snapshot must check; `also` are files that ignore files do not hide."""
         listed = self.compare()
         fresh = dict.fromkeys(path for path in listed.fresh if self._may(path))
         expanded = list(self._expand(listed.folders))
@@ -92,9 +90,7 @@ class Walk:
         return ScanResult(listed.changed, list(fresh), listed.folders, was_expanded=bool(expanded))
 
     def _may(self, path: bytes) -> bool:
-        """Return whether a path can be in a snapshot at all: it lies inside, and is none of a repository's own
-        files.
-        """
+        """Return whether a path can be in a snapshot: it is inside, and not one of a repository's own files."""
         parts = path.lower().split(b"/")
         if any(part in (b"", b".", b"..", b".git") for part in parts):
             return False
@@ -102,12 +98,12 @@ class Walk:
         return whole != self._home and not whole.startswith(self._home + b"/")
 
     def _is_reached(self, path: bytes) -> bool:
-        """Return whether no link leads to a path."""
+        """Return whether a path is reached through no link."""
         folder = os.path.dirname(self._root + b"/" + path)
         return os.path.realpath(folder) == folder
 
     def _expand(self, folders: Sequence[bytes]) -> Iterator[bytes]:
-        """Yield the files in folders of which git said only that they are there."""
+        """Yield the files in folders of which git reported only the folder."""
         waiting, nested = list(folders), 0
         while waiting:
             plain = [folder for folder in waiting if not self._is_repository(folder)]
@@ -138,7 +134,7 @@ class Walk:
             yield from (path for path in listed if path and path not in known)
 
     def _inside(self, folder: bytes) -> Iterator[bytes]:
-        """List a repository inside the workspace by its own ignore files; it has no say in anything else."""
+        """List a repository inside the workspace by its own ignore files, which apply nowhere else."""
         whole = os.fsdecode(self._root + b"/" + folder)
         none = str(self._git.place / "index.none")
         for path in self._git.run(*ANYTHING_ELSE, index=none, work_tree=whole).split(b"\0"):
@@ -153,7 +149,7 @@ class Walk:
             return True
 
     def empty_folders_in(self, folders: Sequence[bytes]) -> Iterator[bytes]:
-        """Yield the folders in which there is nothing, among those git named and below them."""
+        """Yield the empty folders among those git named and below them."""
         found = 0
         for folder in folders:
             for empty in self._empty_below(folder):

@@ -1,7 +1,6 @@
-"""Taking checkpoints back: all of what is meant or, where something is in the way, nothing.
+"""Undo and redo checkpoints: everything requested or, where there is a conflict, nothing.
 
-Knows: which checkpoints an undo is about, that the state before it is kept first, the order of putting things back.
-Does not know: what is said to whom. All of it blocks.
+The state before an undo is kept first. Everything here blocks.
 """
 
 import os
@@ -28,7 +27,7 @@ from hermes_acp.storage.checkpoints.workspace_filesystem import WorkspaceFilesys
 
 
 class RestoreRequest(Struct, frozen=True):
-    """What is wanted: the checkpoint to write down for it, of which files, and whether others' changes may go."""
+    """What is requested: the checkpoint to record it as, which files, and whether others' changes may be discarded."""
 
     id: str
     created_at: float
@@ -38,7 +37,7 @@ class RestoreRequest(Struct, frozen=True):
 
 
 class _FolderPlan(Struct):
-    """One folder with what shall be done in it."""
+    """The plan for one folder."""
 
     root: str
     shadow: Shadow
@@ -49,31 +48,31 @@ class _FolderPlan(Struct):
     reads: dict[bytes, Shadow]
     modes: dict[bytes, int]
     folders: dict[bytes, int]
-    """The permission bits folders are to have; where a folder has others than the last turn left, it keeps them."""
+    """The permission bits to restore on folders; a folder whose bits changed since the last turn keeps them."""
 
 
 class CheckpointRestorer:
-    """Takes checkpoints of one session back. Methods raise CheckpointError."""
+    """Undoes checkpoints of one session. Methods raise CheckpointError."""
 
     def __init__(self, store: CheckpointStore) -> None:
         self._store = store
 
     def undo(self, session_id: str, count: int, wish: RestoreRequest) -> RestoreResult:
-        """Take back the last `count` turns that hold."""
+        """Undo the last `count` turns that were not undone yet."""
         notes = self._store.checkpoint_index.of_session(session_id)
         holding = [note for note in notes if note.kind == "turn" and not note.undone_by]
         chosen = holding[-count:][::-1]
         return self._take_back(chosen, notes, wish, "undo")
 
     def redo(self, session_id: str, wish: RestoreRequest) -> RestoreResult:
-        """Undo the last undo that holds."""
+        """Undo the last undo that was not redone yet."""
         notes = self._store.checkpoint_index.of_session(session_id)
         undos = [note for note in notes if note.kind == "undo" and not note.undone_by]
         chosen = undos[-1:]
         return self._take_back(chosen, notes, wish, "redo")
 
     def restore(self, session_id: str, checkpoint_id: str, wish: RestoreRequest) -> RestoreResult:
-        """Take one checkpoint back, a turn's or an undo's. Raises BadRequest for one there is not."""
+        """Undo one checkpoint, a turn's or an undo's. Raises BadRequest for an unknown one."""
         note, notes = self._store.find(session_id, checkpoint_id)
         kind = "undo" if note.kind == "turn" else "redo"
         return self._take_back([note], notes, wish, kind)
@@ -128,7 +127,7 @@ class CheckpointRestorer:
         )
 
     def _mark(self, chosen: Sequence[CheckpointRecord], notes: Sequence[CheckpointRecord], by: str) -> None:
-        """Write down what holds now: what was taken back does not, and what that had taken back does again."""
+        """Record the result: what was undone no longer applies, and what that had undone applies again."""
         known = {note.id: note for note in notes}
         marks: dict[str, str] = {}
 
@@ -254,7 +253,7 @@ class CheckpointRestorer:
         return ""
 
     def _contents(self, field: _FolderPlan) -> Iterator[tuple[bytes, State, bytes | None]]:
-        """Read what is put back, one file at a time."""
+        """Read what is restored, one file at a time."""
         for shadow in {id(each): each for each in field.reads.values()}.values():
             states = {
                 path: state
@@ -269,9 +268,9 @@ class CheckpointRestorer:
 def _folder_modes(
     workspace_filesystem: WorkspaceFilesystem, first: FolderSnapshot, last: FolderSnapshot, *, force: bool
 ) -> dict[bytes, int]:
-    """Return the permission bits that folders get back: those that are as the newest turn left them, or gone.
+    """Return the permission bits to restore on folders: those unchanged since the newest turn, or missing.
 
-    `first` is where the oldest of the turns began, `last` where the newest ended.
+    `first` is the state before the oldest turn, `last` the one after the newest.
     """
     before, after = dict(first.folders_before), dict(last.folders_after)
     wanted: dict[bytes, int] = {}
@@ -284,7 +283,7 @@ def _folder_modes(
 
 
 def _is_as_planned(now: State | Unknown | None, then: State | Unknown | None) -> bool:
-    """Return whether nothing has happened since the plan was made; a folder may have been emptied by it."""
+    """Return whether nothing has changed since the plan was made; a folder may have been emptied by it."""
     return now == then or (now is None and isinstance(then, Unknown))
 
 

@@ -1,11 +1,10 @@
-"""Git, called so that nothing a workspace holds can make it run anything or touch the user's repository.
+"""Run git so that nothing in a workspace can make it execute anything or change the user's repository.
 
-Knows: the program, its variables and configuration. Does not know: what is kept.
-The repository, its index and its objects are named by variables, so a `.git` in the workspace, be it a folder or a file
-that points elsewhere, is never looked for. Only the configuration written here counts: no system, global or workspace
-one, so there is no filter, hook, monitor, pager, driver or signer to start; and the repository's own attributes, which
-come before those in a workspace, switch off every conversion, so that files are kept byte for byte.
-Source: git(1), gitattributes(5), `git help environment`.
+The repository, its index and its objects are named by variables, so a `.git` in the workspace, whether a
+folder or a file that points elsewhere, is never searched for. Only the configuration written here counts: no
+system, global or workspace one, so there is no filter, hook, monitor, pager, driver or signer to start; and
+the repository's own attributes, which take precedence over those in a workspace, switch off every conversion,
+so that files are kept byte for byte. Source: git(1), gitattributes(5), `git help environment`.
 """
 
 import os
@@ -61,13 +60,13 @@ MAX_STDERR_CHARACTERS: Final = 300
 
 
 class GitCommandError(CheckpointError):
-    """A git command ended badly."""
+    """A git command failed."""
 
     code = "checkpoint_git_failed"
 
 
 def find_git(variables: Mapping[str, str], roots: Sequence[str]) -> GitProgram:
-    """Return the git that PATH names first. Raises CheckpointError where there is none, or it lies in a workspace."""
+    """Return the first git on PATH. Raises CheckpointError where there is none, or it is in a workspace."""
     for folder in variables.get("PATH", os.defpath).split(os.pathsep):
         program = os.path.join(folder, "git")
         if not (os.path.isfile(program) and os.access(program, os.X_OK)):
@@ -76,9 +75,9 @@ def find_git(variables: Mapping[str, str], roots: Sequence[str]) -> GitProgram:
         inside = any(real.startswith(root.rstrip("/") + "/") for root in roots if root != "/")
         if not os.path.isabs(folder) or inside:
             raise CheckpointError(
-                f"The git that PATH names first is {program!r}, which lies in the workspace or where the server was "
-                "started.",
-                hint="Checkpoints are off; take that folder off the PATH.",
+                f"The git that PATH names first is {program!r}, which is in the workspace or in the folder "
+                "where the server was started.",
+                hint="Checkpoints are off; remove that folder from PATH.",
             )
         return GitProgram(program, variables)
     raise CheckpointError(
@@ -90,7 +89,7 @@ def find_git(variables: Mapping[str, str], roots: Sequence[str]) -> GitProgram:
 class ShadowGit:
     """The git commands of one shadow repository, run in one workspace folder; all of them block.
 
-    Whoever sets `stop` ends the running command and every further one.
+    Setting `stop` ends the running command and every further one.
     """
 
     def __init__(self, program: GitProgram, place: Path, root: str, work_tree: str) -> None:
@@ -100,7 +99,7 @@ class ShadowGit:
         self._work_tree = work_tree
         self.stop = Event()
         self.lock: tuple[int, ...] = ()
-        """The descriptor that holds the shadow's lock: a git that outlives a killed agent holds it until it ends."""
+        """The descriptor of the shadow's lock: a git that outlives a killed agent holds the lock until it ends."""
 
     def run(
         self,
@@ -110,9 +109,9 @@ class ShadowGit:
         work_tree: str = "",
         fine: Sequence[int] = (0,),
     ) -> bytes:
-        """Run a command to its end and give what it put out. Raises GitCommandError.
+        """Run a command to its end and return its output. Raises GitCommandError.
 
-        `index` is another index file than the shadow's, `work_tree` another folder to look at than the workspace.
+        `index` is another index file than the shadow's, `work_tree` another folder than the workspace.
         """
         with TemporaryFile() as source:
             # From a file, since a pipe that fills up would have to be fed while the output is read.
@@ -158,10 +157,10 @@ class ShadowGit:
         }
 
     def blobs(self, oids: Sequence[str], max_bytes: int = sys.maxsize) -> Generator[bytes | None]:
-        """Yield the content of each object, in order; None for one that is missing or has more than `max_bytes`."""
+        """Yield the content of each object, in order; None for one that is missing or exceeds `max_bytes`."""
         with self._started(("cat-file", "--batch"), subprocess.PIPE) as process:
-            assert process.stdin, "a started command has its pipes"
-            assert process.stdout, "a started command has its pipes"
+            assert process.stdin, "a process started with pipes has them"
+            assert process.stdout, "a process started with pipes has them"
             for oid in oids:
                 process.stdin.write(f"{oid}\n".encode())
                 process.stdin.flush()
@@ -178,14 +177,14 @@ class ShadowGit:
                 yield content if len(content) == size_bytes else None
 
     def make(self, excludes: Sequence[str]) -> None:
-        """Make the repository's files where they are missing; what is there is brought up to date. Raises OSError."""
+        """Create or update the repository's files. Raises OSError."""
         for name in ("objects/info", "objects/pack", "refs/turns", "info"):
             (self.place / name).mkdir(parents=True, exist_ok=True, mode=0o700)
         files = {
             "config": CONFIG,
             "info/attributes": ATTRIBUTES,
             "info/exclude": "".join(f"{line}\n" for line in excludes),
-            # Last, since it is what makes git see a repository here.
+            # Last, since this file makes git recognise a repository here.
             "HEAD": "ref: refs/heads/none\n",
         }
         for name, content in files.items():
@@ -199,7 +198,7 @@ def _named(arguments: Sequence[str]) -> str:
 
 
 def _wait_for_exit(process: "subprocess.Popen[bytes]", stop: Event) -> tuple[bytes, bytes]:
-    """Wait for a process's end and give what it put out, looking up now and then whether it is still wanted."""
+    """Wait for a process's end and return its output, checking regularly whether it is still wanted."""
     waited_s = 0.0
     while not stop.is_set():
         try:
@@ -208,7 +207,7 @@ def _wait_for_exit(process: "subprocess.Popen[bytes]", stop: Event) -> tuple[byt
             waited_s += POLL_INTERVAL_S
             if waited_s > TIMEOUT_S:
                 break
-    raise CheckpointError("The checkpoint was broken off.")
+    raise CheckpointError("The checkpoint was cancelled.")
 
 
 def _drain_stream(stream: IO[bytes], size_bytes: int) -> None:
@@ -219,5 +218,5 @@ def _drain_stream(stream: IO[bytes], size_bytes: int) -> None:
 def _close(stream: Any) -> None:
     try:
         stream.close()
-    except OSError:  # a pipe whose reader is gone, with something left to flush
+    except OSError:  # a pipe whose reader is gone, with unflushed data
         return

@@ -1,9 +1,9 @@
-"""One workspace folder's shadow: a git repository of its own in the home folder, with an index that remembers it.
+"""A workspace folder's shadow: a git repository in the home folder that holds its snapshots.
 
-Knows: how a snapshot is taken, which files are in it, how two of them differ. Does not know: turns, who restores what.
-The index holds what `lstat` said of every file, so that a snapshot of a folder in which nothing changed costs one walk
-and no reading (racy-git, index-format in git's documentation). Only one process at a time may touch the index; the lock
-belongs to a descriptor, so a killed process leaves none, and what it left half done is the next one's to do again.
+The index holds what `lstat` said of every file, so that a snapshot of an unchanged folder costs one walk and
+no reading (racy-git, index-format in git's documentation). Only one process at a time may use the index; the
+lock belongs to a descriptor, so a killed process leaves none, and the next one repeats what it left
+unfinished.
 """
 
 import fcntl
@@ -55,7 +55,7 @@ RAW: Final = (
 
 
 class Snapshot(Struct, frozen=True):
-    """A folder at one moment: its tree in the shadow, folders that hold nothing, files that were left out."""
+    """A folder at one moment: its tree in the shadow, empty folders, files that were left out."""
 
     tree: str
     empty_folders: tuple[bytes, ...] = ()
@@ -69,20 +69,23 @@ def _with_left(snapshot: Snapshot, folders: Sequence[bytes]) -> Snapshot:
 
 
 def shadow_name(root: str, base: str) -> str:
-    """Return the name of a folder's shadow; `base` is the repository the folder lies in, or itself."""
+    """Return the name of a folder's shadow; `base` is the repository that contains the folder, or the folder itself."""
     return hashlib.sha256(f"{root}\0{base}".encode("utf-8", "surrogateescape")).hexdigest()[:24]
 
 
 def base_of(root: str) -> str:
-    """Return the top of the repository a folder lies in, whose ignore files count; the folder itself without one."""
+    """Return the top of the repository that contains a folder, whose ignore files count.
+
+    The folder itself without one.
+    """
     return find_work_tree(root) or root
 
 
 class ShadowMemory:
-    """What git need not be asked twice.
+    """Cached answers of git.
 
-    The tracked files that are ignored, by the user's own index as `mark` tells it; the folders of a tree, which never
-    changes.
+    The tracked files that are ignored, for the user's index identified by `mark`; the folders of a tree,
+    which never change.
     """
 
     def __init__(self) -> None:
@@ -97,7 +100,7 @@ class Shadow:
     def __init__(
         self, shelf: Path, root: str, program: GitProgram, bounds: SnapshotLimits, own_home: str
     ) -> None:
-        """Prepare without touching the disk but for a look; `own_home` is never part of a snapshot."""
+        """Prepare, reading the disk only to resolve names; `own_home` is never part of a snapshot."""
         base = base_of(root)
         self.root = root
         self.name = shadow_name(root, base)
@@ -110,18 +113,18 @@ class Shadow:
 
     @property
     def gc_refs(self) -> GcRefs:
-        """What keeps its trees."""
+        """The references that keep its trees."""
         return GcRefs(self.place)
 
     def use_name(self, name: str) -> None:
-        """Be the shadow this folder had under another name, to read what was kept there."""
+        """Use the name this folder's shadow had before, to read what was kept there."""
         self.name = name
         self.place = self.place.parent / name
         self.git.place = self.place
 
     @contextmanager
     def held(self) -> Generator[None]:
-        """Keep every other process away from the index, and make the repository if it is not there."""
+        """Lock the index against other processes, and create the repository if it is missing."""
         try:
             private_folder(self.place)
             descriptor = os.open(self.place / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -132,7 +135,7 @@ class Shadow:
             self.git.lock = (descriptor,)
             try:
                 self.git.make(tuple(self._excludes()))
-                # Whoever made it is dead: the lock is ours.
+                # Its creator is dead: we hold the lock.
                 (self.place / "index.lock").unlink(missing_ok=True)
             except OSError as error:
                 raise checkpoint_io_error(self.place, error) from error
@@ -162,7 +165,7 @@ class Shadow:
             yield "/" + "".join(f"\\{c}" if c in "\\*?[] #!" else c for c in inner) + "/"
 
     def take(self, touched: Iterable[bytes] = ()) -> Snapshot:
-        """Take a snapshot, with the files `touched` (relative) in it even where they are ignored."""
+        """Take a snapshot, which includes the files `touched` (relative) even where they are ignored."""
         paths = tuple(touched)
         wanted = tuple(path for path in paths if self._is_file(path))
         with self.held():
@@ -174,13 +177,13 @@ class Shadow:
                 except GitCommandError:
                     if attempt == TRIES:
                         raise
-                    # A file changed under git's hands; or the index is damaged, and then it is made anew.
+                    # A file changed while git read it; or the index is damaged, and then it is rebuilt.
                     if attempt > 1:
                         (self.place / "index").unlink(missing_ok=True)
         raise AssertionError("the last try ends the loop")
 
     def _is_file(self, path: bytes) -> bool:
-        """Return whether a file or a link stands at a path."""
+        """Return whether a file or a link exists at a path."""
         try:
             mode = os.lstat(os.fsencode(self.root) + b"/" + path).st_mode
         except OSError:
@@ -191,25 +194,25 @@ class Shadow:
         self._forget_keys()
         walk = Walk(self.git, self.root, self._own_home, self._bounds.max_files)
         found = walk.look((*touched, *self._tracked_though_ignored()))
-        sifted = self._sift(found.changed, found.fresh)
-        if sifted.forget:
-            self._update(sifted.forget, "--force-remove")
-        if sifted.became_folders:  # git shows nothing of a folder where it knows a file
+        filtered = self._filter(found.changed, found.fresh)
+        if filtered.forget:
+            self._update(filtered.forget, "--force-remove")
+        if filtered.became_folders:  # git reports nothing of a folder where it knows a file
             found = walk.look((*touched, *self._tracked_though_ignored()))
-            sifted = self._sift(found.changed, found.fresh)
-        if sifted.update:
-            self._update(sifted.update, "--add", "--remove", "--replace")
-            self._note_modes(sifted.modes)
+            filtered = self._filter(found.changed, found.fresh)
+        if filtered.update:
+            self._update(filtered.update, "--add", "--remove", "--replace")
+            self._note_modes(filtered.modes)
         if found.was_expanded:
             found.folders = walk.compare().folders
         empty = tuple(walk.empty_folders_in(found.folders))
-        return Snapshot(self._write_tree(), empty, tuple(sorted(sifted.left_out | set(walk.left_out))))
+        return Snapshot(self._write_tree(), empty, tuple(sorted(filtered.left_out | set(walk.left_out))))
 
-    def _sift(self, changed: Iterable[bytes], fresh: Sequence[bytes]) -> FilteredPaths:
+    def _filter(self, changed: Iterable[bytes], fresh: Sequence[bytes]) -> FilteredPaths:
         return filter_paths(self.root, changed, fresh, self._bounds)
 
     def _forget_keys(self) -> None:
-        """Drop from the index what an earlier version kept although its name says that it holds keys; once an index."""
+        """Drop from the index what an earlier version kept although its name marks it as secret; once per index."""
         mark = self.place / WITHOUT_KEYS
         if mark.exists():
             return
@@ -223,12 +226,12 @@ class Shadow:
 
     def _update(self, paths: Sequence[bytes], *manner: str) -> None:
         given = b"".join(path + b"\0" for path in paths)
-        # Many files at once go into one pack: making a file for each object costs ten times as much.
+        # Many files go into one pack: a file for each object would cost ten times as much.
         bulk = ("-c", "core.bigFileThreshold=1") if len(paths) > IN_BULK else ()
         self.git.run(*bulk, "update-index", "-z", *manner, "--stdin", given=given)
 
     def _tracked_though_ignored(self) -> tuple[bytes, ...]:
-        """Return the files the user's own repository tracks in spite of an ignore file; its index is only read."""
+        """Return the files the user's repository tracks in spite of an ignore file; its index is only read."""
         index = os.path.join(self._base, ".git", "index")
         try:
             is_plain = stat.S_ISDIR(os.lstat(os.path.dirname(index)).st_mode)
@@ -239,7 +242,7 @@ class Shadow:
             return ()
         mark = (about.st_mtime_ns, about.st_size, about.st_ino)
         if mark != self.memory.mark:
-            with suppress(GitCommandError):  # an index of another kind than ours
+            with suppress(GitCommandError):  # an index in another format than ours
                 listed = self.git.run("ls-files", "-z", "-c", "-i", "--exclude-standard", index=index)
                 self.memory.paths = tuple(path for path in listed.split(b"\0") if path)
             self.memory.mark = mark
@@ -251,18 +254,20 @@ class Shadow:
         try:
             return self.git.run("write-tree", *prefix).decode("ascii").strip()
         except GitCommandError as error:
-            if prefix and error.message.rstrip(".").endswith("not found"):  # nothing of the folder is in it
+            if prefix and error.message.rstrip(".").endswith(
+                "not found"
+            ):  # nothing of the folder is in the tree
                 return self.git.run("mktree", given=b"").decode("ascii").strip()
             raise
 
     def amend(self, tree: str, touched: Iterable[bytes]) -> str:
-        """Return the tree with those files in it, as they are now, that it lacks only because they are ignored."""
+        """Return the tree with those missing files added that were left out only because they are ignored."""
         with self.held():
             paths = tuple(touched)
             inside, _ = ignored_within(self.git, self.root, paths)
             missing = [path for path in (*paths, *inside) if not self.entries(tree, path)]
             late = [path for path in missing if self._is_file(path) and ignored(self.git, path)]
-            found = self._sift(
+            found = self._filter(
                 (), [path for path in late if os.path.lexists(os.fsencode(self.root) + b"/" + path)]
             )
             if not found.update:
@@ -285,11 +290,11 @@ class Shadow:
             return amended.decode("ascii").strip()
 
     def entries(self, tree: str, path: bytes) -> dict[bytes, State]:
-        """Return what a tree holds at a path and, if that is a folder, below it."""
+        """Return what a tree holds at a path and, for a folder, below it."""
         return dict(read_entries(self.git.run("ls-tree", "-r", "-z", "--full-tree", tree, os.fsdecode(path))))
 
     def differences(self, before: str, after: str) -> list[Difference]:
-        """Return every path in which two trees differ, renamed files as one that is gone and one that is new."""
+        """Return every path in which two trees differ; a renamed file counts as one deleted and one added."""
         if before == after:
             return []
         return list(read_differences(self.git.run("diff-tree", *RAW, "--no-renames", before, after)))
@@ -301,7 +306,7 @@ class Shadow:
         return list(read_differences(self.git.run("diff-tree", *RAW, "-M", RENAMES, before, after)))
 
     def folder_modes(self, tree: str) -> dict[bytes, int]:
-        """Return the permission bits of a tree's folders where they are others than the usual ones."""
+        """Return the unusual permission bits of a tree's folders."""
         modes: dict[bytes, int] = {}
         for folder in self._folders_of(tree):
             with suppress(OSError):
@@ -320,7 +325,7 @@ class Shadow:
         return folders
 
     def modes(self) -> dict[bytes, int]:
-        """Return the permission bits of files that had other than the usual ones when they were last kept."""
+        """Return the unusual permission bits of files when they were last kept."""
         try:
             return msgspec.msgpack.decode((self.place / "modes").read_bytes(), type=dict[bytes, int])
         except (OSError, msgspec.MsgspecError):

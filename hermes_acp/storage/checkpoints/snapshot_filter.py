@@ -1,8 +1,4 @@
-"""Which of the paths that changed go into a snapshot, by what stands on disk.
-
-Knows: what is too large or cannot be read, what git would take for an attack or for another repository, that nothing
-is kept which holds keys. Does not know: how a snapshot is taken, which paths changed, names of files that hold keys.
-"""
+"""Decide which changed paths go into a snapshot, by what is on disk: no secrets, nothing too large or unreadable."""
 
 import os
 import stat
@@ -15,7 +11,7 @@ from hermes_acp.telemetry.secret_files import MAX_BYTES, secret_in
 
 
 class SnapshotLimits(Struct, frozen=True):
-    """What is too much for a snapshot, and which files (relative, or absolute) hold keys by their names."""
+    """The limits of a snapshot, and which files (relative, or absolute) hold keys by their names."""
 
     largest_file_bytes: int
     max_files: int = 300_000
@@ -38,7 +34,7 @@ class FilteredPaths(Struct):
 def filter_paths(
     root: str, changed: Iterable[bytes], fresh: Sequence[bytes], bounds: SnapshotLimits
 ) -> FilteredPaths:
-    """Part the paths that are taken from those that hold keys, are too large, cannot be read, or are no files any more.
+    """Separate the paths to take from those that hold keys, are too large, cannot be read, or are no longer files.
 
     `changed` are paths git knows, `fresh` those it does not, all relative to `root`.
     """
@@ -49,10 +45,10 @@ def filter_paths(
         try:
             about = os.lstat(whole)
         except OSError:
-            sifted.update.append(path)  # taken away: git finds that out too
+            sifted.update.append(path)  # deleted: git notices that too
             continue
         if stat.S_ISDIR(about.st_mode):
-            sifted.forget.append(path)  # git would take it for a repository inside
+            sifted.forget.append(path)  # git would treat it as a nested repository
             sifted.became_folders = sifted.became_folders or path not in others
         elif not _can_be_taken(whole, about, bounds) or _holds_keys(path, whole, about, bounds):
             sifted.forget.append(path)
@@ -66,14 +62,14 @@ def filter_paths(
 
 def _can_be_taken(path: bytes, about: os.stat_result, bounds: SnapshotLimits) -> bool:
     if stat.S_ISLNK(about.st_mode):
-        return not path.lower().endswith(b"/.gitmodules")  # one that git takes for an attack
+        return not path.lower().endswith(b"/.gitmodules")  # one that git rejects as an attack
     if not stat.S_ISREG(about.st_mode) or about.st_size > bounds.largest_file_bytes:
         return False
     return os.access(path, os.R_OK)
 
 
 def _holds_keys(path: bytes, whole: bytes, about: os.stat_result, bounds: SnapshotLimits) -> bool:
-    """Return whether a file holds keys, by its name or by its content; a link holds nothing but a path."""
+    """Return whether a file holds keys, by its name or by its content; a link contains only a path."""
     if stat.S_ISLNK(about.st_mode):
         return False
     if bounds.holds_keys(os.fsdecode(path)):
@@ -83,6 +79,6 @@ def _holds_keys(path: bytes, whole: bytes, about: os.stat_result, bounds: Snapsh
     try:
         descriptor = os.open(whole, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        return True  # it was there a moment ago
+        return True  # it existed a moment ago
     with open(descriptor, "rb") as file:
         return bool(secret_in(file.read(MAX_BYTES + 1)))

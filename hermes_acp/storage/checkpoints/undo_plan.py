@@ -1,7 +1,4 @@
-"""What undoing means, file by file: pure.
-
-Knows: the three-way question, whether what stands there is what the turn left. Does not know: disks, git.
-"""
+"""Plan an undo file by file with a three-way comparison: pure, without disk access."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
@@ -10,17 +7,17 @@ from msgspec import Struct, field
 
 from hermes_acp.storage.checkpoints.git_trees import PIPE, Difference, State, Unknown
 
-CHANGED_SINCE: Final = "it was changed since by somebody else"
-NOT_KEPT: Final = "what it held before was not kept: it held keys, was too large, or could not be read"
+CHANGED_SINCE: Final = "it was changed by somebody else since"
+NOT_KEPT: Final = "its earlier content was not kept: it held keys, was too large, or could not be read"
 NOT_COMPARED: Final = "it cannot be compared: it holds keys, is too large, or cannot be read"
-TORN: Final = "the agent's process ended during that turn, so nobody can tell who changed it"
-LOST: Final = "what it held before is lost"
+TORN: Final = "the agent's process ended during that turn, so it is unknown who changed it"
+LOST: Final = "its earlier content is lost"
 
 
 class FolderChange(Struct, frozen=True):
     """What one checkpoint changed in one folder; `not_kept_before` and `not_kept_after` are files it left out.
 
-    `new_folders` hold nothing after it and were not there before it.
+    `new_folders` are empty after it and did not exist before it.
     """
 
     differences: tuple[Difference, ...]
@@ -31,7 +28,7 @@ class FolderChange(Struct, frozen=True):
 
 
 class UndoPlan(Struct):
-    """What each path shall be, None for nothing, with what stands there now; and what is in the way, and why."""
+    """The target state of each path, None to delete it, with its current state; and the conflicts, with reasons."""
 
     wanted: dict[bytes, State | None] = field(default_factory=dict[bytes, State | None])
     present: dict[bytes, State | Unknown | None] = field(default_factory=dict[bytes, State | Unknown | None])
@@ -45,9 +42,9 @@ def plan(
     *,
     force: bool = False,
 ) -> UndoPlan:
-    """Plan to take the parts back, the newest first; `now` looks at the disk, `only` names the paths that are meant.
+    """Plan to undo the parts, newest first; `now` reads the disk, `only` names the paths that are meant.
 
-    By force also that goes away which others changed since; what was never kept cannot come back even so.
+    With force, files changed since by others are deleted too; what was never kept cannot be restored even so.
     """
     planned, going = UndoPlan(), set[bytes]()
     for part in parts:
@@ -72,7 +69,7 @@ def _decide(
     path = each.path
     current = planned.wanted.get(path, planned.present[path])
     if isinstance(current, Unknown) and any(other.startswith(path + b"/") for other in going):
-        current = None  # a folder that a turn put there, and that goes with what is in it
+        current = None  # a folder that a turn created, deleted with its content
     if path in part.not_kept_before:
         planned.conflicts[path] = NOT_KEPT
     elif force and not isinstance(current, Unknown):

@@ -1,9 +1,7 @@
-"""A workspace on disk, touched by descriptors alone, so that no link leads out of it.
+"""Access to a workspace on disk by descriptors alone, so that no link leads out of it.
 
-Knows: how a state is put back at a path, and what goes away with the last file of a folder. Does not know: git, who
-wants what. Every part of a path is opened by itself without following links: where a link stands in the way,
-there is no such path. Paths are bytes, relative to the workspace.
-Source: openat(2), O_NOFOLLOW.
+Every component of a path is opened without following links: a path through a link does not exist. Paths are
+bytes, relative to the workspace. Source: openat(2), O_NOFOLLOW.
 """
 
 import errno
@@ -30,11 +28,11 @@ class WorkspaceFilesystem:
         self._swept: set[bytes] = set()
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close it."""
         os.close(self._root)
 
     def state(self, path: bytes) -> State | Unknown | None:
-        """Return what stands at a path; None for nothing, or where only a link leads there."""
+        """Return the state of a path; None where it is missing, or only reached through a link."""
         try:
             with self._parent(path) as (folder, name):
                 return state_of(name, folder)
@@ -43,7 +41,7 @@ class WorkspaceFilesystem:
 
     @contextmanager
     def _parent(self, path: bytes, *, makes: bool = False) -> Generator[tuple[int, bytes]]:
-        """Open the folder a path lies in. Raises OSError where there is none and none is made."""
+        """Open the folder of a path. Raises OSError where it is missing and not created."""
         *folders, name = path.split(b"/")
         descriptor = os.dup(self._root)
         try:
@@ -59,10 +57,10 @@ class WorkspaceFilesystem:
             os.close(descriptor)
 
     def put(self, path: bytes, state: State, content: bytes, mode: int | None) -> None:
-        """Let a file or a link stand at a path, whole or not at all; folders are made. Raises OSError.
+        """Put a file or a link at a path atomically; folders are created. Raises OSError.
 
-        `mode` is what its permission bits were, where they are known; else a file that stands there keeps its own. An
-        empty folder gives way.
+        `mode` holds its former permission bits, where known; otherwise an existing file keeps its own. An
+        empty folder is replaced.
         """
         with self._parent(path, makes=True) as (folder, name):
             self._sweep(path, folder)
@@ -82,7 +80,7 @@ class WorkspaceFilesystem:
                 raise
 
     def _sweep(self, path: bytes, folder: int) -> None:
-        """Take away what a killed process left half written in a folder; once a folder."""
+        """Remove temporary files that a killed process left in a folder; once per folder."""
         where = path.rpartition(b"/")[0]
         if where in self._swept:
             return
@@ -95,7 +93,7 @@ class WorkspaceFilesystem:
                     os.unlink(name, dir_fd=folder)
 
     def remove(self, path: bytes) -> None:
-        """Take a file or a link away; one that is gone is no mistake. Raises OSError."""
+        """Delete a file or a link; a missing one is not an error. Raises OSError."""
         try:
             with self._parent(path) as (folder, name):
                 os.unlink(name, dir_fd=folder)
@@ -104,13 +102,13 @@ class WorkspaceFilesystem:
                 raise
 
     def clear(self, path: bytes, spared: frozenset[bytes]) -> None:
-        """Take away the folders above a path that hold nothing any more, up to the first that does or is spared."""
+        """Remove the empty folders above a path, up to the first that is not empty or is spared."""
         for folder in parents_of(path):
             if folder in spared or not self.drop_folder(folder):
                 return
 
     def drop_folder(self, path: bytes) -> bool:
-        """Take an empty folder away, and tell whether it is gone."""
+        """Remove an empty folder, and return whether it is gone."""
         try:
             with self._parent(path) as (folder, name):
                 os.rmdir(name, dir_fd=folder)
@@ -119,7 +117,7 @@ class WorkspaceFilesystem:
         return True
 
     def make_folder(self, path: bytes) -> None:
-        """Make a folder, and those it lies in; what stands there already is left."""
+        """Create a folder and its parents; what exists already is left."""
         with suppress(OSError), self._parent(path + b"/.", makes=True):
             return
 
@@ -132,7 +130,7 @@ class WorkspaceFilesystem:
             return None
 
     def set_folder_mode(self, path: bytes, mode: int) -> None:
-        """Give a folder other permission bits, where its owner may. One that is not there needs none."""
+        """Set a folder's permission bits, where its owner may. A missing folder is skipped."""
         with suppress(OSError), self._parent(path) as (folder, name):
             inner = os.open(name, os.O_RDONLY | FOLDER, dir_fd=folder)
             try:
@@ -157,11 +155,11 @@ def _is_folder(name: bytes, folder: int) -> bool:
 
 
 def _is_abandoned(name: bytes, folder: int) -> bool:
-    """Return whether nobody writes a draft any more: who does holds its lock, which no death outlives."""
+    """Return whether nobody writes a temporary file any more: a live writer holds its lock."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     except OSError as error:
-        return error.errno == errno.ELOOP  # a link, which is made in one step and moved in the next
+        return error.errno == errno.ELOOP  # a link, which is created in one step and moved in the next
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -1,7 +1,6 @@
-"""Sessions that hold every word of a query, though no single passage of them does.
+"""Find sessions that contain every word of a query, though no single passage does.
 
-Knows: how to find them without reading much: those of the rarest word are looked through for the others. Does not know:
-how the passages that hold everything are found, which come before these.
+To read little, only the sessions with the rarest word are searched for the others.
 """
 
 from collections.abc import Sequence
@@ -26,7 +25,7 @@ class SearchSpan:
         self._bits = position_bits
 
     def newest(self, connection: "sqlite3.Connection", expression: str, most: int) -> list[int]:
-        """Return the keys of matching passages, the newest first."""
+        """Return the keys of matching passages, newest first."""
         rows = connection.execute(
             """SELECT rowid FROM words
                WHERE words MATCH ? AND rowid NOT BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?""",
@@ -35,7 +34,7 @@ class SearchSpan:
         return [row[0] for row in rows]
 
     def first_in(self, connection: "sqlite3.Connection", expression: str, number: int) -> int:
-        """Return the key of a session's newest passage that matches, -1 where there is none."""
+        """Return the key of a session's newest matching passage, -1 where there is none."""
         row = connection.execute(
             """SELECT rowid FROM words
                WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT 1""",
@@ -58,9 +57,9 @@ def find_across_passages(
     known: Sequence[int],
     most: int,
 ) -> list[int]:
-    """Return the keys of up to `most` passages, session by session, the newest first, one for each word.
+    """Return the keys of up to `most` passages, newest session first, one for each word.
 
-    Sessions of the `known` keys are found already.
+    Sessions of the `known` keys were found already.
     """
     if len(query.groups) < 2 or most <= 0:
         return []

@@ -1,8 +1,7 @@
 """An embedded SQLite database: write-ahead log, one writer, migrations that only go forward.
 
-Knows: how to open, migrate and, where it is damaged, set aside the file; what to do where it cannot be written.
-Does not know: what tables mean. Everything in it can be rebuilt from the transcripts, so a damaged file is moved away
-and never repaired in place, and one that cannot be written is taken into memory.
+Everything in it can be rebuilt from the transcripts, so a damaged file is moved away and never repaired in
+place, and one that cannot be written is loaded into memory.
 """
 
 import errno
@@ -28,7 +27,7 @@ CANNOT_WRITE: Final = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.E
 
 
 class DatabaseDamaged(StorageError):
-    """The file turned out to be damaged and was set aside; a fresh one is there, to be filled again."""
+    """The file is damaged and was moved away; an empty one takes its place, to be filled again."""
 
 
 class Database:
@@ -48,11 +47,11 @@ class Database:
         self._news: list[str] = []
 
     async def run(self, work: "Callable[[sqlite3.Connection], T]") -> T:
-        """Do `work` in a writing transaction of its own in a worker thread. Raises StorageError, Damaged."""
+        """Run `work` in a write transaction of its own in a worker thread. Raises StorageError, Damaged."""
         return await self._in_thread(work, "BEGIN IMMEDIATE")
 
     async def read(self, work: "Callable[[sqlite3.Connection], T]") -> T:
-        """Do `work`, which only reads, on one state of the file; waits for no writer. Raises as `run` does."""
+        """Run `work`, which only reads, on one snapshot; waits for no writer. Raises as `run` does."""
         return await self._in_thread(work, "BEGIN")
 
     async def _in_thread(self, work: "Callable[[sqlite3.Connection], T]", begin: str) -> T:
@@ -63,7 +62,7 @@ class Database:
         return await to_thread.run_sync(self._transact, work, begin, limiter=self._limiter)
 
     def news(self) -> list[str]:
-        """Return sentences the user should read, each once."""
+        """Return notices for the user, each once."""
         news, self._news = self._news, []
         return news
 
@@ -77,7 +76,7 @@ class Database:
             try:
                 result = work(connection)
             except BaseException:
-                with suppress(sqlite3.Error):  # some errors have rolled back already
+                with suppress(sqlite3.Error):  # some errors roll back by themselves
                     connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
@@ -88,7 +87,7 @@ class Database:
             raise self._storage_error(error) from error
 
     def _current(self) -> "sqlite3.Connection | None":
-        """Return the open connection, unless another process has put a fresh file in the place of a damaged one."""
+        """Return the open connection, unless another process has replaced the damaged file by a fresh one."""
         if self._connection and self.is_saved and _identity_of(self.path) != self._identity:
             self.close()
         return self._connection
@@ -96,7 +95,7 @@ class Database:
     def _storage_error(self, error: "sqlite3.Error") -> StorageError:
         return StorageError(
             f"The session index {self.path} cannot be used: {error}.",
-            hint="Check that its folder is writable and the disk not full. Conversations themselves are kept apart.",
+            hint="Check that its folder is writable and the disk not full. No conversation is lost.",
         )
 
     def _open(self) -> "sqlite3.Connection":
@@ -132,7 +131,7 @@ class Database:
     def _connect(self) -> "sqlite3.Connection":
         import sqlite3
 
-        # Private from its first moment on; what cannot be made is told by what follows.
+        # Private from its creation on; the next statement reports what cannot be created.
         with suppress(OSError):
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         connection = sqlite3.connect(
@@ -150,7 +149,7 @@ class Database:
         return connection
 
     def _open_unsaved(self, why: str) -> "sqlite3.Connection":
-        """Work in memory with what the file holds, or, where that is much, with the file as it is, only reading."""
+        """Work in memory with the file's content or, where that is large, open the file read-only."""
         import sqlite3
 
         self.is_saved = False
@@ -161,12 +160,12 @@ class Database:
         else:
             connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             if stored:
-                with suppress(sqlite3.DatabaseError):  # what cannot be copied is found in the transcripts
+                with suppress(sqlite3.DatabaseError):  # what cannot be copied is rebuilt from the transcripts
                     stored.backup(connection)
                 stored.close()
             self._migrate(connection)
         self._news.append(
-            f"{self.path} cannot be written ({why}): stored sessions are listed and shown as far as that is possible."
+            f"{self.path} cannot be written ({why}): stored sessions are listed as far as possible."
         )
         return connection
 
@@ -175,7 +174,7 @@ class Database:
 
         if not self.path.is_file():
             return None
-        for way in ("mode=ro", "mode=ro&immutable=1"):  # the second needs no place for the log's own index
+        for way in ("mode=ro", "mode=ro&immutable=1"):  # the second needs no space for the log's index
             connection = None
             try:
                 connection = sqlite3.connect(
@@ -210,7 +209,7 @@ class Database:
         connection.execute("COMMIT")
 
     def _replace_damaged(self) -> StorageError:
-        """Set the damaged file aside unless another process has, and give the exception that says so."""
+        """Move the damaged file away unless another process has, and return the exception that says so."""
         identity = self._identity
         self.close()
         try:
@@ -237,7 +236,7 @@ class Database:
         )
 
     async def aclose(self) -> None:
-        """Close the file in a worker thread, behind what runs there: tidying its log waits for the disk."""
+        """Close the file in a worker thread, after pending work: checkpointing its log waits for the disk."""
         if self._connection:
             from anyio import to_thread
 
@@ -262,7 +261,7 @@ def _tells_damage(error: "sqlite3.Error") -> bool:
     import sqlite3
 
     code: int = getattr(error, "sqlite_errorcode", 0)
-    if code == sqlite3.SQLITE_ERROR:  # a file that has not the tables its version stands for
+    if code == sqlite3.SQLITE_ERROR:  # a file without the tables of its version
         return str(error).startswith(("no such table: ", "table "))
     return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
@@ -275,13 +274,13 @@ def _tells_unwritable(error: "sqlite3.Error") -> bool:
         sqlite3.SQLITE_READONLY,
         sqlite3.SQLITE_CANTOPEN,
         sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_IOERR,  # so says a log that finds no room
+        sqlite3.SQLITE_IOERR,  # reported by a log that finds no space
     )
 
 
 @contextmanager
 def _one_at_a_time(lock: Path) -> Generator[None]:
-    """Keep other processes from opening meanwhile: SQLite does not wait for its turn to begin a write-ahead log."""
+    """Keep other processes from opening meanwhile: SQLite does not wait for its turn to start a write-ahead log."""
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

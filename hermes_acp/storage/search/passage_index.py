@@ -1,8 +1,4 @@
-"""What was said in the sessions, passage by passage, as the index of words holds it.
-
-Knows: how the index is read for other ends than a search for words. Does not know: what for; how it is filled
-(`search_tables`).
-"""
+"""Read what was said in the sessions, passage by passage, from the word index."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
@@ -23,7 +19,7 @@ MAX_SNIPPET_CHARACTERS: Final = SNIPPET_CHARACTERS
 
 
 class IndexedSession(Struct, frozen=True):
-    """One session of the index: where it was, and a mark that is another one whenever it gained something."""
+    """One indexed session: its folder, and a mark that changes whenever the session grows."""
 
     id: str
     cwd: str
@@ -37,7 +33,7 @@ class PassageIndex:
         self._index = index
 
     async def sessions(self, most: int) -> list[IndexedSession]:
-        """Return the sessions that were written to last, the newest first. Raises StorageError."""
+        """Return the most recently written sessions, newest first. Raises StorageError."""
 
         def select(connection: "sqlite3.Connection") -> list[IndexedSession]:
             rows = connection.execute(
@@ -53,7 +49,7 @@ class PassageIndex:
         return await self._index.database.read(select)
 
     async def passages(self, session_id: str, most: int) -> list[Passage]:
-        """Return the last of what a session's user and its agent said. Raises StorageError."""
+        """Return the latest passages of a session's user and agent. Raises StorageError."""
 
         def select(connection: "sqlite3.Connection") -> list[Passage]:
             rows = connection.execute(
@@ -67,7 +63,7 @@ class PassageIndex:
         return await self._index.database.read(select)
 
     async def finds(self, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], SearchHit]:
-        """Return what stands at places, each a session and a position, as a search shows it. Raises StorageError."""
+        """Return the passages at places, each a session and a position, as search results. Raises StorageError."""
         wanted = tuple(places)
 
         def select(connection: "sqlite3.Connection") -> dict[tuple[str, int], SearchHit]:

@@ -1,10 +1,8 @@
-"""What was ever said in the sessions of one home, to be searched.
+"""Full-text search over all sessions of one home.
 
-Knows: which records are read when, how finds are ranked. Does not know: how a query is written (`queries`), what the
-index holds (`search_tables`).
-The index lies in a file of its own, so that filling it never keeps the list of sessions waiting; whatever another
-process wrote is read at the next search. By its keys it yields the newest finds first, the best of the newest
-`CANDIDATES` can be picked by rank (`ranking`), and a word that is everywhere costs no more than one that is rare.
+The index is in a file of its own, so that filling it never delays the list of sessions; what other processes
+wrote is indexed at the next search. Its keys yield the newest matches first; the best of the newest
+`CANDIDATES` are picked by rank (`search_ranking`), and a very common word costs no more than a rare one.
 """
 
 import os
@@ -58,7 +56,7 @@ class SearchIndex:
         self._scan_again_at = 0.0
 
     async def search(self, asked: RecallQuery) -> SearchResults:
-        """Find passages, the best first, after reading what is new for at most `asked.max_wait_s` seconds.
+        """Find passages, best first, after indexing what is new for at most `asked.max_wait_s` seconds.
 
         Raises BadRequest for a query without a word, StorageError.
         """
@@ -76,7 +74,7 @@ class SearchIndex:
         return SearchResults(tuple(finds), unread)
 
     async def catch_up(self, max_wait_s: float | None = None) -> int:
-        """Read what was written since, the newest records first; give how many records are left for next time."""
+        """Index what was written since, newest records first; return how many records are left for next time."""
         from anyio import to_thread
 
         give_up_at = time.monotonic() + (float("inf") if max_wait_s is None else max_wait_s)
@@ -95,7 +93,7 @@ class SearchIndex:
         return len(self._waiting)
 
     def _scan(self, seen: Mapping[str, int]) -> None:
-        """Look which records have another length than when they were read, and which are gone."""
+        """Find the records whose size changed since they were read, and those that are gone."""
         begun = time.monotonic()
         changed: list[tuple[float, str, int]] = []
         found: set[str] = set()
@@ -109,7 +107,7 @@ class SearchIndex:
                     try:
                         status = entry.stat()
                     except OSError:
-                        continue  # gone by now, or a link to nowhere
+                        continue  # deleted by now, or a dangling link
                     if not stat.S_ISREG(status.st_mode):
                         continue
                     found.add(session_id)
@@ -121,7 +119,7 @@ class SearchIndex:
         self._scan_again_at = begun + (cost_s * SCANNING_SHARE if cost_s > FREE_SCAN_S else 0.0)
 
     def _next_batch(self) -> list[Path]:
-        """Take records worth a moment of reading. They are read in the order of their numbers as far as possible."""
+        """Take as many records as take a moment to read, in the order of their numbers as far as possible."""
         batch: list[Path] = []
         size_bytes = 0
         for session_id, size in self._waiting.items():
@@ -132,11 +130,11 @@ class SearchIndex:
         return batch
 
     async def follow(self, session_ids: Iterable[str]) -> None:
-        """Read what some records have gained. Raises StorageError."""
+        """Index what some records have gained. Raises StorageError."""
         await self._read([self._folder / f"{session_id}.jsonl" for session_id in session_ids])
 
     async def _read(self, paths: list[Path]) -> None:
-        """Bring the index up to date with some records, and note how far each was read; one that is gone is nowhere."""
+        """Bring the index up to date with some records, and note how far each was read; deleted ones are dropped."""
         seen = await self.database.run(lambda connection: read_records(connection, paths))
         if self._seen is not None:
             for path in paths:
@@ -144,24 +142,24 @@ class SearchIndex:
             self._seen |= seen
 
     async def forget_session(self, session_id: str) -> None:
-        """Leave out a session that was deleted. Raises StorageError."""
+        """Drop a deleted session. Raises StorageError."""
         await self.database.run(lambda connection: drop_record(connection, session_id))
         if self._seen is not None:
             self._seen.pop(session_id, None)
 
     async def rebuild(self) -> None:
-        """Forget everything and read all records anew. Raises StorageError."""
-        with suppress(DatabaseDamaged):  # a fresh file is as empty
+        """Drop everything and index all records again. Raises StorageError."""
+        with suppress(DatabaseDamaged):  # a fresh file is empty as well
             await self.database.run(empty)
         self.forget()
         await self.catch_up()
 
     def forget(self) -> None:
-        """Ask the file anew how far the records were read."""
+        """Read again from the file how far the records were read."""
         self._seen = None
 
     def news(self) -> list[str]:
-        """Return sentences the user should read, each once."""
+        """Return notices for the user, each once."""
         return self.database.news()
 
     def close(self) -> None:
@@ -190,7 +188,7 @@ def _select(
 
 
 def _sessions_of(connection: "sqlite3.Connection", numbers: set[int]) -> dict[int, tuple[str, float]]:
-    """Return the working directory and the time of sessions by their numbers."""
+    """Return the working directories and times of sessions by their numbers."""
     rows = connection.execute(
         "SELECT number, cwd, updated_at FROM records WHERE number IN (SELECT value FROM json_each(?))",
         (msgspec.json.encode(list(numbers)).decode(),),
@@ -199,7 +197,7 @@ def _sessions_of(connection: "sqlite3.Connection", numbers: set[int]) -> dict[in
 
 
 def _best(ranked: list[tuple[float, int]], limit: int) -> list[int]:
-    """Pick the best keys, not too many of one session; a title only where it is all that was found of it."""
+    """Pick the best keys, not too many of one session; a title only where nothing else of it matches."""
     counts: dict[int, int] = {}
     for _, key in ranked:
         counts[-key >> POSITION_BITS] = counts.get(-key >> POSITION_BITS, 0) + 1

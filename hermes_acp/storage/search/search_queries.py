@@ -1,8 +1,7 @@
-"""What people type into a search, as an expression of the full-text index and as a way to show what it found.
+"""Parse search queries: words, "phrases", prefix*, OR; also for scripts without spaces.
 
-Knows: words, "phrases", prefix*, OR; writing without spaces. Does not know: any table.
-Everything a person typed ends up between quotes, so no query is a mistake of syntax. Every word must be there, with AND
-between them or without, in one passage or at least in one session; OR between two words takes either.
+Everything a person typed ends up between quotes, so no query is a syntax error. Every word must match, with
+AND between them or without, in one passage or at least in one session; OR between two words takes either.
 Source: the FTS5 documentation, "Full-text Query Syntax" and the unicode61 tokenizer.
 """
 
@@ -26,20 +25,20 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 class Term(Struct, frozen=True):
-    """One thing to look for: words in a row, the last of them perhaps only begun."""
+    """One search term: words in a row, of which the last may be a prefix."""
 
     text: str
     words: tuple[str, ...]
     is_prefix: bool = False
 
     def expression(self) -> str:
-        """Write it for the index, which takes words apart by itself."""
+        """Return it as an FTS5 expression; FTS5 splits the words itself."""
         return f'"{self.text}"{"*" if self.is_prefix else ""}'
 
     def pattern(self) -> str:
-        """Write it as a regular expression over folded text.
+        """Return it as a regular expression over folded text.
 
-        It begins with the word itself, since that is what a search can leap to, and then looks back at its start.
+        It begins with the word itself, which a search can jump to, and then looks back at its start.
         """
         first = re.escape(self.words[0])
         pieces = [first] if _is_unspaced(self.words[0]) else [first, rf"(?<![^\W_]{first})"]
@@ -50,7 +49,7 @@ class Term(Struct, frozen=True):
         return "".join(pieces)
 
     def compiled(self) -> re.Pattern[str]:
-        """Find it in folded text."""
+        """Return the pattern compiled."""
         return re.compile(self.pattern())
 
 
@@ -60,20 +59,20 @@ class SearchExpression(Struct, frozen=True):
     groups: tuple[tuple[Term, ...], ...]
 
     def expression(self) -> str:
-        """Write it for the index."""
+        """Return it as an FTS5 expression."""
         return " AND ".join(self.group_expressions())
 
     def group_expressions(self) -> tuple[str, ...]:
-        """Write each group for the index by itself."""
+        """Return an FTS5 expression for each group."""
         return tuple(f"({' OR '.join(term.expression() for term in group)})" for group in self.groups)
 
     def pattern(self) -> re.Pattern[str]:
-        """Find any of the terms in folded text."""
+        """Return a pattern that finds any of the terms in folded text."""
         return re.compile("|".join(term.pattern() for group in self.groups for term in group))
 
 
 def parse(text: str) -> SearchExpression:
-    """Understand what somebody typed. Raises BadRequest where there is no word in it."""
+    """Parse what a person typed. Raises BadRequest where it contains no word."""
     groups: list[tuple[Term, ...]] = []
     joins = False
     for count, found in enumerate(_TERMS.finditer(text.encode("utf-8", "replace").decode())):
@@ -96,13 +95,13 @@ def parse(text: str) -> SearchExpression:
         joins = False
     if not groups:
         raise BadRequest(
-            f"There is no word to search for in {text[:80]!r}.", hint='Use words, "a phrase" or a begin*.'
+            f"There is no word to search for in {text[:80]!r}.", hint='Use words, "a phrase" or a prefix*.'
         )
     return SearchExpression(tuple(groups))
 
 
 def spaced(text: str) -> str:
-    """Put an invisible seam between characters of scripts that write words without spaces: each is found alone."""
+    """Put an invisible separator between characters of scripts written without spaces: each is found by itself."""
     return text if text.isascii() else _UNSPACED.sub(SEAM, text)
 
 
@@ -111,7 +110,7 @@ def _is_unspaced(word: str) -> bool:
 
 
 def fold(text: str) -> str:
-    """Write text in small letters without accents, a character for a character."""
+    """Return text in lower case without accents, of the same length."""
     if text.isascii():
         return text.lower()
     return "".join(_fold(character) for character in text)
@@ -125,7 +124,7 @@ def _fold(character: str) -> str:
 
 
 def snippet(text: str, query: SearchExpression) -> str:
-    """Return the part of a text where most of the query is, on one line, each find between OPEN and CLOSE."""
+    """Return the part of a text with most of the query, on one line, each match between OPEN and CLOSE."""
     plain = text.replace(SEAM, "").replace(OPEN, "").replace(CLOSE, "")
     finds = [found.span() for found in query.pattern().finditer(fold(plain))]
     start, end = _window(plain, finds)
@@ -142,7 +141,7 @@ def snippet(text: str, query: SearchExpression) -> str:
 
 
 def _window(text: str, finds: list[tuple[int, int]]) -> tuple[int, int]:
-    """Choose the span that holds most finds, and begin it a little before the first of them, at a word's start."""
+    """Choose the span with most matches, and begin it a little before the first of them, at the start of a word."""
     best, most = 0, 0
     right = 0
     for left, (first, _) in enumerate(finds):

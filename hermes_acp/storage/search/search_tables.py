@@ -1,11 +1,9 @@
-"""What the search index holds, and how records get into it.
+"""The tables of the search index, and how records get into them.
 
-Knows: the tables, where a record's reading goes on, how much of a passage is kept. Does not know: who searches, how a
-find is chosen (`search`), what events amount to (`core.passages`).
-It follows the records by their bytes: what was read and where that ended is committed together, so a process that dies
-in between loses nothing. A passage's key holds its session's number in the upper bits and its place in the lower ones,
-and numbers grow with the time a session began.
-Source: the FTS5 documentation, "External Content Tables" and "Prefix Indexes".
+Records are followed by their bytes: what was read and where that ended are committed together, so a process
+that dies in between loses nothing. A passage's key holds its session's number in the upper bits and its
+position in the lower ones, and numbers grow with the time a session started. Source: the FTS5 documentation,
+"External Content Tables" and "Prefix Indexes".
 """
 
 import os
@@ -42,7 +40,7 @@ LAST_POSITION: Final = (1 << POSITION_BITS) - 1
 WORDS_CHARACTERS: Final = 32_768
 OUTCOME_CHARACTERS: Final = 2_000
 UNREADABLE: Final = -1
-"""The length of a record that could not be read: no record has it, so each search tries again."""
+"""The size noted for a record that could not be read: no record has it, so each search tries again."""
 
 
 class _Standing(Struct, frozen=True):
@@ -63,18 +61,18 @@ class _Standing(Struct, frozen=True):
 def place_of(cwd: str) -> str:
     """Return the word that marks the passages of one working directory, and hardly ever those of another.
 
-    It is looked for like any other word: looking in one column only would cost more than all the rest.
+    It is searched like any other word: restricting the search to a column would cost more than all the rest.
     """
     return f"qz{crc32(cwd.encode('utf-8', 'surrogatepass')):08x}"
 
 
 def indexed_lengths(connection: "sqlite3.Connection") -> dict[str, int]:
-    """Return how far each record was read, in bytes."""
+    """Return how many bytes of each record were read."""
     return dict(connection.execute("SELECT id, seen_bytes FROM records"))
 
 
 def read_records(connection: "sqlite3.Connection", paths: list[Path]) -> dict[str, int]:
-    """Bring the index up to date with some records; give the length each had when it was read."""
+    """Index new content of some records; return the size each had when it was read."""
     seen: dict[str, int] = {}
     for path in reversed(paths):
         try:
@@ -95,7 +93,7 @@ def read_records(connection: "sqlite3.Connection", paths: list[Path]) -> dict[st
 
 
 def _read_record(connection: "sqlite3.Connection", path: Path, standing: _Standing | None) -> int:
-    """Read on from where a record was settled, and anew where it is another record by the same name."""
+    """Continue reading a record, or start over where its file was replaced."""
     with path.open("rb") as stream:
         opened = next((event for event, _ in decode_lines(stream.readline())), None)
         if not isinstance(opened, SessionOpened):
@@ -115,7 +113,7 @@ def _read_record(connection: "sqlite3.Connection", path: Path, standing: _Standi
 
 
 def _beginning(connection: "sqlite3.Connection", session_id: str, opened: SessionOpened) -> _Standing:
-    """Return a record a number by the time it began that no other has."""
+    """Return an unused number for a record by its start time."""
     number = min(max(int(opened.created_at), 1), (1 << 37))
     while connection.execute("SELECT 1 FROM records WHERE number = ?", (number,)).fetchone():
         number += 1
@@ -177,14 +175,14 @@ def _remove(connection: "sqlite3.Connection", number: int, first: int, last: int
 
 
 def drop_record(connection: "sqlite3.Connection", session_id: str) -> None:
-    """Forget one record, if it is known."""
+    """Drop one record, if it is known."""
     if row := connection.execute("SELECT number FROM records WHERE id = ?", (session_id,)).fetchone():
         _remove(connection, row[0], 0)
         connection.execute("DELETE FROM records WHERE number = ?", row)
 
 
 def empty(connection: "sqlite3.Connection") -> None:
-    """Forget all records."""
+    """Drop all records."""
     connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
     connection.execute("DELETE FROM passages")
     connection.execute("DELETE FROM records")

@@ -1,6 +1,7 @@
 """Keep the vector index up to date with sessions and other sources of text.
 
-Indexing can be stopped anywhere: finished vectors are kept, and a source counts as indexed only when all of it is.
+Indexing can be stopped anywhere: finished vectors are kept, and a source counts as indexed only when all of
+it is.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,7 +30,7 @@ class VectorIndexer:
         self.left = left
 
     async def index_sessions(self) -> int:
-        """Embed what was said since; give how many sessions are left. Raises ModelError, StorageError."""
+        """Embed what was said since; return how many sessions are left. Raises ModelError, StorageError."""
         sessions = await self._words.sessions(MAX_SESSIONS)
         known = await self._vectors.marks("session")
         await self._vectors.drop(known.keys() - {each.id for each in sessions})
@@ -40,7 +41,7 @@ class VectorIndexer:
         return 0
 
     async def count_unknown(self) -> int:
-        """Tell of how many sessions not everything is embedded. Raises StorageError."""
+        """Return how many sessions are not fully embedded. Raises StorageError."""
         known = await self._vectors.marks("session")
         return sum(known.get(each.id) != each.mark for each in await self._words.sessions(MAX_SESSIONS))
 
@@ -52,7 +53,7 @@ class VectorIndexer:
     async def index_source(
         self, kind: Kind, source: str, place: str, texts: dict[int, str], mark: str
     ) -> bool:
-        """Embed what is not embedded yet of a source; return whether all of it is. Raises ModelError, StorageError.
+        """Embed what is new in a source; return whether all of it is embedded. Raises ModelError, StorageError.
 
         `texts` are the source's texts by position; `mark` changes whenever they do.
         """

@@ -1,8 +1,7 @@
-"""What texts mean, kept as vectors and found by their nearness.
+"""Store embeddings of texts as vectors, and find the nearest ones.
 
-Knows: the tables, which texts of which source they hold, that they are made anew for another model. Does not know:
-what makes vectors, what a source is. All of it follows from what is stored elsewhere, so a damaged file is begun anew.
-Many a Python's own sqlite3 cannot load extensions, hence apsw, which brings an SQLite along.
+Everything here is derived from what is stored elsewhere, so a damaged file, or one of another model, is
+started again. Many builds of Python's sqlite3 cannot load extensions, hence apsw, which bundles SQLite.
 Source: the documentation of sqlite-vec, "vec0 virtual tables".
 """
 
@@ -27,11 +26,11 @@ Kind = Literal["session", "skill", "anchor"]
 FORMAT: Final = "1"
 BUSY_WAIT_MS: Final = 5_000
 PACKAGES: Final = ("apsw", "sqlite_vec")
-INSTALL: Final = "Install them: pip install 'hermes-acp-server[recall]', or take recall.embeddings out."
+INSTALL: Final = "Install them: pip install 'hermes-acp-server[recall]', or remove recall.embeddings."
 
 
 class Tables(Protocol):
-    """An open file, as far as it is used here."""
+    """The part of a database connection used here."""
 
     def execute(self, statements: str, bindings: tuple[Any, ...] = ()) -> Iterable[tuple[Any, ...]]:
         """Run a statement."""
@@ -42,12 +41,12 @@ class Tables(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         ...
 
 
 class PlacedVector(Struct, frozen=True):
-    """One text of a source: where in it, its digest, and what it means."""
+    """One text of a source: its position, its digest, and its vector."""
 
     position: int
     digest: str
@@ -55,7 +54,7 @@ class PlacedVector(Struct, frozen=True):
 
 
 class NearestText(Struct, frozen=True):
-    """A text that is near another one; `likeness` is their cosine."""
+    """A text near another one; `likeness` is their cosine."""
 
     source: str
     position: int
@@ -64,7 +63,7 @@ class NearestText(Struct, frozen=True):
 
 
 class SourceState(Struct, frozen=True):
-    """How far a source is known: a mark of its state, empty while that is not known whole, and its texts' digests."""
+    """How far a source is indexed: a mark of its state, empty while it is incomplete, and its texts' digests."""
 
     mark: str
     digests: Mapping[int, str]
@@ -81,50 +80,50 @@ class VectorStore:
     """The vectors of one home folder, used from worker threads, one at a time."""
 
     def __init__(self, path: Path, model: str | None) -> None:
-        """Open nothing yet; what another model made is thrown away when the file is opened, unless `model` is None."""
+        """Open nothing yet; vectors of another model are dropped when the file is opened, unless `model` is None."""
         self.path = path
         self._model = model
         self._connection: Tables | None = None
         self._limiter: CapacityLimiter | None = None
 
     async def marks(self, kind: Kind) -> dict[str, str]:
-        """Return the sources there are with their marks. Raises StorageError."""
+        """Return the sources with their marks. Raises StorageError."""
         return await self._run(
             lambda db: dict(_rows(db, "SELECT source, mark FROM sources WHERE kind = ?", (kind,)))
         )
 
     async def stand(self, source: str) -> SourceState:
-        """Return how far a source is known. Raises StorageError."""
-        return await self._run(lambda db: _stand(db, source))
+        """Return how far a source is indexed. Raises StorageError."""
+        return await self._run(lambda db: _source_state(db, source))
 
     async def put(self, kind: Kind, source: str, place: str, texts: Sequence[PlacedVector]) -> None:
-        """Add texts of a source, in place of those at the same positions. Raises StorageError."""
+        """Add texts of a source, replacing those at the same positions. Raises StorageError."""
         await self._run(lambda db: _put(db, kind, source, place, texts))
 
     async def settle(self, source: str, mark: str, positions: Iterable[int]) -> None:
-        """Keep of a source what is at these positions, and say that it is known whole. Raises StorageError."""
+        """Keep of a source what is at these positions, and mark it complete. Raises StorageError."""
         kept = frozenset(positions)
         await self._run(lambda db: _settle(db, source, mark, kept))
 
     async def drop(self, sources: Iterable[str]) -> None:
-        """Forget sources. Raises StorageError."""
+        """Drop sources. Raises StorageError."""
         named = tuple(sources)
         await self._run(lambda db: [_settle(db, source, "", frozenset()) for source in named])
 
     async def nearest(
         self, kind: Kind, vector: "array[float]", most: int, place: str | None = None
     ) -> list[NearestText]:
-        """Return the texts nearest to a vector, the nearest first. Raises StorageError."""
+        """Return the texts nearest to a vector, nearest first. Raises StorageError."""
         return await self._run(lambda db: _nearest(db, kind, vector, most, place))
 
     async def vectors(self, kind: Kind, sources: Iterable[str] = ()) -> "dict[str, list[array[float]]]":
-        """Return the vectors of a kind by source, of those named if any are. Raises StorageError."""
+        """Return the vectors of a kind by source, limited to the named sources if any. Raises StorageError."""
         named = frozenset(sources)
         found = await self._run(lambda db: _vectors(db, kind))
         return {source: each for source, each in found.items() if not named or source in named}
 
     async def clear(self) -> None:
-        """Forget everything. Raises StorageError."""
+        """Drop everything. Raises StorageError."""
         await self._run(_clear)
 
     async def _run(self, work: Callable[[Tables], T]) -> T:
@@ -189,7 +188,7 @@ class VectorStore:
                 self.path.with_name(self.path.name + suffix).unlink()
 
     async def aclose(self) -> None:
-        """Close the file, behind what runs."""
+        """Close the file, after pending work."""
         from anyio import to_thread
 
         if self._connection:
@@ -207,7 +206,7 @@ def _rows(db: Tables, statement: str, values: tuple[Any, ...] = ()) -> list[tupl
 
 
 def _prepare(db: Tables, model: str | None) -> None:
-    """Make the tables; what was made by another model or in another format goes."""
+    """Create the tables; those of another model or format are dropped."""
     db.execute("BEGIN IMMEDIATE")
     db.execute("CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT")
     known = dict(_rows(db, "SELECT name, value FROM facts"))
@@ -240,7 +239,7 @@ def _has_vectors(db: Tables) -> bool:
 
 
 def _make_room(db: Tables, dimensions: int) -> None:
-    """Make the table of vectors of this length; an endpoint that gives others by now begins it anew."""
+    """Create the table for vectors of this length; where an endpoint now returns others, start it again."""
     known = _rows(db, "SELECT value FROM facts WHERE name = 'dimensions'")
     if known != [(str(dimensions),)] or not _has_vectors(db):
         _clear(db)
@@ -253,7 +252,7 @@ def _make_room(db: Tables, dimensions: int) -> None:
         )
 
 
-def _stand(db: Tables, source: str) -> SourceState:
+def _source_state(db: Tables, source: str) -> SourceState:
     mark = _rows(db, "SELECT mark FROM sources WHERE source = ?", (source,))
     digests = _rows(db, "SELECT position, digest FROM texts WHERE source = ?", (source,))
     return SourceState(mark[0][0] if mark else "", dict(digests))
@@ -286,7 +285,7 @@ def _remove(db: Tables, source: str, positions: Iterable[int]) -> None:
 
 
 def _settle(db: Tables, source: str, mark: str, kept: frozenset[int]) -> None:
-    _remove(db, source, _stand(db, source).digests.keys() - kept)
+    _remove(db, source, _source_state(db, source).digests.keys() - kept)
     if mark:
         db.execute("UPDATE sources SET mark = ? WHERE source = ?", (mark, source))
     else:

@@ -14,25 +14,25 @@ class FolderEvents:
     """
 
     def __init__(self) -> None:
-        """Open the instance. Raises OSError where the system has none to give."""
+        """Open the instance. Raises OSError where the system has none available."""
         self._inotify = Inotify()
         self._paths: dict[int, tuple[str, ...]] = {}
         self._watches: dict[str, int] = {}
 
     @property
     def descriptor(self) -> int:
-        """What becomes readable when something changed."""
+        """The descriptor that becomes readable when something changed."""
         return self._inotify.descriptor
 
     def add(self, folder: str, mask: int) -> None:
-        """Watch a folder, or watch it for something else than before. Raises OSError."""
+        """Watch a folder, or change what it is watched for. Raises OSError."""
         watch = self._inotify.add(folder, mask)
         self.discard(folder, but_for=watch)
         self._watches[folder] = watch
         self._paths[watch] = tuple(dict.fromkeys((*self._paths.get(watch, ()), folder)))
 
     def discard(self, folder: str, *, but_for: int = -1) -> None:
-        """Watch a folder no more; one that is reached by another path too stays watched."""
+        """Stop watching a folder; one that is reached by another path too stays watched."""
         watch = self._watches.get(folder, -1)
         if watch in (-1, but_for):
             return
@@ -55,5 +55,5 @@ class FolderEvents:
         return changed
 
     def close(self) -> None:
-        """Watch nothing any more; safe to call twice."""
+        """Stop watching everything; safe to call twice."""
         self._inotify.close()

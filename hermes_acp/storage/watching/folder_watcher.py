@@ -1,7 +1,7 @@
-"""One watcher for all folders that a process follows, however many places they belong to.
+"""One watcher for all folders that a process follows.
 
-Idle, it costs one descriptor and no thread: inotify wakes the event loop. Where the system cannot watch, or not that
-many folders, a place is looked at now and then instead.
+Idle, it costs one descriptor and no thread: inotify wakes the event loop. Where the system cannot watch, or
+not that many folders, they are polled instead.
 """
 
 import errno
@@ -24,7 +24,7 @@ DEBOUNCE_S: Final = 0.1
 POLL_INTERVAL_S: Final = 2.0
 POLL_INTERVAL_PER_PLACE_S: Final = 0.1
 MAX_FOLDERS: Final = 4096
-"""Of one place: whoever links a whole disk into a folder of skills is looked after now and then."""
+"""The limit for one place: a folder of skills that links to a whole disk is polled instead."""
 SKIPPED: Final = frozenset(
     {
         *("__pycache__", ".git", ".hg", ".svn", ".tox", ".venv", ".idea", "node_modules"),
@@ -32,7 +32,7 @@ SKIPPED: Final = frozenset(
     }
 )
 DRAFTS: Final = re.compile(r"\.py[cod]$|\.___jb_...___$|\.sw.$|~$|^\.#|^\.DS_Store$|^flycheck_|^4913$")
-"""What tools and editors keep beside the files they work on."""
+"""Temporary files that tools and editors create beside the files they work on."""
 LIMITS: Final[Mapping[int, str]] = MappingProxyType(
     {
         errno.ENOSPC: "more folders than the system lets one user watch (fs.inotify.max_user_watches)",
@@ -44,7 +44,7 @@ BackgroundWork = Callable[[], Coroutine[Any, Any, None]]
 
 
 class _Interest:
-    """One place's wait for a change; `is_relevant` filters what happens right in its shallow folders."""
+    """One place's wait for a change; `is_relevant` filters changes directly in its shallow folders."""
 
     def __init__(self, is_relevant: PathFilter) -> None:
         self.changed = anyio.Event()
@@ -72,7 +72,7 @@ class FolderWatcher:
         open_events: Callable[[], FolderEvents] = FolderEvents,
         poll_interval_s: float = POLL_INTERVAL_S,
     ) -> None:
-        """Watch nothing yet; `poll_interval_s` is between two looks at what cannot be watched."""
+        """Watch nothing yet; `poll_interval_s` is the time between two polls of what cannot be watched."""
         self._open_events = open_events
         self._poll_interval_s = poll_interval_s
         self._limit = ""
@@ -91,10 +91,9 @@ class FolderWatcher:
         begun: Callable[[], Coroutine[Any, Any, None]],
         is_relevant: PathFilter = lambda _: True,
     ) -> None:
-        """Return once something changed anywhere below the `deep` folders, or something that `is_relevant` in
-        `shallow`.
+        """Return once anything changed below the `deep` folders, or anything that `is_relevant` in `shallow`.
 
-        `begun` is called when nothing is missed any more: what happened before that is for it to find.
+        `begun` is called when watching has started: what happened before that is for it to find.
         """
         if not self._is_started:
             self._is_started = True
@@ -114,12 +113,12 @@ class FolderWatcher:
                 await run_sync(self._drop, interest, limiter=self._threads)
 
     def news(self) -> str:
-        """Say which limit of the system keeps folders from being watched, for people; empty where none does."""
-        told = "Changed skills are noticed some seconds late: to watch their folders takes {limit}."
+        """Say which system limit keeps folders from being watched, for people; empty where none does."""
+        told = "Changed skills are noticed a few seconds late: watching their folders would take {limit}."
         return told.format(limit=self._limit) if self._limit else ""
 
     async def run(self) -> None:
-        """Read what changes and wake whoever waits for it, until cancelled."""
+        """Read changes and wake the places that wait for them, until cancelled."""
         try:
             self._events = None if _misses_changes() else self._open_events()
         except OSError as error:
@@ -130,7 +129,7 @@ class FolderWatcher:
         try:
             while True:
                 await anyio.wait_readable(self._events.descriptor)
-                await anyio.sleep(DEBOUNCE_S)  # what belongs together comes together
+                await anyio.sleep(DEBOUNCE_S)  # related changes come together
                 for path in self._events.read():
                     self._tell(path)
         finally:
@@ -147,7 +146,7 @@ class FolderWatcher:
                 interest.changed.set()
 
     async def _poll(self) -> None:
-        """Wait for the next look, the longer the more places want one."""
+        """Wait for the next poll, longer the more places need one."""
         self._polling += 1
         try:
             await anyio.sleep(self._poll_interval_s + POLL_INTERVAL_PER_PLACE_S * self._polling)
@@ -155,7 +154,7 @@ class FolderWatcher:
             self._polling -= 1
 
     def _follow(self, interest: _Interest, deep: Sequence[Path], shallow: Sequence[Path]) -> bool:
-        """Watch the folders, and tell whether they could all be watched. Blocks."""
+        """Watch the folders, and return whether all of them could be watched. Blocks."""
         if self._events is None:
             return False
         try:
@@ -164,20 +163,20 @@ class FolderWatcher:
             for folder in (*interest.deep, *interest.shallow):
                 self._interests[folder] = (*self._interests.get(folder, ()), interest)
                 self._watch(self._events, folder)
-        except (OSError, ValueError) as error:  # a name that no system call takes is a ValueError
+        except (OSError, ValueError) as error:  # a name that no system call accepts is a ValueError
             number = error.errno if isinstance(error, OSError) else None
             self._limit = self._limit or LIMITS.get(number or 0, "")
             return False
         return True
 
     def _watch(self, events: FolderEvents, folder: str) -> None:
-        """Watch one folder for whoever follows it; one that is gone again is found gone by them. Raises OSError."""
+        """Watch one folder for its followers; one that was deleted meanwhile is found gone by them. Raises OSError."""
         is_deep = any(folder in each.deep for each in self._interests[folder])
         with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
             events.add(folder, CONTENTS if is_deep else NAMES)
 
     def _drop(self, interest: _Interest) -> None:
-        """Watch no more what nobody else follows. Blocks."""
+        """Stop watching what nobody else follows. Blocks."""
         for folder in (*interest.deep, *interest.shallow):
             left = tuple(each for each in self._interests.get(folder, ()) if each is not interest)
             if left:
@@ -204,5 +203,5 @@ def _folders_below(roots: Iterable[Path]) -> Iterator[str]:
 
 
 def _misses_changes() -> bool:
-    """Return whether this is Linux under Windows, where inotify misses changes on a drive of Windows."""
+    """Return whether this is WSL, where inotify misses changes on a Windows drive."""
     return "microsoft" in platform.release().lower()

@@ -17,7 +17,7 @@ CREATE, DELETE, DELETE_SELF, MOVE_SELF = 0x100, 0x200, 0x400, 0x800
 OVERFLOW, IGNORED, IS_FOLDER = 0x4000, 0x8000, 0x4000_0000
 ONLY_FOLDERS, DO_NOT_FOLLOW = 0x0100_0000, 0x0200_0000
 NAMES: Final = CREATE | DELETE | MOVED_FROM | MOVED_TO | DELETE_SELF | MOVE_SELF | ONLY_FOLDERS
-"""Names that come and go in a folder, and the folder itself."""
+"""Names that appear and disappear in a folder, and the folder itself."""
 READ_BYTES: Final = 1 << 16
 _HEAD: Final = struct.Struct("iIII")
 
@@ -31,10 +31,10 @@ class Change(Struct, frozen=True, gc=False):
 
 
 class Inotify:
-    """One instance; it holds a descriptor and one of the instances that a user may have. Close it."""
+    """One instance; it uses a descriptor and one of the user's instances. Close it."""
 
     def __init__(self) -> None:
-        """Open the instance. Raises OSError where the system has none to give, or has no inotify at all."""
+        """Open the instance. Raises OSError where none is available, or the system has no inotify."""
         if sys.platform != "linux":
             raise OSError("this system has no inotify")
         self._library = ctypes.CDLL(None, use_errno=True)
@@ -43,7 +43,7 @@ class Inotify:
             raise _last_error()
 
     def add(self, folder: str, mask: int) -> int:
-        """Watch a folder, or watch it for something else than before; return its watch.
+        """Watch a folder, or change what it is watched for; return its watch.
 
         Raises OSError, and UnicodeEncodeError for a name that no file can have.
         """
@@ -53,7 +53,7 @@ class Inotify:
         return watch
 
     def remove(self, watch: int) -> None:
-        """Watch a folder no longer; one that is gone already is no error."""
+        """Stop watching a folder; one that is gone already is no error."""
         self._library.inotify_rm_watch(self.descriptor, watch)
 
     def read(self) -> list[Change]:
@@ -65,7 +65,7 @@ class Inotify:
         return changes
 
     def close(self) -> None:
-        """Watch nothing any more; safe to call twice."""
+        """Stop watching everything; safe to call twice."""
         descriptor, self.descriptor = self.descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)

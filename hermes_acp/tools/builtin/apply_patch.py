@@ -1,7 +1,6 @@
 """The tool that changes several files by one patch.
 
-Knows: what becomes of each file a patch names. Does not know: how patches are written, where hunks fit, how files are
-changed. All of it is worked out before anybody is asked: a patch that does not fit whole changes nothing.
+All of it is worked out before anybody is asked: a patch that does not fit whole changes nothing.
 """
 
 from collections.abc import Sequence
@@ -53,7 +52,7 @@ class ApplyPatch:
         return schema_of(self.name, about, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a patch against the files as they are. Raises WorkspaceError, or BadRequest for what is none."""
+        """Propose a patch against the current files. Raises WorkspaceError, or BadRequest for an invalid one."""
         files = read_patch(arguments.patch)
         changes: list[FileChange] = []
         for file in files:
@@ -102,7 +101,7 @@ async def _changes_of(file: FilePatch, workspace: Workspace) -> Sequence[FileCha
 
 
 def _text_of(content: bytes, shown: str) -> str:
-    """Return what can be shown of a file that goes as a whole, whatever is in it."""
+    """Return what can be shown of a file that is deleted, whatever is in it."""
     try:
         return decode(content, shown).text
     except WorkspaceError:

@@ -1,7 +1,4 @@
-"""The tool that asks the user what only they can tell.
-
-Knows: how a question and its answer read. Does not know: who puts it, or how.
-"""
+"""The tool that asks the user what only they can tell."""
 
 from typing import Annotated, Final
 
@@ -62,7 +59,7 @@ class AskUser:
         return schema_of(self.name, about, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call; it touches nothing."""
+        """Propose a call; it changes nothing."""
         del workspace
         url = escape_invisible(arguments.url or "")
         if url and not url.lower().startswith(("https://", "http://")):

@@ -1,7 +1,4 @@
-"""The tool that uses a web browser.
-
-Knows: what can be done in one, and how its page reads. Does not know: which browser, who drives it.
-"""
+"""The tool that uses a web browser."""
 
 from base64 import b64encode
 from typing import Annotated, Final, Literal
@@ -56,7 +53,7 @@ class Arguments(BaseModel):
 
 
 class _NoBrowser:
-    """The stand-in until the tool is bound."""
+    """A placeholder until the tool is bound."""
 
     async def act(self, session_id: str, act: BrowserAction, may_redirect: object) -> BrowserSnapshot:
         raise InternalError("browser was offered without one.")
@@ -78,7 +75,7 @@ class BrowserTool:
         self._scanner = scanner
 
     def bind(self, browsers: Browser | None, scanner: Scanner) -> "BrowserTool | None":
-        """Return the tool as it uses a browser; None where there is none."""
+        """Return the tool bound to a browser; None where there is none."""
         return BrowserTool(browsers, scanner) if browsers else None
 
     def schema(self) -> ToolSchema:
@@ -87,7 +84,7 @@ class BrowserTool:
         return schema_of(self.name, about, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call: only a navigation names a host; whatever leads from there to another is judged then."""
+        """Propose a call: only a navigation names a host; other hosts reached from there are checked at that moment."""
         del workspace
         url, sees_private = "", False
         effects: tuple[Effect, ...] = (
@@ -115,7 +112,7 @@ class BrowserTool:
         return Proposal(_title(arguments, url), self.kind, perform, effects, deadline_s=ACTION_TIMEOUT_S)
 
     async def _told(self, act: BrowserAction, view: BrowserSnapshot) -> Result:
-        """Return what is seen: the page was written by somebody else, and so were its title and messages."""
+        """Return the view, fenced: the page, its title and its messages were written by somebody else."""
         notes = [f"[{plain(note, NOTE_CHARACTERS)}]" for note in view.notes]
         if act.kind == "close":
             return Result("\n".join(notes))

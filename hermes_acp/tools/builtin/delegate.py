@@ -1,7 +1,4 @@
-"""The tool that hands tasks to child agents.
-
-Knows: how tasks are given and how answers read. Does not know: who carries them out, or within which bounds.
-"""
+"""The tool that hands tasks to child agents."""
 
 import math
 from collections.abc import Sequence
@@ -48,7 +45,7 @@ class Arguments(BaseModel):
 
 
 class _NoDelegates:
-    """The stand-in until the tool is bound."""
+    """A placeholder until the tool is bound."""
 
     async def run_tasks(
         self, delegated_tasks: Sequence[DelegatedTask], tools: Sequence[str] | None, progress: Progress
@@ -68,7 +65,7 @@ class Delegate:
         self._delegates = delegates
 
     def bind(self, delegates: TaskDelegator) -> "Delegate":
-        """Return the tool as it hands tasks to somebody."""
+        """Return the tool bound to something that runs tasks."""
         return Delegate(delegates)
 
     def schema(self) -> ToolSchema:
@@ -77,9 +74,9 @@ class Delegate:
         return schema_of(self.name, about, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call. It touches nothing itself: what children do is judged call by call.
+        """Propose a call. It changes nothing itself: what children do is checked call by call.
 
-        Its time has no bound of its own, as theirs has.
+        It has no timeout of its own, as theirs do.
         """
         del workspace
         delegated_tasks = [

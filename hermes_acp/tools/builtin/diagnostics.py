@@ -1,7 +1,4 @@
-"""The tool that tells what the editor finds wrong in files.
-
-Knows: how errors and warnings read. Does not know: editors; where there is none that can tell, the tool is not offered.
-"""
+"""The tool that lists the problems an editor reports in files."""
 
 import os
 from collections.abc import Sequence
@@ -34,7 +31,7 @@ class Arguments(BaseModel):
 
 
 class _NoDiagnostics:
-    """The stand-in until the tool is bound."""
+    """A placeholder until the tool is bound."""
 
     async def file_diagnostics(self, path: str) -> Sequence[FileDiagnostic]:
         raise InternalError("diagnostics was offered without an editor.")
@@ -52,7 +49,7 @@ class Diagnostics:
         self._diagnoses = diagnoses
 
     def bind(self, diagnoses: DiagnosticsProvider | None) -> "Diagnostics | None":
-        """Return the tool as it asks an editor; None where none can tell."""
+        """Return the tool bound to an editor; None where none reports problems."""
         return Diagnostics(diagnoses) if diagnoses else None
 
     def schema(self) -> ToolSchema:
@@ -60,7 +57,7 @@ class Diagnostics:
         return schema_of(self.name, "Errors and warnings that the editor shows for files.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call. Raises OutsideRoots."""
+        """Propose a call. Raises OutsideRoots."""
         path = workspace.locate(arguments.path)
 
         async def ask(progress: Progress) -> Result:

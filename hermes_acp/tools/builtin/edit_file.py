@@ -1,7 +1,4 @@
-"""The tool that replaces passages of a file.
-
-Knows: the old words and the new. Does not know: how they are searched, or written back.
-"""
+"""The tool that replaces passages of a file."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -59,7 +56,7 @@ class Arguments(BaseModel):
     """Several replacements instead. Each one sees the result of those before it."""
 
     def replacements(self) -> Sequence[Replacement]:
-        """Return all replacements, in their order. Raises WorkspaceError for one that says nothing."""
+        """Return all replacements, in order. Raises WorkspaceError for an empty one."""
         replacements = [
             Replacement(each.old_text, each.new_text, each.replace_all) for each in self.edits or ()
         ]
@@ -88,7 +85,7 @@ class EditFile:
         return schema_of(self.name, "Replace text in a file you have read.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call against the file as it is. Raises WorkspaceError where it does not fit."""
+        """Propose a call against the current file. Raises WorkspaceError where it does not match."""
         path = workspace.locate(arguments.path)
         shown = shown_path(path, workspace)
         replacements = arguments.replacements()
@@ -102,7 +99,7 @@ class EditFile:
 def _replace_all(
     path: str, shown: str, before: bytes, replacements: Sequence[Replacement]
 ) -> tuple[FileChange, str]:
-    """Replace one passage after the other, all or none, and say which were not found word for word."""
+    """Replace one passage after the other, all or none, and note those not found verbatim."""
     file = decode(before, shown)
     text, notes = file.text, list[str]()
     for number, each in enumerate(replacements, 1):

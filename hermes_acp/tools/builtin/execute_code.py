@@ -1,6 +1,5 @@
 """The tool that runs a Python script which calls tools.
 
-Knows: how a script is started and what of it is told. Does not know: processes, how a call is carried out.
 Twelve calls of a script cost one step of the model's, and only what it prints comes into the conversation.
 """
 
@@ -41,7 +40,7 @@ class Arguments(BaseModel):
 
 
 class _NoTools:
-    """The stand-in until the tool is bound."""
+    """A placeholder until the tool is bound."""
 
     def names(self, progress: Progress) -> tuple[str, ...]:
         raise InternalError("execute_code was offered without tools to call.")
@@ -64,7 +63,7 @@ class ExecuteCode:
         self._tools = inner_calls
 
     def bind(self, inner_calls: ToolCaller) -> "ExecuteCode":
-        """Return the tool as scripts of it can call others."""
+        """Return the tool bound to the tools that its scripts can call."""
         return ExecuteCode(inner_calls)
 
     def schema(self) -> ToolSchema:
@@ -76,7 +75,7 @@ class ExecuteCode:
         return schema_of(self.name, about, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call: the script is judged as the command that it is; its calls are judged one by one."""
+        """Propose a call: the script is checked as a command; its calls are checked one by one."""
         command = Command(LOADER, workspace.cwd, arguments.timeout_s)
         effect = Runs(
             with_heredoc(DISPLAY_COMMAND, arguments.code),
@@ -113,7 +112,7 @@ class ExecuteCode:
 
 
 def _told(answering: ScriptCallServer, end: CommandResult) -> Result:
-    """Return what a script printed and how it ended; of one that never ran, what came instead."""
+    """Return what a script printed and how it ended; for one that never ran, the error."""
     printed = answering.noise if answering.printed is None else answering.printed
     result = describe_end(msgspec.structs.replace(end, output=printed), 0)
     calls = f"[{answering.calls} tool call{'' if answering.calls == 1 else 's'}]"

@@ -1,8 +1,4 @@
-"""The tool that looks at a repository: its state, its changes, its past.
-
-Knows: what can be asked of git, and that files which hold secrets are left out unless they are named. Does not know:
-how git is kept from running a repository's own programs.
-"""
+"""The tool that inspects a repository: its state, its changes, its history."""
 
 import os
 from collections.abc import Sequence
@@ -65,7 +61,7 @@ class Git:
         )
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call. Raises WorkspaceError without a repository, BadRequest for no commit."""
+        """Propose a call. Raises WorkspaceError without a repository, BadRequest for an invalid commit."""
         path = workspace.locate(arguments.path or ".")
         ref = arguments.ref or ""
         if ref.startswith("-") or "\0" in ref or "\n" in ref:
@@ -93,7 +89,7 @@ class Git:
 
 
 async def _folder_of(path: str, workspace: Workspace) -> str:
-    """Return the folder to look for a repository from: of a path that is gone, the nearest that is there."""
+    """Return the folder in which to search for a repository: for a missing path, the nearest existing parent."""
     for folder in (path, os.path.dirname(path)):
         try:
             await workspace.entries(folder)
@@ -104,7 +100,7 @@ async def _folder_of(path: str, workspace: Workspace) -> str:
 
 
 def _named_in(ref: str, repository: Repository, workspace: Workspace) -> Sequence[str]:
-    """Return every path that a name such as `HEAD:src/a.py` or `:0:a.py` can be about."""
+    """Return every path that a name such as `HEAD:src/a.py` or `:0:a.py` may refer to."""
     _, *behind = ref.split(":")
     paths = (":".join(behind[start:]) for start in range(len(behind)))
     return [workspace.locate(os.path.join(repository.top, path)) for path in paths if path]
@@ -113,9 +109,9 @@ def _named_in(ref: str, repository: Repository, workspace: Workspace) -> Sequenc
 async def _shut_in(
     asked: Sequence[str], workspace: Workspace, repository: Repository, path: str, progress: Progress
 ) -> Sequence[str]:
-    """Return the files, by their names in the repository, of which a question for changes must not show any.
+    """Return the files, by their names in the repository, whose changes must not be shown.
 
-    Raises WorkspaceError where there are too many to tell.
+    Raises WorkspaceError where there are too many.
     """
     if "--" not in asked or asked[0] not in SHOWING_CHANGES:
         return ()
@@ -139,7 +135,7 @@ async def _shut_in(
 
 
 def _commits(ref: str) -> str:
-    """Return a name, or a range, so that it can be of commits alone: a file has a name in git without its path, too."""
+    """Return a name, or a range, in a form that can only mean commits: in git, a file name is also a valid name."""
     dots = "..." if "..." in ref else ".."
     return dots.join(side and f"{side}^{{commit}}" for side in ref.split(dots))
 

@@ -1,7 +1,4 @@
-"""The tool that finds files by name.
-
-Knows: how finds are shown and how many. Does not know: what looks through the folders.
-"""
+"""The tool that finds files by name."""
 
 from typing import Annotated
 

@@ -1,7 +1,4 @@
-"""The tool that lists a folder.
-
-Knows: how entries are shown and how many. Does not know: disks.
-"""
+"""The tool that lists a folder."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -41,7 +38,7 @@ class ListFiles:
         return schema_of(self.name, "List a folder; folder names end in /.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call; the folder is listed only when performed."""
+        """Propose a call; the folder is listed only when it is performed."""
         path = workspace.locate(arguments.path or ".")
 
         async def list_folder(progress: Progress) -> Result:
@@ -53,7 +50,7 @@ class ListFiles:
 
 
 def show_entries(entries: Sequence[DirectoryEntry]) -> str:
-    """Return one line an entry, MAX_ENTRIES at most, and say how many were left out. `.git` is never shown."""
+    """Return one line per entry, MAX_ENTRIES at most, and say how many were left out. `.git` is never shown."""
     kept = [entry for entry in entries if entry.name.rstrip("/") != ".git"]
     if not kept:
         return "(empty)"

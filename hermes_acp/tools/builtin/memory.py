@@ -1,7 +1,4 @@
-"""The tool that keeps notes for later sessions.
-
-Knows: how a change of the notes is shown and told. Does not know: where notes are kept, what may stand in them.
-"""
+"""The tool that keeps notes for later sessions."""
 
 from collections.abc import Callable
 from types import MappingProxyType
@@ -59,7 +56,7 @@ class Memory:
         self._asks_to_remember = asks_to_remember
 
     def bind(self, memories: MemoryNotes, asks_to_remember: Callable[[], bool]) -> "Memory":
-        """Return the tool as it notes somewhere; `asks_to_remember` tells whether a workspace asks too."""
+        """Return the tool bound to the notes; `asks_to_remember` tells whether a workspace asks too."""
         return Memory(memories, asks_to_remember)
 
     def schema(self) -> ToolSchema:
@@ -71,7 +68,7 @@ class Memory:
         return schema_of(self.name, text, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a change; what it would make of the notes is shown. Raises BadRequest for one that cannot be."""
+        """Propose a change; its effect on the notes is shown. Raises BadRequest for an invalid one."""
         memories = self._memories
         assert memories, "a tool without notes is in no toolbox"
         change = MemoryChange(arguments.store, arguments.action, arguments.text, arguments.old_text)

@@ -1,7 +1,4 @@
-"""The tool that changes one cell of a notebook.
-
-Knows: which cell, and what becomes of it. Does not know: how notebooks are written, or written back.
-"""
+"""The tool that changes one cell of a notebook."""
 
 from typing import Annotated, Literal
 
@@ -52,7 +49,7 @@ class NotebookEdit:
         return schema_of(self.name, "Change a cell of a Jupyter notebook you have read.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call against the notebook as it is. Raises WorkspaceError where it does not fit."""
+        """Propose a call against the current notebook. Raises WorkspaceError where it does not match."""
         path = workspace.locate(arguments.path)
         shown = shown_path(path, workspace)
         if not path.endswith(ENDING):

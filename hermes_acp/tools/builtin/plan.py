@@ -1,7 +1,4 @@
-"""The tool that tells the user what the agent means to do.
-
-Knows: entries of a plan. Does not know: who shows them.
-"""
+"""The tool that shows the user the agent's plan."""
 
 from typing import Annotated, Literal
 
@@ -50,7 +47,7 @@ class Plan:
         return schema_of(self.name, "Show the user your plan; send all entries each time.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call; it touches nothing."""
+        """Propose a call; it changes nothing."""
         del workspace
         entries = tuple(PlanEntry(each.content, each.status, each.priority) for each in arguments.entries)
         done = sum(1 for entry in entries if entry.status == "completed")

@@ -1,7 +1,4 @@
-"""The tool that looks after commands which were left running.
-
-Knows: what can be done to one. Does not know: how they run, or where.
-"""
+"""The tool that manages background processes."""
 
 from typing import Annotated, Final, Literal
 
@@ -61,9 +58,9 @@ class Process:
         return schema_of(self.name, "Manage background commands; read returns new output.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call. Input is judged as the command that is fed with it would be.
+        """Propose a call. Input is checked like a command that receives it.
 
-        Raises BadRequest for a process there is not.
+        Raises BadRequest for an unknown process.
         """
         if arguments.action == "list":
             return Proposal("List background commands", "read", _list_action(workspace))

@@ -1,7 +1,4 @@
-"""The tool that reads a file: text by lines, notebooks by cells, pictures as they are.
-
-Knows: which kind of file is shown how. Does not know: disks, encodings, how lines and cells are written.
-"""
+"""The tool that reads a file: text by lines, notebooks by cells, pictures as they are."""
 
 from typing import Annotated
 
@@ -54,7 +51,7 @@ class ReadFile:
         return schema_of(self.name, "Read a text file (lines come numbered), notebook or picture.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call; until it is performed the file is looked at for nothing but keys."""
+        """Propose a call; until it is performed the file is only checked for keys."""
         path = workspace.locate(arguments.path)
         first = arguments.offset or 1
         limit = arguments.limit or DEFAULT_LINES

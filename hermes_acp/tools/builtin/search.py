@@ -1,7 +1,4 @@
-"""The tool that searches files by regular expression.
-
-Knows: how matches are shown and how many. Does not know: what does the searching.
-"""
+"""The tool that searches files by regular expression."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -52,7 +49,7 @@ class Arguments(BaseModel):
     """Show matching lines, files, or counts per file."""
 
     def query(self, path: str) -> SearchQuery:
-        """Return what is searched, one find beyond what is shown."""
+        """Return the query, with a limit one match above what is shown."""
         most = MAX_MATCHES if self.show == "lines" else MAX_FILES
         return SearchQuery(
             self.pattern,
@@ -89,7 +86,7 @@ class Search:
         )
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call; the search starts only when performed."""
+        """Propose a call; the search starts only when it is performed."""
         path = workspace.locate(arguments.path or ".")
         query = arguments.query(path)
         secret = await secret_in_file(workspace, path, arguments.path or "")
@@ -116,7 +113,10 @@ class Search:
 
 
 def show_matches(matches: Sequence[SearchMatch], workspace: Workspace) -> str:
-    """Return `path:line: text` a match, `path-line- text` a line around it, within all bounds; gaps are empty lines."""
+    """Return `path:line: text` for a match, `path-line- text` for a line around it, within all limits.
+
+    Gaps are empty lines.
+    """
     lines: list[str] = []
     size_bytes = shown = 0
     before: SearchMatch | None = None
@@ -144,7 +144,7 @@ def show_matches(matches: Sequence[SearchMatch], workspace: Workspace) -> str:
 
 
 def show_files(matches: Sequence[SearchMatch], workspace: Workspace) -> str:
-    """Return a path a line, with the count of its lines where they were counted."""
+    """Return one path per line, with the number of matching lines where counted."""
     lines: list[str] = []
     size_bytes = 0
     for match in matches[:MAX_FILES]:

@@ -1,7 +1,6 @@
 """The tool that finds what was said in earlier sessions.
 
-Knows: how finds read to a model, and how many are shown. Does not know: where they are kept. The session that asks is
-left out: the model has it before it.
+The session that asks is left out: the model has it before it.
 """
 
 from datetime import UTC, datetime
@@ -43,7 +42,7 @@ class Arguments(BaseModel):
 
 
 class _NoRecall:
-    """The stand-in until the tool is bound."""
+    """A placeholder until the tool is bound."""
 
     async def search(self, asked: RecallQuery) -> SearchResults:
         raise InternalError("session_search was offered without the sessions it searches.")
@@ -63,7 +62,7 @@ class SessionSearch:
         self._recall = recall
 
     def bind(self, recall: Recall) -> "SessionSearch":
-        """Return the tool as it searches somewhere."""
+        """Return the tool bound to a search."""
         return SessionSearch(recall)
 
     def schema(self) -> ToolSchema:
@@ -71,7 +70,7 @@ class SessionSearch:
         return schema_of(self.name, "Search earlier sessions with this user.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call; beyond this working directory it is for a person to allow."""
+        """Propose a call; searching beyond this working directory is for a person to allow."""
 
         async def search(progress: Progress) -> Result:
             asked = RecallQuery(
@@ -84,7 +83,7 @@ class SessionSearch:
             )
             try:
                 finds = await self._recall.search(asked)
-            except StorageError as error:  # of the index: the session's own record is as sound as before
+            except StorageError as error:  # an error of the index: the session's own record is unaffected
                 return Result(error.sentence(), is_error=True)
             return Result(_told(finds, arguments))
 

@@ -1,7 +1,4 @@
-"""The tool that loads a skill: its text on demand, and its other files one by one.
-
-Knows: how a skill is laid out for the model. Does not know: where skills lie, who wrote them.
-"""
+"""The tool that loads a skill: its text on demand, and its other files one by one."""
 
 from typing import Annotated
 
@@ -45,7 +42,7 @@ class Skill:
         self._uses = uses
 
     def bind(self, skills: Skills, skill_uses: SkillUsageLog | None) -> "Skill":
-        """Return the tool as it finds skills somewhere, and tells whoever counts that they are used."""
+        """Return the tool bound to a skill library, with a callback that records uses."""
         return Skill(skills, skill_uses)
 
     def schema(self) -> ToolSchema:
@@ -53,7 +50,7 @@ class Skill:
         return schema_of(self.name, "Load a skill, or another file of it.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call. Raises BadRequest for a skill or a file there is not."""
+        """Propose a call. Raises BadRequest for an unknown skill or file."""
         skills, uses = self._skills, self._uses
         assert skills, "a tool without skills is in no toolbox"
         if not arguments.name:

@@ -1,6 +1,5 @@
-"""The tool by which the agent writes down how a task is done, and mends what it wrote.
+"""The tool with which the agent creates and changes skills.
 
-Knows: how a change of a skill is shown, what it touches. Does not know: where skills lie, what makes a valid one.
 A skill is read in every later session, so a change of one is put to the user unless they decided otherwise.
 """
 
@@ -79,7 +78,7 @@ class SkillManage:
         self._workshop = workshop
 
     def bind(self, skill_workshop: SkillWorkshop) -> "SkillManage":
-        """Return the tool as it writes skills somewhere."""
+        """Return the tool bound to a skill editor."""
         return SkillManage(skill_workshop)
 
     def schema(self) -> ToolSchema:
@@ -87,7 +86,7 @@ class SkillManage:
         return schema_of(self.name, ABOUT, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a change; what it would make of the skill is shown. Raises BadRequest for what cannot be."""
+        """Propose a change; its effect on the skill is shown. Raises BadRequest for an invalid one."""
         workshop = self._workshop
         assert workshop, "a tool without a workshop is in no toolbox"
         if arguments.action == "report_failure":
@@ -126,7 +125,7 @@ def _report(workshop: SkillWorkshop, arguments: Arguments, cwd: str) -> Proposal
 
 
 def _effects(preview: SkillPreview) -> tuple[Effect, ...]:
-    """Return what a change touches: files of the workspace, or what the agent keeps for its user."""
+    """Return what a change affects: files of the workspace, or what the agent keeps for its user."""
     if preview.scope == "user":
         return tuple(Remembers(path, is_asked=True) for path in (*preview.written, *preview.removed))
     return (*map(Writes, preview.written), *map(Deletes, preview.removed))

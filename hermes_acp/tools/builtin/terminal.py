@@ -1,7 +1,4 @@
-"""The tool that runs a shell command.
-
-Knows: what is asked of a command, and that one may be left running. Does not know: shells, processes, terminals.
-"""
+"""The tool that runs a shell command."""
 
 from typing import Annotated
 
@@ -60,9 +57,9 @@ class Terminal:
         return schema_of(self.name, text, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call; its title shows the whole command, and the folder where that is not cwd.
+        """Propose a call; its title shows the whole command, and the folder where that is not cwd.
 
-        Raises WorkspaceError for a folder there is not, so that nobody is asked about what cannot run.
+        Raises WorkspaceError for a missing folder, so that nobody is asked about what cannot run.
         """
         cwd = workspace.locate(arguments.cwd or ".")
         if "\0" in arguments.command or not arguments.command.strip():

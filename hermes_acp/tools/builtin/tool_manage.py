@@ -1,6 +1,5 @@
-"""The tool by which the agent writes tools of its own, and mends them.
+"""The tool with which the agent creates and changes tools of its own.
 
-Knows: how a change of a tool is shown, what it touches. Does not know: where tools lie, what makes a file one.
 A tool is code that later turns run, so each change of one is put to the user with its whole diff.
 """
 
@@ -51,7 +50,7 @@ class Arguments(BaseModel):
 
 
 class ToolManage:
-    """Creates, changes and puts away own tools."""
+    """Create, change and archive custom tools."""
 
     name = "tool_manage"
     kind: ToolKind = "edit"
@@ -62,7 +61,7 @@ class ToolManage:
         self._workshop = workshop
 
     def bind(self, tool_workshop: ToolWorkshop) -> "ToolManage":
-        """Return the tool as it writes tools somewhere."""
+        """Return the tool bound to a tool editor."""
         return ToolManage(tool_workshop)
 
     def schema(self) -> ToolSchema:
@@ -70,7 +69,7 @@ class ToolManage:
         return schema_of(self.name, ABOUT, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a change; what it would make of the file is shown. Raises BadRequest for what is no tool."""
+        """Propose a change; its effect on the file is shown. Raises BadRequest for an invalid tool."""
         workshop = self._workshop
         assert workshop, "a tool without a workshop is in no toolbox"
         change = ToolChange(
@@ -100,7 +99,7 @@ class ToolManage:
 
 
 def _effects(preview: ToolPreview) -> tuple[Effect, ...]:
-    """Return what a change touches: a file of the workspace, or what the agent keeps for its user."""
+    """Return what a change affects: a file of the workspace, or what the agent keeps for its user."""
     path = preview.diff.path
     if preview.scope == "user":
         return (Remembers(path, is_asked=True),)

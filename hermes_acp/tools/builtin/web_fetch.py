@@ -1,7 +1,4 @@
-"""The tool that reads a web page.
-
-Knows: which part of a page is given at once, that it was written by somebody else. Does not know: connections.
-"""
+"""The tool that reads a web page."""
 
 from typing import Annotated, Final
 
@@ -36,7 +33,7 @@ class Arguments(BaseModel):
 
 
 class _NoWeb:
-    """The stand-in until the tool is bound."""
+    """A placeholder until the tool is bound."""
 
     def require_public(self, url: str) -> None:
         raise InternalError("web_fetch was offered without a way to the web.")
@@ -61,7 +58,7 @@ class WebFetch:
         self._scanner = scanner
 
     def bind(self, web: WebFetcher, scanner: Scanner) -> "WebFetch":
-        """Return the tool as it reaches somewhere."""
+        """Return the tool bound to a page fetcher."""
         return WebFetch(web, scanner)
 
     def schema(self) -> ToolSchema:
@@ -69,7 +66,7 @@ class WebFetch:
         return schema_of(self.name, "Read a web page as Markdown, or any text by its URL.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call: it speaks to the URL's host, and to another only where that is allowed already.
+        """Propose a call: it contacts the URL's host, and another only where that is allowed already.
 
         Nobody is asked about what would be refused anyway. Raises BadRequest, WorkspaceError.
         """
@@ -94,7 +91,7 @@ class WebFetch:
         return Proposal(f"Fetch {escape_invisible(address.url)}", self.kind, fetch, effects)
 
     async def _shown(self, page: Page, offset: int) -> str:
-        """Return the part of a page that is asked for, looked through and fenced."""
+        """Return the requested part of a page, scanned and fenced."""
         whole = len(page.text)
         begin, end = slice_at_breaks(page.text, offset, min(whole, offset + SHOWN_CHARACTERS))
         text = await run_sync(self._scanner.clean, page.text[begin:end])

@@ -1,7 +1,4 @@
-"""The tool that searches the web.
-
-Knows: how hits read to a model. Does not know: which engine finds them, or how it is asked.
-"""
+"""The tool that searches the web."""
 
 from collections.abc import Sequence
 from typing import Annotated, Final
@@ -36,7 +33,7 @@ class Arguments(BaseModel):
 
 
 class _NoSearchEngine:
-    """The stand-in until the tool is bound."""
+    """A placeholder until the tool is bound."""
 
     name: str = "nothing"
     host: str = "nowhere.invalid"
@@ -61,7 +58,7 @@ class WebSearch:
         self._scanner = scanner
 
     def bind(self, search_engine: SearchEngine | None, scanner: Scanner) -> "WebSearch | None":
-        """Return the tool as it asks an engine; None where the user has chosen none."""
+        """Return the tool bound to a search service; None where the user chose none."""
         return WebSearch(search_engine, scanner) if search_engine else None
 
     def schema(self) -> ToolSchema:
@@ -69,7 +66,7 @@ class WebSearch:
         return schema_of(self.name, "Search the web; returns titles, URLs and excerpts.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call: the query goes to the engine's host."""
+        """Propose a call: the query goes to the service's host."""
         del workspace
         engine = self._engine
 

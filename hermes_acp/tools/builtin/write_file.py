@@ -1,7 +1,4 @@
-"""The tool that creates or replaces a file.
-
-Knows: what the new content is. Does not know: how it gets onto a disk.
-"""
+"""The tool that creates or replaces a file."""
 
 from typing import Annotated
 
@@ -44,7 +41,7 @@ class WriteFile:
         )
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call against what is there. Raises WorkspaceError for a binary file or a folder."""
+        """Propose a call against the current file. Raises WorkspaceError for a binary file or a folder."""
         path = workspace.locate(arguments.path)
         shown = shown_path(path, workspace)
         before = await read_if_present(workspace, path, to_change=True)

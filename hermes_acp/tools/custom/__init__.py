@@ -1,1 +1,1 @@
-"""Tools that a user, their agent or a workspace wrote: one Python file each, read before it runs in a sandbox."""
+"""Custom tools of a user, their agent or a workspace: one Python file each, checked before it runs in a sandbox."""

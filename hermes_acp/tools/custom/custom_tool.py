@@ -1,8 +1,4 @@
-"""One tool file as a tool of the session.
-
-Knows: how a declaration becomes effects, what of an outcome the model reads, that breaking is taken down.
-Does not know: who trusts it, how it is kept within its bounds.
-"""
+"""One tool file as a tool of the session."""
 
 from collections.abc import Mapping
 from functools import partial

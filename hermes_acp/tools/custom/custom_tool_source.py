@@ -1,7 +1,4 @@
-"""The own tools that one session can use, from turn to turn.
-
-Knows: what is offered now, what its user was told. Does not know: where tools lie, who trusts them.
-"""
+"""The custom tools that one session can use, updated every turn."""
 
 from collections.abc import Mapping, Sequence
 

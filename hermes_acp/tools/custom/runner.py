@@ -1,10 +1,7 @@
-"""Runs one call of a tool file, in the child process that was started for it.
+"""Run one call of a tool file, in the child process started for it.
 
-Knows: lines on a pipe, the call's source and arguments, what may go wrong in foreign code. Does not know: sandboxes; it
-is in one already, and only gives up the right to start programs where the tool declared none.
-
-What it sends is `ready`, for which it gets its task, and at the end one `outcome`: a `text`, or why it `failed` by the
-tool's own words, or the trace of its `crash`; and what was `printed` meanwhile.
+What it sends is `ready`, for which it gets its task, and at the end one `outcome`: a `text`, or why it
+`failed` by the tool's own words, or the trace of its `crash`; and what was `printed` meanwhile.
 """
 
 import __future__

@@ -1,8 +1,4 @@
-"""From the parameters of a function to the JSON Schema of a call.
-
-Knows: which annotations say what, that a default makes a parameter optional. Does not know: what the function does;
-nothing is run or imported to find out.
-"""
+"""Derive the JSON Schema of a call from a function's parameters."""
 
 import ast
 import json

@@ -1,10 +1,8 @@
 """A tool file read as text: is it one, what does it declare, what is wrong with it.
 
-Knows: the shape of a tool file. Does not know: what its code does; nothing of it is run or imported.
+TOOL = {"name": "count_lines", "description": "Count lines.", "files": "read"}
 
-    TOOL = {"name": "count_lines", "description": "Count lines.", "files": "read"}
-
-    def run(folder: str = ".") -> str: ...
+def run(folder: str = ".") -> str: ...
 """
 
 import ast

@@ -1,8 +1,4 @@
-"""What a tool file says of itself.
-
-Knows: the words of a declaration, what each lets the tool do, how that is told to people. Does not know: Python's
-syntax, who trusts a tool, how it is run.
-"""
+"""What a tool file declares about itself."""
 
 from typing import Final, Literal
 

@@ -1,8 +1,4 @@
-"""Where tools are written: previewed whole, checked before anybody is asked, and kept in every version.
-
-Knows: where a tool comes to lie, what a change makes of it, that whoever approved a content trusts it. Does not know:
-who decides, how a change is shown.
-"""
+"""Create and change custom tools: previewed as a whole, checked before anybody is asked, and versioned."""
 
 from collections.abc import Callable
 from hashlib import sha256

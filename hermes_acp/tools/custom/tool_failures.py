@@ -1,7 +1,4 @@
-"""How often a tool broke in a row, and when it is put aside.
-
-Knows: that only one content of a file has a past, and a success ends it. Does not know: what broke.
-"""
+"""Count how often a tool failed in a row, and disable it after too many failures."""
 
 from pathlib import Path
 from typing import Final

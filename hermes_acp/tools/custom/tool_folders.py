@@ -1,6 +1,5 @@
-"""The folders in which tool files lie, and what is in them.
+"""Find tool files in their folders and read them.
 
-Knows: which folders, how a file is read without following or waiting for anything. Does not know: who trusts a tool.
 A file's bytes are read once: what was checked, shown and trusted is what runs.
 """
 

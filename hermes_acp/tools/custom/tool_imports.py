@@ -1,7 +1,6 @@
-"""Which modules a tool file imports, and whether that goes with what it declares.
+"""Find the modules a tool file imports, and check them against its declaration.
 
-Knows: the standard library's names, which of its modules are of no use without a capability. Does not know: what keeps
-a tool from doing what it did not declare. That is its sandbox; this tells its author in time.
+That is its sandbox; this tells its author in time.
 """
 
 import ast

@@ -1,7 +1,6 @@
-"""One call of a tool, each in a sandbox of its own that is gone with it.
+"""Run each call of a tool in a sandbox of its own.
 
-Knows: what of the machine each declaration opens, how long and how large a call may be. Does not know: who trusts a
-tool, how its outcome is told. A cell is the sandbox of commands with other bounds: nothing is left of it afterwards.
+A cell is the sandbox of commands with other bounds: nothing is left of it afterwards.
 """
 
 import base64

@@ -1,7 +1,6 @@
 """Every version of one tool, out of the versions of the folder it lies in.
 
-Knows: that a tool's versions are the different contents its file had, counted from 1. Does not know: how versions are
-kept (`storage/version_history.py`). Blocks.
+Blocks.
 """
 
 from msgspec import Struct

@@ -1,1 +1,1 @@
-"""Scripts of a model's that call tools: the side that runs in the workspace, and the side that answers it."""
+"""Scripts of a model that call tools: the runner in the workspace, and the side that answers its calls."""

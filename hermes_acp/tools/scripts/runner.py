@@ -1,8 +1,8 @@
-"""Runs a script in the workspace's own Python, and lets it call tools.
+"""Run a script in the workspace's own Python, and let it call tools.
 
-Knows: lines on a pipe, what the script prints. Does not know: tools; nothing of this program is there to import. The
-source of this module is sent to an interpreter, any from 3.8 on, which may be in a container or on another machine.
-A line out is `+` and a part of a message, answered by an empty line, or `=` and its last part, answered by a message.
+The source of this module is sent to an interpreter, any from 3.8 on, which may be in a container or on
+another machine. A line out is `+` and a part of a message, answered by an empty line, or `=` and its last
+part, answered by a message.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The side that answers a running script: its calls are carried out, what it printed is told.
+"""Answer a running script: carry out its calls, report what it printed.
 
-Knows: the lines of `runner`, how many calls a script may make. Does not know: interpreters, how a call is carried out.
-Lines go over a live process's input and output, so a script can run wherever commands do. A process's output is kept
-in a small window between two looks; the runner therefore never sends more than a piece that was not answered.
+Lines go over a live process's input and output, so a script can run wherever commands do. A process's output
+is kept in a small window between two looks; the runner therefore never sends more than a piece that was not
+answered.
 """
 
 import json

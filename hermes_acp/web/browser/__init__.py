@@ -1,1 +1,1 @@
-"""A browser in a process of its own, one a session."""
+"""A browser per session, each in a process of its own."""

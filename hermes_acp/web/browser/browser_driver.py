@@ -1,9 +1,8 @@
-"""The process that drives one browser: a line of JSON for each thing to do, a line for what is seen then.
+"""The process that drives one browser: it reads one JSON line per action and writes one with the result.
 
-Knows: Playwright, what a page may do without being asked about. Does not know: sessions, policy, models.
-It is started with a cleared environment and ends with its input. Where a page wants to go to another host, it asks on
-its output and waits for the answer on its input. Whatever is no navigation goes through `gateway`, which lets it reach
-the public network alone; downloads, service workers and permissions there are none.
+It is started with a cleared environment and ends with its input. Where a page wants to go to another host, it
+asks on its output and waits for the answer on its input. Whatever is no navigation goes through `gateway`,
+which lets it reach the public network alone; downloads, service workers and permissions there are none.
 """
 
 import json
@@ -57,7 +56,7 @@ HIDDEN: Final = "[a password, not shown]"
 
 
 class Wire:
-    """Our side of the two pipes; what else writes to the output goes elsewhere."""
+    """Our side of the two pipes; other output of the process is redirected."""
 
     def __init__(self) -> None:
         self._out = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -106,7 +105,7 @@ class Driver:
         return context
 
     def _take_page(self, page: Page) -> None:
-        """Follow to a page that was opened in a tab of its own, unless there are too many."""
+        """Follow to a page that opened in a tab of its own, unless there are too many."""
         if len(self._context.pages) > MAX_TABS:
             self._note(f"The page wanted more than {MAX_TABS} tabs, which was refused.")
             page.close()
@@ -136,7 +135,7 @@ class Driver:
             self._notes.append(sentence)
 
     def _judge(self, route: Route) -> None:
-        """Let a request pass, unless it leads the page to a host that nobody allowed."""
+        """Allow a request, unless it leads the page to a host that is not allowed."""
         request = route.request
         passes = self._may_go(request.url) if _leads_the_page(request) else self._may_fetch(request)
         if not passes:
@@ -146,19 +145,19 @@ class Driver:
         route.continue_()
 
     def _see_redirect(self, request: Request) -> None:
-        """Notice where a redirect leads a page, which nothing can stop any more."""
+        """Record where a redirect leads a page, as it can no longer be stopped."""
         if request.redirected_from:
             self._shut_behind(request)
 
     def _shut_behind(self, request: Request) -> None:
-        """Put this machine out of reach where the page goes on from there to another host."""
+        """Block this machine when the page continues from there to another host."""
         if _leads_the_page(request) and _host_of(request.url) != self._gateway.opened_host:
             self._gateway.opened_host = ""
 
     def _may_fetch(self, request: Request) -> bool:
-        """Return whether a part of a page may be fetched: what was opened here is there for its own pages alone.
+        """Return whether a part of a page may be fetched: a local address is for its own pages alone.
 
-        A frame may be further than it is said to be; the gateway looks at what the browser itself says of a request.
+        The frame may be reported wrongly; the gateway checks what the browser itself says about a request.
         """
         host = _host_of(request.url)
         return (
@@ -189,7 +188,7 @@ class Driver:
         return False
 
     def act(self, act: dict[str, Any]) -> dict[str, Any]:
-        """Do one thing, and give what is seen then. Raises playwright's Error."""
+        """Perform one action, and return the resulting view. Raises playwright's Error."""
         if self._page.is_closed():  # pages close themselves
             self._page = (self._context.pages or [self._context.new_page()])[-1]
         self._is_stuck, was_stuck = True, self._is_stuck
@@ -227,7 +226,7 @@ class Driver:
         }
 
     def _without_passwords(self, tree: str) -> str:
-        """Hide what stands in fields that show dots to a person."""
+        """Hide the content of password fields."""
         if "textbox" not in tree:
             return tree
         values = [
@@ -242,7 +241,7 @@ class Driver:
         return "\n".join(hidden) if shown else tree
 
     def take_notes(self) -> list[str]:
-        """Return the sentences on what happened, each once."""
+        """Return the notices about what happened, each once."""
         notes, self._notes = self._notes, []
         return notes
 
@@ -265,7 +264,7 @@ class Driver:
             self._note("The page is still loading.")
 
     def _begin_anew(self) -> None:
-        """Leave a page that did not answer for a tab of its own, and a process of its own."""
+        """Replace a page that did not answer by a new tab in a new process."""
         for page in self._context.pages:
             page.close()
         self._page = self._context.new_page()
@@ -277,7 +276,7 @@ class Driver:
             self._note("There is nothing to go back to.")
 
     def _element(self, ref: str) -> Locator:
-        """Return an element of the last snapshot. Raises Error where it is gone."""
+        """Return an element of the last snapshot. Raises Error where it no longer exists."""
         found = self._page.locator(f"aria-ref={ref}")
         if not found.count():
             raise Error(f"There is no element {ref} on the page.")
@@ -290,7 +289,7 @@ class Driver:
             element.press(key)
 
     def _settle(self) -> None:
-        """Wait a moment for what was begun, such as a tab that opens."""
+        """Wait a moment for pending effects, such as a tab that opens."""
         self._page.wait_for_timeout(PAUSE_MS)
         try:
             self._page.wait_for_load_state("load", timeout=SETTLE_MS)
@@ -298,7 +297,7 @@ class Driver:
             self._note("The page is still loading.")
 
     def _leave_refused_page(self) -> bool:
-        """Show nothing of a host that a redirect led to, unless it may be gone to, nor of what is no web page."""
+        """Show nothing of a host that a redirect led to, unless it is allowed, nor of what is not a web page."""
         url = self._page.url.removeprefix("blob:")
         if url.startswith(HARMLESS) or self._may_go(url):
             return False
@@ -307,7 +306,7 @@ class Driver:
 
 
 def serve(wire: Wire) -> None:
-    """Open the browser that the first line describes, then do what each further line says."""
+    """Open the browser that the first line describes, then perform the action of each further line."""
     wishes = wire.receive()
     with sync_playwright() as playwright:
         try:
@@ -342,9 +341,7 @@ def _host_of(url: str) -> str:
 
 
 def _hosts_above(request: Request) -> set[str]:
-    """Return the hosts of the frame that makes a request and of all around it; those of pages without one are
-    unknown.
-    """
+    """Return the hosts of the frame that makes a request and of its parents; pages without a host are unknown."""
     try:
         frame = request.frame
     except Error:  # of a worker
@@ -357,7 +354,7 @@ def _hosts_above(request: Request) -> set[str]:
 
 
 def _reason(error: Exception) -> str:
-    """Return the first line of what went wrong; behind it Playwright tells what it waited for."""
+    """Return the first line of an error; after it Playwright lists what it waited for."""
     return (str(error).splitlines() or ["no reason"])[0][:500]
 
 

@@ -1,8 +1,7 @@
 """The browsers of all sessions, each in a process of its own.
 
-Knows: how a browser's process is started, spoken to and ended. Does not know: Playwright, pages, policy.
-The process gets a cleared environment and a private folder as its home, which goes with it. One thing is done at a
-time; what is broken off in the middle takes the browser with it, since nobody knows where it stands.
+The process gets a cleared environment and a private folder as its home, which goes with it. One thing is done
+at a time; what is broken off in the middle takes the browser with it, since nobody knows where it stands.
 """
 
 import json
@@ -49,7 +48,7 @@ PASSED_ON: Final = ("LANG", "LC_ALL", "TZ", "FONTCONFIG_PATH", "FONTCONFIG_FILE"
 
 
 def find_browser(named: str | None, folders: Sequence[str]) -> str | None:
-    """Return the program of a Chromium: the one that is named, else one in the folders that programs are in."""
+    """Return the path of Chromium: the configured one, else one in the program folders."""
     if find_spec("playwright") is None:
         return None
     if named:
@@ -59,7 +58,7 @@ def find_browser(named: str | None, folders: Sequence[str]) -> str | None:
 
 
 class OpenBrowser:
-    """One browser at work."""
+    """One running browser."""
 
     def __init__(self, process: "Process", home: str) -> None:
         if process.stdin is None or process.stdout is None:
@@ -86,7 +85,7 @@ class OpenBrowser:
         return json.loads(line)
 
     async def close(self) -> None:
-        """End it and everything it started; nothing of it is left on return."""
+        """Kill it with everything it started; nothing of it is left on return."""
         with anyio.CancelScope(shield=True):
             await self._input.aclose()
             with anyio.move_on_after(SHUTDOWN_GRACE_S):
@@ -98,10 +97,10 @@ class OpenBrowser:
 
 
 class BrowserPool:
-    """The browser of each session that uses one."""
+    """The browsers of the sessions that use one."""
 
     def __init__(self, executable: str, private_hosts: frozenset[str], variables: Mapping[str, str]) -> None:
-        """Open none yet. Of the variables only what is no secret and needed goes on to the process."""
+        """Open none yet. Only the non-secret variables it needs are passed to the process."""
         self._executable = executable
         self._private_hosts = private_hosts
         self._variables = {name: variables[name] for name in PASSED_ON if name in variables}
@@ -111,7 +110,10 @@ class BrowserPool:
     async def act(
         self, session_id: str, act: BrowserAction, may_redirect: Callable[[str, str], bool]
     ) -> BrowserSnapshot:
-        """Do one thing in the session's browser; one that is in doubt is closed. Raises WorkspaceError."""
+        """Perform one action in the session's browser; a browser in an unknown state is closed.
+
+        Raises WorkspaceError.
+        """
         if act.kind == "close":
             await self.close(session_id)
             return BrowserSnapshot(notes=("The browser is closed.",))
@@ -192,7 +194,7 @@ class BrowserPool:
 
 
 class _Gone(WorkspaceError):
-    """The browser's process is no more, or in no state to be used."""
+    """The browser's process is gone, or unusable."""
 
 
 def _gone() -> _Gone:

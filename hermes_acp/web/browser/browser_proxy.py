@@ -1,9 +1,8 @@
-"""The proxy through which a browser reaches the network, and nothing else of it.
+"""The proxy that is a browser's only way to the network.
 
-Knows: CONNECT and plain requests of HTTP/1.1, which addresses are the public network's. Does not know: browsers, pages.
-A name is looked up here and the connection goes to the very address that was looked at, so whatever a page tries
-(images, scripts, sockets, names that change their answer) meets the same bounds.
-Source: RFC 9110 sections 7.6 and 9.3.6; W3C Fetch Metadata (whose page asks).
+A name is looked up here and the connection goes to the very address that was looked at, so whatever a page
+tries (images, scripts, sockets, names that change their answer) meets the same bounds. Source: RFC 9110
+sections 7.6 and 9.3.6; W3C Fetch Metadata (whose page asks).
 """
 
 import select
@@ -36,14 +35,14 @@ OWN_HEADERS: Final = (b"proxy-", b"connection:", b"keep-alive:")
 
 
 class Refusal(Exception):
-    """A connection that is not made, and why, where the user should know."""
+    """A refused connection, and why, where the user should know."""
 
 
 class BrowserProxy:
-    """One proxy on a port of this machine.
+    """One proxy on a local port.
 
-    `private_hosts` are those that may be private all the same; `opened_host` may be for its own pages; `wanted_hosts`
-    are those a page was opened on.
+    `private_hosts` may be private all the same; `opened_host` may be private for its own pages;
+    `wanted_hosts` are those a page was opened on.
     """
 
     def __init__(self, private_hosts: frozenset[str], on_refusal: Callable[[str], None]) -> None:
@@ -54,7 +53,7 @@ class BrowserProxy:
         gateway = self
 
         class Visit(socketserver.StreamRequestHandler):
-            """One connection of the browser's."""
+            """One connection from the browser."""
 
             def handle(self) -> None:
                 self.connection.settimeout(IDLE_TIMEOUT_S)
@@ -67,11 +66,11 @@ class BrowserProxy:
 
     @property
     def url(self) -> str:
-        """Where a browser finds it."""
+        """The URL for the browser."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def serve(self, browser: socket.socket) -> None:
-        """Take one request, and pass on what follows."""
+        """Serve one request, and relay what follows."""
         head, rest = _read_head(browser)
         method, _, target = head.partition(b"\r\n")[0].decode("latin-1").partition(" ")
         target = target.rpartition(" ")[0]
@@ -94,7 +93,7 @@ class BrowserProxy:
             _relay(browser, remote)
 
     def _first_words(self, browser: socket.socket, host: str) -> bytes:
-        """Give what begins a tunnel to the opened host, read as far as to tell whose page it is for."""
+        """Return the first bytes of a tunnel to the opened host, read far enough to know whose page it is for."""
         if host != self.opened_host:
             return b""
         first = browser.recv(1, socket.MSG_PEEK)
@@ -109,7 +108,7 @@ class BrowserProxy:
         return head + rest
 
     def _require_own(self, head: bytes, host: str) -> None:
-        """Raise Refusal for a request to the opened host by a page of another, redirected ones included."""
+        """Raise Refusal for a request to the opened host by another host's page, redirected ones included."""
         if host not in self._private_hosts and _comes_from_elsewhere(head, host):
             raise Refusal(f"A page of another host wanted to reach {host}; that was refused.")
 
@@ -130,7 +129,7 @@ class BrowserProxy:
 
 
 def _read_head(browser: socket.socket) -> tuple[bytes, bytes]:
-    """Read up to the empty line behind the headers; give that, and what came behind it."""
+    """Read up to the empty line after the headers; return that, and what followed it."""
     content = b""
     while b"\r\n\r\n" not in content and len(content) < MAX_HEAD_BYTES:
         piece = browser.recv(PIECE_BYTES)
@@ -142,7 +141,7 @@ def _read_head(browser: socket.socket) -> tuple[bytes, bytes]:
 
 
 def _comes_from_elsewhere(head: bytes, host: str) -> bool:
-    """Tell by what a browser says of a request whether another host's page is behind it."""
+    """Return whether a request's headers show that another host's page made it."""
     told: dict[str, str] = {}
     for line in head.decode("latin-1").split("\r\n")[1:]:
         name, _, value = line.partition(":")
@@ -156,7 +155,7 @@ def _comes_from_elsewhere(head: bytes, host: str) -> bool:
 
 
 def _plain_head(head: bytes, method: str, target: str) -> bytes:
-    """Write a request as a server takes it; each connection carries one, since the next may be for somebody else."""
+    """Write a request in origin form; each connection carries one, since the next may be for another host."""
     lines = head.rstrip(b"\r\n").split(b"\r\n")[1:]
     kept = [line for line in lines if not line.lower().startswith(OWN_HEADERS)]
     first = f"{method} {target} HTTP/1.1".encode("latin-1")
@@ -164,7 +163,7 @@ def _plain_head(head: bytes, method: str, target: str) -> bytes:
 
 
 def _relay(browser: socket.socket, remote: socket.socket) -> None:
-    """Pass bytes both ways until either side ends."""
+    """Relay bytes both ways until either side ends."""
     remote.settimeout(IDLE_TIMEOUT_S)
     other = {browser: remote, remote: browser}
     while True:

@@ -1,1 +1,1 @@
-"""The search services there are, one file each, exporting `SERVICE`."""
+"""A plugin folder of search services, each module exporting `SERVICE`."""

@@ -1,7 +1,6 @@
 """Brave Search.
 
-Knows: GET /res/v1/web/search with a subscription token; its snippets are marked up. Source:
-api-dashboard.search.brave.com, Web Search API.
+Source: api-dashboard.search.brave.com, Web Search API.
 """
 
 import re

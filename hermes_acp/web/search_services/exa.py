@@ -1,6 +1,6 @@
 """Exa.
 
-Knows: POST /search with a key of its own header; excerpts are asked for. Source: exa.ai/docs, API reference, Search.
+Source: exa.ai/docs, API reference, Search.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,6 @@
 """SearXNG, which people run themselves.
 
-Knows: GET /search in JSON, which an instance offers only if its settings name that format. Source: docs.searxng.org,
-Search API.
+Source: docs.searxng.org, Search API.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Serper, which gives Google's results.
 
-Knows: POST /search with a key of its own header. Source: serper.dev, API description.
+Source: serper.dev, API description.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Tavily.
 
-Knows: POST /search with a bearer key. Source: docs.tavily.com, API reference, Search.
+Source: docs.tavily.com, API reference, Search.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,6 @@
-"""A workspace in a sandbox at Daytona, through Daytona's own library.
+"""A workspace in a Daytona sandbox, through Daytona's own library.
 
-Knows: how a sandbox is created there, asked, filled and deleted. Does not know: scripts, policy.
-The library is `daytona`; its key is in DAYTONA_API_KEY, another address than its own in DAYTONA_API_URL.
+The library is `daytona`; its key is in DAYTONA_API_KEY, a non-default address in DAYTONA_API_URL.
 """
 
 import base64
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class DaytonaSandbox:
-    """One sandbox, deleted with all that is in it when it is given back."""
+    """One sandbox, deleted with everything in it when it is given back."""
 
     name = "Daytona"
 
@@ -63,10 +62,10 @@ class DaytonaSandbox:
         try:
             self._sandbox = await self._client.create(params, timeout=settings.start_timeout_s)
         except DaytonaError as error:
-            raise service_error(self.name, "gave no sandbox", error) from error
+            raise service_error(self.name, "did not create a sandbox", error) from error
 
     async def execute(self, script: str, max_wait_s: float) -> str:
-        """Run a script to its end and give its output as text. Raises WorkspaceError."""
+        """Run a script to its end and return its output as text. Raises WorkspaceError."""
         from daytona import DaytonaError
 
         letters = base64.b64encode(script.encode()).decode("ascii")
@@ -84,10 +83,10 @@ class DaytonaSandbox:
         try:
             await self._require_sandbox().fs.upload_file(content, path)
         except DaytonaError as error:
-            raise service_error(self.name, "took no file", error) from error
+            raise service_error(self.name, "did not accept a file", error) from error
 
     async def deprovision(self) -> None:
-        """Delete the sandbox, and close the way there; one that was not deleted stops when it is idle."""
+        """Delete the sandbox and close the connection; one that was not deleted stops when it is idle."""
         from daytona import DaytonaError
 
         sandbox, self._sandbox = self._sandbox, None
@@ -122,7 +121,7 @@ class DaytonaBackend:
         settings = settings or DaytonaSettings()
         require_library("daytona")
         if not environment.get("DAYTONA_API_KEY"):
-            raise ConfigError("There is no key for Daytona.", hint="Put DAYTONA_API_KEY into `.env`.")
+            raise ConfigError("No API key for Daytona is set.", hint="Set DAYTONA_API_KEY in `.env`.")
         sandbox = DaytonaSandbox(settings, environment)
         return open_cloud_workspace(sandbox, settings.folder, denied_paths, has_network=settings.network)
 

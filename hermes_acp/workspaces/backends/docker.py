@@ -1,7 +1,4 @@
-"""A workspace whose commands run in a container of docker or podman, and whose folders are this machine's own.
-
-Knows: what a container of ours is made of. Does not know: the engine's options, policy.
-"""
+"""A workspace whose commands run in a docker or podman container, over this machine's own folders."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -19,7 +16,7 @@ from hermes_acp.workspaces.workspace_folders import resolve_folders
 
 
 class DockerBackend:
-    """Opens workspaces with a container each."""
+    """Opens workspaces with one container each."""
 
     name = "docker"
     keeps_files_here = True
@@ -57,7 +54,8 @@ class DockerBackend:
 def _limits(settings: DockerSettings) -> Limits:
     if settings.image is None:
         raise ConfigError(
-            "No image is named for containers.", hint="Set `image` in the section `docker` of config.yaml."
+            "No image for containers is configured.",
+            hint="Set `image` in the section `docker` of config.yaml.",
         )
     return Limits(
         image=settings.image,
@@ -73,13 +71,13 @@ def _limits(settings: DockerSettings) -> Limits:
 
 
 def _refuse_far_engine(environment: Mapping[str, str]) -> None:
-    """Refuse an engine of another machine, whose folders of the same names are not these."""
+    """Refuse an engine on another machine, whose folders of the same names are different ones."""
     for variable in ("DOCKER_HOST", "CONTAINER_HOST"):
         address = environment.get(variable, "")
         if address and not address.startswith(("unix:", "npipe:", "fd:")):
             raise ConfigError(
-                f"{variable} names an engine on another machine, which has not the session's folders.",
-                hint="Use an engine of this machine, or the backend ssh.",
+                f"{variable} names an engine on another machine, which does not have the session's folders.",
+                hint="Use an engine on this machine, or the ssh backend.",
             )
 
 

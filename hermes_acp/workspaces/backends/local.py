@@ -1,7 +1,4 @@
-"""The workspace on this machine: its disk, its shell, its ripgrep, its sandbox.
-
-Knows: how the parts of a workspace find each other here. Does not know: editors, tools, policy.
-"""
+"""The workspace on this machine: its disk, its shell, its ripgrep, its sandbox."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -33,11 +30,10 @@ def _nothing_shut(folder: str) -> tuple[DeniedPath, ...]:
 
 
 class SandboxSetup(Struct, frozen=True):
-    """How sandboxes of workspaces are bound, looked up at their first command, and which addresses are nobody's own.
+    """How workspaces' sandboxes are limited, looked up at their first command, and which addresses are public.
 
-    `find` gives the way of confining that this machine has, `denied_paths` what rules shut for commands of a session
-    in a
-    folder.
+    `find` returns the confinement method that this machine has, `denied_paths` what rules deny to commands of
+    a session in a folder.
     """
 
     bounds: Callable[[], SandboxPolicy] = SandboxPolicy
@@ -63,8 +59,7 @@ class LocalBackend:
         """Open a workspace; `cwd` and `roots` are absolute, and the workspace shows them with links resolved.
 
         `private` is the resolved path of the agent's own folder, which no search and no sandbox looks into.
-
-        Raises BadRequest for a folder that is none, and OutsideRoots for a `cwd` in none of `roots`.
+        Raises BadRequest for what is not a folder, and OutsideRoots for a `cwd` in none of `roots`.
         """
         place, within = resolve_folders(cwd, roots)
         bound = confinement or SandboxSetup()

@@ -1,7 +1,7 @@
-"""A workspace in a sandbox at Modal, through Modal's own library.
+"""A workspace in a Modal sandbox, through Modal's own library.
 
-Knows: how a sandbox is created there, asked, filled and terminated. Does not know: scripts, policy.
-The library is `modal`; what opens it is what `modal setup` wrote, or MODAL_TOKEN_ID and MODAL_TOKEN_SECRET.
+The library is `modal`; its credentials are what `modal setup` wrote, or MODAL_TOKEN_ID and
+MODAL_TOKEN_SECRET.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ PIECE_BYTES: Final = 1 << 20
 
 
 class ModalSandbox:
-    """One sandbox, terminated with all that is in it when it is given back."""
+    """One sandbox, terminated with everything in it when it is given back."""
 
     name = "Modal"
 
@@ -39,7 +39,7 @@ class ModalSandbox:
         """Create a sandbox. Raises WorkspaceError."""
         from modal.exception import Error
 
-        modal: Any = import_module("modal")  # whose own types are half known
+        modal: Any = import_module("modal")  # its own types are partly unknown
         settings = self._settings
         token_id, secret = (self._environment.get(f"MODAL_TOKEN_{part}", "") for part in ("ID", "SECRET"))
         try:
@@ -60,10 +60,10 @@ class ModalSandbox:
                 client=client,
             )
         except Error as error:
-            raise service_error(self.name, "gave no sandbox", error) from error
+            raise service_error(self.name, "did not create a sandbox", error) from error
 
     async def execute(self, script: str, max_wait_s: float) -> str:
-        """Run a script to its end and give its output as text. Raises WorkspaceError."""
+        """Run a script to its end and return its output as text. Raises WorkspaceError."""
         from modal.exception import Error
 
         try:
@@ -77,7 +77,7 @@ class ModalSandbox:
         return output
 
     async def upload(self, path: str, content: bytes) -> None:
-        """Write a file, through the input of a command. Raises WorkspaceError."""
+        """Write a file, through the standard input of a command. Raises WorkspaceError."""
         from modal.exception import Error
 
         try:
@@ -89,9 +89,9 @@ class ModalSandbox:
             await process.stdin.drain.aio()
             code = await process.wait.aio()
         except Error as error:
-            raise service_error(self.name, "took no file", error) from error
+            raise service_error(self.name, "did not accept a file", error) from error
         if code:
-            raise WorkspaceError(f"Modal did not take {len(content):,} bytes.", hint="Is its disk full?")
+            raise WorkspaceError(f"Modal did not accept {len(content):,} bytes.", hint="Is its disk full?")
 
     async def deprovision(self) -> None:
         """Terminate the sandbox; one that was not terminated ends when its time is up."""

@@ -1,7 +1,4 @@
-"""A workspace whose commands run in an instance of apptainer or singularity, and whose folders are this machine's own.
-
-Knows: what an instance of ours is made of. Does not know: the program's options, policy.
-"""
+"""A workspace whose commands run in an apptainer or singularity instance, over this machine's own folders."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +15,7 @@ from hermes_acp.workspaces.workspace_folders import resolve_folders
 
 
 class SingularityBackend:
-    """Opens workspaces with an instance each."""
+    """Opens workspaces with one instance each."""
 
     name = "singularity"
     keeps_files_here = True
@@ -39,12 +36,12 @@ class SingularityBackend:
         mounts = plan_mounts(within, private, restrictions.guarded)
         if mounts.hidden:
             raise ConfigError(
-                f"{mounts.hidden}, this agent's own folder, lies in a folder of the session.",
-                hint="Open a project's own folder, or use another backend: an instance cannot leave it out.",
+                f"{mounts.hidden}, this agent's own folder, is inside a folder of the session.",
+                hint="Open a project's own folder, or use another backend: an instance cannot hide it.",
             )
         if settings.image is None:
             raise ConfigError(
-                "No image is named for instances.",
+                "No image for instances is configured.",
                 hint="Set `image` in the section `singularity` of config.yaml.",
             )
         found = (find_program(name, environment, within) for name in ("apptainer", "singularity"))

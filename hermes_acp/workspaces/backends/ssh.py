@@ -1,7 +1,6 @@
-"""A workspace on a machine that the system's own ssh reaches: its files and its commands.
+"""A workspace on a machine reached by the system's own ssh: its files and its commands.
 
-Knows: how the parts of such a workspace find each other. Does not know: ssh's options, scripts, policy.
-The working directory and the variables that a command leaves behind are those of the next one.
+A command starts with the working directory and the variables that the one before left.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,13 +39,13 @@ class SshBackend:
         settings = settings or SshSettings()
         if settings.host is None:
             raise ConfigError(
-                "No host is named for ssh.", hint="Set `host` in the section `ssh` of config.yaml."
+                "No host for ssh is configured.", hint="Set `host` in the section `ssh` of config.yaml."
             )
         variables = command_environment(environment)
         program = find_program("ssh", environment, roots)
         if program is None:
             raise ConfigError(
-                "ssh is not installed.", hint="Install OpenSSH's client, or choose another backend."
+                "ssh is not installed.", hint="Install the OpenSSH client, or choose another backend."
             )
         address = Address(
             host=settings.host,

@@ -1,7 +1,7 @@
-"""A workspace in a sandbox at Vercel, through Vercel's own library.
+"""A workspace in a Vercel sandbox, through Vercel's own library.
 
-Knows: how a sandbox is created there, asked, filled and destroyed. Does not know: scripts, policy.
-The library is `vercel`. What opens it is VERCEL_OIDC_TOKEN, or VERCEL_TOKEN with VERCEL_TEAM_ID and VERCEL_PROJECT_ID.
+The library is `vercel`. Its credentials are VERCEL_OIDC_TOKEN, or VERCEL_TOKEN with VERCEL_TEAM_ID and
+VERCEL_PROJECT_ID.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ KEYS: Final = ("VERCEL_TOKEN", "VERCEL_TEAM_ID", "VERCEL_PROJECT_ID")
 
 
 class VercelSandbox:
-    """One sandbox, destroyed with all that is in it when it is given back."""
+    """One sandbox, destroyed with everything in it when it is given back."""
 
     name = "Vercel"
 
@@ -53,7 +53,7 @@ class VercelSandbox:
                 destroy=False,
             )
         except SandboxError as error:
-            raise service_error(self.name, "gave no sandbox", error) from error
+            raise service_error(self.name, "did not create a sandbox", error) from error
 
     def _options(self) -> "SandboxServiceOptions":
         from vercel.sandbox import SandboxCredentials, SandboxServiceOptions
@@ -69,7 +69,7 @@ class VercelSandbox:
         return SandboxServiceOptions(base_url=self._settings.api_url, credentials_factory=give)
 
     async def execute(self, script: str, max_wait_s: float) -> str:
-        """Run a script to its end and give its output as text. Raises WorkspaceError."""
+        """Run a script to its end and return its output as text. Raises WorkspaceError."""
         from vercel.sandbox import SandboxError
 
         try:
@@ -87,10 +87,10 @@ class VercelSandbox:
         try:
             await self._require_sandbox().fs.write_bytes(path, content)
         except SandboxError as error:
-            raise service_error(self.name, "took no file", error) from error
+            raise service_error(self.name, "did not accept a file", error) from error
 
     async def deprovision(self) -> None:
-        """Destroy the sandbox, and close the way there; one that was not destroyed ends when its time is up."""
+        """Destroy the sandbox and close the connection; one that was not destroyed ends when its time is up."""
         from vercel.sandbox import SandboxError
 
         sandbox, self._sandbox = self._sandbox, None
@@ -125,7 +125,7 @@ class VercelBackend:
         settings = settings or VercelSettings()
         require_library("vercel")
         if not (environment.get("VERCEL_OIDC_TOKEN") or all(environment.get(name) for name in KEYS)):
-            raise ConfigError("There are no keys for Vercel.", hint=f"Put {', '.join(KEYS)} into `.env`.")
+            raise ConfigError("No credentials for Vercel are set.", hint=f"Set {', '.join(KEYS)} in `.env`.")
         sandbox = VercelSandbox(settings, environment)
         return open_cloud_workspace(sandbox, settings.folder, denied_paths, has_network=True)
 

@@ -1,1 +1,1 @@
-"""Sandboxes that are hired from a service, through the service's own library."""
+"""Sandboxes hired from a cloud service, through the service's own library."""

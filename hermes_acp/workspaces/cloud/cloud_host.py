@@ -1,8 +1,7 @@
-"""A sandbox hired from a service, brought up at its first use and given back at the close.
+"""A sandbox hired from a service, provisioned at its first use and given back at the close.
 
-Knows: how scripts are run where a service gives nothing but the end of one. Does not know: any service.
-A running command writes to a file there, and is asked for what it wrote since: so its output comes while it runs, on
-every service alike, and a line that breaks in between loses nothing.
+A running command writes to a file there and is polled for what it wrote since: so its output arrives while it
+runs, on every service alike, and a broken connection loses nothing.
 """
 
 import base64
@@ -22,7 +21,7 @@ from hermes_acp.workspaces.remote.remote_host import CALL_TIMEOUT_S, Outcome
 POLL_INTERVAL_S: Final = 2.0
 CHUNK_BYTES: Final = 1 << 20
 SERVICE_TIMEOUT_S: Final = 60.0
-# Bytes come back as letters, since services give text; the exit code is their last line.
+# Bytes are returned as base64, since services return text; the exit code is the last line.
 ASK_SCRIPT: Final = Template("""(
 ( eval "$$(printf %s $letters | base64 -d)" ) </dev/null
 printf '\\n%s' "$$?"
@@ -51,39 +50,39 @@ tail -c +$from $folder/$name.out | head -c $most
 """)
 
 DeniedPathLookup = Callable[[str], tuple[DeniedPath, ...]]
-"""Gives what rules shut for commands of a session that works in a folder of a service's."""
+"""Returns what rules deny to commands of a session that works in a folder of a service."""
 
 
 def no_denied_paths(folder: str) -> tuple[DeniedPath, ...]:
-    """Shut nothing."""
+    """Deny nothing."""
     del folder
     return ()
 
 
 class CloudService(Protocol):
-    """What a service must give: a sandbox, the end of a script in it, a file's bytes put there."""
+    """What a service must provide: a sandbox, a script run to its end in it, a file uploaded to it."""
 
     name: str
 
     async def provision(self) -> None:
-        """Bring a fresh sandbox up; what was not, or not wholly, is given back. Raises WorkspaceError."""
+        """Provision a fresh sandbox; one that is incomplete is given back. Raises WorkspaceError."""
         ...
 
     async def execute(self, script: str, max_wait_s: float) -> str:
-        """Run a script of the POSIX shell to its end and give its output as text. Raises WorkspaceError."""
+        """Run a POSIX shell script to its end and return its output as text. Raises WorkspaceError."""
         ...
 
     async def upload(self, path: str, content: bytes) -> None:
-        """Write a file, whose folder is there. Raises WorkspaceError."""
+        """Write a file, whose folder exists. Raises WorkspaceError."""
         ...
 
     async def deprovision(self) -> None:
-        """Let the sandbox go, with all that is in it, and close what leads to it."""
+        """Delete the sandbox with everything in it, and close the connection to it."""
         ...
 
 
 class CloudChannel:
-    """One script at work in a sandbox, looked at again and again."""
+    """One script running in a sandbox, polled for its output."""
 
     def __init__(self, host: "CloudHost", name: str) -> None:
         self._host = host
@@ -92,7 +91,7 @@ class CloudChannel:
         self._code: int | None = None
 
     async def receive(self) -> bytes:
-        """Return the next bytes it puts out, none at their end."""
+        """Return the next bytes of its output, none at the end."""
         while True:
             piece = await self._poll()
             self._seen += len(piece)
@@ -116,23 +115,23 @@ class CloudChannel:
 
     async def send(self, data: bytes) -> None:
         """Refuse input: a script in a sandbox gets none this way."""
-        raise WorkspaceError("The command takes no input.", hint="Start it as a process of its own.")
+        raise WorkspaceError("The command takes no input.", hint="Start it as a background process.")
 
     async def end_input(self) -> None:
         """Do nothing: its input ended before it began."""
 
     async def wait(self) -> int:
-        """Wait for its end and give its exit code."""
+        """Wait for its end and return its exit code."""
         while self._code is None:
             await self.receive()
         return self._code
 
     def complaint(self) -> str:
-        """Return nothing: what fails on the way there is raised."""
+        """Return nothing: connection failures are raised."""
         return ""
 
     async def close(self) -> None:
-        """Let go of it."""
+        """Release it."""
 
 
 class CloudHost:
@@ -161,24 +160,24 @@ class CloudHost:
 
     @property
     def is_sandbox(self) -> bool:
-        """Whether nothing leads out, and rules shut nothing there, which no service keeps a command from."""
+        """Whether nothing leads out and rules deny nothing there, as no service can enforce them."""
         is_something_shut = any(each.may_match_below(self._place) for each in self._closures(self._place))
         return not self._has_network and not is_something_shut
 
     @property
     def folder(self) -> str:
-        """Return the folder for files of our own."""
+        """Return the folder for the agent's own files."""
         return f"/tmp/{self._called}"
 
     async def open(self, script: str) -> CloudChannel:
-        """Start a script in the sandbox. Raises WorkspaceError where there is none to be had."""
+        """Start a script in the sandbox. Raises WorkspaceError where no sandbox is available."""
         self._count += 1
         name = f"c{self._count}"
         start = START_SCRIPT.substitute(folder=quote(self.folder), name=name, script=quote(script))
         done = await self.call(start)
         if done.code:
             raise WorkspaceError(
-                f"{self.name} did not start the command.", hint="Look whether its disk is full."
+                f"{self.name} did not start the command.", hint="Check whether its disk is full."
             )
         return CloudChannel(self, name)
 
@@ -196,22 +195,24 @@ class CloudHost:
             return Outcome(int(code), output)
         except (binascii.Error, ValueError) as error:
             raise WorkspaceError(
-                f"{self.name} gave no answer that can be read.", hint="Try again."
+                f"{self.name} returned an answer that cannot be read.", hint="Try again."
             ) from error
 
     async def put(self, path: str, content: bytes) -> None:
-        """Write a file of our own."""
+        """Write a file of the agent's own."""
         done = await self.call(f"umask 077; mkdir -p {quote(self.folder)}")
         if done.code:
-            raise WorkspaceError(f"{self.name} took no file.", hint="Look whether its disk is full.")
+            raise WorkspaceError(
+                f"{self.name} did not accept a file.", hint="Check whether its disk is full."
+            )
         await self._service.upload(path, content)
 
     async def renew(self) -> bool:
-        """Say that a sandbox which holds the session's files is not given up."""
+        """Return False: a sandbox that holds the session's files is never replaced."""
         return False
 
     async def close(self) -> None:
-        """Give the sandbox back."""
+        """Give back the sandbox."""
         async with self._hiring:
             if self._is_there:
                 self._is_there = False
@@ -230,6 +231,6 @@ class CloudHost:
             await self._service.execute(f"mkdir -p {quote(self._place)}", SERVICE_TIMEOUT_S)
 
     async def _deprovision(self) -> None:
-        """Give back what there is, even when cancelled: it costs as long as it is there."""
+        """Give back the sandbox, even when cancelled: it costs money as long as it exists."""
         with move_on_after(SERVICE_TIMEOUT_S, shield=True):
             await self._service.deprovision()

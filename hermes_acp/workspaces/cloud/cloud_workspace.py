@@ -1,7 +1,4 @@
-"""What every backend of a hired sandbox does alike: ask for its library, tell of its troubles, join its parts.
-
-Knows: how a workspace at a service is put together. Does not know: any service.
-"""
+"""Shared parts of the cloud backends: check for the library, report errors, assemble the workspace."""
 
 from importlib.util import find_spec
 from typing import TypeVar
@@ -16,7 +13,7 @@ Sandbox = TypeVar("Sandbox")
 
 
 def require_library(name: str) -> None:
-    """Raise ConfigError where a service's own library, which an extra of the same name brings, is not installed."""
+    """Raise ConfigError where a service's own library, installed by the extra of the same name, is missing."""
     if find_spec(name) is None:
         raise ConfigError(
             f"The library {name} is not installed.", hint=f"pip install 'hermes-acp-server[{name}]'"
@@ -24,14 +21,14 @@ def require_library(name: str) -> None:
 
 
 def service_error(service: str, what: str, error: Exception) -> WorkspaceError:
-    """Return the error for what a service did not do."""
-    return WorkspaceError(f"{service} {what}: {error}.", hint="Look at your account there.", retryable=True)
+    """Return the error for what a service failed to do."""
+    return WorkspaceError(f"{service} {what}: {error}.", hint="Check your account there.", retryable=True)
 
 
 def require_sandbox(service: str, sandbox: Sandbox | None) -> Sandbox:
     """Return the sandbox. Raises WorkspaceError where it was given back."""
     if sandbox is None:
-        raise WorkspaceError(f"There is no sandbox at {service} any more.", hint="Begin a new session.")
+        raise WorkspaceError(f"The sandbox at {service} no longer exists.", hint="Start a new session.")
     return sandbox
 
 

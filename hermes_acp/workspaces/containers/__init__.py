@@ -1,1 +1,1 @@
-"""Containers of this machine: one a session, with nothing in it that is not given."""
+"""Containers on this machine: one per session, containing only what is mounted."""

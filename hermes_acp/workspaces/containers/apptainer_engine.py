@@ -1,7 +1,7 @@
-"""Instances of apptainer and singularity: how one is started, entered and stopped.
+"""Start, enter and stop instances of apptainer and singularity.
 
-Knows: the program's command lines. Does not know: when that happens, files, what commands are for.
-A shell beside an instance waits at a pipe whose other end this process holds, and stops it when that closes.
+A shell beside each instance waits at a pipe whose other end this process holds, and stops the instance when
+that closes.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ STOP_S: Final = 15.0
 
 
 class ApptainerLimits(Struct, frozen=True):
-    """What an instance is made from and may use; what is None is not limited."""
+    """What an instance is made from and may use; None means no limit."""
 
     image: str
     has_network: bool = False
@@ -33,7 +33,7 @@ class ApptainerLimits(Struct, frozen=True):
 
 
 def start_options(limits: ApptainerLimits, mounts: Mounts) -> list[str]:
-    """Give what follows `instance start` up to the image. Raises BadRequest for a folder that cannot be bound."""
+    """Return the arguments of `instance start` up to the image. Raises BadRequest for a folder that cannot be bound."""
     return [
         "--containall",
         "--no-home",
@@ -51,7 +51,8 @@ def start_options(limits: ApptainerLimits, mounts: Mounts) -> list[str]:
 def _bind(path: str, manner: str) -> str:
     if any(character in path for character in ',:\\"\n\r'):
         raise BadRequest(
-            f"{path!r} cannot be given to a container.", hint="Rename it: no comma, colon or quotation mark."
+            f"{path!r} cannot be mounted in a container.",
+            hint="Rename it without commas, colons and quotation marks.",
         )
     return f"--bind={path}:{path}{manner}"
 
@@ -103,7 +104,7 @@ class ApptainerEngine:
         return await self._run("exec", *options, f"instance://{called}", "/bin/sh", "-c", script)
 
     async def end(self, called: str, lease: ProgramChannel) -> None:
-        """Let the shell beside it stop the instance."""
+        """Make the shell beside it stop the instance."""
         await lease.end_input()
         with move_on_after(STOP_S):
             await lease.wait()

@@ -1,8 +1,7 @@
-"""Containers of docker and podman: how one is started, entered and removed.
+"""Start, enter and remove containers of docker and podman.
 
-Knows: the engine's program. Does not know: when that happens, files, what commands are for.
-A container's first process waits at a pipe whose other end this process holds, through the engine's client. When that
-end closes, the process ends, and the kernel ends all others in the container with it.
+A container's first process waits at a pipe whose other end this process holds, through the engine's client.
+When that end closes, the process ends, and the kernel ends all others in the container with it.
 """
 
 import os
@@ -24,7 +23,7 @@ from hermes_acp.workspaces.containers.engine_options import (
 from hermes_acp.workspaces.remote.program_channel import ProgramChannel, open_program
 from hermes_acp.workspaces.remote.remote_host import Channel
 
-# The outer shell takes in every orphan as it ends; the inner one waits at the pipe.
+# The outer shell reaps every orphan; the inner one waits at the pipe.
 FIRST_PROCESS: Final = "exec 3<&0; (echo ready; exec cat <&3 >/dev/null) & wait $!"
 STOP_TIMEOUT_S: Final = 1.0
 CLEANUP_TIMEOUT_S: Final = 15.0
@@ -41,7 +40,7 @@ class DockerEngine:
         user: tuple[int, int],
         environment: Mapping[str, str],
     ) -> None:
-        """Take the engine's `program`; `user` is the number of a user and of a group."""
+        """Take the engine's `program`; `user` is a user ID and group ID."""
         self.name = f"the {limits.engine} container"
         self.is_sandbox = limits.network == "none"
         self._program = program
@@ -69,7 +68,7 @@ class DockerEngine:
         return lease
 
     async def _begin(self, called: str) -> tuple[ProgramChannel, bool]:
-        """Start a container and tell whether it got ready; nothing is left of one that did not."""
+        """Start a container and return whether it became ready; nothing is left of one that did not."""
         options = run_options(self._limits, self._mounts, self._user, is_root=os.getuid() == 0)
         names = (f"--name={called}", f"--label={OWNER_LABEL}={own_label()}")
         lease = await self._run("run", *names, *options, self._limits.image, "-c", FIRST_PROCESS)
@@ -88,7 +87,7 @@ class DockerEngine:
         return await self._run("exec", "--interactive", called, "/bin/sh", "-c", script)
 
     async def end(self, called: str, lease: ProgramChannel) -> None:
-        """Let the first process end; a container that stays is removed."""
+        """End its first process; a container that stays is removed."""
         await lease.end_input()
         with move_on_after(STOP_TIMEOUT_S):
             await lease.wait()
@@ -96,12 +95,12 @@ class DockerEngine:
             await self._remove(called)
             with move_on_after(
                 CLEANUP_TIMEOUT_S
-            ):  # an engine that is removing it already says so, and goes on
+            ):  # an engine that is already removing it says so, and continues
                 await lease.wait()
         await lease.close()
 
     async def _remove_strays(self) -> None:
-        """Remove containers whose owners are gone, should one have outlived its pipe."""
+        """Remove containers whose owners are gone, in case one outlived its pipe."""
         form = '{{.ID}} {{.Label "' + OWNER_LABEL + '"}}'
         listed = await self._in_background("ps", "--all", f"--filter=label={OWNER_LABEL}", f"--format={form}")
         for line in listed.splitlines():
@@ -114,7 +113,7 @@ class DockerEngine:
             await self._in_background("rm", "--force", "--volumes", container)
 
     async def _in_background(self, *arguments: str) -> str:
-        """Let the engine do something whose failure shows elsewhere, and give what it says."""
+        """Let the engine do something whose failure shows elsewhere, and return its output."""
         said = bytearray()
         with move_on_after(CLEANUP_TIMEOUT_S):
             channel = await self._run(*arguments)

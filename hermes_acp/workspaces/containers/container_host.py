@@ -1,7 +1,7 @@
 """A container of any engine as a host: started at its first use, held by a lease, ended with this process.
 
-Knows: the order of its life, and that one start or end goes on at a time. Does not know: engines, files.
-A lease is a program of ours whose input this process holds open; what it stands for ends when that closes.
+A lease is a child process whose input this process holds open; the container ends when that closes. One start
+or end runs at a time.
 """
 
 from secrets import token_hex
@@ -27,15 +27,15 @@ class Engine(Protocol):
     is_sandbox: bool
 
     async def start(self, called: str) -> ProgramChannel:
-        """Start the container and give its lease, once it is ready. Raises WorkspaceError."""
+        """Start the container and return its lease, once it is ready. Raises WorkspaceError."""
         ...
 
     async def enter(self, called: str, script: str) -> Channel:
-        """Start a script of the POSIX shell in it. Raises WorkspaceError."""
+        """Start a POSIX shell script in it. Raises WorkspaceError."""
         ...
 
     async def end(self, called: str, lease: ProgramChannel) -> None:
-        """End the container with all that runs in it, and close its lease."""
+        """End the container with everything in it, and close its lease."""
         ...
 
 
@@ -55,11 +55,11 @@ class ContainerHost:
 
     @property
     def folder(self) -> str:
-        """Return the folder for files of our own."""
+        """Return the folder for the agent's own files."""
         return f"{FOLDER}/.{self._called}"
 
     async def open(self, script: str) -> Channel:
-        """Start a script in the container. Raises WorkspaceError where there is none to be had."""
+        """Start a script in the container. Raises WorkspaceError where no container is available."""
         async with self._changing:
             if self._lease is None or self._lease.has_ended:
                 await self._end()
@@ -72,7 +72,7 @@ class ContainerHost:
         return await run_through(self, script, max_wait_s)
 
     async def put(self, path: str, content: bytes) -> None:
-        """Write a file of our own."""
+        """Write a file of the agent's own."""
         await put_through(self, path, content)
 
     async def renew(self) -> bool:
@@ -81,7 +81,7 @@ class ContainerHost:
         return True
 
     async def close(self) -> None:
-        """End the container with all that runs in it."""
+        """End the container with everything in it."""
         async with self._changing:
             await self._end()
 

@@ -1,7 +1,4 @@
-"""Whose a container is, written on it: this very process of this very machine.
-
-Knows: how a process is told from a later one of the same number. Does not know: containers.
-"""
+"""A label that names the owner of a container: this process on this machine, told apart from reused process IDs."""
 
 import os
 from typing import Final
@@ -10,12 +7,12 @@ BOOT_FILE: Final = "/proc/sys/kernel/random/boot_id"
 
 
 def own_label() -> str:
-    """Name this process for good."""
+    """Return a label that identifies this process uniquely."""
     return f"{_boot()}:{os.getpid()}:{_started(os.getpid())}"
 
 
 def is_gone(label: str) -> bool:
-    """Return whether the process that a label names ended; what is of another machine or no label is left alone."""
+    """Return whether the process that a label names has ended; False for other machines and for what is not a label."""
     match label.split(":"):
         case [boot, pid, started] if pid.isdigit() and boot and boot == _boot():
             return _started(int(pid)) != started
@@ -24,7 +21,7 @@ def is_gone(label: str) -> bool:
 
 
 def _boot() -> str:
-    """Return what names this machine since it was started; nothing where it does not tell."""
+    """Return the machine's boot ID; empty where it has none."""
     try:
         with open(BOOT_FILE, encoding="ascii") as file:
             return file.read().strip()

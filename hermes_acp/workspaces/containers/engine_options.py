@@ -1,8 +1,7 @@
-"""The command lines of a container engine, docker or podman.
+"""The command-line options of docker and podman.
 
-Knows: their options, and what a container of ours may never have. Does not know: processes, when it is started.
-What is given here is all a container gets. The settings it is made from are a person's own: no file of a workspace
-can widen it.
+What is given here is all a container gets. The settings it is made from are the user's own: no file of a
+workspace can widen it.
 """
 
 import os
@@ -22,19 +21,19 @@ OWNER_LABEL: Final = "hermes-acp.owner"
 FOLDER: Final = "/tmp"
 PROTECTED: Final = (".git/hooks", ".git/config", ".git/info", ".git/modules", ".hermes", ".vscode", ".idea")
 SETTINGS_ENTRIES: Final = ("hooks", "config", "config.worktree")
-"""What git reads settings and hooks from, in the directory of a repository and in those of its linked work trees."""
+"""Where git reads settings and hooks, in the directory of a repository and of its linked work trees."""
 SYSTEM_FOLDERS: Final = (
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/var/lib", "/var/run",
 )  # fmt: skip
 
 CPU_RANGE_ERROR: Final = re.compile(r"range of CPUs is from [0-9.]+ to ([0-9]+(?:\.[0-9]+)?)", re.IGNORECASE)
-"""What an engine says that is asked for more processors than its machine has."""
+"""The error of an engine asked for more CPUs than its machine has."""
 
 EngineName = Literal["docker", "podman"]
 
 
 class Limits(Struct, frozen=True):
-    """What a container may use, and which image and runtime it is of; `network` is the name of one, or `none`."""
+    """What a container may use, and its image and runtime; `network` is the name of one, or `none`."""
 
     image: str
     engine: EngineName = "docker"
@@ -68,20 +67,20 @@ class Mounts(Struct, frozen=True):
 
 
 def plan_mounts(roots: Sequence[str], private: str = "", guarded: GuardedNames | None = None) -> Mounts:
-    """Return the mounts of a session's folders. Raises BadRequest for those of the system, which no container gets.
+    """Return the mounts of a session's folders. Raises BadRequest for system folders, which no container gets.
 
-    Of `private`, where it lies in one of them, nothing is seen; what is `guarded` at their top is as it was.
+    Nothing of `private` is visible where it lies in one of them; what is `guarded` at their top is read-only.
     """
     for root in roots:
         if root == "/" or any(is_within(root, each) or is_within(each, root) for each in SYSTEM_FOLDERS):
             raise BadRequest(
-                f"{root} holds folders of the system; no container gets those.",
+                f"{root} contains system folders, which no container may see.",
                 hint="Open a project's own folder, or use another backend.",
             )
     outermost = tuple(
         root for root in roots if not any(is_within(root, other) and root != other for other in roots)
     )
-    # Links are left alone: a mount would follow one, and what it leads to is not what is to be kept as it is.
+    # Links are left alone: a mount would follow one, and protect its target instead.
     fixed = [os.path.join(root, name) for root in outermost for name in PROTECTED]
     fixed += [path for root in outermost for path in _settings_in(f"{root}/.git") if path not in fixed]
     fixed += _guarded_in(outermost, guarded or GuardedNames(), fixed)
@@ -94,13 +93,13 @@ def plan_mounts(roots: Sequence[str], private: str = "", guarded: GuardedNames |
 
 
 def _settings_in(repository: str) -> list[str]:
-    """Return where settings and hooks are, but for submodules, which nothing changes at all."""
+    """Return the paths of settings and hooks; submodules are read-only as a whole."""
     places = [each for each in directories(repository) if not each.startswith(f"{repository}/modules/")]
     return [f"{place}/{name}" for place in places for name in SETTINGS_ENTRIES]
 
 
 def _guarded_in(roots: Sequence[str], guarded: GuardedNames, known: Sequence[str]) -> list[str]:
-    """Return what is guarded at the top of some folders, but for a repository, of which parts alone are."""
+    """Return the guarded entries at the top of some folders; of a repository only parts are guarded."""
     found: list[str] = []
     for root in roots:
         with suppress(OSError):
@@ -113,7 +112,7 @@ def _guarded_in(roots: Sequence[str], guarded: GuardedNames, known: Sequence[str
 
 
 def run_options(limits: Limits, mounts: Mounts, user: tuple[int, int], *, is_root: bool) -> list[str]:
-    """Give what follows `docker run` up to the image: all that a container is allowed."""
+    """Return the arguments of `docker run` up to the image: everything a container is allowed."""
     maps_user = ["--userns=keep-id"] if limits.engine == "podman" and not is_root else []
     return [
         "--interactive",
@@ -141,7 +140,7 @@ def run_options(limits: Limits, mounts: Mounts, user: tuple[int, int], *, is_roo
 
 
 def cpu_limit_in(complaint: str) -> float | None:
-    """Return how many processors an engine has to give, where it refused to give more."""
+    """Return how many CPUs an engine offers, where it refused to give more."""
     found = CPU_RANGE_ERROR.search(complaint)
     return float(found[1]) if found else None
 
@@ -149,6 +148,7 @@ def cpu_limit_in(complaint: str) -> float | None:
 def _mount(option: str, path: str) -> str:
     if any(character in path for character in ',"\n\r'):
         raise BadRequest(
-            f"{path!r} cannot be given to a container.", hint="Rename it: no comma, no quotation mark."
+            f"{path!r} cannot be mounted in a container.",
+            hint="Rename it without commas and quotation marks.",
         )
     return f"--mount={option}"

@@ -1,9 +1,7 @@
-"""Commands in a container that nobody approved, in folders that are this machine's own.
+"""Unapproved commands in a container, over folders that are this machine's own.
 
-Knows: that a container does not hide single files, and lets new ones be made under any name. Does not know: engines,
-rules, which names are guarded.
-What rules shut cannot be kept from a command there, so where there is such a thing none runs unasked. What appears
-under a guarded name is set aside when the command has ended, as it is in the sandbox of this machine.
+A container cannot hide single files, so where rules deny any, no command runs unasked. What appears under a
+guarded name is quarantined when the command has ended, as in this machine's sandbox.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,14 +23,14 @@ from hermes_acp.workspaces.sandbox.tree_index import TreeIndex
 
 
 class MountRestrictions(Struct, frozen=True):
-    """The names that nobody changes unasked, and what rules shut at that moment."""
+    """The names that nobody changes unasked, and what rules currently deny."""
 
     guarded: GuardedNames = GuardedNames()
     denied_paths: Callable[[], tuple[DeniedPath, ...]] = tuple
 
 
 class MountedCommands:
-    """The commands of one workspace with mounted folders, those looked after that nobody approved."""
+    """The commands of one workspace with mounted folders; those that nobody approved are checked afterwards."""
 
     def __init__(
         self, commands: RemoteCommands, roots: Sequence[str], restrictions: MountRestrictions
@@ -46,7 +44,7 @@ class MountedCommands:
         self._untold = ""
 
     async def close(self) -> None:
-        """End what runs, and watch the folders no longer."""
+        """Kill what runs, and stop watching the folders."""
         await self._commands.close()
         await run_sync(self._index.close)
 
@@ -56,14 +54,14 @@ class MountedCommands:
         return self._commands.live
 
     def confines(self, command: Command) -> bool:
-        """Return whether a command can do no harm outside, and sees nothing in the folders that rules shut."""
+        """Return whether a command can do no harm outside and sees nothing that rules deny."""
         return self._commands.confines(command) and not self._has_denied_paths()
 
     def _has_denied_paths(self) -> bool:
         return any(each.may_match_below(root) for each in self._closures() for root in self._roots)
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:
-        """Run a command; of one that nobody approved, nothing stays under a guarded name."""
+        """Run a command; an unapproved one leaves nothing under a guarded name."""
         await self._release()
         if not command.must_be_confined:
             end = await self._commands.run(command, progress)
@@ -80,7 +78,7 @@ class MountedCommands:
         return structs.replace(end, output=end.output + untold)
 
     async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
-        """Start a command and leave it running; what it makes is set aside with the next command."""
+        """Start a command and leave it running; what it creates is quarantined with the next command."""
         await self._release()
         if not command.must_be_confined:
             return await self._commands.launch(command, in_terminal=in_terminal)
@@ -94,22 +92,22 @@ class MountedCommands:
         return process
 
     async def _begin(self) -> None:
-        """Take note of what is there. Raises WorkspaceError where a command would see what rules shut."""
+        """Record what exists. Raises WorkspaceError where a command would see what rules deny."""
         if self._has_denied_paths():
             raise WorkspaceError(
-                "Not run: a container cannot keep a command from single files that rules of the policy shut.",
-                hint="With `unsandboxed: true` the user is asked.",
+                "Not run: policy rules deny single files, and a container cannot hide those from a command.",
+                hint="Set `unsandboxed: true` to ask the user.",
             )
         await run_sync(self._quarantine.begin, frozenset[str])
 
     async def _end(self, *, is_over: bool) -> None:
-        """Set aside what a command made that may not be there, even when it was cancelled."""
+        """Quarantine what a command created without permission, even when it was cancelled."""
         with CancelScope(shield=True):
             end = partial(self._quarantine.end, frozenset[str], is_over=is_over)
             self._untold += await run_sync(end)
 
     async def _release(self) -> None:
-        """Clear up behind those launched that have ended since."""
+        """Clean up after launched commands that have ended since."""
         for process in [each for each in self._launched if each.has_ended]:
             self._launched.remove(process)
             await self._end(is_over=True)

@@ -1,7 +1,7 @@
-"""A machine whose folders are this one's and whose commands run in a container that has them mounted.
+"""A workspace with this machine's folders, whose commands run in a container that mounts them.
 
-Knows: how the parts of such a workspace find each other. Does not know: engines, policy.
-The folders are mounted where they are, so files are read and written here, past the container, by the same paths.
+The folders are mounted where they are, so files are read and written here, bypassing the container, by the
+same paths.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,7 @@
 """Commands that are started and not waited for, each drained by a thread of its own.
 
-Knows: pipes and terminals (pty(7)), how much of an output is shown and kept, how many processes there may be.
-Does not know: workspaces, sandboxes, which variables are secret.
-A thread, not a task: whoever launches is done long before the process is, and a pipe that nobody empties stops it.
+A thread, not a task: the task that launches a process is done long before the process is, and a process whose
+pipe nobody drains stops. Terminals are those of pty(7).
 """
 
 import errno
@@ -49,16 +48,19 @@ POLL_INTERVAL_MS: Final = 50
 WRITE_TIMEOUT_S: Final = 5.0
 MAX_WAIT_S: Final = 600.0
 END_OF_INPUT: Final = "\x04"
-# A session's leader that opens a terminal without having one gets it for its own (tty_ioctl(4)).
+# A session leader without a terminal that opens one gets it as its controlling terminal (tty_ioctl(4)).
 ADOPT_TERMINAL: Final = 'terminal=$1; shift; exec "$@" <>"$terminal" >&0 2>&1'
 
 
 OnFinish = Callable[[str, int, bool], str]
-"""Clears away after a process, given its last output, its code and whether something it started is still running."""
+"""Cleans up after a process, given its last output, its exit code and whether something it started is still running."""
 
 
 class Pipes(Struct, frozen=True):
-    """Our ends of a process's input and output; of a terminal also theirs, or it were gone before they open it."""
+    """Our ends of a process's input and output.
+
+    For a terminal also its own end, which must not close before it opens.
+    """
 
     writing: int
     reading: int
@@ -66,7 +68,7 @@ class Pipes(Struct, frozen=True):
 
 
 class LocalProcess:
-    """One process of this machine, its input, and what it put out."""
+    """One process on this machine, its input and its output."""
 
     def __init__(
         self,
@@ -78,7 +80,7 @@ class LocalProcess:
         log: OutputFile | None,
         finish: OnFinish,
     ) -> None:
-        """Take over a process that was just started, and begin to drain it; `log` keeps all it puts out."""
+        """Take over a process that was just started, and start draining it; `log` keeps all of its output."""
         self.name = name
         self.line = line
         self._process, self._pipes = started
@@ -101,11 +103,11 @@ class LocalProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it came to its end."""
+        """Whether it has ended."""
         return self._end is not None
 
     async def read(self, wait_s: float) -> OutputSnapshot:
-        """Return what came since the last look; waits for something, then for a moment of quiet, or for the end."""
+        """Return the output since the last read; wait for some, then for a moment of quiet, or for the end."""
         wait_s = min(max(wait_s, 0.0), MAX_WAIT_S)
         await run_sync(self._wait_for_output, wait_s, limiter=self._threads, abandon_on_cancel=True)
         with self._changed:
@@ -122,7 +124,7 @@ class LocalProcess:
                     return
 
     async def write(self, text: str) -> None:
-        """Give it input; a final U+0004 ends the input. Raises WorkspaceError where it takes none any more."""
+        """Send it input; a final U+0004 ends the input. Raises WorkspaceError where it accepts none any more."""
         await run_sync(self._write, text, limiter=self._threads)
 
     def _write(self, text: str) -> None:
@@ -132,11 +134,13 @@ class LocalProcess:
         with self._input_lock:
             while rest:
                 if self._input < 0 or self.has_ended:
-                    raise WorkspaceError(f"{self.name} takes no input any more.", hint="Read how it ended.")
+                    raise WorkspaceError(
+                        f"{self.name} accepts no more input.", hint="Read its output to see how it ended."
+                    )
                 rest = rest[self._write_piece(rest) :]
                 if rest and monotonic() > until:
                     told = f"{self.name} does not read its input; {len(rest):,} bytes were not written."
-                    raise WorkspaceError(told, hint="Read what it says first.")
+                    raise WorkspaceError(told, hint="Read its output first.")
             if ends:
                 self._close_input()
 
@@ -149,8 +153,8 @@ class LocalProcess:
         except BlockingIOError:
             return 0
         except OSError as error:
-            told = f"{self.name} takes no input any more: {error.strerror}."
-            raise WorkspaceError(told, hint="Read how it ended.") from error
+            told = f"{self.name} accepts no more input: {error.strerror}."
+            raise WorkspaceError(told, hint="Read its output to see how it ended.") from error
 
     def _close_input(self) -> None:
         if self._input >= 0:
@@ -158,14 +162,14 @@ class LocalProcess:
         self._input = -1
 
     async def kill(self) -> None:
-        """End it with all it started; nothing of it is left on return."""
+        """Kill it with everything it started; nothing of it is left on return."""
         with CancelScope(shield=True):
             leader = None if self.has_ended else self._process.pid
             await terminate_tree(ProcessTree(self._mark, leader), self._threads)
             await run_sync(self._drain.join, KILL_TIMEOUT_S, limiter=self._threads)
 
     def _follow(self) -> None:
-        """Empty the output until the process has ended; what it leaves running is the caretaker's."""
+        """Drain the output until the process has ended; what it leaves running is left to the process registry."""
         pieces = 0
         for chunk in self._chunks():
             with self._changed:
@@ -217,7 +221,7 @@ class LocalProcess:
 
 
 def _read_chunk(reading: int) -> bytes | None:
-    """Return what is there; nothing at the end, None where a look was in vain."""
+    """Return the available bytes; empty at the end, None where nothing was there to read."""
     try:
         return os.read(reading, CHUNK_BYTES)
     except BlockingIOError:
@@ -274,7 +278,7 @@ def _without_blocking(pipes: Pipes) -> Pipes:
 
 
 class BackgroundProcesses:
-    """The launched processes of one workspace, by short names that are never given twice."""
+    """The launched processes of one workspace, by short names that are never reused."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -286,7 +290,7 @@ class BackgroundProcesses:
         return MappingProxyType(self._by_name)
 
     def next_name(self) -> str:
-        """Return the name of the next one. Raises WorkspaceError where enough are running."""
+        """Return the name for the next one. Raises WorkspaceError where enough are running."""
         running = [process.name for process in self._by_name.values() if not process.has_ended]
         if len(running) >= MAX_RUNNING:
             raise WorkspaceError(
@@ -296,7 +300,7 @@ class BackgroundProcesses:
         return f"p{self._count}"
 
     def add(self, process: LocalProcess) -> None:
-        """Remember one; the oldest that ended are forgotten."""
+        """Add one; the oldest ended ones are forgotten."""
         self._by_name[process.name] = process
         ended = [name for name, each in self._by_name.items() if each.has_ended]
         for name in ended[: max(0, len(self._by_name) - MAX_ENDED_KEPT)]:
@@ -304,7 +308,7 @@ class BackgroundProcesses:
                 del self._by_name[name]
 
     async def end(self) -> None:
-        """End all of them."""
+        """Kill all of them."""
         async with create_task_group() as group:
             for process in self._by_name.values():
                 group.start_soon(process.kill)

@@ -1,9 +1,8 @@
-"""A shell beside the agent that ends the agent's commands should the agent be killed.
+"""A shell beside the agent that kills the agent's commands should the agent be killed.
 
-Knows: that a pipe closes with the last process that holds its end, however that process ended; process groups; the
-mark that every process of a command inherits. Does not know: commands, how they are run.
-The watcher sleeps in `read` until then. It is told the group of each command that begins and ends; a process that left
-its group is found by its mark or its tag where there is a /proc. Only one that shed all three escapes.
+The watcher sleeps in `read` until its pipe closes, which happens however this process ends. It is told the
+process group of each command that starts and ends; a process that left its group is found by its mark or its
+tag where there is a /proc. Only one that shed all three escapes.
 """
 
 import os
@@ -65,7 +64,7 @@ for each in $empty; do rmdir -- "$each"; done
 
 
 class OrphanReaper:
-    """The watcher of one workspace's commands, there from the first of them to `close`.
+    """The watcher of one workspace's commands, running from the first of them to `close`.
 
     `mark` is what a command's own mark must begin with, in a variable named `variable`.
     """
@@ -77,7 +76,7 @@ class OrphanReaper:
         self._writing = -1
 
     def begin(self) -> None:
-        """Start the watcher, unless it is there; without one, commands run all the same."""
+        """Start the watcher if needed; without one, commands run all the same."""
         if self._pid:
             return
         reading, writing = os.pipe()
@@ -102,16 +101,16 @@ class OrphanReaper:
             os.close(reading)
 
     def register_process(self, group: int, tag: int = 0) -> None:
-        """Take a command's process group into the watcher's care, and all that have its tag (`limit_tags`)."""
+        """Register a command's process group, and all that have its tag (`limit_tags`)."""
         tagged = f"tagged {group}:{tag}\n" if tag else ""
         self._tell(f"began {group}\n{tagged}")
 
     def forget_process(self, group: int) -> None:
-        """Nothing of a command is left, and its number may soon be another's."""
+        """Unregister a command of which nothing is left, as its number may soon be reused."""
         self._tell(f"ended {group}\n")
 
     def register_folder(self, path: str) -> None:
-        """Have a folder removed should this process be killed; a path of several lines is none for a shell."""
+        """Have a folder removed should this process be killed; paths with line breaks are not supported."""
         if "\n" not in path:
             self._tell(f"folder {path}\n")
 
@@ -122,11 +121,11 @@ class OrphanReaper:
 
     def _tell(self, line: str) -> None:
         if self._writing >= 0:
-            with suppress(OSError):  # who killed the watcher, or stopped it, has no use for it
+            with suppress(OSError):  # whoever killed or stopped the watcher does not need it
                 os.write(self._writing, line.encode())
 
     def close(self) -> None:
-        """Let the watcher go; nothing of any command is left. Blocks for the moment that takes."""
+        """Stop the watcher; no command is left. Blocks for the moment that takes."""
         if self._writing < 0:
             return
         pid, self._pid = self._pid, 0

@@ -1,10 +1,8 @@
-"""The start of one command, with all our rights or with fewer.
+"""Start one command, with all of our rights or with fewer.
 
-Knows: that a thread has rights of its own, and that what it starts has those and no others (landlock(7), seccomp(2)).
-Does not know: which rights are given up, what is run, how a command ends.
-
-A thread that gave something up is used for one start alone, and is gone before the command does anything: as long as it
-is there, it is a task of this process that a command with the same bounds may signal.
+A thread has rights of its own, and what it starts has no others (landlock(7), seccomp(2)). A thread that gave
+up rights is used for one start alone, and is gone before the command does anything: while it exists, a
+command with the same restrictions may signal it as a task of this process.
 """
 
 import errno
@@ -28,11 +26,11 @@ Process = subprocess.Popen[bytes]
 
 
 class SandboxEntry(Struct, frozen=True):
-    """The way into a sandbox.
+    """How a command enters its sandbox.
 
-    `words` are of a shell that waits for the end of what it reads as its standard error, which from then on is its
-    output, and becomes the command behind them. `give_up` is what the thread that starts it does to itself before,
-    `receive` what is done with its process before it goes on; it is passed these `descriptors`, by their numbers.
+    `words` are of a shell that waits for the end of its standard error, which from then on is its output, and
+    becomes the command that follows. `give_up` is called in the starting thread to drop its rights, `receive`
+    gets its process before that continues; these `descriptors` are passed on by their numbers.
     """
 
     words: tuple[str, ...]
@@ -42,7 +40,7 @@ class SandboxEntry(Struct, frozen=True):
 
 
 class ShellCommand(Struct, frozen=True):
-    """A command line ready to run: program and arguments, its folder, its variables, its mark, its time, its gate."""
+    """A command line ready to run: program and arguments, folder, variables, mark, timeout, sandbox entry."""
 
     argv: tuple[str, ...]
     cwd: str
@@ -57,9 +55,9 @@ class ShellCommand(Struct, frozen=True):
 
 
 def start(shell: ShellCommand, reading: int, writing: int) -> Process:
-    """Start a command with these for its input and its merged output, in a session of its own.
+    """Start a command with these as its input and its merged output, in a session of its own. Blocks.
 
-    Blocks. Raises OSError where it cannot start, or its rights cannot be taken away.
+    Raises OSError where it cannot start, or its rights cannot be dropped.
     """
     gate = shell.gate
     if gate is None:
@@ -90,7 +88,7 @@ def _spawn(shell: ShellCommand, argv: tuple[str, ...], reading: int, writing: in
 
 
 def _in_own_thread(give_up: Callable[[], None] | None, spawn: Callable[[], Process]) -> Process:
-    """Start something from a thread that has given up its rights, and is gone on return."""
+    """Start something from a thread that has dropped its rights, and is gone on return."""
     if give_up is None:
         return spawn()
 
@@ -108,7 +106,7 @@ def _in_own_thread(give_up: Callable[[], None] | None, spawn: Callable[[], Proce
 
 
 def _is_gone(task: int) -> bool:
-    """Wait until the kernel has nothing of a thread any more: to Python it is over a little earlier."""
+    """Wait until the kernel has released a thread: Python considers it finished a little earlier."""
     pause = Event()
     for _ in range(MAX_POLLS):
         if not os.path.exists(f"/proc/self/task/{task}"):
@@ -119,7 +117,7 @@ def _is_gone(task: int) -> bool:
 
 @contextmanager
 def exit_of(pid: int) -> Generator[int | None, None, None]:
-    """Yield a descriptor that can be read once a process has ended, where there is such a thing (pidfd_open(2))."""
+    """Yield a descriptor that becomes readable once a process has ended, where supported (pidfd_open(2))."""
     opener = getattr(os, "pidfd_open", None)
     opened: int | None = None
     with suppress(OSError):

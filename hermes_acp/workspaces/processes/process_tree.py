@@ -1,7 +1,6 @@
 """Run one shell command and leave nothing of it behind when it is stopped.
 
-Knows: process groups, /proc, signals, adopting orphans (prctl(2), PR_SET_CHILD_SUBREAPER).
-Does not know: workspaces, folders, which variables are secret.
+Uses process groups, /proc, signals, and adopts orphans (prctl(2), PR_SET_CHILD_SUBREAPER).
 """
 
 import os
@@ -52,7 +51,7 @@ class ProcessInfo(Struct, frozen=True):
     is_dead: bool
 
     def identity(self) -> Identity:
-        """Return what no later process will share."""
+        """Return a key that no later process will share."""
         return self.pid, self.started
 
 
@@ -65,7 +64,7 @@ class ProcessExit(Struct, frozen=True):
 
 
 class ProcessTree:
-    """A command's processes: its group, its session, whoever carries its mark, and all their descendants."""
+    """A command's processes: its group, its session, every process with its mark, and all their descendants."""
 
     def __init__(self, mark: str, shell: int | None) -> None:
         self._mark = f"{MARK}={mark}".encode()
@@ -74,9 +73,9 @@ class ProcessTree:
         self._known: set[Identity] = set()
 
     def signal(self, number: int) -> bool:
-        """Signal every living member, reap adopted dead ones, and tell whether any was alive.
+        """Signal every living member, reap adopted dead ones, and return whether any was alive.
 
-        Members are noted before the first signal: once a parent is dead, nothing leads to its children.
+        Members are collected before the first signal: once a parent is dead, nothing leads to its children.
         """
         own = os.getpid()
         members = self._members(list_processes())
@@ -128,8 +127,8 @@ class ProcessTree:
 class OrphanedProcesses:
     """Background processes that outlived commands which ended by themselves.
 
-    This process adopts them, so it must reap them once they end, and can end them when the session does.
-    Several worker threads may come at once.
+    This process adopts them, so it must reap them once they end, and can kill them when the session ends. May
+    be used from several threads.
     """
 
     def __init__(self) -> None:
@@ -140,7 +139,7 @@ class OrphanedProcesses:
     def gather(self, mark: str, shell: int) -> set[int]:
         """Note what a command left running, and reap what has ended since. The shell is reaped by now.
 
-        Give the shells of which nothing is left any more.
+        Return the shells of which nothing is left any more.
         """
         with self._lock:
             self._marks[mark] = shell
@@ -185,7 +184,7 @@ class OrphanedProcesses:
         return marks
 
     async def end(self, threads: CapacityLimiter) -> None:
-        """End all that is still running."""
+        """Kill all that are still running."""
         marks = await run_sync(self._pop_marks, limiter=threads)
         async with create_task_group() as group:
             for mark in marks:
@@ -224,7 +223,7 @@ def _reap(pid: int) -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of orphaned descendants, so that no daemon slips away. Linux only; repeatable."""
+    """Become the parent of orphaned descendants, so that no daemon escapes. Linux only; repeatable."""
     if sys.platform.startswith("linux"):
         import ctypes
 
@@ -232,10 +231,9 @@ def adopt_orphans() -> None:
 
 
 async def terminate_tree(tree: ProcessTree, threads: CapacityLimiter) -> None:
-    """Ask a command's processes to end, then make them; done when none lives, or KILL_TIMEOUT_S seconds after the
-    first blow.
+    """Ask a command's processes to end, then kill them; done when none lives, or after KILL_TIMEOUT_S seconds.
 
-    However late that comes on a busy machine, it comes.
+    The time counts from the first signal; however late SIGKILL comes on a busy machine, it is sent.
     """
     with CancelScope(shield=True):
         await run_sync(tree.signal, signal.SIGTERM, limiter=threads)
@@ -253,7 +251,7 @@ async def terminate_tree(tree: ProcessTree, threads: CapacityLimiter) -> None:
 
 
 class ProcessRegistry:
-    """Looks after what commands started: from the first of them on nothing slips away, however this process ends."""
+    """Tracks what commands started: from the first of them on nothing escapes, however this process ends."""
 
     def __init__(self) -> None:
         self._orphans = OrphanedProcesses()
@@ -264,7 +262,7 @@ class ProcessRegistry:
         return f"{self._reaper.mark}-{token_hex(8)}"
 
     def begin(self) -> None:
-        """Be ready for a command."""
+        """Prepare for a command."""
         adopt_orphans()
         hide_memory()
         self._reaper.begin()
@@ -278,52 +276,52 @@ class ProcessRegistry:
         self._reaper.note_placeholder(path)
 
     def register_process(self, leader: int, mark: str) -> None:
-        """Take a command's processes into care."""
+        """Register a command's processes."""
         self._reaper.register_process(leader, tag_of(mark))
 
     def adopt_leftovers(self, mark: str, leader: int) -> None:
-        """Keep what a command left running that ended by itself. Blocks for a look at all processes."""
+        """Keep track of what a command that ended by itself left running. Blocks to scan all processes."""
         for ended in self._orphans.gather(mark, leader):
             self._reaper.forget_process(ended)
 
     def forget_process(self, leader: int) -> None:
-        """Nothing of a command is left."""
+        """Unregister a command of which nothing is left."""
         self._reaper.forget_process(leader)
 
     async def close(self, threads: CapacityLimiter) -> None:
-        """End all that is left of any command."""
+        """Kill all that is left of any command."""
         await self._orphans.end(threads)
         await run_sync(self._reaper.close, limiter=threads)
 
 
 async def run_shell(
-    shell: ShellCommand, take: Callable[[bytes], None], care: ProcessRegistry, threads: CapacityLimiter
+    shell: ShellCommand, take: Callable[[bytes], None], registry: ProcessRegistry, threads: CapacityLimiter
 ) -> ProcessExit:
-    """Run a command to its end and hand its merged output to `take` as it comes.
+    """Run a command to its end and pass its merged output to `take` as it comes. `registry` was started.
 
-    `care` was begun. When its time is up, or this is cancelled, no process of it is left on return. Raises
-    OSError where it cannot start.
+    When its time is up, or this is cancelled, no process of it is left on return. Raises OSError where it
+    cannot start.
     """
     reading, writing = os.pipe()
     leader = 0
     try:
         process = await _start(shell, writing, threads)
         leader = process.pid
-        care.register_process(leader, shell.mark)
+        registry.register_process(leader, shell.mark)
         os.set_blocking(reading, False)
         ending = await _follow(process, reading, shell, take, threads)
         if not ending.timed_out:
-            await run_sync(care.adopt_leftovers, shell.mark, leader, limiter=threads)
+            await run_sync(registry.adopt_leftovers, shell.mark, leader, limiter=threads)
             leader = 0
         return ending
     finally:
         os.close(reading)
         if leader:
-            care.forget_process(leader)
+            registry.forget_process(leader)
 
 
 async def _start(shell: ShellCommand, writing: int, threads: CapacityLimiter) -> Process:
-    """Start the shell; a cancellation waits until its number is known, or it could not be ended."""
+    """Start the shell; a cancellation waits until its number is known, as it could not be killed otherwise."""
     started: list[Process] = []
     try:
         with CancelScope(shield=True):
@@ -334,7 +332,7 @@ async def _start(shell: ShellCommand, writing: int, threads: CapacityLimiter) ->
 
 
 async def _exit(process: Process, threads: CapacityLimiter) -> int:
-    """Wait for a process's end and give its code."""
+    """Wait for a process's end and return its exit code."""
     with exit_of(process.pid) as exit_of_it:
         if exit_of_it is None:
             return await run_sync(process.wait, limiter=threads, abandon_on_cancel=True)

@@ -1,7 +1,7 @@
-"""A tag on a command's processes that no clean environment and no session of its own takes off.
+"""A tag on a command's processes that neither a clean environment nor a session of their own removes.
 
-Knows: the limit of file locks (getrlimit(2)), which the kernel has not looked at since Linux 2.4.25 and every child
-inherits. Does not know: commands. A process that means to can take the tag off; none does by accident.
+The tag is the limit of file locks (getrlimit(2)), which the kernel has ignored since Linux 2.4.25 and every
+child inherits. A process that means to can remove it; none does by accident.
 """
 
 import resource
@@ -13,19 +13,19 @@ from hermes_acp.storage.descriptor_limit import inherited_limit
 
 TAG_LIMIT: Final = 10  # RLIMIT_LOCKS, on every architecture
 SHOWN_LIMIT: Final = "Max file locks"
-"""What the kernel calls the limit in /proc/PID/limits."""
+"""The name of the limit in /proc/PID/limits."""
 TAG_SCRIPT: Final = '{ ulimit -w "$0" || ulimit -x "$0"; ulimit -Sn "$1"; } 2>/dev/null; shift; exec "$@"'
-"""What a shell does that is given a tag, a limit of open files and a command."""
+"""A shell script that takes a tag, a limit of open files and a command."""
 
 
 def tag_of(mark: str) -> int:
-    """Return the tag of a mark, which ends in hexadecimal digits behind a hyphen; 0 for none."""
+    """Return the tag of a mark, which ends in a hyphen and hexadecimal digits; 0 for none."""
     digits = mark.rpartition("-")[2]
     return int(digits[:15], 16) if len(digits) >= 15 else 0
 
 
 def tagged_argv(tag: int, argv: Sequence[str]) -> tuple[str, ...]:
-    """Return a command's words behind those of a shell that takes the tag on before it becomes the command."""
+    """Return a command's words preceded by a shell that sets the tag before it becomes the command."""
     if not sys.platform.startswith("linux") or not tag:
         return tuple(argv)
     limit = inherited_limit()

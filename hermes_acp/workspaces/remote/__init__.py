@@ -1,1 +1,1 @@
-"""Machines elsewhere that run a POSIX shell: how commands and files are had there."""
+"""Commands and files on remote machines with a POSIX shell."""

@@ -1,7 +1,7 @@
-"""The shell scripts that run, launch, look after and end commands on a machine elsewhere.
+"""The shell scripts that run, launch, poll and end commands on a remote machine.
 
-Knows: what any POSIX shell can do, and /proc where there is one. Does not know: how the machine is reached.
 A command's processes are found by a mark in their environment, by their session and group, and by descent.
+/proc is used where there is one.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from hermes_acp.workspaces.processes.process_spawn import MARK
 
 NOTICE: Final = "\036"
 MAX_LOG_BLOCKS: Final = 16384
-"""How much of a launched command's output is kept there, in blocks of 512 bytes (some shells take 1024)."""
+"""How much of a launched command's output is kept there, in blocks of 512 bytes (1024 in some shells)."""
 
 _UNSET: Final = " ".join(sorted(HIJACK_VARIABLES - {"SHELLOPTS", "BASHOPTS"}))  # those are read-only in bash
 _RUN: Final = Template(r"""
@@ -32,10 +32,10 @@ $tell
 printf '\036%s left %s\036' $token "$${hermes_seen:+some}"
 printf '\036%s ended %s\036' $token "$$hermes_code"
 """)
-# While a program is being started its environment reads as empty, and its code begins at 0 in its row of `stat`, behind
-# its size, which is that of no thread of the kernel. Where this shell's own row says so too, rows tell nothing.
-# Who was being started may be through a moment later, or have made way for a child: environments are looked at before
-# and after, and nobody is there only if a second look, at all that are there then, finds nobody either.
+# During exec a process's environment reads as empty, and its code starts at 0 in its row of `stat`, after
+# a size that no kernel thread has. Where this shell's own row says so too, rows are of no use.
+# An exec may complete a moment later, or its process be replaced by a child: environments are read before
+# and after, and no process is left only if a second scan, of all that exist then, finds none either.
 _OUTPUT: Final = Template(r"""
 hermes_sights() {
     for hermes_look in first second; do
@@ -63,7 +63,7 @@ cd -P -- $cwd""")
 _REPORT: Final = Template(
     r"""[ -f $folder/cwd ] && printf '\036%s stands %s\036' $token "$$(cat $folder/cwd)" """
 )
-# The POSIX shell itself writes its variables down, so that it can read them whatever shell the command was for.
+# The POSIX shell itself saves its variables, so that it can read them whichever shell ran the command.
 _KEEP: Final = Template(
     """trap 'umask 077; mkdir -p $folder && /bin/sh -c "export -p" >$folder/env.$$$$ """
     """&& mv -f $folder/env.$$$$ $folder/env; pwd -P >$folder/cwd' EXIT; """
@@ -224,10 +224,10 @@ fi
 
 
 def run_script(token: str, line: str, cwd: str, variables: Mapping[str, str], memory: str = "") -> str:
-    """Return the script that runs one command line in `cwd` and tells of it in notices that carry `token`.
+    """Return the script that runs one command line in `cwd` and reports on it in notices that carry `token`.
 
-    `variables` hold its mark. `memory` is the folder where what a command leaves behind is kept for the next one: its
-    variables, and where it stood.
+    `variables` hold its mark. `memory` is the folder that keeps what a command leaves for the next one: its
+    variables and its working directory.
     """
     folder = quote(memory)
     keeps = _KEEP.substitute(folder=folder) if memory else ""
@@ -264,7 +264,8 @@ def launch_script(
 def poll_script(folder: str, name: str, seen: int, wait_s: float, kept_bytes: int) -> str:
     """Return the script that waits for a launched command's output beyond `seen` bytes, and prints it.
 
-    Its first line tells the size by now and the exit code: `none` while it runs, `gone` where it left none.
+    Its first line contains the current size and the exit code: `none` while it runs, `gone` where it left
+    none.
     """
     return _POLL.substitute(
         folder=quote(folder),
@@ -278,7 +279,7 @@ def poll_script(folder: str, name: str, seen: int, wait_s: float, kept_bytes: in
 
 
 def write_script(folder: str, name: str, data: bytes, *, ends: bool) -> str:
-    """Return the script that hands input to a launched command, and perhaps ends it."""
+    """Return the script that sends input to a launched command, and optionally ends its input."""
     text = "".join(f"\\0{byte:03o}" for byte in data)
     return _WRITE.substitute(
         folder=quote(folder), name=name, text=quote(text), ends=quote("yes" if ends else "")
@@ -286,7 +287,7 @@ def write_script(folder: str, name: str, data: bytes, *, ends: bool) -> str:
 
 
 def kill_script(mark: str, leader: int = 0) -> str:
-    """Return the script that ends every process with a mark, and those of a session's leader; it prints `struck`."""
+    """Return the script that kills every process with a mark, and those of a session leader; it prints `struck`."""
     wanted = quote(f"{MARK}={mark}")
     return _KILL.substitute(mark=wanted, leader=leader, sights=_OUTPUT.substitute(mark=wanted))
 

@@ -1,8 +1,7 @@
-"""The shell scripts that read, write, list and search files on a machine elsewhere.
+"""The shell scripts that read, write, list and search files on a remote machine.
 
-Knows: what any POSIX shell can do to stay inside a folder. Does not know: how the machine is reached.
-A script walks to a file's folder and works on names in it from there, so nothing that is swapped in above it leads
-elsewhere. It follows no link: what is refused for one says where it leads, and that place is judged by itself.
+A script walks to a file's folder and works on names in it from there, so replacing a folder above it leads
+nowhere else. It follows no link: it reports where the link leads, and that path is checked by itself.
 """
 
 from shlex import join, quote
@@ -12,7 +11,7 @@ from typing import Final
 from hermes_acp.core.ports.workspace_ports import FileQuery, SearchQuery
 from hermes_acp.workspaces import ripgrep
 
-# Words a script begins its answer with. What stands behind `link` is where that leads.
+# The first word of a script's answer. `link` is followed by the link's target.
 _ENTER: Final = Template(r"""
 enter() { cd -P -- "$$1" 2>/dev/null && [ "$$(pwd -P)" = "$$1" ]; }
 base=$base
@@ -106,27 +105,25 @@ fi
 
 
 def read_script(path: str, largest_bytes: int) -> str:
-    """Return the script that prints `holds SIZE`, a line end and a file's bytes; or why not."""
+    """Return the script that prints `holds SIZE`, a line end and a file's bytes; or why it cannot."""
     return _enter(path) + _KIND + _READ.substitute(largest=largest_bytes, pour='cat -- "./$base"')
 
 
 def piece_script(path: str, start: int, size_bytes: int) -> str:
-    """Return the script that prints the same of a part of a file; the size is the whole file's."""
+    """Return the script that prints the same for a part of a file; the size is the whole file's."""
     pour = f'tail -c +{start + 1} -- "./$base" | head -c {size_bytes}'
     return _enter(path) + _KIND + _READ.substitute(largest=1 << 50, pour=pour)
 
 
 def write_script(path: str, root: str, source: str, token: str) -> str:
-    """Return the script that puts what is in `source` in a file's place, and makes folders beneath `root` on the
-    way.
-    """
+    """Return the script that replaces a file by `source`, and makes missing folders beneath `root`."""
     below = path.removeprefix(root.rstrip("/")).strip("/").split("/")[:-1]
     made = _MAKE.substitute(root=quote(root), names=" ".join(quote(name) for name in below))
     return made + _enter(path) + _WRITE.substitute(source=quote(source), token=token)
 
 
 def remove_script(path: str) -> str:
-    """Return the script that takes a file away."""
+    """Return the script that deletes a file."""
     return _enter(path) + _KIND + _REMOVE
 
 
@@ -136,7 +133,7 @@ def list_script(path: str) -> str:
 
 
 def search_script(query: SearchQuery, path: str, most_bytes: int) -> str:
-    """Return the script that searches by ripgrep, else by grep; its first line says by which."""
+    """Return the script that searches by ripgrep, else by grep; its first line says which."""
     options, _ = ripgrep.search_options(query)
     return _enter(path) + _SEARCH.substitute(
         options=join(options),
@@ -154,7 +151,7 @@ def _grep_manner(query: SearchQuery) -> list[str]:
 
 
 def find_script(query: FileQuery, path: str, most_bytes: int) -> str:
-    """Return the script that prints `found`, a line end, and the paths of files, each with NUL behind it."""
+    """Return the script that prints `found`, a line end, and the paths of files, each followed by NUL."""
     options, _ = ripgrep.find_options(query)
     return _enter(path) + _FIND.substitute(options=join(options), most=most_bytes)
 

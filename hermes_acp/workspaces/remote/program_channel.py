@@ -1,7 +1,4 @@
-"""A script at work elsewhere, reached through a program on this machine, such as ssh or `docker exec`.
-
-Knows: that program as a process. Does not know: what the script does, or how to end it there.
-"""
+"""A remote script reached through a program on this machine, such as ssh or `docker exec`."""
 
 import errno
 import os
@@ -22,7 +19,7 @@ MAX_STDERR_BYTES: Final = 2000
 
 
 class ProgramChannel:
-    """The process of such a program, with its input and output; what it says on its error stream is kept apart."""
+    """The process of such a program, with its input and output; its standard error is kept separately."""
 
     def __init__(self, process: Process, said: IO[bytes]) -> None:
         self._process = process
@@ -44,26 +41,28 @@ class ProgramChannel:
             return b""
 
     async def send(self, data: bytes) -> None:
-        """Give it input. Raises WorkspaceError where it takes none."""
+        """Send it input. Raises WorkspaceError where it accepts none."""
         if self._process.stdin is None:
             raise InternalError("A process started with pipes has none.")
         try:
             await self._process.stdin.send(data)
         except (BrokenResourceError, ClosedResourceError) as error:
-            raise WorkspaceError("The command takes no input any more.", hint="Read how it ended.") from error
+            raise WorkspaceError(
+                "The command accepts no more input.", hint="Read its output to see how it ended."
+            ) from error
 
     async def end_input(self) -> None:
-        """Let its input end."""
+        """Close its input."""
         if self._process.stdin is not None:
             with suppress(BrokenResourceError, ClosedResourceError):
                 await self._process.stdin.aclose()
 
     async def wait(self) -> int:
-        """Wait for the program's end and give its exit code."""
+        """Wait for the program's end and return its exit code."""
         return await self._process.wait()
 
     def complaint(self) -> str:
-        """Return the last thing it said on its error stream, in one line."""
+        """Return the last line of its standard error."""
         if not self._said.closed:
             end = self._said.seek(0, os.SEEK_END)
             self._said.seek(max(0, end - MAX_STDERR_BYTES))
@@ -71,10 +70,10 @@ class ProgramChannel:
         return self._complaint
 
     async def close(self) -> None:
-        """End the program, which may leave what it started elsewhere at work."""
+        """End the program, which may leave what it started elsewhere running."""
         with CancelScope(shield=True):
             if self._process.returncode is None:
-                # `Process.kill` would first poll, and so take the exit code from whoever awaits it.
+                # `Process.kill` would poll first, and so take the exit code from the task that awaits it.
                 with suppress(ProcessLookupError):
                     os.kill(self._process.pid, signal.SIGKILL)
             await self._process.aclose()
@@ -98,7 +97,7 @@ async def open_program(argv: Sequence[str], environment: Mapping[str, str]) -> P
 
 
 async def _start(argv: Sequence[str], environment: Mapping[str, str], said: IO[bytes]) -> Process:
-    """Start it; a cancellation waits until it is known, or it could not be ended."""
+    """Start it; a cancellation waits until it is known, as it could not be killed otherwise."""
     started: list[Process] = []
     with CancelScope(shield=True):
         started.append(

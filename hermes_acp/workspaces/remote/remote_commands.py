@@ -1,7 +1,4 @@
-"""Commands on a machine elsewhere: run to their end or launched, with nothing of them left at the close.
-
-Knows: the scripts, what they tell of themselves, how long to wait. Does not know: how the machine is reached, files.
-"""
+"""Run or launch commands on a remote machine, with nothing of them left at the close."""
 
 from collections.abc import Callable, Mapping
 from secrets import token_hex
@@ -28,12 +25,12 @@ START_TIMEOUT_S: Final = 20.0
 KILL_TIMEOUT_S: Final = 15.0
 DRAIN_TIMEOUT_S: Final = 0.3
 CONNECTION_LOST_CODE: Final = 255
-"""What ssh exits with where the line broke; of a shell that was killed there it tells no more."""
+"""The exit code of ssh when the connection broke; it is the same for a shell that was killed there."""
 BACKGROUND: Final = "\n[still running in the background; its further output is lost: redirect it to a file]"
 
 
 class RunStatus(Struct):
-    """What is known of one running script by now."""
+    """What is known of one running script so far."""
 
     leader: int = 0
     code: int | None = None
@@ -43,7 +40,7 @@ class RunStatus(Struct):
     is_at_end: bool = False
 
     def take(self, notice: Notice) -> None:
-        """Learn from a notice."""
+        """Update from a notice."""
         match notice.word:
             case "began" if notice.value.isdigit():
                 self.leader = int(notice.value)
@@ -62,8 +59,8 @@ class RunStatus(Struct):
 class RemoteCommands:
     """Runs commands of one workspace on a host.
 
-    `locate` resolves their folders; the whole of a long output is kept in `outputs`. `on_move` is told where commands
-    stand now, on a host that remembers it, and gives what to say of that. `mark` is what the marks of its processes
+    `locate` resolves their folders; long outputs are kept in full in `outputs`. `on_move` is told the new working
+    directory, on a host that keeps it, and returns what to say about that. `mark` is what the marks of its processes
     begin with.
     """
 
@@ -92,7 +89,7 @@ class RemoteCommands:
         return self._live
 
     def confines(self, command: Command) -> bool:
-        """Return whether the host is a sandbox; there is no way out of one, and none into one."""
+        """Return whether the host is a sandbox, in which every command runs."""
         return self._host.is_sandbox
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:
@@ -112,7 +109,7 @@ class RemoteCommands:
     async def _attempt(
         self, script: str, token: str, mark: str, timeout_s: float, progress: Progress
     ) -> "tuple[_Run, bool]":
-        """Run a script to its end, and tell whether its time was up."""
+        """Run a script to its end, and return whether it timed out."""
         outputs, name = self._outputs, f"run{self._count}"
         output = BoundedOutput(keep=(lambda: outputs.fresh(name)) if outputs else None)
         channel = await self._host.open(script)
@@ -126,7 +123,7 @@ class RemoteCommands:
         return run, timed_out
 
     async def _follow(self, run: "_Run", mark: str, timeout_s: float) -> bool:
-        """Wait for the end of a command, and tell whether its time was up instead."""
+        """Wait for the end of a command, and return whether it timed out instead."""
         is_over = False
         try:
             with move_on_after(timeout_s):
@@ -145,8 +142,8 @@ class RemoteCommands:
         telling, text = run.telling, run.text()
         if telling.is_nowhere:
             raise WorkspaceError(
-                f"{command.cwd} is no folder on {self._host.name}, or lies behind a symbolic link.",
-                hint="Name the folder itself.",
+                f"{command.cwd} is not a folder on {self._host.name}, or is reached through a symbolic link.",
+                hint="Use the folder's real path.",
             )
         if timed_out:
             return CommandResult(text, None, timed_out=True)
@@ -154,10 +151,10 @@ class RemoteCommands:
             if not telling.leader or run.was_lost:
                 reason = run.channel.complaint()
                 raise WorkspaceError(
-                    f"The way to {self._host.name} broke off{f': {reason}' if reason else ''}.",
-                    hint="Look what the command did before you run it again."
+                    f"The connection to {self._host.name} broke{f': {reason}' if reason else ''}.",
+                    hint="Check what the command did before you run it again."
                     if telling.leader
-                    else "The command may not have been started: look before you run it again.",
+                    else "The command may not have started: check before you run it again.",
                     retryable=True,
                 )
             return CommandResult(text, None, signal="SIGKILL")
@@ -191,23 +188,23 @@ class RemoteCommands:
                 process.begin(int(leader))
                 return process
             case [*_, "nowhere"]:
-                told = f"{command.cwd} is no folder on {self._host.name}."
+                told = f"{command.cwd} is not a folder on {self._host.name}."
             case [*_, "terminal"]:
                 told = f"{self._host.name} has no program that opens a terminal (script, or python3)."
             case _:
                 told = f"{self._host.name} did not start the command."
         process.give_up()
-        raise WorkspaceError(told, hint="Start it in another way.")
+        raise WorkspaceError(told, hint="Start it without a terminal.")
 
     async def _start(self, script: str) -> Outcome:
-        """Run a script that starts something to its end, even when cancelled: it must not be lost."""
+        """Run a script that starts something to its end, even when cancelled, so that the process is not lost."""
         done: list[Outcome] = []
         with CancelScope(shield=True):
             done.append(await self._host.call(script))
         return done[0]
 
     async def close(self) -> None:
-        """End everything that commands of this workspace left running, and leave the host."""
+        """Kill everything that commands of this workspace left running, and leave the host."""
         with CancelScope(shield=True):
             if self._was_used:
                 with move_on_after(KILL_TIMEOUT_S):
@@ -217,7 +214,7 @@ class RemoteCommands:
                 await run_sync(self._outputs.remove)
 
     async def _strike(self, mark: str, leader: int) -> None:
-        """End a command with all it started; where that fails, the host is given up with all that is on it."""
+        """Kill a command with everything it started; where that fails, abandon the host with everything on it."""
         with CancelScope(shield=True):
             is_done = False
             with move_on_after(KILL_TIMEOUT_S):
@@ -225,7 +222,7 @@ class RemoteCommands:
             if not is_done and not await self._host.renew():
                 raise WorkspaceError(
                     f"It is not known whether the command ended on {self._host.name}.",
-                    hint="Look at the processes there.",
+                    hint="Check the processes there.",
                 )
 
     async def _try_strike(self, mark: str, leader: int) -> bool:
@@ -238,7 +235,7 @@ class RemoteCommands:
     def _checked(self, command: Command) -> str:
         if "\0" in command.line or not command.line.strip():
             raise WorkspaceError(
-                f"{command.line[:80]!r} is no command.", hint="Give one without NUL characters."
+                f"{command.line[:80]!r} is not a command.", hint="Use one without NUL characters."
             )
         try:
             command.line.encode()
@@ -246,8 +243,8 @@ class RemoteCommands:
             raise WorkspaceError("The command is not valid Unicode.", hint="Write it again.") from error
         if command.must_be_confined and not self._host.is_sandbox:
             raise WorkspaceError(
-                f"Not run: {self._host.name} keeps no command from the network, or from what rules shut.",
-                hint="With `unsandboxed: true` the user is asked.",
+                f"Not run: {self._host.name} cannot keep a command from the network, or from what rules deny.",
+                hint="Set `unsandboxed: true` to ask the user.",
             )
         try:
             return self._locate(command.cwd)
@@ -260,7 +257,7 @@ class RemoteCommands:
 
 
 class _Run:
-    """The output of one running script, and what it told of itself."""
+    """The output of one running script, and the notices it sent."""
 
     def __init__(
         self, channel: Channel, reader: NoticeReader, output: BoundedOutput, progress: Progress
@@ -273,7 +270,7 @@ class _Run:
         self._progress = progress
 
     async def read_on(self, is_enough: Callable[[RunStatus], bool]) -> None:
-        """Read until enough is told, or until the end."""
+        """Read until enough is known, or until the end."""
         while not self.telling.is_at_end and not is_enough(self.telling):
             chunk = await self.channel.receive()
             self.telling.is_at_end = not chunk
@@ -283,18 +280,18 @@ class _Run:
             self._show(data)
 
     def finish(self) -> None:
-        """Take what was held back; nothing comes any more."""
+        """Take what was held back; nothing follows."""
         self._show(self._reader.rest())
         if rest := self._output.finish():
             self._progress.output(rest)
 
     @property
     def never_began(self) -> bool:
-        """Whether the host did not even start the script, as one does that is full of processes."""
+        """Whether the host did not even start the script, as one that is out of processes does."""
         return not self.telling.leader
 
     async def learn_of_loss(self) -> None:
-        """Find out, where a command ended without a word, whether it was the way to the host that ended."""
+        """Find out, where a command ended without a notice, whether the connection to the host was lost."""
         if self.telling.is_at_end and self.telling.code is None:
             with move_on_after(DRAIN_TIMEOUT_S) as scope:
                 code = await self.channel.wait()
@@ -302,7 +299,7 @@ class _Run:
             self.was_lost = self.was_lost or scope.cancelled_caught
 
     def text(self) -> str:
-        """Return what was kept of the output."""
+        """Return the output that was kept."""
         return self._output.text()
 
     def _show(self, data: bytes) -> None:

@@ -1,8 +1,7 @@
-"""Files on a machine elsewhere, confined to the session's folders there.
+"""Files on a remote machine, confined to the session's folders there.
 
-Knows: the scripts that work on files, what their answers mean. Does not know: how the machine is reached.
-A path is resolved by its words alone here, and there only if no link is on the way: what a link leads to has to be
-named itself, so that it is judged by its own name.
+A path is normalised as text here, and used there only if it contains no link: a link's target has to be named
+itself, so that it is checked under its own name.
 """
 
 import os
@@ -38,11 +37,11 @@ class RemoteFiles:
         self._host = host
 
     def locate(self, path: str) -> str:
-        """Resolve a path by its words, relative ones from cwd. Raises OutsideRoots."""
+        """Resolve a path as text, relative ones from cwd. Raises OutsideRoots."""
         written = plain_path(path)
         if not written or "\0" in written or len(os.fsencode(written)) > MAX_PATH_CHARS:
             raise WorkspaceError(
-                f"{path[:80]!r} is no usable path.",
+                f"{path[:80]!r} is not a usable path.",
                 hint=f"A path has 1 to {MAX_PATH_CHARS} bytes and none of them is NUL.",
             )
         resolved = os.path.normpath(os.path.join(self.cwd, written))
@@ -62,11 +61,11 @@ class RemoteFiles:
         return held[1] if held else None
 
     async def read_for_edit(self, path: str) -> bytes | None:
-        """Return a regular file's bytes: nothing there is unsaved."""
+        """Return a regular file's bytes: remote files have no unsaved changes."""
         return await self.read(path)
 
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
-        """Return a part of a regular file however large; None where there is no such file."""
+        """Return a part of a regular file of any size; None where there is no such file."""
         place = self.locate(path)
         script = file_scripts.piece_script(place, start, size_bytes)
         held = await self._content(place, script)
@@ -81,7 +80,7 @@ class RemoteFiles:
         return int(head.split()[1]), content
 
     async def write(self, path: str, content: bytes) -> None:
-        """Replace or create a file whole. Raises WorkspaceError where a link leads `path` elsewhere."""
+        """Replace or create a whole file. Raises WorkspaceError where a link leads `path` elsewhere."""
         place, token = self.locate(path), token_hex(6)
         root = max((root for root in self.roots if is_within(place, root)), key=len)
         source = f"{self._host.folder}/{token}"
@@ -90,7 +89,7 @@ class RemoteFiles:
         self._require(b"done", done.output, place, "write")
 
     async def remove(self, path: str) -> None:
-        """Take a regular file away. Raises WorkspaceError for anything else."""
+        """Delete a regular file. Raises WorkspaceError for anything else."""
         place = self.locate(path)
         done = await self._host.call(file_scripts.remove_script(place))
         self._require(b"done", done.output, place, "remove")
@@ -114,7 +113,7 @@ class RemoteFiles:
         return sorted(entries, key=lambda entry: entry.name)
 
     async def search(self, query: SearchQuery) -> Sequence[SearchMatch]:
-        """Find lines: by ripgrep where the host has it, honouring ignore files; else by grep, which knows of none."""
+        """Find lines: by ripgrep where the host has it, honouring ignore files; else by grep, which ignores them."""
         ripgrep.refuse_long_pattern(query)
         place = self.locate(query.path)
         done = await self._host.call(file_scripts.search_script(query, place, MAX_FOUND_BYTES))
@@ -124,14 +123,14 @@ class RemoteFiles:
         matches = read_search(output, query, place, by_ripgrep=how == b"rg")
         if not matches and len(output) >= MAX_FOUND_BYTES:
             raise WorkspaceError(
-                f"Nothing can be said of {place}: what was found there begins with a line of more than "
+                f"The search of {place} was stopped: its first match is in a line of more than "
                 f"{MAX_FOUND_BYTES:,} bytes, which is too long to be shown.",
-                hint="Leave that file out by a glob, or search with a command that cuts lines.",
+                hint="Exclude that file with a glob, or search with a command that cuts lines.",
             )
         return matches
 
     async def find(self, query: FileQuery) -> Sequence[str]:
-        """Find files by name, the newest first; ignore files count where the host has ripgrep."""
+        """Find files by name, newest first; ignore files count where the host has ripgrep."""
         place = self.locate(query.path)
         done = await self._host.call(file_scripts.find_script(query, place, MAX_FOUND_BYTES))
         head, _, output = done.output.partition(b"\n")
@@ -154,9 +153,11 @@ class RemoteFiles:
             case "folder":
                 raise WorkspaceError(f"{place} is a folder.", hint="List it instead.")
             case "odd":
-                raise WorkspaceError(f"{place} is no regular file.", hint="Only those are read and written.")
+                raise WorkspaceError(
+                    f"{place} is not a regular file.", hint="Only regular files can be read and written."
+                )
             case "nofolder":
-                raise WorkspaceError(f"{place} is no folder.", hint="Read it instead.")
+                raise WorkspaceError(f"{place} is not a folder.", hint="Read it instead.")
             case "large":
                 raise FileTooLarge(
                     f"{place} has {int(value):,} bytes; files above {MAX_FILE_BYTES:,} are not read whole.",
@@ -170,14 +171,14 @@ class RemoteFiles:
             case _:
                 raise WorkspaceError(
                     f"Could not {doing} {place} on {self._host.name}.",
-                    hint="The user there may not, or the disk is full.",
+                    hint="The user there lacks permission, or the disk is full.",
                 )
 
     def _refuse_link(self, place: str, target: str) -> NoReturn:
         if any(is_within(target, root) for root in self.roots):
             raise WorkspaceError(
                 f"{place} leads to {target} through a symbolic link.",
-                hint="Take that path itself if it is meant.",
+                hint="Use that path if you mean that file.",
             )
         raise OutsideRoots(
             f"{place} leads to {target}, which is outside the folders of this session: {', '.join(self.roots)}.",

@@ -1,7 +1,4 @@
-"""What a machine elsewhere must be able to do for commands and files to be had there.
-
-Knows: that it runs scripts of a POSIX shell, and what becomes of one. Does not know: how it is reached.
-"""
+"""The interface of a remote machine on which commands and files are used."""
 
 from shlex import quote
 from typing import Final, Protocol
@@ -16,72 +13,72 @@ MAX_BYTES: Final = 48 * 1024 * 1024
 
 
 class Channel(Protocol):
-    """One script at work on a machine elsewhere."""
+    """One script running on a remote machine."""
 
     async def receive(self) -> bytes:
-        """Return the next bytes it puts out, none at their end."""
+        """Return the next bytes of its output, none at the end."""
         ...
 
     async def send(self, data: bytes) -> None:
-        """Give it input. Raises WorkspaceError where it takes none."""
+        """Send it input. Raises WorkspaceError where it accepts none."""
         ...
 
     async def end_input(self) -> None:
-        """Let its input end."""
+        """Close its input."""
         ...
 
     async def wait(self) -> int:
-        """Wait for its end and give its exit code."""
+        """Wait for its end and return its exit code."""
         ...
 
     def complaint(self) -> str:
-        """Give what the way to the machine said of a failure, in one line."""
+        """Return what the connection reported about a failure, in one line."""
         ...
 
     async def close(self) -> None:
-        """Let go of it; what it started there is not ended by that."""
+        """Release it; what it started there keeps running."""
         ...
 
 
 class Host(Protocol):
-    """A machine elsewhere, brought up at its first use; a sandbox is one from which nothing leads out."""
+    """A remote machine, connected at its first use; a sandbox is one from which nothing leads out."""
 
     name: str
     remembers: bool
 
     @property
     def is_sandbox(self) -> bool:
-        """Whether what runs there at this moment can reach nothing that it is to be kept from."""
+        """Whether what runs there now can reach nothing that it must not reach."""
         ...
 
     @property
     def folder(self) -> str:
-        """Return the path of a folder there for files of our own, for this session alone; it need not exist yet."""
+        """Return the path of a folder there for the agent's own files, for this session alone; it may not exist yet."""
         ...
 
     async def open(self, script: str) -> Channel:
-        """Start a script of the POSIX shell. Raises WorkspaceError where the machine cannot be had."""
+        """Start a POSIX shell script. Raises WorkspaceError where the machine is not available."""
         ...
 
     async def call(self, script: str, max_wait_s: float = CALL_TIMEOUT_S) -> "Outcome":
-        """Run a script to its end. Raises WorkspaceError where it takes too long, or says too much."""
+        """Run a script to its end. Raises WorkspaceError where it takes too long, or prints too much."""
         ...
 
     async def put(self, path: str, content: bytes) -> None:
-        """Write a file of our own in `folder`. Raises WorkspaceError."""
+        """Write a file of the agent's own in `folder`. Raises WorkspaceError."""
         ...
 
     async def renew(self) -> bool:
-        """Return the machine up with all that is at work on it, for a fresh one; False where that cannot be done."""
+        """Replace the machine and everything running on it by a fresh one; return False where that is impossible."""
         ...
 
     async def close(self) -> None:
-        """Leave the machine; nothing of ours stays."""
+        """Leave the machine; nothing of the agent's stays."""
         ...
 
 
 class Outcome(Struct, frozen=True):
-    """What a script came to: its exit code and all it put out."""
+    """The result of a script: its exit code and its output."""
 
     code: int
     output: bytes
@@ -100,7 +97,7 @@ class ScriptOpener(Protocol):
 async def run_through(
     host: ScriptOpener, script: str, max_wait_s: float = CALL_TIMEOUT_S, given: bytes | None = None
 ) -> Outcome:
-    """Run a script to its end through a channel. Raises WorkspaceError where it takes too long, or says too much."""
+    """Run a script to its end through a channel. Raises WorkspaceError where it takes too long, or prints too much."""
     channel = await host.open(script)
     output = bytearray()
     try:
@@ -114,16 +111,16 @@ async def run_through(
                 return Outcome(await channel.wait(), bytes(output))
     finally:
         await channel.close()
-    told = "did not answer in time" if scope.cancelled_caught else "said too much"
-    raise WorkspaceError(f"{host.name} {told}.", hint="Try again, or ask for less.", retryable=True)
+    told = "did not answer in time" if scope.cancelled_caught else "returned too much output"
+    raise WorkspaceError(f"{host.name} {told}.", hint="Try again, or request less.", retryable=True)
 
 
 async def put_through(host: ScriptOpener, path: str, content: bytes) -> None:
-    """Write a file of our own through the input of a script. Raises WorkspaceError."""
+    """Write a file of the agent's own through the input of a script. Raises WorkspaceError."""
     folder = quote(path.rpartition("/")[0])
     script = f"umask 077; mkdir -p {folder} && cat >{quote(path)}"
     done = await run_through(host, script, given=content)
     if done.code:
         raise WorkspaceError(
-            f"{host.name} did not take {len(content):,} bytes.", hint="Look whether its disk is full."
+            f"{host.name} did not accept {len(content):,} bytes.", hint="Check whether its disk is full."
         )

@@ -1,7 +1,7 @@
-"""A command that was launched on a machine elsewhere, and the files there through which it is looked after.
+"""A command launched on a remote machine, and the files there through which it is controlled.
 
-Knows: the scripts that look, write and end. Does not know: how the machine is reached.
-Nothing has to listen meanwhile, so a process outlives a broken line, and its output is there at the next look.
+Nothing has to be connected meanwhile, so a process outlives a broken connection, and its output is there at
+the next poll.
 """
 
 from typing import Final
@@ -44,11 +44,11 @@ class RemoteProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is known to have come to its end."""
+        """Whether it is known to have ended."""
         return self._end is not None
 
     def begin(self, leader: int) -> None:
-        """Take the number of the process that leads it there."""
+        """Record the number of the process that leads it there."""
         self._leader = leader
 
     def give_up(self) -> None:
@@ -56,7 +56,7 @@ class RemoteProcess:
         self._end = CommandResult("", None)
 
     async def read(self, wait_s: float) -> OutputSnapshot:
-        """Return what came since the last look; waits for something, then for a moment of quiet, or for the end."""
+        """Return the output since the last read; wait for some, then for a moment of quiet, or for the end."""
         left_s = max(0.0, wait_s)
         while True:
             once_s = min(left_s, MAX_POLL_INTERVAL_S)
@@ -74,7 +74,7 @@ class RemoteProcess:
                 self._record_exit(code)
             case _:
                 raise WorkspaceError(
-                    f"{self._host.name} does not know {self.name} any more.", hint="Start it again."
+                    f"{self._host.name} no longer knows {self.name}.", hint="Start it again."
                 )
         new = int(size) - self._seen
         self._seen = int(size)
@@ -85,7 +85,7 @@ class RemoteProcess:
             self._end = CommandResult("", int(code) if code.isdigit() else KILLED)
 
     async def write(self, text: str) -> None:
-        """Give it input; a final U+0004 ends the input. Raises WorkspaceError where it takes none any more."""
+        """Send it input; a final U+0004 ends the input. Raises WorkspaceError where it accepts none any more."""
         ends = text.endswith(END_OF_INPUT) and not self._in_terminal
         data = text.removesuffix(END_OF_INPUT if ends else "").encode("utf-8", "replace")
         pieces = [data[at : at + CHUNK_BYTES] for at in range(0, len(data) or 1, CHUNK_BYTES)]
@@ -94,16 +94,18 @@ class RemoteProcess:
             script = write_script(self._host.folder, self.name, piece, ends=ends and is_last)
             done = await self._host.call(script, max_wait_s=WRITE_TIMEOUT_S)
             if self.has_ended or done.output or done.code:
-                raise WorkspaceError(f"{self.name} takes no input any more.", hint="Read how it ended.")
+                raise WorkspaceError(
+                    f"{self.name} accepts no more input.", hint="Read its output to see how it ended."
+                )
 
     async def kill(self) -> None:
-        """End it with all it started; nothing of it is left on return. Raises WorkspaceError."""
+        """Kill it with everything it started; nothing of it is left on return. Raises WorkspaceError."""
         is_ended = False
         with move_on_after(KILL_TIMEOUT_S, shield=True):
             done = await self._host.call(kill_script(self._mark, self._leader))
             is_ended = b"struck" in done.output
         if not is_ended:
-            raise WorkspaceError(f"{self.name} could not be ended.", hint="Look at the processes there.")
+            raise WorkspaceError(f"{self.name} could not be killed.", hint="Check the processes there.")
         self._end = self._end or CommandResult("", KILLED)
 
 

@@ -1,7 +1,4 @@
-"""Read what a search on a machine elsewhere found.
-
-Knows: the answers of ripgrep, grep and find, and what has still to be narrowed. Does not know: scripts, machines.
-"""
+"""Parse the output of ripgrep, grep and find on a remote machine."""
 
 import os
 import re
@@ -38,7 +35,7 @@ def read_search(output: bytes, query: SearchQuery, place: str, *, by_ripgrep: bo
 
 
 def read_file_list(output: bytes, query: FileQuery, place: str) -> list[str]:
-    """Return at most `query.limit` paths of files that are meant, in the order in which they come."""
+    """Return at most `query.limit` paths of matching files, in the given order."""
     glob = Glob(query.glob)
     left_out = [Glob(name) for name in query.excluded]
     meant: list[str] = []
@@ -60,7 +57,7 @@ def _limited(matches: Iterable[SearchMatch], limit: int) -> Iterable[SearchMatch
 
 
 def _absolute(path: str, place: str) -> str:
-    """Return a path as it was told, from the folder in which `place` lies."""
+    """Return a reported path as an absolute one, relative to the folder of `place`."""
     return os.path.normpath(os.path.join(os.path.dirname(place), path))
 
 

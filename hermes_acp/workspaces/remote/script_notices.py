@@ -1,6 +1,6 @@
-"""Tell what a script says of itself from what its command puts out.
+"""Separate a script's notices from its command's output.
 
-Knows: a notice's shape: RS, a token, a word, a value, RS. Does not know: scripts, commands.
+A notice is RS, a token, a word, a value, RS.
 """
 
 from typing import Final
@@ -12,8 +12,10 @@ MAX_CHARS: Final = 8192
 
 
 class Notice(Struct, frozen=True):
-    """What a script said: `began` with its process, `stands` with a folder, `left` with whether something runs on,
-    at last `ended` with an exit code; or `nowhere`.
+    """One report of a script.
+
+    `began` comes with its process, `stands` with a folder, `left` with whether something keeps running, and
+    finally `ended` with an exit code; or `nowhere`.
     """
 
     word: str
@@ -21,14 +23,14 @@ class Notice(Struct, frozen=True):
 
 
 class NoticeReader:
-    """Takes a stream apart into output and notices that carry one token, wherever its pieces are cut."""
+    """Splits a stream into output and notices with one token, wherever its pieces are cut."""
 
     def __init__(self, token: str) -> None:
         self._start = RECORD_SEPARATOR + token.encode() + b" "
         self._held = b""
 
     def feed(self, chunk: bytes) -> tuple[bytes, list[Notice]]:
-        """Take the next bytes; give the output in them and the notices."""
+        """Take the next bytes; return the output in them and the notices."""
         data = self._held + chunk
         output = bytearray()
         notices: list[Notice] = []
@@ -46,7 +48,7 @@ class NoticeReader:
         return bytes(output), notices
 
     def rest(self) -> bytes:
-        """Return what was held back as the possible start of a notice; nothing comes any more."""
+        """Return what was held back as the possible start of a notice; nothing follows."""
         held, self._held = self._held, b""
         return held
 

@@ -1,8 +1,8 @@
 """A machine reached by the system's own ssh, over one connection that its commands share.
 
-Knows: OpenSSH's options (ssh(1), ssh_config(5)), what makes a line safe. Does not know: files, what commands are for.
-The connection's first session waits at a pipe, and ends what the others left when the pipe closes: however this
-process ends, and also when the line breaks. No agent, no display, no variable of this machine goes along.
+The connection's first session waits at a pipe, and kills what the others left when the pipe closes: however
+this process ends, and also when the connection breaks. No agent, no display, no variable of this machine is
+forwarded.
 """
 
 import base64
@@ -48,7 +48,7 @@ cat >/dev/null
 
 
 class Address(Struct, frozen=True):
-    """Where a machine is, and with which key and configuration it is reached; what is empty is as ssh has it."""
+    """The address of a machine, and the key and configuration to reach it; empty values are left to ssh."""
 
     host: str
     user: str = ""
@@ -58,7 +58,7 @@ class Address(Struct, frozen=True):
     connect_s: float = 20.0
 
     def options(self) -> list[str]:
-        """Give ssh's options up to the host."""
+        """Return ssh's options up to the host."""
         return [
             *(["-F", self.config_file] if self.config_file else []),
             *(["-i", self.identity_file] if self.identity_file else []),
@@ -77,7 +77,10 @@ class SshHost:
     def __init__(
         self, program: str, address: Address, environment: Mapping[str, str], on_disconnect: str
     ) -> None:
-        """Connect to nothing yet; `on_disconnect` is the script that ends what commands left when the line is gone."""
+        """Connect to nothing yet.
+
+        `on_disconnect` is the script that kills what commands left when the connection is gone.
+        """
         self.name = address.host
         self._program = program
         self._address = address
@@ -91,11 +94,11 @@ class SshHost:
 
     @property
     def folder(self) -> str:
-        """Return the folder for files of our own."""
+        """Return the folder for the agent's own files."""
         return f"/tmp/{self._called}"
 
     async def open(self, script: str) -> Channel:
-        """Start a script there, over a new connection where there is none. Raises WorkspaceError."""
+        """Start a script there, connecting first where needed. Raises WorkspaceError."""
         async with self._connecting:
             if self._line is None or self._line.has_ended:
                 await self._connect()
@@ -106,15 +109,15 @@ class SshHost:
         return await run_through(self, script, max_wait_s)
 
     async def put(self, path: str, content: bytes) -> None:
-        """Write a file of our own."""
+        """Write a file of the agent's own."""
         await put_through(self, path, content)
 
     async def renew(self) -> bool:
-        """Say that a machine which is not ours cannot be given up."""
+        """Return False: a machine that is not ours cannot be replaced."""
         return False
 
     async def close(self) -> None:
-        """Close the connection, once what is left there is ended."""
+        """Close the connection, once what is left there is killed."""
         async with self._connecting:
             await self._disconnect()
 
@@ -137,8 +140,8 @@ class SshHost:
                 await run_sync(self._remove_folder)
         if b"ready" not in said:
             raise WorkspaceError(
-                f"{self.name} cannot be reached by ssh: {line.complaint() or 'it did not answer'}.",
-                hint=f"Check that `ssh -o BatchMode=yes {self.name} true` works without a question.",
+                f"Cannot reach {self.name} by ssh: {line.complaint() or 'it did not answer'}.",
+                hint=f"Check that `ssh -o BatchMode=yes {self.name} true` works without a prompt.",
                 retryable=True,
             )
 
@@ -164,7 +167,10 @@ class SshHost:
         )
 
     def _line_of(self, script: str) -> str:
-        """Return the line for the user's own shell there, whichever that is; those agree on plain letters alone."""
+        """Return the line for the user's own shell there, whichever that is.
+
+        All shells agree on plain letters alone.
+        """
         from shlex import quote
 
         if not self._has_base64 or len(script) > MAX_SCRIPT_CHARS:
@@ -173,7 +179,7 @@ class SshHost:
         return f"exec /bin/sh -c 'eval \"$(printf %s {letters} | base64 -d)\"'"
 
     def _make_folder(self) -> str:
-        """Make the folder for the connection's socket, whose path may have about a hundred bytes."""
+        """Make the folder for the connection's socket, whose path is limited to about a hundred bytes."""
         at_hand = self._environment.get("XDG_RUNTIME_DIR", "")
         parent = at_hand if os.path.isdir(at_hand) and len(at_hand) < 60 else "/tmp"
         return tempfile.mkdtemp(prefix="hermes-ssh-", dir=parent)

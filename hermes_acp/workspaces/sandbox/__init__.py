@@ -1,1 +1,1 @@
-"""Where commands that nobody approved are run: shut off from the network and all but the session's folders."""
+"""The sandbox for unapproved commands: cut off from the network and everything but the session's folders."""

@@ -1,7 +1,6 @@
-"""The words for bubblewrap that make a sandbox of what it is to show.
+"""Build the bubblewrap arguments for a sandbox (bwrap(1)), with its mounts in the right order.
 
-Knows: bwrap(1), and the order in which what lies over what. Does not know: what is shown, or why.
-The watcher beside the agent ends sandboxes with it, so what a command leaves in the background may go on, as without
+The orphan reaper kills sandboxes with the agent, so a command's background processes may continue, as without
 one; with the first process of a sandbox all others end, whatever they shed.
 """
 
@@ -20,9 +19,9 @@ EMPTY_FILE = "/dev/null"
 
 
 class SandboxResources(Struct, frozen=True):
-    """What one workspace's sandboxes have of their own: folders for temporary files, for the home, an empty one.
+    """What the sandboxes of one workspace own: folders for temporary files, for the home, an empty one.
 
-    `filter` is of system calls; `grounds` are the resolved paths of folders that may be written as they are shown.
+    `filter` is a seccomp filter; `grounds` are the resolved paths of folders that are shown writable.
     """
 
     temporary: str
@@ -43,8 +42,9 @@ def bubblewrap_args(
     path_handles: PathHandles,
     mode: CommandMode,
 ) -> tuple[str, ...]:
-    """Return bubblewrap with its options, to be followed by a command; it is to be passed all that `path_handles`
-    holds.
+    """Return bubblewrap with its options, to be followed by a command.
+
+    It must inherit all that `path_handles` holds.
     """
     words = [
         program,
@@ -60,7 +60,7 @@ def bubblewrap_args(
     for path in mounts.system:
         link = os.path.islink(path)
         words += ["--symlink", os.readlink(path), path] if link else ["--ro-bind", path, path]
-    # To root, privileges or not, /proc/sys is its own, and one file there names a program that the kernel runs.
+    # Root owns /proc/sys, with or without privileges, and one file there names a program that the kernel runs.
     words += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--dir", "/run"]
     words += [*_held("--bind", resources.temporary, "/tmp", path_handles), "--symlink", "/tmp", "/var/tmp"]
     if resources.network:
@@ -87,7 +87,7 @@ def bubblewrap_args(
 
 
 def _held(option: str, source: str, path: str, path_handles: PathHandles) -> list[str]:
-    """Show what is at `source`, also if a link is put there meanwhile; nothing where one leads there now."""
+    """Show what is at `source`, even if a link is put there meanwhile; nothing where it is a link now."""
     if not path_handles.are_taken:
         return [option, source, path] if os.path.realpath(source) == source else []
     held = path_handles.hold(source)
@@ -95,7 +95,7 @@ def _held(option: str, source: str, path: str, path_handles: PathHandles) -> lis
 
 
 def _is_shown(path: str, mounts: SandboxMounts) -> bool:
-    """Return whether a path lies in a folder that is writable."""
+    """Return whether a path is in a writable folder."""
     return any(is_within(path, folder) for folder in mounts.writable)
 
 
@@ -104,6 +104,6 @@ def _has_own_home(home: str, writable: Sequence[str]) -> bool:
 
 
 def _name_service() -> list[str]:
-    """Show the file that names the servers of names, which often is a link into /run."""
+    """Show the file that names the DNS servers, which is often a link into /run."""
     whole = os.path.realpath("/etc/resolv.conf")
     return ["--ro-bind-try", whole, whole] if is_within(whole, "/run") else []

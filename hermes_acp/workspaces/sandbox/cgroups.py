@@ -1,7 +1,7 @@
-"""A control group of one workspace's commands: how many they are, how much memory they have, and their common end.
+"""A control group for one workspace's commands: it limits their number and memory, and kills them together.
 
-Knows: cgroups(7), both versions, as far as this user may make groups. Does not know: commands, namespaces.
-Everything here blocks for moments, and nothing of it is needed: where no group can be made there is none.
+Source: cgroups(7), both versions. Everything here blocks briefly and is optional: where no group can be made
+there is none.
 """
 
 import os
@@ -25,13 +25,13 @@ class Cgroup:
         self._pause = Event()
 
     def take(self, pid: int) -> None:
-        """Take in a process of one thread that has started no other yet; `tasks` locks out nobody meanwhile."""
+        """Add a single-threaded process that has started no other yet; `tasks` locks out nobody meanwhile."""
         for folder in self.folders:
             if not _write(f"{folder}/tasks", str(pid)):
                 _write(f"{folder}/cgroup.procs", str(pid))
 
     def end(self) -> None:
-        """End all that is in it, and the group."""
+        """Kill everything in it, and remove the group."""
         for folder in self.folders:
             if not _write(f"{folder}/cgroup.kill", "1"):
                 for pid in _members(folder):
@@ -45,7 +45,7 @@ class Cgroup:
 
 
 def _is_left(folder: str) -> bool:
-    """Remove a folder; the kernel lets nobody while a member is still on its way out."""
+    """Remove a folder and return whether it is still there; the kernel refuses while a member is still exiting."""
     try:
         os.rmdir(folder)
     except FileNotFoundError:
@@ -56,7 +56,7 @@ def _is_left(folder: str) -> bool:
 
 
 def create_cgroup(name: str, max_processes: int, memory_bytes: int) -> Cgroup | None:
-    """Make a group with these bounds; None where that is not ours to do."""
+    """Make a group with these limits; None where this user may not."""
     limits = {
         "pids": (("pids.max", max_processes),),
         "memory": (
@@ -87,7 +87,7 @@ def create_cgroup(name: str, max_processes: int, memory_bytes: int) -> Cgroup | 
 
 
 def _parents() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the folders in which groups could be made, each with what can be bound there."""
+    """Yield the folders in which groups could be made, each with the controllers available there."""
     mine: dict[str, str] = {}
     with suppress(OSError), open(OWN_CGROUP, encoding="utf-8") as file:
         for line in file:

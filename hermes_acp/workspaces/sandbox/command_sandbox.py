@@ -1,8 +1,4 @@
-"""One workspace's sandbox: the commands that go into it, and what it has of its own.
-
-Knows: when a command is confined, what stands around its words, what has to be cleared away. Does not know: who
-approved what, how commands are run.
-"""
+"""One workspace's sandbox: the commands that run in it, and the resources it owns."""
 
 import os
 import shutil
@@ -49,7 +45,7 @@ from hermes_acp.workspaces.sandbox.sandbox_policy import (
 from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, build_filter
 from hermes_acp.workspaces.sandbox.tree_index import TreeIndex, WorkspaceTree
 
-# Waits until it is in its group, gets ready, and becomes what follows.
+# Waits until it is in its control group, prepares, and becomes the command that follows.
 OUTER: Final = 'read -r end <&2; exec 2>&1; eval "$1"; shift; exec "$@"'
 RELAY: Final = os.path.join(os.path.dirname(__file__), "relay_exec.py")
 SOCKET_INSIDE: Final = "/run/hermes-acp-proxy"
@@ -66,7 +62,7 @@ class SandboxedCommand(Struct, frozen=True):
 
 
 class Sandbox:
-    """The sandbox of one workspace; what it has of its own is made for its first command. Its methods block."""
+    """The sandbox of one workspace; its resources are made for its first command. Its methods block."""
 
     def __init__(
         self,
@@ -79,7 +75,7 @@ class Sandbox:
         hidden: Sequence[str] = (),
         outputs: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
-        """Make nothing yet. `hidden` holds nothing inside, `outputs` is read; `is_public` tells of addresses."""
+        """Make nothing yet. `hidden` is not visible inside, `outputs` is readable; `is_public` classifies addresses."""
         self._find = find
         self._roots = tuple(roots)
         self._environment_now = environment
@@ -103,7 +99,7 @@ class Sandbox:
 
     @cached_property
     def bounds(self) -> SandboxPolicy:
-        """What commands keep within, as it was when first asked for."""
+        """The limits on commands, as they were when first asked for."""
         return self._bounds_now()
 
     @cached_property
@@ -116,10 +112,10 @@ class Sandbox:
 
     @cached_property
     def found(self) -> DetectedSandbox:
-        """The way of confining there is for this workspace."""
+        """The confinement method for this workspace."""
         if "/" in self._roots:
             return DetectedSandbox(
-                "none", remark="The whole machine is the workspace: there is nothing to keep out of."
+                "none", remark="The workspace is the whole machine, so a sandbox would protect nothing."
             )
         return self._find(self._environment, self._roots)
 
@@ -134,8 +130,8 @@ class Sandbox:
                 else "The sandbox is turned off in the settings."
             )
             raise WorkspaceError(
-                f"Not run, as it could not be confined. {why}",
-                hint="It can run with `unsandboxed: true`, which the user is asked about.",
+                f"Not run because it could not be sandboxed. {why}",
+                hint="Set `unsandboxed: true` to ask the user to run it without the sandbox.",
             )
         return True
 
@@ -152,9 +148,9 @@ class Sandbox:
     ) -> SandboxedCommand:
         """Return a command line within the sandbox; once it has ended, `settle` and `release` follow.
 
-        One that is read-only changes nothing in the workspace and has no network, whatever is configured.
+        A read-only command changes nothing in the workspace and has no network, whatever is configured.
         """
-        with self._setting_up:  # first commands may come at once
+        with self._setting_up:  # the first commands may run concurrently
             self._set_up(registry)
         with self._placeholders.kept_in_place():
             if mode.is_read_only:
@@ -167,7 +163,7 @@ class Sandbox:
                 raise
 
     def confine_search(self, shell: ShellCommand, registry: ProcessRegistry) -> SandboxedCommand:
-        """Return a search as the agent's own: all that lies in the folders is seen, but no link leads out of them."""
+        """Confine one of the agent's own searches: it sees all of the folders, but follows no link out of them."""
         with self._setting_up:
             self._set_up(registry)
         bounds = structs.replace(self.bounds, guarded=GuardedNames())
@@ -177,14 +173,14 @@ class Sandbox:
         return self._in_bubblewrap(mounts, shell, registry, CommandMode(is_read_only=True))
 
     def _within(self, shell: ShellCommand, registry: ProcessRegistry, mode: CommandMode) -> SandboxedCommand:
-        if mode.is_read_only or self.found.way == "landlock":  # Landlock cannot keep a part of .git
+        if mode.is_read_only or self.found.way == "landlock":  # Landlock cannot protect a part of .git
             mode = structs.replace(mode, opens_git=False)
         hidden = (*self._hidden, self._folder)
         tree = self._index.look() if mode.is_read_only else self._index.tree()
         with self._setting_up:
             secrets = self._tracked.unknown(tree.secrets, tree.repositories)
         tree = structs.replace(tree, secrets=tuple(secrets))
-        if self.found.way == "landlock":  # where one name is kept, nothing new could be made beside it
+        if self.found.way == "landlock":  # where one name is protected, nothing new could be made beside it
             tree = structs.replace(tree, guarded=())
         mounts = plan_sandbox_mounts(
             self._roots,
@@ -234,13 +230,13 @@ class Sandbox:
         return structs.replace(confined, held=held)
 
     def _resolve_writable(self, writable: Sequence[str]) -> None:
-        """Resolve once what is written in; what lies in another such folder could be changed by a command."""
+        """Resolve the writable folders once; what is in another such folder could be changed by a command."""
         for path in writable:
             if not any(is_within(path, each) and path != each for each in writable):
                 self._grounds.setdefault(path, os.path.realpath(path))
 
     def _closed(self, mounts: SandboxMounts) -> SandboxMounts:
-        """Shut what rules keep commands out of. Raises WorkspaceError."""
+        """Collect what rules deny to commands. Raises WorkspaceError."""
         denied_paths = self.bounds.closed()
         sight = find_denied(mounts.writable, denied_paths)
         standing = {each.path for each in self._placeholders.held()}
@@ -279,15 +275,15 @@ class Sandbox:
         return SandboxedCommand(within, path_handles=path_handles, is_confined=True, mode=mode)
 
     def release(self, confined: SandboxedCommand) -> None:
-        """Clear away what a command held that has ended with all it started, or was never started."""
+        """Release what a command held that has ended with everything it started, or never started."""
         self._placeholders.release(confined.held)
         if confined.path_handles:
             confined.path_handles.let_go()
 
     def settle(self, confined: SandboxedCommand, *, is_over: bool) -> str:
-        """Set aside what a command made that may not be there, when it ended, with all it started if it `is_over`.
+        """Quarantine what a command created without permission, once it ended, with all it started if it `is_over`.
 
-        Gives lines that tell of it. What was not confined was approved, and so is what there is then.
+        Returns lines that report it. What was not confined was approved, and so is what exists then.
         """
         if confined.mode.is_read_only:
             return ""
@@ -298,11 +294,11 @@ class Sandbox:
 
     @property
     def has_confined(self) -> bool:
-        """Whether anything was ever confined: until then there is nothing to settle."""
+        """Whether anything was ever confined: until then there is nothing to quarantine."""
         return bool(self._folder)
 
     def quarantine_pending(self) -> None:
-        """Set aside what confined commands made until now: what a command makes that is approved may be there."""
+        """Quarantine what confined commands have created so far: what an approved command creates is permitted."""
         if self.has_confined:
             self._quarantine.look(self._current_placeholders)
 
@@ -316,9 +312,11 @@ class Sandbox:
         return explain_failure(output, self.describe(confined.mode))
 
     def describe(self, mode: CommandMode) -> str:
-        """Say what a sandboxed command can do."""
+        """Describe what a sandboxed command can do."""
         if mode.is_read_only:
-            return "no network; the workspace is read-only, as this was taken for a command that only reads"
+            return (
+                "no network; the workspace is read-only, because this was classified as a read-only command"
+            )
         is_strict = self.found.way == "landlock"
         hosts = (
             f"only {', '.join(self.bounds.hosts)}" if self.bounds.hosts and not is_strict else "no network"
@@ -329,7 +327,7 @@ class Sandbox:
         return f"{network}; changes only in {written}, {kept}; files that start programs later are only read"
 
     def close(self) -> None:
-        """Clear away what the sandbox has of its own; nothing runs in it any more."""
+        """Release the sandbox's resources; nothing runs in it any more."""
         self._placeholders.clear()
         if self._folder:
             self._index.close()
@@ -377,9 +375,10 @@ class Sandbox:
         self._folder = folder
 
     def _socket_families(self, *, is_read_only: bool) -> tuple[int, ...]:
-        """Return the kinds of sockets there may be: with the machine's network come the local ones without a path.
+        """Return the socket families allowed: with the machine's network come the local ones without a path.
 
-        No mount keeps a command from a local socket in the workspace, so one that only reads makes no such sockets.
+        No mount keeps a command from a local socket in the workspace, so a read-only one may make no such
+        sockets.
         """
         if is_read_only:
             return (*INTERNET, NETLINK) if self.found.way == "bubblewrap" else ()

@@ -1,9 +1,8 @@
-"""The one way out of a sandbox that may speak to a few hosts.
+"""The proxy that connects a sandbox to a few allowed hosts.
 
-Knows: HTTP's CONNECT and whole addresses in requests (RFC 9110, 9112), which hosts are allowed, that a name may lead
-to an address of this machine's own networks. Does not know: what is said.
-A thread a connection, on a socket of the file system that only the sandbox is shown. Names are looked up here, and the
-very address that was looked at is the one spoken to.
+Each connection has a thread, on a socket of the file system that only the sandbox sees. Names are resolved
+here, and the very address that was checked is the one connected to. Source: CONNECT and absolute-form
+requests (RFC 9110, 9112).
 """
 
 import os
@@ -28,11 +27,11 @@ MAX_CONCURRENT: Final = 64
 
 
 class ProxyRefused(Exception):
-    """A request that is not let through; the status line says why."""
+    """A request that is refused; the status line says why."""
 
 
 class ProxyRequest(Struct, frozen=True):
-    """What a request wants: a host, its port, and what is to be sent on first, or nothing before a tunnel."""
+    """What a request asks for: a host, its port, and what to send on first, or nothing before a tunnel."""
 
     host: str
     port: int
@@ -41,7 +40,7 @@ class ProxyRequest(Struct, frozen=True):
 
 
 def is_allowed(host: str, port: int, allowed: Sequence[str]) -> bool:
-    """Return whether a host and port are among `name`, `*.name`, each with `:port` for others than the usual two."""
+    """Return whether a host and port match one of `name`, `*.name`, each with `:port` for non-default ports."""
     name = host.casefold().rstrip(".")
     for entry in allowed:
         pattern, _, number = entry.casefold().partition(":")
@@ -53,7 +52,7 @@ def is_allowed(host: str, port: int, allowed: Sequence[str]) -> bool:
 
 
 class Proxy:
-    """Listens at a path until closed; `is_public` tells of an address whether it belongs to nobody's own network."""
+    """Listens at a path until closed; `is_public` tells whether an address is outside all private networks."""
 
     def __init__(self, path: str, allowed: Sequence[str], is_public: Callable[[str], bool]) -> None:
         self.path = path
@@ -71,7 +70,7 @@ class Proxy:
             block_on_close = False
 
         folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:  # the path itself may be longer than an address can be
+        try:  # the path itself may exceed the length of a socket address
             self._server = Server(f"/proc/self/fd/{folder}/{os.path.basename(path)}", Visit)
         finally:
             os.close(folder)
@@ -80,14 +79,14 @@ class Proxy:
         self._thread.start()
 
     def close(self) -> None:
-        """Take no more; what is being said ends with the process that says it. Blocks for a moment."""
+        """Accept no more connections; open ones end with the process that made them. Blocks for a moment."""
         self._server.shutdown()
         self._server.server_close()
         with suppress(OSError):
             os.unlink(self.path)
 
     def serve(self, client: socket.socket) -> None:
-        """Answer one visitor."""
+        """Serve one connection."""
         with self._room, suppress(OSError):
             client.settimeout(HEAD_TIMEOUT_S)
             try:
@@ -158,7 +157,7 @@ def _read_request(client: socket.socket) -> tuple[ProxyRequest, bytes]:
 
 
 def _pass_on(client: socket.socket, server: socket.socket) -> None:
-    """Pass on what either says until both are done, or silent for too long."""
+    """Relay data both ways until both are done, or idle for too long."""
     others = {client: server, server: client}
     while others:
         ready, _, _ = select.select(list(others), [], [], IDLE_TIMEOUT_S)

@@ -1,8 +1,8 @@
 """Decide which confined commands may write to the git directories of the workspace, and prepare those that do.
 
-A mount over one file goes when a program outside replaces that file, so a git directory with mounts over its settings
-and hooks stays safe only while nobody replaces those. It is therefore read-only as a folder, unless a command needs it
-writable; nothing of such a command keeps running with it.
+A mount over one file disappears when a program outside replaces that file, so a git directory with mounts
+over its settings and hooks stays safe only while nobody replaces those. It is therefore read-only as a
+folder, unless a command needs it writable; such a command leaves nothing running.
 """
 
 import re
@@ -16,11 +16,9 @@ from hermes_acp.workspaces.sandbox.process_limits import SHELL
 WRITERS: Final = ("git", "gh", "jj", "pre-commit")
 """The programs that write to git directories as their task. A command line that names none leaves them read-only."""
 NAMES_WRITER: Final = re.compile(rf"(?<![\w.-])(?:{'|'.join(WRITERS)})(?![\w/.+@])")
-LEFT: Final = (
-    "[Ended what this command left running: a command that names git keeps nothing in the background.]"
-)
+LEFT: Final = "[Ended the background processes of this command: a command that names git may not leave any.]"
 WAITS: Final = 4
-# Whatever the command left is given a moment to end by itself; with the first process of the sandbox the rest ends.
+# The command's background processes get a moment to end by themselves; the rest end with the sandbox's first process.
 KEEPER: Final = f"""exec 2>/dev/null
 "$@" 2>&1
 code=$?
@@ -37,7 +35,7 @@ for each in {" ".join("x" * WAITS)}; do runs || exit $code; sleep 0.05; done
 runs && printf '\\n%s\\n' '{LEFT}'
 exit $code"""
 KEEPING: Final = (SHELL, "-c", KEEPER, "sh")
-"""Words before a command that ends when it does, with all it started; for the first process of a sandbox."""
+"""Prefix for a command that ends with everything it started; for the first process of a sandbox."""
 
 
 def names_git(line: str) -> bool:

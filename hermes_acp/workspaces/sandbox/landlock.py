@@ -1,8 +1,7 @@
-"""The rights that a command confined by Landlock is left with.
+"""The rights that a command confined by Landlock keeps.
 
-Knows: that they only add up, beneath a folder as in it. Does not know: how all others are given up (`renunciation`).
-So what must not change cannot lie in a folder that may: at the top of a root nothing new is made here, `.git` is only
-read, and everything else beneath the root is open.
+Rights only add up, beneath a folder as in it. So what must not change cannot be in a folder that may: at the
+top of a root nothing new can be made, `.git` is read-only, and everything else beneath the root is writable.
 """
 
 import os
@@ -27,7 +26,7 @@ ALSO_READ = ("/proc", "/run/systemd/resolve")
 
 
 def landlock_rights(mounts: SandboxMounts, resources: SandboxResources) -> Mapping[Right, Sequence[str]]:
-    """Return the resolved paths of each right; what a link in a writable folder leads to is open to nobody."""
+    """Return the resolved paths for each right; nothing is granted on the target of a link in a writable folder."""
     refused = (*mounts.hidden, *mounts.kept, *mounts.pinned)
     read: list[str] = []
     write = [resources.temporary, resources.home]
@@ -49,13 +48,13 @@ def landlock_rights(mounts: SandboxMounts, resources: SandboxResources) -> Mappi
 
 
 def _settled(path: str, mounts: SandboxMounts) -> str:
-    """Resolve a path that no command can change; one in a writable folder stays as it is written."""
+    """Resolve a path that no command can change; one in a writable folder stays as written."""
     is_open = any(is_within(path, folder) and path != folder for folder in mounts.writable)
     return path if is_open else os.path.realpath(path)
 
 
 def _split(folder: str, mounts: SandboxMounts, read: list[str], write: list[str]) -> None:
-    """Open what lies in a folder, one by one, but for what is refused."""
+    """Grant the entries of a folder one by one, except those refused."""
     for name in sorted(os.listdir(folder)):
         path = f"{folder}/{name}"
         if path in mounts.hidden or os.path.islink(path):
@@ -69,7 +68,7 @@ def _split(folder: str, mounts: SandboxMounts, read: list[str], write: list[str]
 
 
 def _read(path: str, mounts: SandboxMounts, read: list[str]) -> None:
-    """Let a path be read, or what is in it, one by one, but for what is hidden."""
+    """Make a path readable, or its entries one by one, except those hidden."""
     path = _settled(path, mounts)
     if path in mounts.hidden:
         return

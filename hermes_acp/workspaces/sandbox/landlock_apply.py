@@ -1,7 +1,6 @@
-"""Give up all but a few folders, for the calling thread and whatever it starts from then on.
+"""Drop access to all but a few folders, for the calling thread and everything it starts.
 
-Knows: Landlock (landlock(7)), seccomp(2) and capabilities(7) by their system calls, which concern a thread alone.
-Does not know: which folders, what is started.
+Uses the system calls of Landlock (landlock(7)), seccomp(2) and capabilities(7), which affect a single thread.
 """
 
 import ctypes
@@ -21,7 +20,7 @@ READING = EXECUTE | READ_FILE | READ_DIR
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
 
 Right = Literal["list", "read", "use", "write"]
-"""To names alone, to contents, to a device, to everything."""
+"""Rights to list names, to read contents, to use a device, to do everything."""
 
 
 def landlock_abi(libc: ctypes.CDLL) -> int:
@@ -30,7 +29,7 @@ def landlock_abi(libc: ctypes.CDLL) -> int:
 
 
 def all_rights(version: int) -> int:
-    """Return all rights to files and folders that a version knows."""
+    """Return all file and folder rights that a version knows."""
     rights = (1 << 13) - 1
     rights |= REFER if version >= 2 else 0
     rights |= TRUNCATE if version >= 3 else 0
@@ -38,9 +37,9 @@ def all_rights(version: int) -> int:
 
 
 def give_up(rules: Mapping[Right, Sequence[str]], program: bytes, *, network: bool) -> None:
-    """Take all rights away but those to these paths; calls go through a seccomp `program`, TCP only with `network`.
+    """Drop all rights except those to these paths; calls go through a seccomp `program`, TCP only with `network`.
 
-    There is no way back. Raises OSError with not everything given up: then nothing may be started.
+    This is irreversible. Raises OSError with only some rights dropped: then nothing may be started.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     version = landlock_abi(libc)
@@ -52,7 +51,7 @@ def give_up(rules: Mapping[Right, Sequence[str]], program: bytes, *, network: bo
 
 
 def restrict(libc: ctypes.CDLL, version: int, rules: Mapping[Right, Sequence[str]], *, network: bool) -> None:
-    """Take all rights away but those named; raises OSError."""
+    """Drop all rights except those named; raises OSError."""
     rights = all_rights(version)
     refused = 0 if network or version < 4 else 3
     scope = 3 if version >= 6 else 0
@@ -60,7 +59,7 @@ def restrict(libc: ctypes.CDLL, version: int, rules: Mapping[Right, Sequence[str
     attributes = struct.pack("<QQQ", rights, refused, scope)[:size]
     ruleset = checked(libc, libc.syscall(CREATE_RULESET, attributes, ctypes.c_size_t(size), 0), "landlock")
     try:
-        # What is given for a folder holds for all beneath it, so one that is only listed shows no contents.
+        # A folder's rights apply to everything beneath it, so one that may only be listed shows no contents.
         for path in rules["list"]:
             allow(libc, ruleset, path, READ_DIR & rights)
         for path in rules["read"]:
@@ -76,7 +75,7 @@ def restrict(libc: ctypes.CDLL, version: int, rules: Mapping[Right, Sequence[str
 
 
 def allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
-    """Add one resolved path's rights; one that is not there, or has become a link, needs none."""
+    """Grant rights on one resolved path; one that is missing, or has become a link, is skipped."""
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
@@ -86,7 +85,7 @@ def allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
             return
         if not stat.S_ISDIR(os.fstat(place).st_mode):
             rights &= OF_FILES
-        if not rights:  # a file that is only to be listed
+        if not rights:  # a file that may only be listed
             return
         rule = struct.pack("<Qi", rights, place)
         checked(libc, libc.syscall(ADD_RULE, ruleset, 1, rule, 0), path)
@@ -95,7 +94,7 @@ def allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
 
 
 def drop_capabilities(libc: ctypes.CDLL) -> None:
-    """Let the next program have no privilege of root's, which go around some of the rules; others have none."""
+    """Give the next program no root privileges, which bypass some of the rules; other users have none."""
     if os.geteuid() == 0:
         for capability in range(LAST_CAPABILITY + 1):
             if libc.prctl(BOUNDING_SET_READ, capability, 0, 0, 0) == 1:
@@ -110,7 +109,7 @@ def load_filter(libc: ctypes.CDLL, words: bytes) -> None:
 
 
 def checked(libc: ctypes.CDLL, result: int, what: str) -> int:
-    """Return a result that is one. Raises OSError."""
+    """Return a result that is not an error. Raises OSError."""
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"it could not be confined: {what}: {os.strerror(number)}")

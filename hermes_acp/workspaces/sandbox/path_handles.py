@@ -1,7 +1,7 @@
-"""What one sandbox is made of, held open from the look at it until it is mounted: nothing else can be in its place.
+"""Descriptors of the paths one sandbox mounts, held open from the check until the mount, so nothing can replace them.
 
-Knows: that a path may lead elsewhere a moment later, and how to tell where an open one is. Does not know: who mounts.
-The descriptors go to the program that mounts alone, which closes each behind its mount. Source: open(2), proc(5).
+The descriptors are passed to the mounting program alone, which closes each after its mount. Source: open(2),
+proc(5).
 """
 
 import errno
@@ -18,10 +18,10 @@ MIN_FREE_DESCRIPTORS: Final = 8192
 
 
 class PathHandles:
-    """The descriptors of one start; what is `lasting`, by its path, is not looked for anew."""
+    """The descriptors of one start; those `lasting`, by path, are not opened again."""
 
     def __init__(self, lasting: Mapping[str, int], *, are_taken: bool = True) -> None:
-        """Hold nothing yet; where they `are_taken` by the program that mounts, it is to be given them."""
+        """Hold nothing yet; where they `are_taken`, the mounting program receives them."""
         self.are_taken = are_taken
         self._lasting = lasting
         self._own: list[int] = []
@@ -32,9 +32,9 @@ class PathHandles:
         return tuple(self._own)
 
     def hold(self, path: str) -> int | None:
-        """Return a descriptor of what is at this path; None where that is not there, a link, or reached over one.
+        """Return a descriptor of what is at this path; None where it is missing, a link, or reached through one.
 
-        Each is for one mount: who mounts closes it behind that.
+        Each is for one mount: the mounting program closes it afterwards.
         """
         lasting = self._lasting.get(path)
         opened = open_in_place(path) if lasting is None else os.dup(lasting)
@@ -43,7 +43,7 @@ class PathHandles:
         return opened
 
     def keep(self, content: bytes) -> int:
-        """Return a descriptor from which this can be read."""
+        """Return a descriptor from which this content can be read."""
         made = os.memfd_create("hermes-acp", os.MFD_CLOEXEC)
         self._own.append(made)
         os.write(made, content)
@@ -51,13 +51,16 @@ class PathHandles:
         return made
 
     def let_go(self) -> None:
-        """Close what is this one's own; it may be called again."""
+        """Close this object's own descriptors; may be called again."""
         own, self._own = self._own, []
         close_all(own)
 
 
 def open_in_place(path: str) -> int | None:
-    """Hold open what is at a path, over no link; None where it is not there. Raises OSError for too many open files."""
+    """Hold open what is at a path, through no link; None where it is missing.
+
+    Raises OSError for too many open files.
+    """
     try:
         opened = _open(path)
     except OSError as error:
@@ -72,7 +75,7 @@ def open_in_place(path: str) -> int | None:
 
 
 def close_all(descriptors: Iterable[int]) -> None:
-    """Close what may be closed already."""
+    """Close what is no longer needed."""
     for each in descriptors:
         with suppress(OSError):
             os.close(each)
@@ -84,7 +87,7 @@ def _open(path: str) -> int:
     except OSError as error:
         if error.errno != errno.EMFILE:
             raise
-    # A repository has as many as four for each of its submodules; what a desktop gives is soft, and little.
+    # A repository needs up to four for each of its submodules; a desktop's soft limit is low.
     now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MIN_FREE_DESCRIPTORS if most == resource.RLIM_INFINITY else min(most, MIN_FREE_DESCRIPTORS)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(now, wanted), most))

@@ -1,7 +1,7 @@
-"""What in a few folders a sandbox must not show, or not let anybody change.
+"""Find what in a few folders a sandbox must hide or protect.
 
-Knows: how folders are gone through, the near before the deep, within a bound. Does not know: who shuts what, and why.
-Looking blocks; it is done anew for each command, as files come and go.
+Folders are searched breadth first, up to a limit. This blocks, and is repeated for each command, as files
+come and go.
 """
 
 import os
@@ -22,15 +22,15 @@ MAX_DENIED_PATHS: Final = 500
 LOW_PRIORITY_FOLDERS: Final = frozenset(
     {"node_modules", ".venv", "venv", "site-packages", "target", "__pycache__"}
 )
-"""Folders of what others wrote, of which there is much: they are looked into last."""
+"""Large folders of third-party files, scanned last."""
 
 PathAccess = Literal["open", "passed", "kept", "hidden"]
 PathClassifier = Callable[[str, bool], PathAccess]
-"""Tells of a path, and whether it is a folder, what becomes of it; a `passed` one is not looked into."""
+"""Returns what to do with a path, given whether it is a folder; a `passed` one is not scanned."""
 
 
 class PathScan(Struct, frozen=True):
-    """What was found: paths that are not seen, are only read, or keep their names; `left` was not looked into."""
+    """What was found: paths to hide, to make read-only, or to keep in place; `left` was not scanned."""
 
     hidden: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
@@ -38,12 +38,12 @@ class PathScan(Struct, frozen=True):
     left: tuple[str, ...] = ()
 
     def hiding_unvisited(self) -> "PathScan":
-        """Hide what was not looked into, and where that is too much the folders around it; nothing shut is left out."""
+        """Hide what was not scanned, and where that is too much the folders around it; nothing denied is left out."""
         return PathScan(_gathered((*self.hidden, *self.left)), _gathered(self.kept), self.pinned)
 
 
 def scan_folders(folders: Sequence[str], judge: PathClassifier, most: int = MAX_ENTRIES) -> PathScan:
-    """Go through folders, over no link, until `most` entries were seen."""
+    """Scan folders, through no link, until `most` entries were seen."""
     hidden: list[str] = []
     kept: list[str] = []
     near, later = deque(folders), deque[str]()
@@ -65,7 +65,7 @@ def scan_folders(folders: Sequence[str], judge: PathClassifier, most: int = MAX_
 
 
 def find_denied(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -> PathScan:
-    """Find all that is shut in some folders. Raises WorkspaceError where that is too much to be sure."""
+    """Find everything in some folders that rules deny. Raises WorkspaceError where there is too much to be sure."""
     whole = tuple(folder for folder in folders if classify_folder(folder, denied_paths) == "hidden")
     near = [each for each in denied_paths if any(each.may_match_below(folder) for folder in folders)]
     if not near:
@@ -80,15 +80,15 @@ def find_denied(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -> P
     sight = scan_folders([folder for folder in folders if folder not in whole], judge)
     if sight.left or len(sight.hidden) + len(sight.kept) > MAX_DENIED_PATHS:
         raise WorkspaceError(
-            "Not run: there are too many files here to keep a command from those that rules of the policy shut.",
-            hint="With `unsandboxed: true` the user is asked. A rule that names a folder is quicker to keep than "
-            "one for names anywhere.",
+            "Not run: there are too many files here to hide those that policy rules deny.",
+            hint="Set `unsandboxed: true` to ask the user. A rule that names a folder is cheaper to enforce "
+            "than one for names anywhere.",
         )
     return PathScan((*whole, *sight.hidden), sight.kept, tuple(pinned))
 
 
 def classify_path(path: str, denied_paths: Sequence[DeniedPath], *, is_folder: bool) -> PathAccess:
-    """Return what rules make of one path in a folder that is open."""
+    """Return what rules decide about one path in a folder that is not denied."""
     fitting = [each.hides for each in denied_paths if each.matches(path)]
     if fitting:
         return "hidden" if any(fitting) else "kept"
@@ -96,7 +96,7 @@ def classify_path(path: str, denied_paths: Sequence[DeniedPath], *, is_folder: b
 
 
 def classify_folder(folder: str, denied_paths: Sequence[DeniedPath]) -> PathAccess:
-    """Return what rules make of a folder by its own path and those above it."""
+    """Return what rules decide about a folder by its own path and those above it."""
     parts = folder.split("/")
     above = ["/".join(parts[:end]) or "/" for end in range(1, len(parts) + 1)]
     is_hidden = any(each.hides and each.matches(path) for each in denied_paths for path in above)
@@ -104,7 +104,7 @@ def classify_folder(folder: str, denied_paths: Sequence[DeniedPath]) -> PathAcce
 
 
 def missing_denied(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -> tuple[str, ...]:
-    """Return the paths that rules name, and that could be made as their folders are there, reached over no link."""
+    """Return the paths named by rules that could be created because their folders exist, reached through no link."""
     return tuple(
         each.named
         for each in denied_paths
@@ -117,7 +117,7 @@ def missing_denied(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -
 
 
 def _gathered(paths: Sequence[str]) -> tuple[str, ...]:
-    """Return a few paths that hold all of these: where there are too many, the folders of the deepest."""
+    """Return a few paths that cover all of these: where there are too many, their deepest common folders."""
     gathered = set(paths)
     while len(gathered) > MAX_DENIED_PATHS:
         deepest = max(path.count("/") for path in gathered)

@@ -1,8 +1,7 @@
-"""Things that have to be there for a while, so that nobody else makes them.
+"""Placeholders that must exist for a while, so that nobody else creates these paths.
 
-Knows: how many need each, in this session and in others, and that only what is as it was made is taken away again. Does
-not know: why, or for whom. What stands in is known by its sticky bit, which it
-is made with; a lock on it tells that it is needed.
+Only an unchanged placeholder is removed again. It is recognised by its sticky bit, which it is created with;
+a lock on it shows that this or another session needs it.
 """
 
 import errno
@@ -24,7 +23,7 @@ OPEN_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Placeholders:
-    """The stand-ins of one workspace; several threads may come at once. All of it blocks but `release`."""
+    """The placeholders of one workspace; may be used from several threads. Everything blocks except `release`."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -35,7 +34,7 @@ class Placeholders:
 
     @contextmanager
     def kept_in_place(self) -> Generator[None]:
-        """Take nothing away while the block runs: what is seen in it is there until it is held."""
+        """Remove nothing while the block runs: what is seen in it exists until it is held."""
         with self._lock:
             self._kept_by += 1
         try:
@@ -47,7 +46,7 @@ class Placeholders:
                     self._clear_soon()
 
     def hold(self, wanted: Sequence[Placeholder]) -> tuple[Placeholder, ...]:
-        """Make what is absent, and give what is held now; each hold is followed by one release."""
+        """Create what is missing, and return what is now held; each hold is followed by one release."""
         held: list[Placeholder] = []
         with self._lock:
             for each in wanted:
@@ -59,7 +58,7 @@ class Placeholders:
         return tuple(held)
 
     def release(self, held: Sequence[Placeholder]) -> None:
-        """Take away before long what nobody needs any more: the next command often comes at once."""
+        """Remove soon what nobody needs any more: the next command often follows at once."""
         if not held:
             return
         with self._lock:
@@ -75,7 +74,7 @@ class Placeholders:
         self._clearing.start()
 
     def clear(self) -> None:
-        """Take away at once what nobody needs, unless it is to stay or somebody else put something there."""
+        """Remove at once what nobody needs, unless it is to stay or somebody else put something there."""
         with self._lock:
             if self._kept_by:
                 return
@@ -87,20 +86,20 @@ class Placeholders:
             self._clearing = None
 
     def held(self) -> tuple[Placeholder, ...]:
-        """Return what is held for any."""
+        """Return everything held."""
         with self._lock:
             return tuple(self._needed)
 
 
 def _make(each: Placeholder) -> int | None:
-    """Make what is absent, or take over what another session made; return a descriptor that keeps it there."""
+    """Create what is missing, or take over another session's; return a descriptor that keeps it there."""
     for _ in range(MAX_TRIES):
         try:
             with _folder_of(each) as folder:
                 held = _create(each, folder) if not os.path.lexists(each.path) else _take_over(each, folder)
-        except (FileExistsError, FileNotFoundError):  # another session was first, or just took it away
+        except (FileExistsError, FileNotFoundError):  # another session was first, or just removed it
             continue
-        except OSError:  # nobody may write there, or it is somewhere else
+        except OSError:  # not writable, or moved elsewhere
             return None
         if held is not None:
             return held
@@ -127,8 +126,8 @@ def _take_over(each: Placeholder, folder: int) -> int | None:
 
 
 def _locked(held: int, each: Placeholder, folder: int) -> int | None:
-    """Keep others from taking something away; None where somebody just did."""
-    with suppress(OSError):  # some file systems have no such locks
+    """Keep others from removing something; None where somebody just did."""
+    with suppress(OSError):  # some file systems do not support these locks
         fcntl.flock(held, fcntl.LOCK_SH)
     try:
         now = os.stat(os.path.basename(each.path), dir_fd=folder, follow_symlinks=False)
@@ -141,7 +140,7 @@ def _locked(held: int, each: Placeholder, folder: int) -> int | None:
 
 
 def _take_away(each: Placeholder, held: int) -> None:
-    """Take something away that is as it was made, unless another session needs it."""
+    """Remove an unchanged placeholder, unless another session needs it."""
     try:
         with suppress(OSError), _folder_of(each) as folder:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -159,7 +158,7 @@ def _take_away(each: Placeholder, held: int) -> None:
 
 @contextmanager
 def _folder_of(each: Placeholder) -> Generator[int]:
-    """Hold the folder that something stands in open. Raises OSError where a link leads there."""
+    """Open the folder of a placeholder. Raises OSError where a link leads there."""
     place = os.path.dirname(each.path)
     folder = open_in_place(place)
     if folder is None:

@@ -1,7 +1,4 @@
-"""What the processes of a confined command are limited to, as words of a shell.
-
-Knows: `ulimit` of the POSIX shells there are, where the kernel counts processes. Does not know: the way of confining.
-"""
+"""The limits on the processes of a confined command, as shell commands (`ulimit`)."""
 
 import os
 import platform
@@ -14,12 +11,12 @@ from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
 SHELL: Final = "/bin/sh"
 INNER_SHELL: Final = '{ ulimit -u $1 || ulimit -p $1; } 2>/dev/null; shift; exec "$@"'
 PER_NAMESPACE_KERNEL: Final = (5, 14)
-"""From this kernel on a user's processes are counted for each namespace of users."""
+"""From this kernel version on, a user's processes are counted per user namespace."""
 BLOCK_BYTES: Final = 512
 
 
 def process_ulimits(bounds: SandboxPolicy, tag: int) -> str:
-    """Return the limits of each of a command's processes; by the `tag` they are known again."""
+    """Return the limits of each of a command's processes; the `tag` identifies them."""
     words = [
         f"{{ ulimit -w {tag} || ulimit -x {tag}; }} 2>/dev/null",
         "ulimit -c 0",
@@ -31,9 +28,9 @@ def process_ulimits(bounds: SandboxPolicy, tag: int) -> str:
 
 
 def process_count_limit(most: int, *, has_namespace: bool) -> tuple[str, ...]:
-    """Return what bounds the number of a command's processes from within; root's never are.
+    """Return the limit on the number of a command's processes; None for root, whose processes have no limit.
 
-    Without a namespace of users of their own they are counted with all others of this user.
+    Without a user namespace of their own they are counted with all others of this user.
     """
     if os.getuid() == 0:
         return ()

@@ -1,8 +1,8 @@
-"""What appears under a guarded name while commands nobody approved are at work: it is set aside, and told.
+"""Rename what appears under a guarded name while unapproved commands run, and report it.
 
-Knows: which guarded names there were before, how a name is changed for good. Does not know: sandboxes, who is told.
-Nothing can be mounted over what is not there, so this is done when a command has ended: until then the name is there.
-What is set aside keeps its content and its place, under a name that means nothing to anybody. All of it blocks.
+Nothing can be mounted over a missing path, so this is done when a command has ended: until then the name
+exists. What is renamed keeps its content and its folder, under a name that no program looks for. Everything
+here blocks.
 """
 
 import os
@@ -27,13 +27,13 @@ WANTED: Final = "If this file is wanted, create it with write_file; the user wil
 MAX_NAMES: Final = 100
 MAX_REPORTED: Final = 10
 CurrentPlaceholders = Callable[[], Set[str]]
-"""Gives what is our own; it is asked after a look, as other commands may make some of it meanwhile."""
+"""Returns our own placeholders; called after a scan, as other commands may create some meanwhile."""
 _State = tuple[int, int, int] | None
 FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class Quarantine:
-    """The guarded names of one workspace; several threads may come at once."""
+    """The guarded names of one workspace; may be used from several threads."""
 
     def __init__(self, roots: Sequence[str], index: TreeIndex) -> None:
         self._roots = tuple(roots)
@@ -43,14 +43,14 @@ class Quarantine:
         self._known: frozenset[tuple[int, int]] = frozenset()
         self._entries: set[str] = set()
         self._leftovers: set[str] = set()
-        """What there was in git directories that is no plain data."""
+        """The entries of git directories that are not plain data."""
         self.repositories: tuple[str, ...] = ()
-        """Those there were before the commands that are at work."""
+        """Those that existed before the running commands started."""
         self._at_work = 0
         self._told: list[str] = []
 
     def begin(self, placeholders: CurrentPlaceholders) -> None:
-        """Take note of what is there before a command, but for what is `placeholders`. Each is followed by `end`."""
+        """Record what exists before a command, except `placeholders`. Each call is followed by `end`."""
         with self._lock:
             if self._at_work:
                 self._quarantine_new(placeholders)
@@ -65,7 +65,10 @@ class Quarantine:
             self._at_work += 1
 
     def end(self, placeholders: CurrentPlaceholders, *, is_over: bool) -> str:
-        """Set aside what appeared, once a command has ended, with all it started if it `is_over`; tell of it."""
+        """Quarantine what appeared, once a command has ended, with all it started if it `is_over`.
+
+        Return the reports.
+        """
         with self._lock:
             self._quarantine_new(placeholders)
             self._at_work -= is_over
@@ -76,13 +79,13 @@ class Quarantine:
         return "".join(f"\n{line}" for line in (*told[:MAX_REPORTED], *more))
 
     def look(self, placeholders: CurrentPlaceholders) -> None:
-        """Set aside what appeared until now; it is told with the next command that ends."""
+        """Quarantine what has appeared so far; the next command that ends reports it."""
         with self._lock:
             if self._at_work:
                 self._quarantine_new(placeholders)
 
     def admit(self, placeholders: CurrentPlaceholders) -> None:
-        """Take all that is there for approved: somebody else's work has just ended."""
+        """Accept everything that exists: somebody else's approved work has just ended."""
         with self._lock:
             self._approve_all(placeholders)
 
@@ -105,7 +108,7 @@ class Quarantine:
                 self._names = {**self._names, path: now}
         found = [path for path in tree.repositories if is_usable(path)]
         trusted = list(self.repositories)
-        for path in sorted(found, key=os.path.isfile):  # files point to folders, which are looked at first
+        for path in sorted(found, key=os.path.isfile):  # files point to folders, which are checked first
             if _identity(path) in self._known:
                 continue
             if danger := hazard_of_repository(path, trusted):
@@ -118,7 +121,7 @@ class Quarantine:
             self._quarantine_entries(repository, ours)
 
     def _quarantine_entries(self, repository: str, ours: Set[str]) -> None:
-        """Set aside what appeared in a repository that was there before, and that git may act on."""
+        """Quarantine what appeared in an existing repository and could make git run something."""
         if not os.path.isdir(repository) or os.path.islink(repository):
             return
         new = [
@@ -136,7 +139,7 @@ class Quarantine:
                 )
 
     def _quarantine_leftovers(self) -> None:
-        """Set aside what commands left behind that git would stop at, or take for the end of history."""
+        """Quarantine leftovers that would stop git, or look like the end of its history."""
         for repository in self.repositories:
             if not os.path.isdir(repository) or os.path.islink(repository):
                 continue
@@ -146,7 +149,7 @@ class Quarantine:
                     self._entries.add(self._move_aside(path, told))
 
     def _move_aside(self, path: str, what: str) -> str:
-        """Give something another name, without following a link on the way to it; return its path then."""
+        """Rename an entry, following no link on the way to it; return the report."""
         root = next(each for each in self._roots if path.startswith(each.rstrip("/") + "/"))
         place, name = os.path.split(path)
         if made := _rename(root, os.path.relpath(place, root), name):
@@ -162,7 +165,7 @@ def _without_placeholders(paths: Sequence[str], placeholders: CurrentPlaceholder
 
 
 def _state(path: str) -> _State:
-    """Return by what a change of a file is known; a folder's names may come and go."""
+    """Return a key that changes when a file changes; a folder's entries may come and go."""
     try:
         about = os.lstat(path)
     except OSError:
@@ -180,7 +183,7 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 def _rename(root: str, place: str, name: str) -> str:
-    """Rename an entry of a folder beneath a root; give its new name, empty where that cannot be."""
+    """Rename an entry of a folder beneath a root; return its new name, empty where that fails."""
     try:
         top = os.open(root, FOLDER)
     except OSError:

@@ -1,8 +1,8 @@
-"""Give a command in a sandbox without a network a proxy of its own to speak to.
+"""Run a command in a sandbox without a network, with a local relay to the proxy.
 
-Knows: that a socket of the file system leads to the proxy. Does not know: the rest of this package, what is said.
-It is run as a file by an interpreter that imports nothing else: `python -I -S relay_exec.py SOCKET PROGRAM …`. It runs
-the program with variables that name the proxy, passes on what is said, and ends as the program does.
+It is run as a file by an interpreter that imports nothing else: `python -I -S relay_exec.py SOCKET PROGRAM
+…`. It runs the program with variables that name the relay, passes data on to the proxy's socket, and exits as
+the program does.
 """
 
 import os
@@ -18,14 +18,14 @@ NAMES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", 
 
 
 def serve(listening: socket.socket, path: str) -> None:
-    """Take visitors for ever."""
+    """Accept connections forever."""
     while True:
         visitor, _ = listening.accept()
         threading.Thread(target=pass_on, args=(visitor, path), daemon=True).start()
 
 
 def pass_on(visitor: socket.socket, path: str) -> None:
-    """Pass on what a visitor and the proxy say until both are done."""
+    """Relay data between a client and the proxy until both are done."""
     with visitor, socket.socket(socket.AF_UNIX) as proxy:
         try:
             proxy.connect(path)
@@ -53,7 +53,7 @@ def main(path: str, *command: str) -> None:
         for each in (
             signal.SIGPIPE,
             signal.SIGXFSZ,
-        ):  # an interpreter ignores them, and what is ignored stays so
+        ):  # an interpreter ignores these signals, and a child inherits that
             signal.signal(each, signal.SIG_DFL)
         try:
             os.execv(ENV, (ENV, *variables, *command))

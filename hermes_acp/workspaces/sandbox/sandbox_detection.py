@@ -1,7 +1,4 @@
-"""Which way of confining commands this machine has.
-
-Knows: how to find out, by trying. Does not know: how a way is used. Finding out blocks for some milliseconds.
-"""
+"""Detect, by trying, which confinement method this machine supports. This takes some milliseconds."""
 
 import ctypes
 import os
@@ -24,16 +21,16 @@ PROBE_TIMEOUT_S = 10.0
 HOW_TO_FIX: Final[Mapping[SandboxMechanism, str]] = MappingProxyType(
     {
         "bubblewrap": "",
-        "landlock": "Installed bubblewrap (the package bubblewrap) gives commands more room, safely.",
-        "none": "Without a question only a few fixed commands run (docs/sandbox.md). On Linux, install bubblewrap.",
+        "landlock": "Install bubblewrap (package bubblewrap) to give sandboxed commands more freedom safely.",
+        "none": "Only a few fixed commands run without asking (docs/sandbox.md). On Linux, install bubblewrap.",
     }
 )
 
 
 class DetectedSandbox(Struct, frozen=True):
-    """A way to confine commands, its program if it is one, and what is to be said of it.
+    """A confinement method, its program if it has one, and what to report about it.
 
-    A program that `accepts_descriptors` is told by them what to mount, and mounts nothing else.
+    A program that `accepts_descriptors` receives the paths to mount as descriptors, and mounts nothing else.
     """
 
     way: SandboxMechanism
@@ -46,7 +43,7 @@ SandboxDetector = Callable[[Mapping[str, str], Sequence[str]], DetectedSandbox]
 
 
 def detect_sandbox(environment: Mapping[str, str], roots: Sequence[str]) -> DetectedSandbox:
-    """Return the best way there is; programs in `roots` are not taken for it."""
+    """Return the best available method; programs in `roots` are not used for it."""
     if not sys.platform.startswith("linux"):
         return DetectedSandbox("none", remark=f"There is no sandbox for commands on {sys.platform}.")
     if not supports_filters():
@@ -61,7 +58,8 @@ def detect_sandbox(environment: Mapping[str, str], roots: Sequence[str]) -> Dete
             return DetectedSandbox("bubblewrap", program)
     if landlock_version() > 0:
         return DetectedSandbox(
-            "landlock", remark=f"Landlock confines commands, more strictly than need be: {trouble}."
+            "landlock",
+            remark=f"Commands run in a Landlock sandbox, which is stricter than necessary: {trouble}.",
         )
     return DetectedSandbox(
         "none", remark=f"There is no sandbox for commands: {trouble}, and the kernel has no Landlock."
@@ -69,7 +67,7 @@ def detect_sandbox(environment: Mapping[str, str], roots: Sequence[str]) -> Dete
 
 
 def detect_landlock(environment: Mapping[str, str], roots: Sequence[str]) -> DetectedSandbox:
-    """Return Landlock alone, whatever else there is."""
+    """Return Landlock, whatever else is available."""
     return DetectedSandbox("landlock" if supports_filters() and landlock_version() > 0 else "none")
 
 

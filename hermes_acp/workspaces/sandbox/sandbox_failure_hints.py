@@ -1,7 +1,4 @@
-"""Why a command may have failed in its sandbox.
-
-Knows: what programs and bubblewrap say then. Does not know: what the sandbox allowed.
-"""
+"""Recognise in a command's output that it may have failed because of its sandbox."""
 
 import re
 from typing import Final
@@ -16,12 +13,12 @@ EXCHANGED: Final = "bwrap: Race condition binding"
 
 
 def explain_failure(output: str, allowed: str) -> str:
-    """Return a line about a sandbox that `allowed` so much, where it may be why a command failed."""
+    """Return a note about a sandbox that `allowed` this much, where it may be why a command failed."""
     if EXCHANGED in output:
-        return "\n[Not run: a folder of the workspace was exchanged for another while the sandbox was made.]"
+        return "\n[Not run: a folder of the workspace was replaced while the sandbox was being set up.]"
     if not LIKELY_CAUSES.search(output):
         return ""
     return (
-        f"\n[This ran in a sandbox: {allowed}. If that is why it failed, the same call with "
-        "`unsandboxed: true` is put to the user.]"
+        f"\n[This ran in a sandbox: {allowed}. If that is why it failed, repeat the call with "
+        "`unsandboxed: true` to ask the user.]"
     )

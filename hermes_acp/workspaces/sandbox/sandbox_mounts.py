@@ -1,8 +1,6 @@
-"""What of this machine a sandboxed command sees, and what of that it may change.
+"""Decide what of this machine a sandboxed command can see, and what of that it may change.
 
-Knows: where systems and toolchains keep their programs, what of a repository can run code later.
-Does not know: how any of it is enforced.
-Looking blocks; it is done anew for each command, as folders come and go.
+This blocks, and is repeated for each command, as folders come and go.
 """
 
 import os
@@ -37,7 +35,7 @@ TOOLCHAINS: Final = (
     ".local/share/mise", ".local/share/pipx", ".local/share/pnpm", ".local/share/uv", ".nodenv", ".npm-global", ".nvm",
     ".opam", ".pyenv", ".rbenv", ".rustup", ".sdkman", ".volta", "anaconda3", "go", "miniconda3", "miniforge3",
 )  # fmt: skip
-# Where the home is itself a root: what starts programs when its user comes back.
+# Where the home is itself a root: files that start programs at the user's next login.
 LAUNCHER_FOLDERS: Final = (
     ".config",
     ".local",
@@ -49,26 +47,26 @@ LAUNCHER_FOLDERS: Final = (
     ".zlogout",
 )
 TOOLCHAIN_SECRETS: Final = (".cargo/credentials", ".cargo/credentials.toml", ".config/git/credentials")
-# Empty folders stand for these while a command runs where they are absent, so that it cannot make them its own.
+# Empty folders stand in for these while a command runs where they are missing, so that it cannot create them.
 PINNED: Final = (".vscode", ".idea", ".claude", ".cursor", ".codex", ".mcp.json", ".envrc")
 MAX_NESTED: Final = 500
 MAX_SETTINGS_BYTES: Final = 1 << 20
 MAX_KEPT_BELOW: Final = 64
-"""How many guarded names below the top are mounted read-only: each costs every command some time."""
+"""How many guarded names below the top are mounted read-only: each mount delays every command."""
 PLACEHOLDER_CONTENT: Final = b".\n"
 
 
 class Placeholder(Struct, frozen=True):
-    """Something absent that must not be made: an empty folder in its place, or a file with `content`."""
+    """A placeholder for something missing that must not be created: an empty folder, or a file with `content`."""
 
     path: str
     content: bytes | None = None
 
 
 def is_placeholder(path: str) -> bool:
-    """Return whether a placeholder of this session or another one is at a path: it is empty, or says "here".
+    """Return whether a placeholder of any session is at a path: it is empty, or says "here".
 
-    It has the sticky bit from its first moment on, so no session ever sees one that is not marked yet.
+    It has the sticky bit from creation, so no session ever sees one that is not marked yet.
     """
     try:
         about = os.lstat(path)
@@ -78,7 +76,7 @@ def is_placeholder(path: str) -> bool:
 
 
 def is_real(path: str) -> bool:
-    """Return whether there is something that is no placeholder; another session may take away a placeholder."""
+    """Return whether something other than a placeholder exists; another session may remove a placeholder."""
     try:
         about = os.lstat(path)
     except OSError:
@@ -96,10 +94,10 @@ def _stands_in(path: str, about: os.stat_result) -> bool:
 
 
 class SandboxMounts(Struct, frozen=True):
-    """What a sandbox shows: `read_only` and `writable` folders and files, `kept` ones that lie in writable ones.
+    """What a sandbox shows: `read_only` and `writable` folders and files, `kept` ones inside writable ones.
 
-    `pinned` are folders that keep their place, `hidden` are paths that hold nothing inside, `placeholders` have to be
-    there before and are kept as well. Where `is_read_only`, what would be writable is read-only too.
+    `pinned` are folders that cannot be moved, `hidden` are paths that are empty inside, `placeholders` must
+    exist beforehand and are protected as well. Where `is_read_only`, what would be writable is read-only too.
     """
 
     system: tuple[str, ...]
@@ -112,7 +110,7 @@ class SandboxMounts(Struct, frozen=True):
     is_read_only: bool = False
 
     def read_only_view(self) -> "SandboxMounts":
-        """Return the same places with nothing to write to, so that nothing in them needs a guard of its own."""
+        """Return the same mounts with nothing writable, so that nothing in them needs a guard of its own."""
         return structs.replace(self, pinned=(), kept=(), placeholders=(), is_read_only=True)
 
 
@@ -126,10 +124,11 @@ def plan_sandbox_mounts(
     *,
     opens_git: bool = False,
 ) -> SandboxMounts:
-    """Look at the machine as it is now; `hidden` are further paths that hold nothing inside.
+    """Plan the mounts for the machine as it is now; `hidden` are further paths that are empty inside.
 
-    The roots are looked through where no `tree` says what is in them. What is `held` by another sandbox is absent in
-    truth, and is to be held for this one as well. Unless it `opens_git`, git directories are read-only as folders.
+    The roots are scanned where no `tree` is given. What is `held` as a placeholder for another sandbox is
+    really missing, and is held for this one as well. Unless it `opens_git`, git directories are read-only as
+    folders.
     """
     standing = {each.path for each in held}
     tree = tree or scan_roots(roots, bounds)
@@ -178,7 +177,7 @@ def plan_sandbox_mounts(
 
 
 def _guarded(at_top: Sequence[tuple[str, str]], left_out: Set[str], bounds: SandboxPolicy) -> list[str]:
-    """Return the real entries with guarded names; git directories are looked at apart."""
+    """Return the existing entries with guarded names; git directories are handled separately."""
     guarded = [path for path, name in at_top if name != ".git" and bounds.guarded.holds(name)]
     return [path for path in guarded if path not in left_out and is_real(path)]
 
@@ -190,7 +189,7 @@ def _toolchains(home: str) -> list[str]:
 
 
 def _is_foreign(path: str, roots: Sequence[str]) -> bool:
-    """Return whether a folder of programs has to be shown beside the system's and those within the roots."""
+    """Return whether a folder of programs is neither one of the system's nor inside the roots, so must be added."""
     if not os.path.isabs(path) or not os.path.isdir(path) or path == "/":
         return False
     return not _is_in(path, (*SYSTEM, *roots)) and not any(is_within(root, path) for root in roots)
@@ -212,15 +211,13 @@ def _names(folder: str) -> list[str]:
 
 
 def _is_still_there(repository: str) -> bool:
-    """Return whether a repository is where it was seen: a command may have put a link in the place of a folder
-    since.
-    """
+    """Return whether a repository is where it was seen: a command may have replaced a folder by a link since."""
     folder = os.path.dirname(repository)
     return os.path.lexists(repository) and os.path.realpath(folder) == folder
 
 
 def _folders_above(path: str, roots: Sequence[str]) -> list[str]:
-    """Return the folders between a root and what lies in it: moved, they would take it to where nobody looks for it."""
+    """Return the folders between a root and something in it: moving them would move it where nobody checks."""
     above: list[str] = []
     while _is_in(path := os.path.dirname(path), roots):
         above.append(path)
@@ -228,13 +225,13 @@ def _folders_above(path: str, roots: Sequence[str]) -> list[str]:
 
 
 def _absent(roots: Sequence[str], standing: Set[str]) -> list[str]:
-    """Return the names at the top that something has to stand in for."""
+    """Return the missing names at the top that need a placeholder."""
     pinned = [f"{root}/{name}" for root in roots for name in PINNED]
     return [path for path in pinned if path in standing or not is_real(path)]
 
 
 def scan_roots(roots: Sequence[str], bounds: SandboxPolicy) -> WorkspaceTree:
-    """Look through roots once."""
+    """Scan the roots once."""
     index = TreeIndex(roots, bounds.guarded)
     try:
         return index.look()
@@ -245,7 +242,7 @@ def scan_roots(roots: Sequence[str], bounds: SandboxPolicy) -> WorkspaceTree:
 def _guard_repository(
     repository: str, pinned: list[str], kept: list[str], placeholders: list[Placeholder], standing: Set[str]
 ) -> None:
-    """Keep of a repository all but its data: settings, hooks, unfinished rebases, and where git looks for them."""
+    """Protect a repository except its data: settings, hooks, unfinished rebases, and where git looks for them."""
     if os.path.islink(repository) or not os.path.isdir(repository):
         kept.append(repository)
         return
@@ -256,7 +253,7 @@ def _guard_repository(
     for place in directories(repository):
         present = [path for path in unexpected_entries(place) if path not in standing and is_real(path)]
         if any(os.path.islink(path) for path in present):
-            kept.append(place)  # nothing can be mounted over a link, so nothing around it changes
+            kept.append(place)  # nothing can be mounted over a link, so the folder around it is read-only
             continue
         kept += present
         is_tree = place.startswith(f"{repository}/worktrees/")
@@ -267,26 +264,24 @@ def _guard_repository(
         if f"{place}/hooks" not in present:
             placeholders.append(Placeholder(f"{place}/hooks"))
         if f"{place}/commondir" not in present and os.path.isdir(f"{place}/objects"):
-            # Git reads hooks and settings from where this file says: it says here, as without it.
+            # This file tells git where to read hooks and settings: it names the default place.
             placeholders.append(Placeholder(f"{place}/commondir", PLACEHOLDER_CONTENT))
 
 
 def _pin_inner(folder: str, pinned: list[str]) -> None:
-    """Let what is in a folder of a repository keep its place."""
+    """Keep a folder inside a repository from being moved."""
     inner = [f"{folder}/{name}" for name in _names(folder)[:MAX_NESTED]]
     if inner:
         pinned += (folder, *inner)
 
 
 def _reads_own_settings(repository: str) -> bool:
-    """Return whether git takes settings from a file for each work tree, too (git-worktree(1))."""
+    """Return whether git also reads settings from a file per work tree (git-worktree(1))."""
     return "worktreeconfig" in (read_small_text(f"{repository}/config", MAX_SETTINGS_BYTES) or "").casefold()
 
 
 def _work_tree_of(root: str) -> str:
-    """Return the repository behind a linked work tree, if it knows of that work tree itself
-    (gitrepository-layout(5)).
-    """
+    """Return the repository of a linked work tree, if it knows that work tree itself (gitrepository-layout(5))."""
     pointed = (read_small_text(f"{root}/.git") or "").removeprefix("gitdir:").strip()
     if not pointed or "\0" in pointed:
         return ""
@@ -298,7 +293,7 @@ def _work_tree_of(root: str) -> str:
 
 
 def _outermost(paths: Sequence[str]) -> tuple[str, ...]:
-    """Leave out what lies in another of these."""
+    """Leave out what is inside another of these."""
     return tuple(
         path for path in _once(paths) if not any(is_within(path, each) for each in paths if each != path)
     )

@@ -1,7 +1,4 @@
-"""What a sandbox is to keep within.
-
-Knows: the bounds as plain values, and where to look up what is shut. Does not know: how they are kept, who chose them.
-"""
+"""The limits that a sandbox enforces, as plain values."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -36,10 +33,10 @@ def _is_possible(names: bytes) -> bool:
 
 
 class GuardedNames(Struct, frozen=True):
-    """What nothing in a sandbox changes, and what it does not see, by name; those here are all in lower case.
+    """The names that nothing in a sandbox may change or see; those here are all lower case.
 
-    `protects` and `is_secret` tell of further names, or of the last few names of a path; `may_be_secret` tells quickly
-    of many at once, each followed by a zero, whether any could be.
+    `protects` and `is_secret` classify further names, or the last few components of a path; `may_be_secret`
+    checks many at once, each followed by a NUL.
     """
 
     folders: frozenset[str] = frozenset()
@@ -54,22 +51,22 @@ class GuardedNames(Struct, frozen=True):
         return name.casefold() in self.folders or name.casefold() in self.files or self.protects(name)
 
     def hides(self, name: str) -> bool:
-        """Return whether a folder of this name is not seen."""
+        """Return whether a folder of this name is hidden."""
         return name.casefold() in self.secret_folders
 
 
 class CommandMode(Struct, frozen=True):
-    """How a command is confined: in a terminal, with nothing of the workspace writable, with git's own writable."""
+    """How a command is confined: in a terminal, with the workspace read-only, with git directories writable."""
 
     in_terminal: bool = False
     is_read_only: bool = False
     opens_git: bool = False
 
     def describe_git_access(self) -> str:
-        """Say what a command cannot change of git directories, and how it could."""
+        """Describe what a command cannot change in git directories, and how it could."""
         if self.opens_git:
             return "not to .git/hooks and .git/config"
-        return ".git is only read (a command in the foreground that names git may write to it)"
+        return ".git is read-only (a foreground command that names git may write to it)"
 
 
 USUAL_MODE: Final = CommandMode()
@@ -78,10 +75,10 @@ USUAL_MODE: Final = CommandMode()
 class SandboxPolicy(Struct, frozen=True):
     """How commands are confined.
 
-    `when`: `auto` for those that nobody approved, `on` for all, `off` for none. The network is there with
-    `has_network`, otherwise `hosts` alone are. `readable` and `writable` are further folders, `variables` further names
-    of the environment, each of which may end in a star. Sizes are in bytes, None for what the machine bears. `closed`
-    gives what rules keep commands out of at that moment.
+    `when`: `auto` for those that nobody approved, `on` for all, `off` for none. The network is available with
+    `has_network`, otherwise `hosts` alone are. `readable` and `writable` are further folders, `variables`
+    further names of the environment, each of which may end in a star. Sizes are in bytes, None for no limit.
+    `closed` returns what rules currently deny to commands.
     """
 
     when: SandboxSwitch = "auto"
@@ -98,7 +95,7 @@ class SandboxPolicy(Struct, frozen=True):
     closed: Callable[[], tuple[DeniedPath, ...]] = tuple
 
     def for_read_only(self) -> "SandboxPolicy":
-        """Return the bounds of a command that only reads: bounded CPU time and files, whatever else is configured."""
+        """Return the limits for a read-only command: limited CPU time and files, whatever else is configured."""
         return structs.replace(
             self,
             cpu_s=min(self.cpu_s or READ_ONLY_CPU_S, READ_ONLY_CPU_S),
@@ -106,7 +103,7 @@ class SandboxPolicy(Struct, frozen=True):
         )
 
     def memory(self) -> int:
-        """Return how much memory a process may have: as set, or three quarters of what the machine has."""
+        """Return how much memory a process may have: as set, or three quarters of the machine's."""
         if self.memory_bytes:
             return self.memory_bytes
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4 * 3

@@ -1,7 +1,6 @@
-"""Filters of system calls, as the kernel takes them.
+"""Build seccomp filters of system calls: classic BPF over `struct seccomp_data` (seccomp(2)).
 
-Knows: classic BPF over `struct seccomp_data` (seccomp(2)), the numbers of two architectures.
-Does not know: who loads a filter. It refuses rather than kills, so programs go on with what they have.
+Filters refuse rather than kill, so programs continue with what they have.
 """
 
 import errno
@@ -75,7 +74,7 @@ _METADATA: Final[Mapping[str, tuple[int | None, int | None]]] = MappingProxyType
     }
 )  # fmt: skip
 _OPENAT2: Final = 437
-_OF_OTHERS: Final = 0o6000  # S_ISUID, S_ISGID: whoever runs such a file has its owner's rights
+_OF_OTHERS: Final = 0o6000  # S_ISUID, S_ISGID: running such a file gives its owner's rights
 # The calls that set a mode, each with the number of that argument, on both machines as above.
 _MODES: Final = (
     ((2, None), 2), ((85, None), 1), ((257, 56), 3), ((90, None), 1), ((91, 52), 1), ((268, 53), 2),
@@ -108,15 +107,16 @@ _ARCHITECTURES: Final = MappingProxyType(
 
 
 def supports_filters() -> bool:
-    """Return whether filters can be written for this machine."""
+    """Return whether filters can be built for this machine."""
     return machine() in _ARCHITECTURES and sys.byteorder == "little"
 
 
 def build_filter(sockets: Sequence[int], *, shares_ipc: bool = False, keeps_metadata: bool = False) -> bytes:
-    """Return the filter under which only these families of sockets are made, no namespace is, and nothing is traced.
+    """Return a filter that allows only these socket families, and no namespaces and no tracing.
 
-    No file is made setuid or setgid. Where a command `shares_ipc` with the machine, it has no System V IPC and no
-    message queues; where it `keeps_metadata`, it changes no mode, owner, time or attribute of any file.
+    No file can be made setuid or setgid. Where a command `shares_ipc` with the machine, it has no System V
+    IPC and no message queues; where it `keeps_metadata`, it changes no mode, owner, time or attribute of any
+    file.
     """
     place = _ARCHITECTURES[machine()]
     program = [
@@ -125,7 +125,7 @@ def build_filter(sockets: Sequence[int], *, shares_ipc: bool = False, keeps_meta
         _word(_RETURN, _KILL),
         _word(_LOAD, _NUMBER_AT),
     ]
-    if place.has_second_table:  # the same calls with 32-bit pointers, numbered apart
+    if place.has_second_table:  # the same calls with 32-bit pointers, numbered separately
         program += [_word(_ABOVE, 0x40000000, 0, 1), _refusal(errno.ENOSYS)]
     refused = [*_REFUSED.values()]
     refused += _IPC.values() if shares_ipc else ()
@@ -133,7 +133,7 @@ def build_filter(sockets: Sequence[int], *, shares_ipc: bool = False, keeps_meta
     for numbers in refused:
         if (number := numbers[place.column]) is not None:
             program += [_word(_EQUAL, number, 0, 1), _refusal(errno.EPERM)]
-    # These pass their flags by pointer, which no filter follows; without them programs take the older calls.
+    # These pass their flags by pointer, which no filter can read; without them programs use the older calls.
     for call in (place.clone3, _OPENAT2):
         program += [_word(_EQUAL, call, 0, 1), _refusal(errno.ENOSYS)]
     for calls, argument in _MODES:
@@ -149,9 +149,7 @@ def build_filter(sockets: Sequence[int], *, shares_ipc: bool = False, keeps_meta
 
 
 def exec_filter() -> bytes:
-    """Return the filter under which no process and no program is begun, to be loaded over the other one; threads
-    are.
-    """
+    """Return a filter that allows threads but no new process and no exec, to be loaded over the other one."""
     place = _ARCHITECTURES[machine()]
     program = [_word(_LOAD, _NUMBER_AT)]
     for number in place.programs:
@@ -170,7 +168,7 @@ def exec_filter() -> bytes:
 def _argument_rule(
     calls: Sequence[int], argument: int, values: Sequence[int], bits: Sequence[int]
 ) -> list[bytes]:
-    """Refuse calls of which the lower half of one argument is one of these values, or has one of these bits."""
+    """Refuse calls in which the lower half of one argument is one of these values, or has one of these bits."""
     rule: list[bytes] = []
     for call in calls:
         body = [_word(_LOAD, _ARGUMENTS_AT + 8 * argument)]
@@ -184,7 +182,7 @@ def _argument_rule(
 
 
 def _own_rule(call: int) -> list[bytes]:
-    """Refuse a call that names a process, be it the caller's own number: 0 stands for that."""
+    """Refuse a call that names any process but the caller as 0, even by the caller's own number."""
     body = [
         _word(_LOAD, _ARGUMENTS_AT),
         _word(_EQUAL, 0, 1, 0),
@@ -195,7 +193,7 @@ def _own_rule(call: int) -> list[bytes]:
 
 
 def _socket_rule(call: int, families: Sequence[int], *, is_pair: bool = False) -> list[bytes]:
-    """Refuse sockets of other families; of a pair, local ones too that could send to an address later."""
+    """Refuse sockets of other families; of socket pairs, also local ones that could send to an address later."""
     body = [_word(_LOAD, _ARGUMENTS_AT)]
     for family in families:
         body += [_word(_EQUAL, family, 0, 1), _word(_RETURN, _ALLOW)]

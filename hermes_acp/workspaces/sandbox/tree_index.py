@@ -1,8 +1,7 @@
-"""What is of note in a session's folders, however deep: repositories, secrets, local sockets, names that are guarded.
+"""An index of the notable entries in a session's folders: repositories, secrets, local sockets, guarded names.
 
-Knows: how to keep this up to date without looking at what did not change. Does not know: what is done about any of it.
-All of it blocks. A folder that is watched is listed again when the kernel says so; any other one when its time of
-change is another, or so recent that a later change could have the same.
+Everything here blocks. A watched folder is listed again when the kernel reports a change; any other one when
+its modification time differs, or is so recent that a later change could have the same.
 """
 
 import os
@@ -26,26 +25,26 @@ RECENT_NS: Final = 50_000_000
 DEPENDENCIES: Final = frozenset(
     {"node_modules", ".venv", "venv", "site-packages", "__pycache__", ".tox", ".mypy_cache", "target"}
 )
-"""Folders of what others published, of which there is much: looked into last."""
+"""Large folders of third-party packages, scanned last."""
 CERTIFICATES: Final = (".pem", ".key")
-"""How files end that hold a certificate, which is public, or a private key."""
+"""The extensions of files that hold a certificate, which is public, or a private key."""
 MAX_CERTIFICATE_BYTES: Final = 1 << 20
 MAX_PLACE: Final = 4
-"""How many names in a row tell of a place."""
+"""How many path components identify a place."""
 BARE_REPOSITORY_NAMES: Final = frozenset({"HEAD", "objects", "refs"})
 
 Kind = Literal["secret", "socket", "guarded"]
 
 
 class TreeEntry(Struct, frozen=True):
-    """Something of note: its path, and why."""
+    """A notable entry: its path, and why it is notable."""
 
     path: str
     kind: Kind
 
 
 class WorkspaceTree(Struct, frozen=True):
-    """What is of note at one moment; `repositories` are `.git`, or folders that are bare. All are nearest first."""
+    """The notable entries at one moment; `repositories` are `.git` folders, or bare ones. All are nearest first."""
 
     repositories: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
@@ -54,7 +53,7 @@ class WorkspaceTree(Struct, frozen=True):
 
 
 class _Folder(Struct):
-    """One folder as it was listed, by its path from a root, too; no name in one that `is_plain` is guarded."""
+    """One listed folder, with its path from a root; one that `is_plain` contains no guarded name."""
 
     path: str
     relative: str
@@ -69,14 +68,14 @@ class _Folder(Struct):
 
 
 class _Package(Struct, frozen=True):
-    """A folder of a package, and the names of its files, each with what is needed of its place and a zero."""
+    """A package folder and the names of its files, each with the path it needs for matching and a NUL."""
 
     folder: _Folder
     names: str
 
 
 class TreeIndex:
-    """The folders beneath some roots; several threads may come at once."""
+    """The folders beneath some roots; may be used from several threads."""
 
     def __init__(
         self,
@@ -86,7 +85,7 @@ class TreeIndex:
         max_folders: int = MAX_FOLDERS,
         new_watcher: Callable[[], Watcher] = Watcher,
     ) -> None:
-        """Look at nothing yet; what lies beyond `max_folders` folders is not looked at."""
+        """Scan nothing yet; what lies beyond `max_folders` folders is never scanned."""
         self._max_folders = max_folders
         self._new_watcher = new_watcher
         self._roots = tuple(roots)
@@ -100,7 +99,7 @@ class TreeIndex:
         self._tree = WorkspaceTree()
 
     def look(self) -> WorkspaceTree:
-        """Bring all of it up to date, and return it."""
+        """Bring the index up to date, and return it."""
         with self._lock:
             changes = self._watcher.changes() if self._watcher else Changes(is_lost=True)
             if self._watcher is None or changes.is_lost:
@@ -126,7 +125,7 @@ class TreeIndex:
         self._gather()
 
     def tree(self) -> WorkspaceTree:
-        """Return what there was at the last look."""
+        """Return the result of the last scan."""
         with self._lock:
             return self._tree
 
@@ -140,7 +139,7 @@ class TreeIndex:
             self._entries = 0
 
     def _look(self, paths: Sequence[str]) -> None:
-        """List folders, and those in them that are not known, nearest first."""
+        """List changed and unknown folders, nearest first."""
         near = deque(
             self._folders.get(path) or _Folder(path, "", is_plain=False, is_guarded=False) for path in paths
         )
@@ -170,7 +169,7 @@ class TreeIndex:
         self._judge_packages(unjudged)
 
     def _list(self, folder: _Folder) -> bool:
-        """List one folder; tell whether it is there. It is watched first, so that nothing comes in between."""
+        """List one folder; return whether it exists. It is watched first, so that no change is missed."""
         if self._watcher is not None and not self._watcher.is_watched(folder.path):
             self._watcher.watch(folder.path)
         inner: list[str] = []
@@ -198,7 +197,7 @@ class TreeIndex:
                         notes += self._judge(folder, place, entry)
         except OSError:
             return False
-        # Git takes a folder with a HEAD and a commondir for a repository, wherever its objects are.
+        # Git treats a folder with a HEAD and a commondir as a repository, wherever its objects are.
         is_bare = names >= BARE_REPOSITORY_NAMES or {"HEAD", "commondir"} <= names
         folder.repository = f"{folder.path}/.git" if ".git" in names else folder.path if is_bare else ""
         folder.entries = len(names)
@@ -220,7 +219,7 @@ class TreeIndex:
             yield TreeEntry(entry.path, "guarded")
 
     def _judge_packages(self, packages: Sequence[_Package]) -> None:
-        """Find what was moved here to be seen, asking of many names at once: there are hardly ever any."""
+        """Check the names collected from packages all at once: hardly any are ever notable."""
         names = "".join(each.names for each in packages)
         if not names or (names.isascii() and not self._guarded.may_be_secret(names.encode())):
             return
@@ -239,7 +238,7 @@ class TreeIndex:
                 folder.notes += (TreeEntry(found, "secret"),)
 
     def _is(self, name: str) -> tuple[bool, bool]:
-        """Return whether a name is guarded, and whether it is one of secrets."""
+        """Return whether a name is guarded, and whether it names a secret."""
         kinds = self._kinds.get(name)
         if kinds is None:
             if len(self._kinds) > MAX_NAMES:
@@ -264,7 +263,7 @@ class TreeIndex:
             self._forget(path)
 
     def _forget(self, path: str) -> None:
-        """Know nothing of a folder any more, nor of what was in it."""
+        """Drop a folder from the index, with everything in it."""
         waiting = [path]
         while waiting:
             at = waiting.pop()
@@ -279,7 +278,7 @@ class TreeIndex:
             self._watcher.forget(path)
 
     def _gather(self) -> None:
-        """Order what was found: near folders before deep ones, those of others last."""
+        """Sort what was found: near folders before deep ones, third-party ones last."""
         folders = sorted(
             self._folders.values(), key=lambda each: (each.is_plain, each.path.count("/"), each.path)
         )
@@ -293,13 +292,13 @@ class TreeIndex:
 
 
 def _dotted_end(relative: str) -> str:
-    """Return the last names of a folder's path where one of them begins with a dot, as places have it."""
+    """Return the last components of a folder's path where one of them begins with a dot, as places do."""
     end = "/".join(relative.split("/")[1 - MAX_PLACE :]).lstrip("/")
     return end if "/." in f"/{end}" else ""
 
 
 def _holds_private_key(path: str) -> bool:
-    """Return whether a file holds a private key, or cannot be looked through."""
+    """Return whether a file holds a private key, or cannot be read."""
     text = read_small_text(path, MAX_CERTIFICATE_BYTES)
     return text is None or "PRIVATE KEY" in text
 

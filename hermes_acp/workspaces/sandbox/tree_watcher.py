@@ -1,7 +1,4 @@
-"""Folders watched by the kernel, so that what did not change is not looked at again.
-
-Knows: inotify(7) by its system calls. Does not know: what is in a folder, or why it is watched.
-"""
+"""Folders watched by inotify(7), so that unchanged ones need no new scan."""
 
 import os
 from contextlib import suppress
@@ -21,14 +18,14 @@ from hermes_acp.storage.watching.inotify import (
 
 OPEN_FILES: Final = "/proc/self/fd"
 MAX_INSTANCES: Final = 24
-"""A user often has no more than 128, for all programs."""
+"""The limit is often 128 per user, for all programs."""
 USERS_LIMIT: Final = "/proc/sys/fs/inotify/max_user_watches"
 SHARE: Final = 8
-"""One watcher takes no more than this part of the watches a user may have: editors need theirs."""
+"""The share of a user's watches that one watcher may take: editors need theirs."""
 
 
 class Changes(Struct, frozen=True):
-    """Folders in which names came or went, and inner folders that are not what they were; all of it when `is_lost`."""
+    """Folders whose entries came or went, and subfolders that were replaced; everything changed when `is_lost`."""
 
     folders: frozenset[str] = frozenset()
     inner: frozenset[str] = frozenset()
@@ -36,7 +33,7 @@ class Changes(Struct, frozen=True):
 
 
 class Watcher:
-    """One inotify instance; where there is none to be had, it watches nothing."""
+    """One inotify instance; where none is available, it watches nothing."""
 
     def __init__(self, max_instances: int = MAX_INSTANCES) -> None:
         """Open the instance, unless the process has `max_instances` already."""
@@ -48,7 +45,7 @@ class Watcher:
         self._limit = _limit() if self._inotify else 0
 
     def watch(self, path: str) -> bool:
-        """Watch a folder; tell whether it is watched."""
+        """Watch a folder; return whether it is watched."""
         if self._inotify is None or len(self._paths) >= self._limit:
             return False
         try:
@@ -60,11 +57,11 @@ class Watcher:
         return True
 
     def is_watched(self, path: str) -> bool:
-        """Return whether changes of a folder are told."""
+        """Return whether changes of a folder are reported."""
         return path in self._watches
 
     def forget(self, path: str) -> None:
-        """Watch a folder no longer."""
+        """Stop watching a folder."""
         watch = self._watches.pop(path, None)
         if self._inotify and watch is not None and self._paths.pop(watch, None) is not None:
             self._inotify.remove(watch)
@@ -89,7 +86,7 @@ class Watcher:
         return Changes(frozenset(folders), frozenset(inner), is_lost)
 
     def close(self) -> None:
-        """Give the instance back."""
+        """Close the instance."""
         inotify, self._inotify, self._limit = self._inotify, None, 0
         self._paths.clear()
         self._watches.clear()

@@ -1,7 +1,4 @@
-"""Passages and blocks in which nothing was found, so that they need not be judged again.
-
-Knows: how many are kept, and for texts of which length. Does not know: how a passage is judged.
-"""
+"""A cache of passages and blocks in which nothing was found, so that they are not scanned again."""
 
 from functools import cache
 

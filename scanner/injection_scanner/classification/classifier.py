@@ -1,9 +1,7 @@
-"""A linear reading of a passage: how much its words speak like an order smuggled in, and which of them do.
+"""A linear classifier for passages: how much the words resemble an injected order, and which of them do.
 
-Knows: words and pairs of words, what each weighs, sums over stretches, in proportion to their length. Does not know:
-rules, lines, severities.
-What words weigh was learnt (`features.py`). A stretch scores `bias` plus the weights of what it holds over the root of
-its length, so the features explain it.
+What words weigh was learnt (`features.py`). A stretch scores `bias` plus the weights of what it holds over
+the root of its length, so the features explain it.
 """
 
 from bisect import bisect_left

@@ -1,9 +1,7 @@
-"""Which cues a passage has, looked for only as long as they can matter.
+"""Search a passage for cues only as long as they can change the result.
 
-Knows: what cues weigh at most beside each other, in which order they are looked for. Does not know: what words weigh,
-stretches (`classifier.py`), bars.
-To look for a cue costs more than to read the passage; most passages lack so much that a few looks tell that no others
-are worth it.
+To look for a cue costs more than to read the passage; most passages lack so much that a few looks tell that
+no others are worth it.
 """
 
 from collections.abc import Iterable

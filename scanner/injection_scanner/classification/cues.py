@@ -1,7 +1,6 @@
-"""Speech acts of an order smuggled in: what a passage does, rather than in which words.
+"""Cues: the speech acts of an injected order, independent of its wording.
 
-Knows: `cues.toml`, which words make a cue worth looking for, and how to find it. Does not know: what a cue weighs
-(`classifier.py`), severities. Patterns are bounded, so each is linear in what it reads.
+Patterns are bounded, so each is linear in what it reads.
 """
 
 import re

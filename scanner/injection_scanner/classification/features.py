@@ -1,8 +1,7 @@
-"""What the classifier learnt, and the features of tokens that its weights are for.
+"""The classifier's learnt weights, and the token features they apply to.
 
-Knows: words, how they begin, pairs of them, the concepts they name, concepts near each other. Does not know: stretches.
-The weights (`weights.msgpack`, one signed byte a feature) come from `bench/train_scanner.py`; `weights.LICENCE.md`
-says from what.
+The weights (`weights.msgpack`, one signed byte a feature) come from `bench/train_scanner.py`;
+`weights.LICENCE.md` says from what.
 """
 
 import msgspec

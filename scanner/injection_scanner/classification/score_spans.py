@@ -1,7 +1,4 @@
-"""Stretches of neighbours among the weights of a passage's words: which is the loudest, which part of it counts.
-
-Knows: sums, in proportion to the root of their length. Does not know: words, bars.
-"""
+"""Find the highest-scoring span of words in a passage, and the part of it that counts."""
 
 from itertools import accumulate
 from math import sqrt

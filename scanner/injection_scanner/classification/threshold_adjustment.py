@@ -1,8 +1,7 @@
-"""How much lower the bars are for a passage by what it does: harm as such, and how its reader is turned to it.
+"""Lower the thresholds for a passage that requests harm, or works on its reader.
 
-Knows: what deeds and turns weigh together, whatever their words. Does not know: how they are found, scores, bars.
-A deed is harm to do; a turn is how a reader is brought to it: spoken to, given another self, sworn to silence. Honest
-text has one or the other; hardly ever both in one passage.
+A deed is harm to do; a turn is how a reader is brought to it: spoken to, given another self, sworn to
+silence. Honest text has one or the other; hardly ever both in one passage.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""Compute how loud a passage must be to be warned of or blocked, by its text's length and source.
+"""Compute the score at which a passage is warned of or blocked, by its text's length and source.
 
 Values are log odds. Long texts need more, because each of their passages may be a false alarm.
 """

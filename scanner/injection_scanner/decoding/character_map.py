@@ -1,8 +1,7 @@
-"""A text as a map, one byte a character, in which long runs and shapes of signs are found far faster than by patterns.
+"""Map a text to one byte per character, to find long runs and shapes much faster than with patterns.
 
-Knows: classes of signs, runs of them. Does not know: what is written in them.
-A pattern that begins with a class of signs is tried at each of them; most texts hold nothing it could find, and the map
-tells so by two passes over bytes.
+A pattern that begins with a class of signs is tried at each of them; most texts hold nothing it could find,
+and the map tells so by two passes over bytes.
 """
 
 from collections.abc import Iterator

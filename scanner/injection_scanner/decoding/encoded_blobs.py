@@ -1,7 +1,5 @@
-"""Runs of letters and signs without a blank that may be bytes: base64, 32, 58, 85, hexadecimal, binary, packed or not.
+"""Decode unbroken runs of characters: base64, 32, 58, 85, hexadecimal, binary, compressed or not.
 
-Knows: which notations there are, that one may lie within another, when bytes read as text. Does not know: where in a
-text they stand (`decoding.py`), what the words mean.
 Source: RFC 4648 (base16, 32, 64), RFC 1950 and 1952 (zlib, gzip).
 """
 

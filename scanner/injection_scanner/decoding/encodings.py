@@ -1,6 +1,5 @@
-"""Text written in another notation, found and read: runs of bytes (`blobs.py`), escapes, numbers, Morse, braille.
+"""Find and decode encoded text: runs of bytes (`encoded_blobs.py`), escapes, numbers, Morse, braille.
 
-Knows: how notations stand in a text. Does not know: what the words mean.
 Source: RFC 2045 (quoted-printable), RFC 3986 (percent), HTML entities, ITU-R M.1677 (Morse).
 """
 

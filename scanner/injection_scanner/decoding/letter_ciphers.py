@@ -1,8 +1,7 @@
-"""Codes that stand for letters one by one: two signs, keypads, spoken Morse, squares with letters, places spelt out.
+"""Decode letter-by-letter codes: two symbols, keypads, spoken Morse, letter squares, spelt-out positions.
 
-Knows: how each looks and how it is read. Does not know: what the words mean, when it is worth a look (`decoding.py`).
-Every pattern takes runs as they come and never gives a part of one back, so that all of it is linear.
-Source: ITU-T E.161 (letters on keypads), ITU-R M.1677 (Morse), ADFGX (1918).
+Every pattern takes runs as they come and never gives a part of one back, so that all of it is linear. Source:
+ITU-T E.161 (letters on keypads), ITU-R M.1677 (Morse), ADFGX (1918).
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Read Morse code, written with any of the signs that look like dots and dashes."""
+"""Decode Morse code, written with any characters that look like dots and dashes."""
 
 import re
 from types import MappingProxyType

@@ -1,8 +1,7 @@
-"""Rarer notations: base58, uuencoding, places in the alphabet or a square, Bacon's cipher, ROT47, letters upside down.
+"""Decode rare encodings: base58, uuencode, alphabet positions, squares, Bacon's cipher, ROT47, upside-down letters.
 
-Knows: how each looks and how it is read. Does not know: what the words mean, when it is worth a look (`decoding.py`).
-Every reader is bounded by `MAX_NUMBER_CHARS` letters or linear.
-Source: POSIX uuencode; Bacon 1623 (De augmentis); ROT47 over the printable signs of ASCII; draft-msporny-base58.
+Every reader is bounded by `MAX_NUMBER_CHARS` letters or linear. Source: POSIX uuencode; Bacon 1623 (De
+augmentis); ROT47 over the printable signs of ASCII; draft-msporny-base58.
 """
 
 import re

@@ -1,8 +1,7 @@
-"""Words whose letters were moved, swapped or parted, put right: ciphers, mirror writing, leet, jumbled and split words.
+"""Undo scrambled words: ciphers, mirror writing, leet, jumbled and split words.
 
-Knows: what common words look like under each disguise. Does not know: whether what comes out is an attack.
-Works on passages of folded text; a passage is put right only where the disguise itself shows.
-Source: Rawlinson 1976 (letters within words), the Caesar, atbash and ROT13 substitutions.
+Works on passages of folded text; a passage is put right only where the disguise itself shows. Source:
+Rawlinson 1976 (letters within words), the Caesar, atbash and ROT13 substitutions.
 """
 
 import re

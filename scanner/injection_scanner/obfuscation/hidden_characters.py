@@ -1,8 +1,7 @@
-"""Characters a reader does not see: found, judged and taken out.
+"""Find, classify and remove characters that a reader does not see.
 
-Knows: which invisible characters are honest (emoji, joining scripts, flags) and which hide something.
-Does not know: words, rules about meaning. Line feeds are never taken out, so lines keep their numbers.
-Source: Unicode UTS #51 (emoji), UAX #9 (bidi), UAX #31 (joiners), ECMA-48 (control sequences), Trojan Source.
+Line feeds are never taken out, so lines keep their numbers. Source: Unicode UTS #51 (emoji), UAX #9 (bidi),
+UAX #31 (joiners), ECMA-48 (control sequences), Trojan Source.
 """
 
 import re

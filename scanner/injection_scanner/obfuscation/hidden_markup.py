@@ -1,7 +1,7 @@
-"""Markup that a reader of the rendered page does not see: comments, styled away, attributes, link titles.
+"""Find markup that the rendered page does not show: comments, hidden styles, attributes, link titles.
 
-Knows: HTML and Markdown, and the ways to hide in them. Does not know: whether what is hidden is an order.
-Offsets are of folded text. Source: HTML Living Standard (hidden content), CommonMark (link titles, definitions).
+Offsets are of folded text. Source: HTML Living Standard (hidden content), CommonMark (link titles,
+definitions).
 """
 
 import re

@@ -1,7 +1,4 @@
-"""What a passage says when its disguise is undone.
-
-Knows: how sure a disguise is. Does not know: how it is undone, whether what comes out is an attack.
-"""
+"""Return what a passage says after deobfuscation."""
 
 from collections.abc import Callable, Iterable
 from typing import Final

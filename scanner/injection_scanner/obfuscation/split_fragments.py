@@ -1,6 +1,7 @@
-"""Join fragments that lie apart in a text, by the shapes in which orders are split: labels, strings, cells, comments.
+"""Join separated fragments by the shapes in which orders are split: labels, strings, cells, comments.
 
-Every view is linear in the text. What it joins is honest nearly always, so only what names deeds of an order goes on.
+Every view is linear in the text. What it joins is honest nearly always, so only what names deeds of an order
+goes on.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,4 @@
-"""Orders in pieces: quoted parts to be joined, columns of tables, one letter or one word a line.
-
-Knows: how pieces lie in a block of text. Does not know: what they say together.
-"""
+"""Join split payloads: quoted parts, columns of tables, one letter or one word per line."""
 
 from typing import Final
 

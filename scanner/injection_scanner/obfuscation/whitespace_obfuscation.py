@@ -1,6 +1,5 @@
-"""Words without their gaps: orders found among squeezed letters, and letters parted into words again.
+"""Find orders in words without spaces, and in words with spaces between their letters.
 
-Knows: what an order looks like squeezed, how words are told apart by a list of them. Does not know: which list.
 Both cost time linear in the text.
 """
 

@@ -1,7 +1,6 @@
-"""Orders to drop the rules, to hide or to tell secrets, in many languages.
+"""Detect orders to drop the rules, or to hide or reveal secrets, in many languages.
 
-Knows: how the words of a language must stand to each other. Does not know: the table (`language_tables.py`), lines,
-other rules, English. A passage is looked at closely only where the begins of its words occur in the table.
+A passage is looked at closely only where the begins of its words occur in the table.
 """
 
 import re

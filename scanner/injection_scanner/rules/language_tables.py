@@ -1,8 +1,4 @@
-"""The table of languages: their words, and which begins of words make a language worth a closer look.
-
-Knows: `languages.toml`, and its shape once it is ready. Does not know: how words must stand to each other
-(`languages.py`), texts.
-"""
+"""The tables of languages: their words, and the word prefixes that make a language worth checking."""
 
 from functools import cache
 

@@ -1,6 +1,5 @@
-"""What is known of a single word: which rules and disguises it makes worth a closer look.
+"""What a single word implies: which rules and deobfuscations its passage needs.
 
-Knows: the begins that rules name, the looks of disguised words. Does not know: passages.
 A passage is looked at only by what the marks of its words call for; that is what makes most text cheap.
 """
 

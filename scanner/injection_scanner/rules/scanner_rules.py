@@ -1,6 +1,5 @@
-"""The scanner's rules: read from `rules.toml`, run over folded text, weighed by what stands around a match.
+"""The scanner's rules: loaded from `rules.toml`, matched on folded text, weighed by the context of a match.
 
-Knows: patterns, which words make a rule worth trying, warnings and quotations. Does not know: lines, cutting, decoding.
 Patterns are compiled when a text first has one of their words, so that a short text is judged at once.
 """
 

@@ -1,7 +1,6 @@
-"""Tables made ready: what the TOML files say, in a form that is read without parsing.
+"""Load the compiled tables, which hold the TOML files' content in a form that needs no parsing.
 
-Knows: that a ready table counts only while its source is, byte for byte, what it was made from. Does not know: what is
-in the tables. `python -m bench.ready_tables` makes them.
+`python -m bench.ready_tables` makes them.
 """
 
 import os

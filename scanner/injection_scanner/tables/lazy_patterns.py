@@ -1,7 +1,4 @@
-"""Patterns that are compiled when a text first calls for them: compiling all would take longer than a short text.
-
-Knows: that each is compiled once. Does not know: what they find.
-"""
+"""Patterns compiled when a text first needs them: compiling all would take longer than a short text."""
 
 import re
 from functools import cache

@@ -1,6 +1,6 @@
-"""How the words begin that a pattern of alternatives finds.
+"""Compute the prefixes of the words that a pattern of alternatives matches.
 
-Knows: the syntax that `languages.toml` uses. Does not know: languages. Needed only where that table is made ready.
+Needed only where that table is made ready.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""The characters of a text that are not plain: controls, and all beyond ASCII.
-
-Knows: how to take them out of a long text at once, so that one is looked for among few. Does not know: what they mean.
-"""
+"""Find the special characters of a text: controls, and everything beyond ASCII."""
 
 from typing import Final
 

@@ -1,7 +1,7 @@
-"""Letters of another style or with too many marks, and foreign letters between Latin ones: how they are found.
+"""Find styled letters, letters with too many marks, and foreign letters among Latin ones.
 
-Knows: ranges of Unicode. Does not know: how many are too many. Looked for only in text that is not plain ASCII.
-Source: Unicode's blocks of mathematical, enclosed, small capital and regional letters.
+Looked for only in text that is not plain ASCII. Source: Unicode's blocks of mathematical, enclosed, small
+capital and regional letters.
 """
 
 import re

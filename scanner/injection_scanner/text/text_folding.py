@@ -1,6 +1,5 @@
-"""Text folded for matching: one case, one spacing, one shape of each letter, with a way back to the original.
+"""Fold text for matching: one case, one spacing, one form of each letter, with offsets into the original.
 
-Knows: NFKC and accents, look-alike letters, white space. Does not know: rules, findings.
 In folded text a line feed is a barrier (blank line, list item, heading, fence); a wrapped line is a space.
 Source: Unicode UAX #15 (normal forms), UTS #39 (confusables), for Latin look-alikes only.
 """

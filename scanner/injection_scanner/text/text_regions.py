@@ -1,8 +1,4 @@
-"""Stretches of a text that may lie over each other, by begin and end.
-
-Knows: how to look at all they cover without looking at the same letters again and again. Does not know: what is looked
-for.
-"""
+"""Overlapping regions of a text, by start and end."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final

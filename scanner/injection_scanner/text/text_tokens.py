@@ -1,8 +1,4 @@
-"""The tokens of folded text: words, addresses, places of secrets, the signs of commands and of imitated speakers.
-
-Knows: where a token begins and ends. Does not know: what it weighs (`classifier.py`), what it is a mark of
-(`lexicon.py`).
-"""
+"""Tokenise folded text: words, addresses, secret locations, signs of commands and of imitated speakers."""
 
 import re
 from functools import cache

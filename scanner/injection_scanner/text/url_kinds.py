@@ -1,7 +1,4 @@
-"""Kinds of web addresses: this machine, a bare number, a place where things are dropped.
-
-Knows: how each looks in folded text. Does not know: what the kinds weigh (`classifier.py`).
-"""
+"""Classify web addresses: this machine, bare IP addresses, services that collect data."""
 
 from typing import Final
 

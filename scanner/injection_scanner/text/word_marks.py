@@ -1,7 +1,4 @@
-"""The marks of words that make a passage worth a closer look.
-
-Knows: their names. Does not know: which words have them (`lexicon.py`), what a closer look is (`judging.py`).
-"""
+"""The marks of words that make a passage worth closer checks."""
 
 from typing import Final
 

@@ -46,14 +46,14 @@ def test_entries_are_added_replaced_and_removed_by_a_part_of_them() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (add("  "), "says nothing"),
-        (add("One.\n§\nTwo."), "parts notes"),
+        (add("  "), "is empty"),
+        (add("One.\n§\nTwo."), "separates notes"),
         (add("alpha one"), "noted already"),
-        (add("x" * 3000), "at most 2,200 fit"),
+        (add("x" * 3000), "the limit is 2,200"),
         (add(ATTACK), "injected instruction"),
-        (MemoryChange("memory", "remove", old_text="alpha"), "2 notes hold"),
-        (MemoryChange("memory", "remove", old_text="gamma"), "No note holds"),
-        (MemoryChange("memory", "remove"), "which note"),
+        (MemoryChange("memory", "remove", old_text="alpha"), "2 notes contain"),
+        (MemoryChange("memory", "remove", old_text="gamma"), "No note contains"),
+        (MemoryChange("memory", "remove"), "No note was specified"),
     ],
 )
 def test_what_cannot_be_noted_is_told(change: MemoryChange, words: str) -> None:

@@ -67,6 +67,6 @@ def test_a_person_decides_by_id_or_about_all(tmp_path: Path) -> None:
     first, second = waiting(tmp_path, "One.\nTwo.", "Three.").all()
     assert chosen((first, second), ("all",)) == (first, second)
     assert chosen((first, second), (second.id, second.id)) == (second,)
-    with pytest.raises(BadRequest, match="No note with the ID 'x' waits"):
+    with pytest.raises(BadRequest, match="No pending note has the ID 'x'"):
         chosen((first, second), ("x",))
     assert "+ One.\n   Two." in described(first)

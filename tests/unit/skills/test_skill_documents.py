@@ -65,7 +65,7 @@ def test_slips_of_others_are_read_and_told() -> None:
     assert read(colon).description == "Use it: always"
     assert "line by line" in mistakes(colon)
     assert read("---\r\ndescription: d\r\n---\r\nx", "from-folder").name == "from-folder"
-    assert "lies in a folder called other" in mistakes(WHOLE, "other")
+    assert "but its folder is called other" in mistakes(WHOLE, "other")
     assert len(read(f"---\nname: a\ndescription: {'d' * 3000}\n---\nx", "a").description) == 1024
 
 
@@ -83,5 +83,5 @@ def test_one_whose_name_is_none_goes_by_its_folders(name: str) -> None:
     assert document
     assert document.name == "pdf"
     assert [mistake.weight for mistake in mistakes] == ["warning"]
-    assert "goes by its folder's, pdf" in mistakes[0].text
+    assert "its folder's name, pdf, is used" in mistakes[0].text
     assert read_document(f"---\nname: {name}\ndescription: d\n---\n", "No Name")[0] is None

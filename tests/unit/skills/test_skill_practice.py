@@ -87,7 +87,7 @@ def test_what_only_the_agent_wrote_is_put_away(bench: Bench) -> None:
     bench.writes("first")
     bench.uses(has_failed=True)
     (told,) = bench.uses(has_failed=True)
-    assert "It was put away" in told
+    assert "It was archived" in told
     assert not bench.folder.exists()
     assert bench.history.restore(1, ChangeCause("user", 1.0, "back")).files
     assert [bench.uses(has_failed=True) for _ in range(3)] == [(), (), ()]
@@ -166,9 +166,9 @@ async def test_files_of_a_skill_come_and_go(bench: Bench) -> None:
     await bench.change(SkillChange("patch", "ship", "why", "Read [more](references/more.md).", "Do it."))
     with pytest.raises(BadRequest, match="links to"):
         await bench.change(SkillChange("remove_file", "ship", "why", file="references/more.md"))
-    with pytest.raises(BadRequest, match="stands 2 times"):
+    with pytest.raises(BadRequest, match="occurs 2 times"):
         await bench.change(SkillChange("patch", "ship", "why", "x", "more"))
-    with pytest.raises(BadRequest, match="no path within"):
+    with pytest.raises(BadRequest, match="not a path within"):
         await bench.change(SkillChange("write_file", "ship", "why", "x", file="../../evil"))
     with pytest.raises(BadRequest, match="Say why"):
         await bench.change(SkillChange("delete", "ship", " "))
@@ -189,7 +189,7 @@ async def test_whoever_decides_is_told_of_a_skill_about_the_same(bench: Bench) -
     bench.writes("Do it.")
     text = "---\nname: deploy\ndescription: Deploy the site to our staging server.\n---\nDo it.\n"
     preview = await bench.workshop.preview(str(bench.project), SkillChange("create", "deploy", "why", text))
-    assert any("much like the skill ship" in warning for warning in preview.warnings)
+    assert any("very similar to the skill ship" in warning for warning in preview.warnings)
     other = "---\nname: tax\ndescription: Fill in the yearly tax return.\n---\nDo it.\n"
     preview = await bench.workshop.preview(str(bench.project), SkillChange("create", "tax", "why", other))
     assert preview.warnings == ()
@@ -230,7 +230,7 @@ def test_all_of_it_is_told(bench: Bench) -> None:
     found = overview(
         bench.library.collection(str(bench.project)), bench.usage_tracker, lambda _: True, (), {}
     )
-    assert "put away" in next(line_text(line) for line in found.lines if line.name == "ship")
+    assert "archived" in next(line_text(line) for line in found.lines if line.name == "ship")
     assert "session session_1: why" in describe_version(bench.history.versions()[0])
 
 
@@ -240,5 +240,5 @@ def test_of_very_many_twins_the_rest_is_counted(bench: Bench) -> None:
         bench.library.collection(str(bench.project)), bench.usage_tracker, lambda _: True, similar_skills, {}
     )
     assert len(found.remarks) == 21
-    assert found.remarks[0] == "a0 and b0 are much alike in meaning: could they be one?"
-    assert found.remarks[-1] == "30 more pairs are much alike."
+    assert found.remarks[0] == "a0 and b0 are very similar in meaning: consider merging them."
+    assert found.remarks[-1] == "30 more pairs are very similar."

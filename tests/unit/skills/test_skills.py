@@ -193,9 +193,9 @@ async def test_commands_take_parameters_and_stack(machine: Machine) -> None:
     said = await filled(source, "greet", "'good day' Kim")
     assert "Say good day to Kim, because: 'good day' Kim." in said
     said = await filled(source, "plain", "/greet hi you")
-    assert "Be plain.\n\nThe user's own words to it: hi you" in said
+    assert "Be plain.\n\nThe user's own words: hi you" in said
     assert "Say hi to you" in said
-    assert "own words to it: about $5" in await filled(source, "plain", "about $5")
+    assert "own words: about $5" in await filled(source, "plain", "about $5")
 
 
 async def test_a_skill_of_the_workspace_is_called_for_by_its_command_only_when_trusted(
@@ -203,7 +203,7 @@ async def test_a_skill_of_the_workspace_is_called_for_by_its_command_only_when_t
 ) -> None:
     machine.skill(machine.project / ".agents/skills/theirs")
     source = machine.source()
-    with pytest.raises(BadRequest, match="did not say you trust"):
+    with pytest.raises(BadRequest, match="you have not trusted"):
         await filled(source, "theirs", "")
     skill = machine.collection().find("theirs")
     assert skill

@@ -49,9 +49,9 @@ def record(home: Path) -> Path:
 async def test_a_sound_home_is_fine(home: Path) -> None:
     assert told(home, "problem") == told(home, "note") == []
     assert told(home, "fine") == [
-        f"{home} can be written.",
+        f"{home} is writable.",
         "Only you can read what is stored.",
-        "2 of 2 session records are sound.",
+        "2 of 2 session records are intact.",
         "The list of sessions agrees with all 2 records.",
         "The search index holds all 4 passages.",
     ]
@@ -69,8 +69,8 @@ async def test_of_many_damaged_records_the_first_are_named_and_the_others_counte
         (home / "sessions" / f"ses_{number}.jsonl").touch(0o600)
     problems = told(home, "problem")
     assert sum("is empty" in problem for problem in problems) == 20
-    assert "10 more records have something like that." in problems
-    assert "2 of 32 session records are sound." in told(home, "fine")
+    assert "10 more records have similar problems." in problems
+    assert "2 of 32 session records are intact." in told(home, "fine")
 
 
 async def test_rights_of_others_are_told_with_the_command_that_takes_them(home: Path) -> None:
@@ -93,7 +93,7 @@ async def test_a_torn_tail_is_a_note_and_none_while_somebody_writes(home: Path) 
         stream.write(b'{"crc":1,"ev')
     assert not any("torn bytes" in note for note in told(home, "note"))
     transcript.close()
-    assert any("set aside" in note for note in told(home, "note"))
+    assert any("moved aside earlier" in note for note in told(home, "note"))
 
 
 async def test_damage_in_the_middle_an_empty_record_and_a_wrong_name_are_problems(home: Path) -> None:
@@ -118,8 +118,8 @@ async def test_an_index_that_disagrees_is_a_problem_that_rebuilding_mends(home: 
         connection.commit()
         connection.close()
     problems = told(home, "problem")
-    assert any("1 by an old title" in text for text in problems)
-    assert any("2 passages and has 4 indexed" in text for text in problems)
+    assert any("1 with an old title" in text for text in problems)
+    assert any("2 passages, of which 4 are indexed" in text for text in problems)
     await rebuild(home)
     assert told(home, "problem") == []
 
@@ -137,7 +137,7 @@ async def test_words_that_wait_for_the_next_search_are_noted(home: Path) -> None
     transcript, _, _ = Transcript.reopen(record(home))
     transcript.append(TextSaid("m", "more"))
     transcript.close()
-    assert told(home, "note") == ["1 records have words the next search reads first."]
+    assert told(home, "note") == ["1 records have new text, which the next search indexes first."]
 
 
 async def rebuild(home: Path) -> None:
@@ -153,7 +153,7 @@ async def test_an_index_that_a_killed_start_only_began_is_no_damage(home: Path) 
         with closing(sqlite3.connect(home / name)) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
     assert told(home, "problem") == []
-    assert sum("only begun" in fine for fine in told(home, "fine")) == 2
+    assert sum("is incomplete" in fine for fine in told(home, "fine")) == 2
 
 
 @pytest.mark.parametrize("name", ["index.db", "search.db"])
@@ -174,7 +174,7 @@ async def test_an_index_that_was_half_written_when_its_process_was_killed_is_no_
             copy.write_bytes(begun.with_name(f"{begun.name}{suffix}").read_bytes())
         connection.execute("ROLLBACK")
     assert told(home, "problem") == []
-    assert sum("its next use takes that back" in fine for fine in told(home, "fine")) == 1
+    assert sum("its next use rolls that back" in fine for fine in told(home, "fine")) == 1
     store = SessionStore(home)
     assert len(await store.page(None, None)) == 2
     assert len((await store.words.search(RecallQuery("kettle"))).found) == 2
@@ -188,4 +188,4 @@ async def test_an_index_that_is_no_file_is_a_problem(home: Path, name: str) -> N
         file.unlink()
     (home / name).mkdir(mode=0o700)
     (problem,) = told(home, "problem")
-    assert problem == f"{home / name} is no file."
+    assert problem == f"{home / name} is not a file."

@@ -103,7 +103,7 @@ def test_no_path_leads_out_of_the_folder(kept: VersionHistory, path: str) -> Non
 def test_a_folder_with_links_is_left_alone(kept: VersionHistory, tmp_path: Path) -> None:
     kept.folder.mkdir()
     (kept.folder / "a.md").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(BadRequest, match="no regular file"):
+    with pytest.raises(BadRequest, match="not a regular file"):
         kept.change({"b.md": b"x"}, AGENT)
     assert not (kept.folder / "b.md").exists()
 

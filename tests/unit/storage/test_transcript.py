@@ -147,7 +147,7 @@ def test_a_line_out_of_its_place_is_noticed_kept_and_told(path: Path, change: st
         transcript, events, _ = Transcript.reopen(path)
         kept = place + (change == "doubled")
         assert events == list(LONG[:kept])
-        behind = f"missing, doubled or moved behind its event {kept}: the {len(changed) - kept} events"
+        behind = f"missing, duplicated or moved events after event {kept}: the {len(changed) - kept} events"
         assert behind in transcript.damage
         transcript.append(EVENTS[2])
         transcript.close()
@@ -275,7 +275,7 @@ def test_damage_in_the_middle_is_told_apart_from_a_torn_tail(tmp_path: Path) -> 
     transcript, events, _ = Transcript.reopen(path)
     transcript.close()
     assert events == list(EVENTS[:1])
-    assert f"damaged behind its event 1: the {len(lines) - 2} events after that" in transcript.damage
+    assert f"damaged after event 1: the {len(lines) - 2} events after that" in transcript.damage
     with path.open("ab") as stream:
         stream.write(b'{"crc":1,"ev')
     transcript, _, _ = Transcript.reopen(path)

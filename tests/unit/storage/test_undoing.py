@@ -36,7 +36,7 @@ def test_what_is_as_the_turn_left_it_goes_back(
     assert (planned.wanted, planned.conflicts) == ({b"f": becomes}, {})
 
 
-@pytest.mark.parametrize("now", [THREE, None, Unknown("it is no file")])
+@pytest.mark.parametrize("now", [THREE, None, Unknown("it is not a file")])
 def test_what_is_otherwise_is_in_the_way(now: State | Unknown | None) -> None:
     planned = plan([FolderChange((Difference(b"f", ONE, TWO),))], lambda path: now)
     why = now.why if isinstance(now, Unknown) else CHANGED_SINCE

@@ -107,7 +107,7 @@ class Bench:
     async def preview(self, cwd: str, change: SkillChange) -> SkillPreview:
         path = f"/skills/{change.name}/{change.file or 'SKILL.md'}"
         diff = Diff(path, None, change.text)
-        warned = ("It is much like the skill ship.",)
+        warned = ("It is very similar to the skill ship.",)
         return SkillPreview(f"/skills/{change.name}", change.scope, "state", (path,), (), (diff,), warned)
 
     async def change(self, cwd: str, change: SkillChange, state: str, session_id: str) -> str:

@@ -28,7 +28,7 @@ async def test_a_skill_of_the_user_is_shown_whole_and_asked_about() -> None:
     assert [diff.new_text for diff in proposal.diffs] == ["text"]
     assert proposal.title.splitlines() == [
         "Write the skill ship, yours, for every workspace: six attempts",
-        "! It is much like the skill ship.",
+        "! It is very similar to the skill ship.",
     ]
 
 

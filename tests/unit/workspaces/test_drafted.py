@@ -77,7 +77,7 @@ async def test_what_no_editor_can_show_is_refused(folder: Path) -> None:
     (folder / "picture").write_bytes(b"\x89PNG\0")
     (folder / "latin").write_bytes(b"caf\xe9")
     for name, content in (("picture", b"text"), ("latin", b"caf\xe9s"), ("new", b"\0")):
-        with pytest.raises(WorkspaceError, match="no text"):
+        with pytest.raises(WorkspaceError, match="not UTF-8 text"):
             await workspace.write(str(folder / name), content)
     with pytest.raises(WorkspaceError, match="no file"):
         await workspace.remove(str(folder / "absent"))
