@@ -33,7 +33,7 @@ async def test_the_disk_itself_follows_no_link(folder: Path) -> None:
     (folder / "file").symlink_to(theirs / "file")
     for path in (f"{folder}/sub/file", f"{folder}/file"):
         with pytest.raises(WorkspaceError):
-            disk_files.read_file(path, [str(folder)])
+            disk_files.read_snapshot(path, [str(folder)])
         with pytest.raises(WorkspaceError):
             disk_files.replace_file(path, b"x", [str(folder)])
     with pytest.raises(WorkspaceError):
@@ -62,7 +62,7 @@ async def test_the_disk_itself_leaves_no_root(folder: Path, path: str) -> None:
     (folder.parent / "theirs").write_text("secret")
     for roots in ([str(folder)], [str(folder), "/proc"]):
         with pytest.raises(OutsideRoots):
-            disk_files.read_file(path.format(folder), roots)
+            disk_files.read_snapshot(path.format(folder), roots)
         with pytest.raises(OutsideRoots):
             disk_files.replace_file(path.format(folder), b"x", roots)
     assert (folder.parent / "theirs").read_text() == "secret"
