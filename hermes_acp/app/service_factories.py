@@ -50,7 +50,7 @@ def build_recall_service(environment: Environment, store: SessionStore) -> Recal
 def _choose_embedder(
     settings: "Settings", variables: Mapping[str, str], choice: "ModelChoice | None"
 ) -> "Embedder | None":
-    from hermes_acp.models.embedding_models import embedder_of
+    from hermes_acp.models.embeddings.embedding_models import embedder_of
 
     return embedder_of(settings, variables, choice)
 

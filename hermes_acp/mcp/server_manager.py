@@ -11,7 +11,7 @@ from hermes_acp.core.ports.tool_ports import ToolSource
 if TYPE_CHECKING:
     from hermes_acp.config.settings import McpServerSettings, Settings
     from hermes_acp.config.workspace_settings import ServerEntry
-    from hermes_acp.core.session_ports import EquippedSession
+    from hermes_acp.core.ports.session_ports import EquippedSession
     from hermes_acp.mcp.server_definitions import ServerContext, ServerProcessRegistry, ServerSpec
     from hermes_acp.mcp.server_pool import McpServerPool
 

@@ -32,7 +32,7 @@ from hermes_acp.storage.workspace_entries import WorkspaceEntries
 
 if TYPE_CHECKING:
     from hermes_acp.config.workspace_settings import WorkspaceSettings
-    from hermes_acp.core.session_ports import EventSink, RecordedSession
+    from hermes_acp.core.ports.session_ports import EventSink, RecordedSession
 
 UNTRUSTED: Final = (
     "This folder contains settings that can run code or loosen your rules. They are not used: {names}. "

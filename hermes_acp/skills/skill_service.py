@@ -19,7 +19,7 @@ from hermes_acp.skills.deferred_source import DeferredToolSource
 
 if TYPE_CHECKING:
     from hermes_acp.core.errors import HermesError
-    from hermes_acp.core.session_ports import EquippedSession
+    from hermes_acp.core.ports.session_ports import EquippedSession
     from hermes_acp.skills.skill_collection import Skill
     from hermes_acp.skills.skill_learning import SkillLearning
     from hermes_acp.skills.skill_library import SkillLibrary

@@ -23,7 +23,7 @@ from hermes_acp.workspaces.sandbox_setup import (
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
-    from hermes_acp.core.session_ports import MovableSession
+    from hermes_acp.core.ports.session_ports import MovableSession
     from hermes_acp.workspaces.draft_workspace import Drafts
 
 LOCAL = "local"

@@ -17,7 +17,7 @@ MAX_MODULES: Final = 20
 STRUCTS: Final = frozenset({"Struct", "NamedTuple", "TypedDict", "BaseModel", "Section"})
 STORED_EVENTS: Final = {
     # One line of the record; its fields are the stored format, which older records have too.
-    "hermes_acp/core/events.py: CallEnded": 13,
+    "hermes_acp/core/events.py: CallEnded": 14,
 }
 LARGE_STRUCTS: Final = {
     "hermes_acp/config/provider_presets.py: Preset": 15,
@@ -29,7 +29,6 @@ LARGE_STRUCTS: Final = {
     "hermes_acp/sessions/session.py: SessionServices": 17,
 }
 LARGE_CLASSES: Final = {
-    "hermes_acp/frontends/chat/rendering/session_renderer.py: Narrator": 22,
     "hermes_acp/mcp/server_connection.py: ServerConnection": 29,
     "hermes_acp/sessions/session.py: Session": 24,
     "hermes_acp/storage/checkpoints/shadow_repository.py: Shadow": 22,

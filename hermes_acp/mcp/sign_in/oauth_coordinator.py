@@ -15,7 +15,7 @@ from hermes_acp.core.ports.runtime_ports import StartTask
 from hermes_acp.mcp.server_manager import McpServerManager
 
 if TYPE_CHECKING:
-    from hermes_acp.core.session_ports import EquippedSession
+    from hermes_acp.core.ports.session_ports import EquippedSession
     from hermes_acp.mcp.server_pool import McpServerPool, ServerState
     from hermes_acp.mcp.sign_in.server_login import ServerLogin
 

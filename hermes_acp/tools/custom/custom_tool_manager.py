@@ -22,7 +22,7 @@ from hermes_acp.workspaces.sandbox_setup import ConfinementInputs
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.ports.custom_tool_ports import ToolScope
-    from hermes_acp.core.session_ports import EquippedSession
+    from hermes_acp.core.ports.session_ports import EquippedSession
     from hermes_acp.policy.workspace_trust import WorkspaceTrust
     from hermes_acp.tools.custom.tool_editor import ToolEditor
     from hermes_acp.tools.custom.tool_failures import ToolFailureLog
