@@ -12,7 +12,8 @@ from typing import Annotated, Any, Final, Literal, Self, cast
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
-from hermes_acp.config.backend_settings import (
+from hermes_acp.config.environment import Environment
+from hermes_acp.config.sections.backend_settings import (
     BackendName,
     DaytonaSettings,
     DockerSettings,
@@ -21,19 +22,18 @@ from hermes_acp.config.backend_settings import (
     SshSettings,
     VercelSettings,
 )
-from hermes_acp.config.checkpoint_settings import CheckpointSettings
-from hermes_acp.config.environment import Environment
-from hermes_acp.config.memory_settings import MemorySettings
-from hermes_acp.config.oauth_settings import OAuthSettings
-from hermes_acp.config.question_settings import QuestionSettings
-from hermes_acp.config.recall_settings import RecallSettings
-from hermes_acp.config.rule_settings import RuleSettings, with_lines
-from hermes_acp.config.sandbox_settings import SandboxSettings
+from hermes_acp.config.sections.checkpoint_settings import CheckpointSettings
+from hermes_acp.config.sections.memory_settings import MemorySettings
+from hermes_acp.config.sections.oauth_settings import OAuthSettings
+from hermes_acp.config.sections.question_settings import QuestionSettings
+from hermes_acp.config.sections.recall_settings import RecallSettings
+from hermes_acp.config.sections.rule_settings import RuleSettings, with_lines
+from hermes_acp.config.sections.sandbox_settings import SandboxSettings
+from hermes_acp.config.sections.skill_settings import SkillSettings
+from hermes_acp.config.sections.web_settings import BrowserSettings, WebSettings
 from hermes_acp.config.settings_errors import describe_settings_errors
 from hermes_acp.config.settings_section import Positive, ProviderName, Section
 from hermes_acp.config.settings_text import one_line, read_text
-from hermes_acp.config.skill_settings import SkillSettings
-from hermes_acp.config.web_settings import BrowserSettings, WebSettings
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.messages import Effort
 

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from pydantic import Field, ValidationError
 
-from hermes_acp.config.rule_settings import RuleSettings, with_lines
+from hermes_acp.config.sections.rule_settings import RuleSettings, with_lines
 from hermes_acp.config.server_dependencies import digest_dependencies
 from hermes_acp.config.settings import McpServerSettings
 from hermes_acp.config.settings_section import Section

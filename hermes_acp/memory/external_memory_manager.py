@@ -8,7 +8,7 @@ from hermes_acp.core.plugins import PluginFolder
 from hermes_acp.core.ports.runtime_ports import StartTask
 
 if TYPE_CHECKING:
-    from hermes_acp.config.memory_settings import MemorySettings
+    from hermes_acp.config.sections.memory_settings import MemorySettings
     from hermes_acp.memory.external_memory import ExternalMemory
     from hermes_acp.memory.external_memory_service import MemoryService
 

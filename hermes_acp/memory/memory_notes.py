@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from hermes_acp.core.errors import HermesError, StorageError
 
 if TYPE_CHECKING:
-    from hermes_acp.config.memory_settings import MemorySettings
+    from hermes_acp.config.sections.memory_settings import MemorySettings
     from hermes_acp.memory.memory_snapshot import MemorySnapshot
 
 WAITING: Final = (

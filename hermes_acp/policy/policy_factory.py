@@ -9,7 +9,7 @@ from hermes_acp.core.denied_paths import DeniedPath, DeniedPathLookup
 from hermes_acp.core.ports.trust_ports import WorkspacePolicyStore
 
 if TYPE_CHECKING:
-    from hermes_acp.config.rule_settings import RuleSettings
+    from hermes_acp.config.sections.rule_settings import RuleSettings
     from hermes_acp.config.settings import Settings
     from hermes_acp.policy.policy_engine import Policy
 

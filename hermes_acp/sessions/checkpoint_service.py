@@ -16,7 +16,7 @@ from hermes_acp.sessions.turn_undo import TurnUndo
 from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager
 
 if TYPE_CHECKING:
-    from hermes_acp.config.checkpoint_settings import CheckpointSettings
+    from hermes_acp.config.sections.checkpoint_settings import CheckpointSettings
     from hermes_acp.config.settings import Settings
     from hermes_acp.sessions.session import Session
     from hermes_acp.storage.checkpoints.checkpoint_store import StoreSetup
@@ -59,7 +59,7 @@ class CheckpointService:
         return self.keeper
 
     def _section(self) -> "CheckpointSettings":
-        from hermes_acp.config.checkpoint_settings import CheckpointSettings
+        from hermes_acp.config.sections.checkpoint_settings import CheckpointSettings
 
         settings = self._settings()
         return settings.checkpoints if settings else CheckpointSettings()

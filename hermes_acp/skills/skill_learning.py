@@ -13,8 +13,8 @@ from hermes_acp.core.errors import HermesError, StorageError
 from hermes_acp.core.ports.runtime_ports import Clock
 
 if TYPE_CHECKING:
-    from hermes_acp.config.skill_settings import SkillSettings
-    from hermes_acp.skills.skill_service import SkillService
+    from hermes_acp.config.sections.skill_settings import SkillSettings
+    from hermes_acp.skills.skill_library import SkillLibrary
     from hermes_acp.skills.skill_usage import SkillUsageTracker
     from hermes_acp.skills.suggestions.lexical_similarity import SkillSimilarityMeasure
 
@@ -35,16 +35,14 @@ class SkillLearning:
         return SkillUsageTracker(self._environment.home, self._clock.now)
 
     def ports(
-        self, settings: "SkillSettings", skill_service: "SkillService", likeness: "SkillSimilarityMeasure"
+        self, settings: "SkillSettings", library: "SkillLibrary", likeness: "SkillSimilarityMeasure"
     ) -> dict[str, object]:
         """Return what the tools of skills take."""
         if not (settings.enabled and settings.learning):
             return {"skill_uses": self.usage_tracker}
         from hermes_acp.skills.skill_editor import SkillEditor
 
-        workshop = SkillEditor(
-            self._environment.home, skill_service.library, self.usage_tracker, self._clock.now, likeness
-        )
+        workshop = SkillEditor(self._environment.home, library, self.usage_tracker, self._clock.now, likeness)
         return {"skill_uses": self.usage_tracker, "skill_workshop": workshop}
 
     def tidy(self) -> tuple[str, ...]:

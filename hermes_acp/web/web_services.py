@@ -11,8 +11,8 @@ from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.plugins import PluginFolder
 
 if TYPE_CHECKING:
+    from hermes_acp.config.sections.web_settings import SearchSettings
     from hermes_acp.config.settings import Settings
-    from hermes_acp.config.web_settings import SearchSettings
     from hermes_acp.core.ports.web_ports import SearchEngine
     from hermes_acp.web.browser.browser_pool import BrowserPool
     from hermes_acp.web.search_service import SearchService

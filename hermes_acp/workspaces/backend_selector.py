@@ -59,7 +59,7 @@ class BackendSelector:
 
     def backends(self) -> tuple[str, ...]:
         """Return the backends that can be chosen, the configured one first; empty until settings are known."""
-        from hermes_acp.config.backend_settings import configured_backends
+        from hermes_acp.config.sections.backend_settings import configured_backends
 
         settings = self._settings()
         return configured_backends(settings) if settings else ()

@@ -12,11 +12,7 @@ PACKAGES = {
     "hermes_protocol": ROOT / "protocol",
     "hermes_acp_client": ROOT / "editor-clients/python",
 }
-KNOWN = (
-    {"hermes_acp.skills.skill_learning", "hermes_acp.skills.skill_service"},
-    {"hermes_acp.config.backend_settings", "hermes_acp.config.settings"},
-    {"hermes_acp.frontends.acp.connection.client_connection", "hermes_acp.frontends.acp.connection_registry"},
-)
+KNOWN = ({"hermes_acp.config.sections.backend_settings", "hermes_acp.config.settings"},)
 """Cycles that are still to be resolved; this list may only shrink."""
 
 Graph = Mapping[str, frozenset[str]]

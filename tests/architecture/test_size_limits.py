@@ -46,19 +46,7 @@ PLUGIN_FOLDERS: Final = frozenset(
     }
 )
 """Folders with one file a plugin: they grow with what the product can do."""
-LARGE_FOLDERS: Final = {
-    "hermes_acp/app": 26,
-    "hermes_acp/config": 22,
-    "hermes_acp/frontends/acp": 26,
-    "hermes_acp/frontends/chat": 26,
-    "hermes_acp/frontends/cli": 26,
-    "hermes_acp/frontends/lsp": 24,
-    "hermes_acp/mcp": 21,
-    "hermes_acp/models": 24,
-    "hermes_acp/policy/shell": 26,
-    "hermes_acp/tools": 24,
-    "hermes_acp/workspaces/sandbox": 23,
-}
+LARGE_FOLDERS: Final[dict[str, int]] = {}
 SOURCES = tuple(
     path
     for path in python_files("hermes_acp", "scanner", "protocol", "editor-clients")

@@ -18,9 +18,9 @@ from msgspec import Struct, field
 
 from hermes_acp.policy.shell.command_analysis import CommandAnalysis, analyze_command
 from hermes_acp.policy.shell.command_paths import ShellEnvironment, paths_of, resolve
-from hermes_acp.policy.shell.script_parser import parse_script
-from hermes_acp.policy.shell.shell_words import Word
-from hermes_acp.policy.shell.simple_command import Command
+from hermes_acp.policy.shell.parsing.script_parser import parse_script
+from hermes_acp.policy.shell.parsing.shell_words import Word
+from hermes_acp.policy.shell.parsing.simple_command import Command
 from tests.attacks.argv_words import DASHED_FILES, FILES, ODD_FILES, SEEDS, commands
 
 BATCH: Final = 300

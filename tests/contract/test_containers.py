@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.config.backend_settings import DockerSettings
+from hermes_acp.config.sections.backend_settings import DockerSettings
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.ports.workspace_ports import Command, Workspace
 from hermes_acp.workspaces.backends.docker import BACKEND
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 SETTINGS = DockerSettings(image=IMAGE, pids=48, memory_mb=128, tmp_mb=64)
 SERVER = """
 import anyio, os, sys
-from hermes_acp.config.backend_settings import DockerSettings
+from hermes_acp.config.sections.backend_settings import DockerSettings
 from hermes_acp.core.ports.workspace_ports import Command
 from hermes_acp.workspaces.backends.docker import BACKEND
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from hermes_acp.agent.setup.prompt_builder import PromptSources, build_remote_prompt, build_session_prompt
 from hermes_acp.app.confinement import confinement_inputs
 from hermes_acp.config.environment import environment_of
-from hermes_acp.config.memory_settings import MemorySettings
+from hermes_acp.config.sections.memory_settings import MemorySettings
 from hermes_acp.config.settings import Settings
 from hermes_acp.context.context_consent import Consent
 from hermes_acp.policy.workspace_trust import WorkspaceTrust

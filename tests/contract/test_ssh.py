@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from hermes_acp.config.backend_settings import SshSettings
+from hermes_acp.config.sections.backend_settings import SshSettings
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.ports.workspace_ports import Command, SearchQuery
 from hermes_acp.workspaces.backends.ssh import BACKEND
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 VARIABLES = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 SERVER = """
 import anyio, os, sys
-from hermes_acp.config.backend_settings import SshSettings
+from hermes_acp.config.sections.backend_settings import SshSettings
 from hermes_acp.core.ports.workspace_ports import Command
 from hermes_acp.workspaces.backends.ssh import BACKEND
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from hermes_acp.config.backend_settings import (
+from hermes_acp.config.sections.backend_settings import (
     DaytonaSettings,
     DockerSettings,
     ModalSettings,

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, cast, get_args, get_origin
 from pydantic import BaseModel
 
 from hermes_acp.config.provider_presets import presets
-from hermes_acp.config.rule_settings import RuleSettings
+from hermes_acp.config.sections.rule_settings import RuleSettings
 from hermes_acp.config.settings import Settings
 
 from .docstrings import class_text, field_texts

@@ -8,7 +8,7 @@ from hermes_acp.agent.loop.call_ids import CallIds
 from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.core.events import EditDrafted
 from hermes_acp.core.messages import CallFragment
-from hermes_acp.tools.edit_drafts import EDITS, WRITES, EditDraft, parse_edit_draft
+from hermes_acp.tools.editing.edit_drafts import EDITS, WRITES, EditDraft, parse_edit_draft
 
 FRAME_S: Final = 0.05
 MAX_DRAFT_CHARACTERS: Final = 200_000

@@ -21,7 +21,7 @@ from hermes_acp.memory.memory_snapshot import MemorySnapshot
 from hermes_acp.storage.allowed_texts import read_allowed
 
 if TYPE_CHECKING:
-    from hermes_acp.config.memory_settings import MemorySettings
+    from hermes_acp.config.sections.memory_settings import MemorySettings
     from hermes_acp.context.context_consent import Consent
 
 

@@ -121,7 +121,7 @@ class TurnDependenciesFactory:
             **self._web.ports(settings, variables),
             "scanner": InjectionScanner(),
             **notes_ports(settings.memory, self._environment.home, self._is_attended),
-            **services.learning.ports(settings.skills, services.skill_service, self._similarity()),
+            **services.learning.ports(settings.skills, services.skill_service.library, self._similarity()),
         }
         toolbox = Toolbox(_builtin_tools(ports))
         services.skill_service.library.know_tools(toolbox.names)

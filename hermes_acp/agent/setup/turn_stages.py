@@ -27,9 +27,9 @@ from hermes_acp.agent.turn.turn_endings import Ending
 
 if TYPE_CHECKING:
     from hermes_acp.agent.children.reflection import Reflection
-    from hermes_acp.config.memory_settings import MemorySettings
+    from hermes_acp.config.sections.memory_settings import MemorySettings
+    from hermes_acp.config.sections.skill_settings import SkillSettings
     from hermes_acp.config.settings import Settings
-    from hermes_acp.config.skill_settings import SkillSettings
     from hermes_acp.memory.external_memory import ExternalMemory
     from hermes_acp.recall.recall_service import RecallService
     from hermes_acp.skills.skill_service import SkillService

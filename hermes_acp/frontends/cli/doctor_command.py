@@ -62,7 +62,7 @@ def _settings(environment: Environment) -> "Settings | None":
 async def _run(options: argparse.Namespace) -> int:
     from anyio import to_thread
 
-    from hermes_acp.config.checkpoint_settings import CheckpointSettings
+    from hermes_acp.config.sections.checkpoint_settings import CheckpointSettings
     from hermes_acp.sessions.checkpoint_service import checkpoint_setup
     from hermes_acp.storage.checkpoints.checkpoint_checks import check_checkpoints
     from hermes_acp.storage.session_store import SessionStore

@@ -23,12 +23,12 @@ from hermes_acp.policy.shell.command_step import Step
 from hermes_acp.policy.shell.command_variables import assignment_mistake
 from hermes_acp.policy.shell.command_wrappers import WrappedCommands, possible_commands, unwrap_plain
 from hermes_acp.policy.shell.destructive_commands import destruction_by_command, destruction_by_script
+from hermes_acp.policy.shell.parsing.script_parser import parse_script
+from hermes_acp.policy.shell.parsing.shell_words import Word
+from hermes_acp.policy.shell.parsing.simple_command import Command
 from hermes_acp.policy.shell.program_tables import load_tables
 from hermes_acp.policy.shell.read_access import ReadAccess, searched_secret, tracked_secrets
-from hermes_acp.policy.shell.script_parser import parse_script
 from hermes_acp.policy.shell.secret_exposure import denied_beneath
-from hermes_acp.policy.shell.shell_words import Word
-from hermes_acp.policy.shell.simple_command import Command
 from hermes_acp.policy.shell.started_programs import access_of_command
 
 MAX_SCRIPT_DEPTH: Final = 6

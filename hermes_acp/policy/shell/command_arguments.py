@@ -5,8 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from hermes_acp.policy.shell.parsing.shell_words import Word
 from hermes_acp.policy.shell.program_tables import ProgramSpec, flags_of
-from hermes_acp.policy.shell.shell_words import Word
 
 COUNT: Final = re.compile(r"-\d+")
 NUMBER: Final = re.compile(r"[+-]?\d+[kKMGT]?")

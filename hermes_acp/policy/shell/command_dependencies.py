@@ -17,8 +17,8 @@ from hermes_acp.policy.shell.command_paths import (
     is_within,
     resolve,
 )
+from hermes_acp.policy.shell.parsing.simple_command import Command
 from hermes_acp.policy.shell.program_tables import load_tables
-from hermes_acp.policy.shell.simple_command import Command
 
 MAX_FILES: Final = 8
 

@@ -9,9 +9,9 @@ from typing import Final
 from msgspec import Struct
 
 from hermes_acp.policy.shell.command_paths import paths_of
+from hermes_acp.policy.shell.parsing.shell_words import Word
+from hermes_acp.policy.shell.parsing.simple_command import Command
 from hermes_acp.policy.shell.program_tables import load_tables
-from hermes_acp.policy.shell.shell_words import Word
-from hermes_acp.policy.shell.simple_command import Command
 
 ADDRESS: Final = re.compile(r"\b[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?(\[[^\]\s]*\]|[^/:\s?#]+)", re.IGNORECASE)
 REMOTE: Final = re.compile(r"(?:[\w.-]+@)([\w.-]+)(?::.*)?")

@@ -7,10 +7,10 @@ else.
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
+from hermes_acp.policy.shell.parsing.shell_words import Word
+from hermes_acp.policy.shell.parsing.simple_command import Command
 from hermes_acp.policy.shell.program_tables import ProgramHazard, load_tables
 from hermes_acp.policy.shell.script_languages import is_harmless
-from hermes_acp.policy.shell.shell_words import Word
-from hermes_acp.policy.shell.simple_command import Command
 
 
 def find_hazard(command: Command, covered: int) -> str:

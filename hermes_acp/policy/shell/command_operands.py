@@ -8,11 +8,11 @@ from hermes_acp.policy.sensitive_names import secret_name_matching
 from hermes_acp.policy.shell.command_arguments import ParsedArguments
 from hermes_acp.policy.shell.command_paths import broadened, paths_of
 from hermes_acp.policy.shell.command_variables import is_script_variable
+from hermes_acp.policy.shell.parsing.shell_words import Word
 from hermes_acp.policy.shell.program_tables import ProgramSpec
 from hermes_acp.policy.shell.read_access import ReadAccess
 from hermes_acp.policy.shell.script_languages import is_harmless
 from hermes_acp.policy.shell.secret_exposure import EXCLUSION
-from hermes_acp.policy.shell.shell_words import Word
 
 OLD_PS: Final = re.compile(r"[afluwx]+")
 SECRET_KEY: Final = re.compile(r"extraheader|credential|password|token|secret", re.IGNORECASE)

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from hermes_acp.core.denied_paths import DeniedPath
-from hermes_acp.policy.shell.shell_words import Word
+from hermes_acp.policy.shell.parsing.shell_words import Word
 
 MAX_MATCHES: Final = 500
 MAX_LINKS: Final = 20

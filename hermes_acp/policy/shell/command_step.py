@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from hermes_acp.policy.shell.simple_command import Command
+    from hermes_acp.policy.shell.parsing.simple_command import Command
 
 StepClass = Literal["harmless", "unknown", "forbidden"]
 

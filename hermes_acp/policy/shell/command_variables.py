@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from hermes_acp.policy.shell.program_tables import load_tables
 
 if TYPE_CHECKING:
-    from hermes_acp.policy.shell.simple_command import Command
+    from hermes_acp.policy.shell.parsing.simple_command import Command
 
 OWN: Final = re.compile(r"(?!.*_proxy$|npm_)[a-z][a-z0-9_]*")
 PLAIN: Final = re.compile(r"[A-Za-z0-9_.,:+@%-]*")

@@ -9,9 +9,9 @@ from typing import Final
 
 from msgspec import Struct, structs
 
+from hermes_acp.policy.shell.parsing.shell_words import Word
+from hermes_acp.policy.shell.parsing.simple_command import Command
 from hermes_acp.policy.shell.program_tables import load_tables
-from hermes_acp.policy.shell.shell_words import Word
-from hermes_acp.policy.shell.simple_command import Command
 
 DURATION: Final = re.compile(r"\d+(?:\.\d+)?[smhd]?")
 ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)

@@ -8,9 +8,9 @@ from posixpath import normpath
 from typing import Final
 
 from hermes_acp.policy.shell.command_paths import HARMLESS_DEVICES, ShellEnvironment
-from hermes_acp.policy.shell.script_parser import ParsedScript
-from hermes_acp.policy.shell.shell_words import Word
-from hermes_acp.policy.shell.simple_command import Command
+from hermes_acp.policy.shell.parsing.script_parser import ParsedScript
+from hermes_acp.policy.shell.parsing.shell_words import Word
+from hermes_acp.policy.shell.parsing.simple_command import Command
 
 SYSTEM_FOLDERS: Final = frozenset(
     {

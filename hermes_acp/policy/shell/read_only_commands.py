@@ -13,11 +13,11 @@ from hermes_acp.policy.shell.command_paths import (
     paths_of,
     workspace_program,
 )
+from hermes_acp.policy.shell.parsing.shell_words import Word
+from hermes_acp.policy.shell.parsing.simple_command import Command
 from hermes_acp.policy.shell.program_tables import ProgramSpec, flags_of, load_tables
 from hermes_acp.policy.shell.read_access import ReadAccess
 from hermes_acp.policy.shell.secret_exposure import secrets_shown, tracked_secrets_shown
-from hermes_acp.policy.shell.shell_words import Word
-from hermes_acp.policy.shell.simple_command import Command
 
 BUILTINS: Final = frozenset(
     {

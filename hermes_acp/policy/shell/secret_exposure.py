@@ -10,7 +10,7 @@ from typing import Final
 
 from hermes_acp.core.denied_paths import DeniedPath
 from hermes_acp.policy.shell.command_paths import is_within, paths_of
-from hermes_acp.policy.shell.shell_words import Word
+from hermes_acp.policy.shell.parsing.shell_words import Word
 from hermes_acp.policy.shell.tracked_secrets import tracked_secret_files
 
 MAX_VISITED: Final = 5_000

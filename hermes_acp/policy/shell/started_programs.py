@@ -10,11 +10,11 @@ from msgspec import structs
 
 from hermes_acp.policy.shell.command_arguments import parse_arguments
 from hermes_acp.policy.shell.command_paths import ShellEnvironment
+from hermes_acp.policy.shell.parsing.shell_words import Word
+from hermes_acp.policy.shell.parsing.simple_command import Command
 from hermes_acp.policy.shell.program_tables import ProgramSpec, flags_of, load_tables
 from hermes_acp.policy.shell.read_access import ReadAccess
 from hermes_acp.policy.shell.read_only_commands import program_mistake, read_only_access, read_program_words
-from hermes_acp.policy.shell.shell_words import Word
-from hermes_acp.policy.shell.simple_command import Command
 
 FOUND: Final = Word("{}", "{}")
 

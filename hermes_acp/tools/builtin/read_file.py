@@ -12,9 +12,9 @@ from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
 from hermes_acp.core.record.file_versions import file_version
 from hermes_acp.core.tool_metadata import ToolMetadata
 from hermes_acp.telemetry.secret_files import secret_in
+from hermes_acp.tools.editing.notebooks import ENDING, show_notebook
 from hermes_acp.tools.image_files import image_type, to_image
 from hermes_acp.tools.line_views import show_large_file, show_lines
-from hermes_acp.tools.notebooks import ENDING, show_notebook
 from hermes_acp.tools.safe_display import shown_path
 from hermes_acp.tools.secret_checks import secret_in_file
 from hermes_acp.tools.text_files import decode, read_content

@@ -9,7 +9,7 @@ from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.proposals import Proposal
 from hermes_acp.core.tool_metadata import ToolMetadata
-from hermes_acp.tools.file_changes import file_change, propose_change
+from hermes_acp.tools.editing.file_changes import file_change, propose_change
 from hermes_acp.tools.safe_display import shown_path
 from hermes_acp.tools.text_files import TextFile, decode, read_if_present
 from hermes_acp.tools.tool_schemas import schema_of

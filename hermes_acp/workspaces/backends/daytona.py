@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from hermes_acp.config.backend_settings import DaytonaSettings
+from hermes_acp.config.sections.backend_settings import DaytonaSettings
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.workspaces.cloud.cloud_host import DeniedPathLookup, no_denied_paths
 from hermes_acp.workspaces.cloud.cloud_workspace import (

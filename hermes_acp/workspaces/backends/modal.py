@@ -10,7 +10,7 @@ from importlib import import_module
 from shlex import quote
 from typing import Any, Final
 
-from hermes_acp.config.backend_settings import ModalSettings
+from hermes_acp.config.sections.backend_settings import ModalSettings
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.workspaces.cloud.cloud_host import DeniedPathLookup, no_denied_paths
 from hermes_acp.workspaces.cloud.cloud_workspace import (

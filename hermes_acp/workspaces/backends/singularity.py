@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from hermes_acp.config.backend_settings import SingularitySettings
+from hermes_acp.config.sections.backend_settings import SingularitySettings
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.workspaces.command_environment import command_environment, temporary_folder
 from hermes_acp.workspaces.composite_workspace import CompositeWorkspace

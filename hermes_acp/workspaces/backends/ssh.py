@@ -6,7 +6,7 @@ A command starts with the working directory and the variables that the one befor
 from collections.abc import Mapping, Sequence
 from secrets import token_hex
 
-from hermes_acp.config.backend_settings import SshSettings
+from hermes_acp.config.sections.backend_settings import SshSettings
 from hermes_acp.core.errors import ConfigError, OutsideRoots
 from hermes_acp.workspaces.command_environment import command_environment
 from hermes_acp.workspaces.composite_workspace import CompositeWorkspace

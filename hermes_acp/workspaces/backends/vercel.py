@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from hermes_acp.config.backend_settings import VercelSettings
+from hermes_acp.config.sections.backend_settings import VercelSettings
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.workspaces.cloud.cloud_host import DeniedPathLookup, no_denied_paths
 from hermes_acp.workspaces.cloud.cloud_workspace import (

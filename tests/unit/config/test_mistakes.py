@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from hermes_acp.config import backend_settings
+from hermes_acp.config.sections import backend_settings
 from hermes_acp.config.settings import Settings
 from hermes_acp.config.settings_errors import PATTERNS, describe_settings_errors
 

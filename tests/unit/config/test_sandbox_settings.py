@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from hermes_acp.config.sandbox_settings import SandboxSettings
+from hermes_acp.config.sections.sandbox_settings import SandboxSettings
 
 
 def test_yaml_reads_on_and_off_as_what_they_are() -> None:

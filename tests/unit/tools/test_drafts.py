@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.tools.edit_drafts import EditDraft, parse_edit_draft
+from hermes_acp.tools.editing.edit_drafts import EditDraft, parse_edit_draft
 
 TEXTS = st.text(
     st.sampled_from('a"\\\n{}:,u00é😀\ud83d'.encode("utf-16", "surrogatepass").decode("utf-16", "replace")),

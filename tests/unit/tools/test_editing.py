@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.event_types import Diff
-from hermes_acp.tools.replacements import Replacement, replace
+from hermes_acp.tools.editing.replacements import Replacement, replace
 from tests.unit.tools.tool_calling import MemoryWorkspace, perform, propose
 
 pytestmark = pytest.mark.anyio

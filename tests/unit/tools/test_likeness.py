@@ -5,8 +5,8 @@ import time
 import pytest
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.tools.replacements import Replacement, replace
-from hermes_acp.tools.text_similarity import MAX_TEXT_CHARS
+from hermes_acp.tools.editing.replacements import Replacement, replace
+from hermes_acp.tools.editing.text_similarity import MAX_TEXT_CHARS
 
 INDENTED = "class A:\n\tdef f(self):\n\t\treturn 1\n\n\tdef g(self):\n\t\treturn 2\n"
 

@@ -8,7 +8,7 @@ import pytest
 
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.core.messages import ImagePart
-from hermes_acp.tools.notebooks import CellEdit, edit_notebook, show_notebook
+from hermes_acp.tools.editing.notebooks import CellEdit, edit_notebook, show_notebook
 from tests.unit.tools.tool_calling import MemoryWorkspace, perform, propose
 
 pytestmark = pytest.mark.anyio

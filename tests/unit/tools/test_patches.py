@@ -11,8 +11,8 @@ from hermes_acp.core.errors import BadRequest, HermesError, WorkspaceError
 from hermes_acp.core.event_types import Diff
 from hermes_acp.core.proposals import Deletes, Writes
 from hermes_acp.frontends.acp.v2.git_patches import git_patch
-from hermes_acp.tools.hunk_application import apply_hunks
-from hermes_acp.tools.patch_parsing import read_patch
+from hermes_acp.tools.editing.hunk_application import apply_hunks
+from hermes_acp.tools.editing.patch_parsing import read_patch
 from tests.unit.tools.tool_calling import MemoryWorkspace, perform, propose
 
 pytestmark = pytest.mark.anyio

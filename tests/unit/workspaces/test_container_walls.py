@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from hermes_acp.config.backend_settings import DockerSettings, SshSettings
 from hermes_acp.config.environment import environment_of
+from hermes_acp.config.sections.backend_settings import DockerSettings, SshSettings
 from hermes_acp.core.errors import BadRequest, ConfigError
 from hermes_acp.core.policy_rules import Rule
 from hermes_acp.core.ports.workspace_ports import Command

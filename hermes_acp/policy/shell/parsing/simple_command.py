@@ -4,8 +4,8 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
-from hermes_acp.policy.shell.command_parts import Redirect
-from hermes_acp.policy.shell.shell_words import Word
+from hermes_acp.policy.shell.parsing.command_parts import Redirect
+from hermes_acp.policy.shell.parsing.shell_words import Word
 
 
 class Command(Struct, frozen=True):

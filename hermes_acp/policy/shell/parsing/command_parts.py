@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from hermes_acp.policy.shell.shell_words import Scope, Word, read_word, read_words, text_of
+from hermes_acp.policy.shell.parsing.shell_words import Scope, Word, read_word, read_words, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -8,8 +8,8 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from hermes_acp.policy.shell.shell_words import Scope, Word
-from hermes_acp.policy.shell.simple_command import Command
+from hermes_acp.policy.shell.parsing.shell_words import Scope, Word
+from hermes_acp.policy.shell.parsing.simple_command import Command
 
 OUTPUT_VARIABLE: Final = re.compile(r"(\"?)\$(?:(\w+)|\{(\w+)\})\1")
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 
-from hermes_acp.policy.shell.bash_grammar import MAX_CHARS, parse, syntax_error_of, unsupported_syntax
-from hermes_acp.policy.shell.command_parts import PartsCollector, only_exports
 from hermes_acp.policy.shell.command_variables import is_script_variable
-from hermes_acp.policy.shell.shell_words import Scope, Word, read_word, text_of
-from hermes_acp.policy.shell.simple_command import Command, output_of
-from hermes_acp.policy.shell.statement_context import FoldersAfter, StatementContext, after_cd, union
+from hermes_acp.policy.shell.parsing.bash_grammar import MAX_CHARS, parse, syntax_error_of, unsupported_syntax
+from hermes_acp.policy.shell.parsing.command_parts import PartsCollector, only_exports
+from hermes_acp.policy.shell.parsing.shell_words import Scope, Word, read_word, text_of
+from hermes_acp.policy.shell.parsing.simple_command import Command, output_of
+from hermes_acp.policy.shell.parsing.statement_context import FoldersAfter, StatementContext, after_cd, union
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -9,8 +9,8 @@ from typing import Final
 from msgspec import Struct
 
 from hermes_acp.core.errors import WorkspaceError
-from hermes_acp.tools.patch_parsing import Hunk
-from hermes_acp.tools.text_similarity import normalise_shape
+from hermes_acp.tools.editing.patch_parsing import Hunk
+from hermes_acp.tools.editing.text_similarity import normalise_shape
 
 MAX_TEXT_CHARS: Final = 8_000_000
 MAX_MATCHES: Final = 1000

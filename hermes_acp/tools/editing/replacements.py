@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import WorkspaceError
 from hermes_acp.telemetry.secret_masks import foreign_mask
-from hermes_acp.tools.text_similarity import MAX_TEXT_CHARS, describe_nearest, find_similar
+from hermes_acp.tools.editing.text_similarity import MAX_TEXT_CHARS, describe_nearest, find_similar
 
 MAX_LINES: Final = 20
 

@@ -1,0 +1,1 @@
+"""Parse command lines with the grammar of bash."""

@@ -1,0 +1,1 @@
+"""Compute edits: patches, replacements, notebooks."""
