@@ -28,9 +28,11 @@ from hermes_acp.policy.workspace_trust import WorkspaceTrust
 from hermes_acp.sessions.builtin_commands import CommandServices, builtin_commands
 from hermes_acp.sessions.checkpoint_service import CheckpointService
 from hermes_acp.sessions.child_sessions import ChildSessions
-from hermes_acp.sessions.session import Session, SessionServices
+from hermes_acp.sessions.process_lifecycle import ProcessLifecycle
 from hermes_acp.sessions.session_admin import SessionAdmin
+from hermes_acp.sessions.session_creation import SessionCreator
 from hermes_acp.sessions.session_manager import SessionManager
+from hermes_acp.sessions.session_services import SessionServices
 from hermes_acp.sessions.tool_sources import ToolSourceRunner
 from hermes_acp.sessions.workspace_admission import WorkspaceAdmission
 from hermes_acp.skills.skill_learning import SkillLearning
@@ -102,9 +104,10 @@ class App:
             admits=self.context.admits_skill_file,
         )
         self._turn_factory = TurnDependenciesFactory(environment, self._turn_services(clock), clock, self.ids)
-        services = self._services(clock)
-        self.sessions = SessionManager(self._store, services)
-        self.session_admin = SessionAdmin(self._store, self.sessions, services)
+        self.sessions = SessionManager(self._store, self._services(), clock)
+        self.session_admin = SessionAdmin(
+            self._store, self.sessions, SessionCreator(self._store, clock, self.ids)
+        )
 
     def _turn_services(self, clock: Clock) -> TurnServices:
         """Return what every turn uses alike."""
@@ -122,7 +125,7 @@ class App:
             self.configuration.child_limits,
         )
 
-    def _services(self, clock: Clock) -> SessionServices:
+    def _services(self) -> SessionServices:
         """Return what every session uses alike."""
         oauth_coordinator = OAuthCoordinator(
             self.mcp_manager, lambda session_id: self.sessions.get(session_id), self._background.start
@@ -134,30 +137,21 @@ class App:
             self.custom_tools,
             self.backend_selector.elsewhere,
         )
-        pending_news = PendingNoteNotices(self._environment.home, lambda: self.mcp_manager.is_attended)
+        pending_notes = PendingNoteNotices(self._environment.home, lambda: self.mcp_manager.is_attended)
+        lifecycle = ProcessLifecycle(
+            admission,
+            self.skill_service,
+            self.checkpoint_service,
+            self._turn_factory,
+            (self._store, self.recall_service, self._turn_factory, pending_notes),
+        )
         return SessionServices(
-            deps=self.configuration.deps,
-            default_mode=self.configuration.default_mode,
-            models=self.configuration.models,
-            shared_tools=self.mcp_manager.shared,
-            is_attended=lambda: self.mcp_manager.is_attended,
-            news=lambda: (
-                *self._store.news(),
-                *self.recall_service.news(),
-                *self._turn_factory.news(),
-                *pending_news.news(),
-            ),
-            commands=builtin_commands(self._command_services(oauth_coordinator)),
-            limits=self.configuration.limits,
-            clock=clock,
-            ids=self.ids,
-            allows_bypass=self.configuration.allows_bypass,
-            welcome=admission.welcome,
-            attend=self._attend,
-            backends=self.backend_selector.backends,
-            settle=self.backend_selector.settle,
-            release=self._release,
-            checkpoints=self.checkpoint_service.of,
+            self.configuration,
+            self.backend_selector,
+            self.mcp_manager,
+            lifecycle,
+            builtin_commands(self._command_services(oauth_coordinator)),
+            self.ids,
         )
 
     def _command_services(self, oauth_coordinator: OAuthCoordinator) -> CommandServices:
@@ -220,15 +214,6 @@ class App:
     def _brings(self, place: str) -> tuple[TrustItem, ...]:
         """Return what of a workspace is used once it is trusted, and is not configured anywhere."""
         return (*self.skill_service.brings(place), *self.custom_tools.brings(place))
-
-    def _attend(self, session: Session) -> None:
-        """Let a session have the skills of its place; they are read in the background."""
-        self.skill_service.attend(session, self.workspace_trust)
-
-    async def _release(self, session_id: str) -> None:
-        """Close what a session's tools have opened, and end what goes on beside it."""
-        self.skill_service.release(session_id)
-        await self._turn_factory.release(session_id)
 
     def report_bug(self, error: BaseException, trace: str) -> None:
         """Keep a fault of the program's own for its makers."""

@@ -18,7 +18,7 @@ from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager
 if TYPE_CHECKING:
     from hermes_acp.config.sections.checkpoint_settings import CheckpointSettings
     from hermes_acp.config.settings import Settings
-    from hermes_acp.sessions.session import Session
+    from hermes_acp.core.ports.session_ports import EquippedSession
     from hermes_acp.storage.checkpoints.checkpoint_store import StoreSetup
     from hermes_acp.storage.checkpoints.garbage_collection import RetentionPolicy
 
@@ -48,7 +48,7 @@ class CheckpointService:
         """Return what takes back turns of a session; `tell` records what its model must know."""
         return TurnUndo(self.keeper, NoteChanges(self._environment.home), self._clock.now, session_id, tell)
 
-    def of(self, session: "Session") -> CheckpointManager | None:
+    def of(self, session: "EquippedSession") -> CheckpointManager | None:
         """Return where a session's turns are kept; None where its user wants none. Raises CheckpointError."""
         if not self._section().enabled:
             return None

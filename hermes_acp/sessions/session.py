@@ -4,12 +4,12 @@ Knows: that turns run one at a time and in order, that every turn ends by name, 
 Does not know: who asked, who watches, what a turn does.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
 import anyio
 import anyio.lowlevel
-from msgspec import Struct, structs
+from msgspec import structs
 
 from hermes_acp.agent.background_tasks import joined_task
 from hermes_acp.agent.loop.turn_runner import finalize, run_to_ending, to_turn_ended
@@ -19,9 +19,8 @@ from hermes_acp.agent.turn.turn import Turn, TurnCalls, TurnDependencies
 from hermes_acp.agent.turn.turn_checkpoints import TurnCheckpoints
 from hermes_acp.agent.turn.turn_endings import Ending, make_ending
 from hermes_acp.agent.turn.turn_inbox import Inbox, InboxMessage
-from hermes_acp.agent.turn.turn_limits import TurnLimits
 from hermes_acp.agent.turn.turn_usage import TurnUsage
-from hermes_acp.core.available_options import AvailableModel, AvailableOptions
+from hermes_acp.core.available_options import AvailableOptions
 from hermes_acp.core.errors import BadRequest, Busy
 from hermes_acp.core.event_types import Mode, Options
 from hermes_acp.core.events import (
@@ -37,13 +36,11 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.flow_labels import SourcesRead
 from hermes_acp.core.messages import Part, UserMessage, words_in
-from hermes_acp.core.ports.checkpoint_ports import Checkpoints
 from hermes_acp.core.ports.gate_ports import Gate
-from hermes_acp.core.ports.runtime_ports import Clock, Ids
-from hermes_acp.core.ports.tool_ports import ToolSource
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.record.session_record import Record
-from hermes_acp.sessions.session_commands import CommandMenu, SlashCommands, TurnCommand, split_command
+from hermes_acp.sessions.session_commands import CommandMenu, TurnCommand, split_command
+from hermes_acp.sessions.session_services import SessionServices
 from hermes_acp.sessions.tool_sources import ToolSources
 from hermes_acp.storage.transcript import Transcript
 
@@ -53,36 +50,6 @@ QUEUED_NOTICE: Final = "Waiting for the running turn; this message comes next."
 CONTINUE_NOTE: Final = (
     "[The turn stopped here before it was finished. Continue it; do not repeat what is already done.]"
 )
-
-
-class SessionServices(Struct, frozen=True):
-    """What every session of this process uses alike.
-
-    `deps` may take a while the first time, and may raise. `news` are sentences that one user should read, each once.
-    `welcome` looks at what a session's workspace contains, before each turn, and may ask about it; `release` closes
-    what tools have opened for one session. `settle` moves a session to its backend, one of `backends`, the configured
-    one first, and gives what its model should know of that. `attend` is called with every session that is opened, and
-    `is_attended` tells whether anybody is there. `checkpoints` gives where what its turns change is kept, or raises why
-    nowhere.
-    """
-
-    deps: Callable[[], Awaitable[TurnDependencies]]
-    default_mode: Callable[[], Mode]
-    models: Callable[[], tuple[AvailableModel, ...]]
-    shared_tools: Callable[[], ToolSource | None]
-    is_attended: Callable[[], bool]
-    news: Callable[[], Sequence[str]]
-    commands: SlashCommands
-    limits: Callable[[], TurnLimits]
-    clock: Clock
-    ids: Ids
-    allows_bypass: Callable[[], bool]
-    welcome: "Callable[[Session, Gate], Awaitable[None]]"
-    attend: "Callable[[Session], None]"
-    backends: Callable[[], tuple[str, ...]]
-    settle: "Callable[[Session], str]"
-    release: Callable[[str], Awaitable[None]]
-    checkpoints: "Callable[[Session], Checkpoints | None]"
 
 
 class Session:
@@ -95,7 +62,7 @@ class Session:
         self.ledger = Ledger(transcript, record)
         self.workspace = workspace
         self._left: list[Workspace] = []
-        self.sources = ToolSources(services.shared_tools, services.is_attended)
+        self.sources = ToolSources(services.shared_tools)
         self.commands = CommandMenu(services.commands, self.sources, self.ledger)
         self.running = RunningCalls()
         self.trouble = transcript.trouble
@@ -108,8 +75,8 @@ class Session:
         self._inbox: Inbox | None = None
         self._last_end: TurnEnded | None = None
         self._told_of_effort = ""
-        self._turn_checkpoints = TurnCheckpoints(lambda: services.checkpoints(self), self.ledger)
-        services.attend(self)
+        self._turn_checkpoints = TurnCheckpoints(lambda: services.lifecycle.checkpoints(self), self.ledger)
+        services.lifecycle.opened(self)
 
     @property
     def id(self) -> str:
@@ -124,8 +91,10 @@ class Session:
     @property
     def offers(self) -> AvailableOptions:
         """What can be chosen now."""
-        services = self._services
-        return AvailableOptions(services.models(), services.backends(), services.allows_bypass())
+        configuration = self._services.configuration
+        return AvailableOptions(
+            configuration.models(), self._services.backends.backends(), configuration.allows_bypass()
+        )
 
     def enqueue(self) -> anyio.CancelScope:
         """Take a place in the line of turns: `cancel` finds it from now on, before `prompt` has begun there."""
@@ -211,9 +180,9 @@ class Session:
 
         Words that a killed process was never able to answer are put to the model once more before them.
         """
-        deps = await self._services.deps()
+        deps = await self._services.configuration.deps()
         self.ledger.redactor = deps.redactor
-        news = self._services.settle(self)
+        news = self._services.backends.settle(self)
         self.ledger.emit(TurnStarted(turn_id, goes_on=not parts or self.record.was_interrupted))
         if parts:
             self.ledger.emit(UserSaid(self._services.ids.fresh("msg"), parts))
@@ -235,7 +204,7 @@ class Session:
 
     async def _send_on(self, command: TurnCommand, turn_id: str, prompt: str, gate: Gate) -> TurnEnded:
         """Let a command be the whole turn; it is answered in words whatever came of it, unless it was stopped."""
-        turn = self._open(await self._services.deps(), turn_id, gate)
+        turn = self._open(await self._services.configuration.deps(), turn_id, gate)
         self._inbox = None  # nothing said meanwhile could steer it; it waits for its own turn
 
         async def run(turn: Turn) -> Ending:
@@ -263,22 +232,22 @@ class Session:
             workspace=self.workspace,
             gate=gate,
             inbox=self._inbox,
-            limits=self._services.limits(),
-            spent=TurnUsage(self._services.clock.monotonic()),
+            limits=self._services.configuration.limits(),
+            spent=TurnUsage(deps.clock.monotonic()),
             fallback_plan=deps.routing.fallback_plan(),
             calls=TurnCalls(self.running, checkpoints=self._turn_checkpoints),
         )
 
     async def _equip(self, turn: Turn) -> None:
         """Give the turn the tools of the session's sources; meanwhile the prompt is made to outlive the machine."""
-        if self.record.mode == "bypass" and not self._services.allows_bypass():
-            self.set_mode(self._services.default_mode())
+        if self.record.mode == "bypass" and not self._services.configuration.allows_bypass():
+            self.set_mode(self._services.configuration.default_mode())
         async with joined_task(self.ledger.settle):
             with anyio.move_on_after(turn.limits.question_timeout_s):
-                await self._services.welcome(self, turn.gate)
+                await self._services.lifecycle.before_turn(self, turn.gate)
             toolbox = await self.sources.equip(turn.deps.toolbox, self.ledger)
         turn.deps = structs.replace(turn.deps, toolbox=toolbox)
-        for sentence in self._services.news():
+        for sentence in self._services.lifecycle.news():
             self.ledger.emit(Noticed("warning", sentence))
         self._tell_of_lesser_effort(turn.deps)
         await self.ledger.settle()
@@ -361,7 +330,7 @@ class Session:
             async with self._turns:
                 try:
                     await self.sources.close()
-                    await self._services.release(self.id)
+                    await self._services.lifecycle.closed(self.id)
                     for workspace in (*self._left, self.workspace):
                         await workspace.close()
                 finally:

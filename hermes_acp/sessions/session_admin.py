@@ -27,7 +27,7 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.record.session_record import fold_events
 from hermes_acp.sessions.child_sessions import read_only
-from hermes_acp.sessions.session import Session, SessionServices
+from hermes_acp.sessions.session import Session
 from hermes_acp.sessions.session_creation import CreatedSession, SessionCreator
 from hermes_acp.sessions.session_manager import OpenWorkspace, SessionManager
 from hermes_acp.storage.session_store import SessionStore, is_child
@@ -37,10 +37,10 @@ from hermes_acp.storage.transcript import Transcript
 class SessionAdmin:
     """The sessions of one home folder, each taken as a whole."""
 
-    def __init__(self, store: SessionStore, sessions: SessionManager, services: SessionServices) -> None:
+    def __init__(self, store: SessionStore, sessions: SessionManager, creator: SessionCreator) -> None:
         self._store = store
         self._sessions = sessions
-        self._founder = SessionCreator(store, services.clock, services.ids)
+        self._creator = creator
 
     def status(self, session_id: str) -> Literal["open", "saved"]:
         """Say whether a session is alive in this process. Raises SessionNotFound."""
@@ -87,7 +87,7 @@ class SessionAdmin:
 
         def begin() -> CreatedSession:
             past = inherited_events(Transcript.read_events(path), os.path.normpath(cwd), instructions)
-            return self._founder.begin_with_history(past, cwd, more_roots)
+            return self._creator.begin_with_history(past, cwd, more_roots)
 
         return self._sessions.adopt(await anyio.to_thread.run_sync(begin), open_workspace)
 

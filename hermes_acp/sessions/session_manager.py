@@ -12,12 +12,14 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import Busy, StorageError
 from hermes_acp.core.events import Event, Noticed, RootsChanged, TurnEnded
+from hermes_acp.core.ports.runtime_ports import Clock
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.record.session_record import fold_events
 from hermes_acp.sessions.child_sessions import close_child, events_to_close, read_only
-from hermes_acp.sessions.session import Session, SessionServices
+from hermes_acp.sessions.session import Session
 from hermes_acp.sessions.session_creation import CreatedSession, SessionCreator, checked_roots
 from hermes_acp.sessions.session_listing import ListingAudience, SessionListing
+from hermes_acp.sessions.session_services import SessionServices
 from hermes_acp.storage.session_store import SESSION_ID, ArchiveFilter, SessionRow, SessionStore, is_child
 from hermes_acp.storage.transcript import Transcript
 
@@ -60,13 +62,13 @@ def _note(session: Session, event: Event) -> None:
 class SessionManager:
     """Begins, loads, lists and closes sessions."""
 
-    def __init__(self, store: SessionStore, services: SessionServices) -> None:
+    def __init__(self, store: SessionStore, services: SessionServices, clock: Clock) -> None:
         self._store = store
         self._services = services
-        self._founder = SessionCreator(store, services.clock, services.ids)
+        self._creator = SessionCreator(store, clock, services.ids)
         self._open: dict[str, Session] = {}
         self._loading: set[str] = set()
-        self.listing = SessionListing(store, services.clock)
+        self.listing = SessionListing(store, clock)
 
     async def create(
         self,
@@ -79,7 +81,7 @@ class SessionManager:
 
         Raises BadRequest for a directory that cannot serve, StorageError.
         """
-        begun = await anyio.to_thread.run_sync(self._founder.begin, cwd, more_roots, session_id)
+        begun = await anyio.to_thread.run_sync(self._creator.begin, cwd, more_roots, session_id)
         return self.adopt(begun, open_workspace)
 
     def adopt(self, begun: CreatedSession, open_workspace: OpenWorkspace) -> Session:
@@ -88,7 +90,7 @@ class SessionManager:
         workspace = open_workspace(record.session_id, record.cwd, record.roots)
         session = Session(begun.transcript, record, workspace, self._services)
         if not begun.has_past:
-            session.set_mode(self._services.default_mode())
+            session.set_mode(self._services.configuration.default_mode())
         session.ledger.admit(ListingAudience(self.listing, session.record))
         self._open[session.id] = session
         self.listing.enter(record)

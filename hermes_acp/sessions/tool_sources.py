@@ -5,7 +5,7 @@ is.
 """
 
 from collections.abc import Callable, Coroutine
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import anyio
 
@@ -23,6 +23,17 @@ UNATTENDED_WAIT_S: Final = 20.0
 """Where nobody sits waiting, and the first turn may well be the last."""
 
 
+class SharedTools(Protocol):
+    """The tools that all sessions share."""
+
+    is_attended: bool
+    """Whether a client is there whose user can be asked."""
+
+    def shared(self) -> ToolSource | None:
+        """Return the source of these tools, if there is one."""
+        ...
+
+
 class ToolSources:
     """One session's sources: its own, if there is one, the one all sessions share, those of its workspace, its skills,
     and the tools that its user or their agent wrote.
@@ -30,15 +41,14 @@ class ToolSources:
     Where several have something of the same name, the first of them is taken: a workspace takes nobody's place.
     """
 
-    def __init__(self, shared: Callable[[], ToolSource | None], is_attended: Callable[[], bool]) -> None:
+    def __init__(self, shared_tools: SharedTools) -> None:
         self.own: ToolSource | None = None
         self.workspace: ToolSource | None = None
         self.skills: ToolSource | None = None
         self.written: ToolSource | None = None
         self.diagnoses: DiagnosticsProvider | None = None
         """What the session's editor knows to be wrong, where it can tell."""
-        self._shared = shared
-        self._is_attended = is_attended
+        self._shared_tools = shared_tools
         self._waited_for: list[ToolSource] = []
         self._told: frozenset[str] = frozenset()
         """What was true of the sources at the last turn; it was told then, or before."""
@@ -91,10 +101,10 @@ class ToolSources:
     @property
     def has_servers(self) -> bool:
         """Whether anybody named servers of further tools."""
-        return bool(self.own or self._shared() or self.workspace)
+        return bool(self.own or self._shared_tools.shared() or self.workspace)
 
     def _sources(self) -> list[ToolSource]:
-        every = (self.own, self._shared(), self.workspace, self.skills, self.written)
+        every = (self.own, self._shared_tools.shared(), self.workspace, self.skills, self.written)
         return [source for source in every if source]
 
     async def _wait_for(self, sources: list[ToolSource]) -> None:
@@ -105,7 +115,7 @@ class ToolSources:
         self._waited_for = sources
 
     def _patience_s(self) -> float:
-        if not self._is_attended():
+        if not self._shared_tools.is_attended:
             return UNATTENDED_WAIT_S
         is_trusted_now = self.workspace is not None and self.workspace not in self._waited_for
         return TRUSTED_WAIT_S if is_trusted_now else FIRST_WAIT_S

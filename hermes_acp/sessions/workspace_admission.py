@@ -7,11 +7,11 @@ from anyio.to_thread import run_sync
 from msgspec import Struct
 
 from hermes_acp.core.ports.gate_ports import Gate
+from hermes_acp.core.ports.session_ports import EquippedSession
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.mcp.server_manager import McpServerManager
 from hermes_acp.mcp.sign_in.oauth_coordinator import OAuthCoordinator
 from hermes_acp.policy.workspace_trust import StillTrusted, WorkspaceTrust
-from hermes_acp.sessions.session import Session
 from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class WorkspaceAdmission(Struct, frozen=True):
     custom_tools: CustomToolManager
     elsewhere: Callable[[Workspace], str]
 
-    async def welcome(self, session: Session, gate: Gate) -> None:
+    async def welcome(self, session: EquippedSession, gate: Gate) -> None:
         """Before a turn: look at what the workspace contains, ask its user, and equip the session."""
         place, trust = session.record.cwd, self.workspace_trust
         found, tools = await run_sync(self._look_around, place)

@@ -26,7 +26,6 @@ LARGE_STRUCTS: Final = {
     "hermes_acp/policy/shell/command_step.py: Step": 16,
     "hermes_acp/policy/shell/program_tables.py: ProgramSpec": 32,
     "hermes_acp/policy/shell/program_tables.py: ProgramTables": 14,
-    "hermes_acp/sessions/session.py: SessionServices": 17,
 }
 LARGE_CLASSES: Final = {
     "hermes_acp/mcp/server_connection.py: ServerConnection": 29,

@@ -7,7 +7,7 @@ import pytest
 
 from hermes_acp.agent.turn.ledger import Ledger
 from hermes_acp.core.events import Event, Noticed
-from hermes_acp.core.ports.tool_ports import PromptTemplate, ResourceLibrary, Tool
+from hermes_acp.core.ports.tool_ports import PromptTemplate, ResourceLibrary, Tool, ToolSource
 from hermes_acp.core.record.session_record import Record
 from hermes_acp.sessions.tool_sources import FIRST_WAIT_S, UNATTENDED_WAIT_S, ToolSources
 from hermes_acp.tools.toolbox import Toolbox
@@ -45,12 +45,23 @@ class SlowSource:
         self.deadlines.append(anyio.current_effective_deadline())
 
 
+class GivenTools:
+    """The shared tools of a test."""
+
+    def __init__(self, source: ToolSource, is_attended: bool) -> None:
+        self._source = source
+        self.is_attended = is_attended
+
+    def shared(self) -> ToolSource:
+        return self._source
+
+
 @pytest.mark.parametrize(("is_attended", "longest_s"), [(True, FIRST_WAIT_S), (False, UNATTENDED_WAIT_S)])
 async def test_where_nobody_is_there_for_a_second_turn_the_first_waits_longer(
     is_attended: bool, longest_s: float
 ) -> None:
     source = SlowSource()
-    sources = ToolSources(lambda: source, lambda: is_attended)
+    sources = ToolSources(GivenTools(source, is_attended))
     asked_at = anyio.current_time()
     assert await sources.find_template("greet") is None
     answered_at = anyio.current_time()
@@ -82,7 +93,7 @@ def ledger_heard_by(audience: Heard) -> Ledger:
 
 async def test_each_session_is_told_once_what_stands_and_again_when_it_comes_back() -> None:
     shared, toolbox = SlowSource(), Toolbox({})
-    first, second = (ToolSources(lambda: shared, lambda: True) for _ in range(2))
+    first, second = (ToolSources(GivenTools(shared, True)) for _ in range(2))
     told, also_told = Heard(), Heard()
     ledger, other = ledger_heard_by(told), ledger_heard_by(also_told)
     shared.stands = ["The server is away."]

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from hermes_acp.storage.checkpoints.git_trees import PIPE, Difference, State, Unknown
 
-CHANGED_SINCE: Final = "it was changed by somebody else since"
+CHANGED_SINCE: Final = "it was changed since"
 NOT_KEPT: Final = "its earlier content was not kept: it held keys, was too large, or could not be read"
 NOT_COMPARED: Final = "it cannot be compared: it holds keys, is too large, or cannot be read"
 TORN: Final = "the agent's process ended during that turn, so it is unknown who changed it"

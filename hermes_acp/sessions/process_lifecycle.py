@@ -1,0 +1,62 @@
+"""What the services of one process do around its sessions."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+
+from hermes_acp.core.ports.gate_ports import Gate
+from hermes_acp.core.ports.session_ports import EquippedSession
+from hermes_acp.sessions.checkpoint_service import CheckpointService
+from hermes_acp.sessions.workspace_admission import WorkspaceAdmission
+from hermes_acp.skills.skill_service import SkillService
+
+if TYPE_CHECKING:
+    from hermes_acp.core.ports.checkpoint_ports import Checkpoints
+
+
+class NewsSource(Protocol):
+    """A service that has something to tell users now and then."""
+
+    def news(self) -> Sequence[str]:
+        """Return sentences that one user should read, each once."""
+        ...
+
+
+class SessionResources(Protocol):
+    """What holds something open for a session's tools."""
+
+    async def release(self, session_id: str) -> None:
+        """Close what was opened for a session."""
+        ...
+
+
+class ProcessLifecycle(Struct, frozen=True):
+    """Implements `SessionLifecycle` by the services of this process."""
+
+    admission: WorkspaceAdmission
+    skill_service: SkillService
+    checkpoint_service: CheckpointService
+    resources: SessionResources
+    news_sources: tuple[NewsSource, ...]
+
+    def opened(self, session: EquippedSession) -> None:
+        """Let a session have the skills of its place; they are read in the background."""
+        self.skill_service.attend(session, self.admission.workspace_trust)
+
+    async def before_turn(self, session: EquippedSession, gate: Gate) -> None:
+        """Look at what the workspace contains, ask its user, and equip the session."""
+        await self.admission.welcome(session, gate)
+
+    def news(self) -> Sequence[str]:
+        """Return sentences that one user should read, each once."""
+        return [sentence for source in self.news_sources for sentence in source.news()]
+
+    def checkpoints(self, session: EquippedSession) -> "Checkpoints | None":
+        """Return where a session's turns are kept; None where its user wants none. Raises CheckpointError."""
+        return self.checkpoint_service.of(session)
+
+    async def closed(self, session_id: str) -> None:
+        """Close what a session's tools have opened, and end what goes on beside it."""
+        self.skill_service.release(session_id)
+        await self.resources.release(session_id)

@@ -1,0 +1,88 @@
+"""The services that every session of a process uses, each behind a narrow port."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from hermes_acp.agent.turn.turn import TurnDependencies
+from hermes_acp.agent.turn.turn_limits import TurnLimits
+from hermes_acp.core.available_options import AvailableModel
+from hermes_acp.core.event_types import Mode
+from hermes_acp.core.ports.checkpoint_ports import Checkpoints
+from hermes_acp.core.ports.gate_ports import Gate
+from hermes_acp.core.ports.runtime_ports import Ids
+from hermes_acp.core.ports.session_ports import EquippedSession, MovableSession
+from hermes_acp.sessions.session_commands import SlashCommands
+from hermes_acp.sessions.tool_sources import SharedTools
+
+
+class TurnConfiguration(Protocol):
+    """What turns are made with, and what can be chosen for them."""
+
+    async def deps(self) -> TurnDependencies:
+        """Return what turns are made with. Slow the first time. Raises AuthRequired, ConfigError, ModelError."""
+        ...
+
+    def limits(self) -> TurnLimits:
+        """Return what one turn may use. Only valid once `deps` has returned."""
+        ...
+
+    def default_mode(self) -> Mode:
+        """Return the mode that new sessions start in."""
+        ...
+
+    def models(self) -> tuple[AvailableModel, ...]:
+        """Return the models that can be chosen, the configured one first; empty until they are known."""
+        ...
+
+    def allows_bypass(self) -> bool:
+        """Return whether the user allowed the mode that asks about nothing."""
+        ...
+
+
+class BackendChoice(Protocol):
+    """The backends that sessions run on."""
+
+    def backends(self) -> tuple[str, ...]:
+        """Return the backends that can be chosen, the configured one first; empty until settings are known."""
+        ...
+
+    def settle(self, session: MovableSession) -> str:
+        """Move a session to its backend; return what its model should know of that. Raises ConfigError."""
+        ...
+
+
+class SessionLifecycle(Protocol):
+    """What happens around sessions: when one is opened, before each turn, and when one is closed."""
+
+    def opened(self, session: EquippedSession) -> None:
+        """Equip a session that was just opened; returns at once."""
+        ...
+
+    async def before_turn(self, session: EquippedSession, gate: Gate) -> None:
+        """Look at what the session's workspace contains, and ask its user about what nobody trusts yet."""
+        ...
+
+    def news(self) -> Sequence[str]:
+        """Return sentences that one user should read, each once."""
+        ...
+
+    def checkpoints(self, session: EquippedSession) -> Checkpoints | None:
+        """Return where the changes of a session's turns are kept; None where not. Raises CheckpointError."""
+        ...
+
+    async def closed(self, session_id: str) -> None:
+        """Close what tools have opened for a session."""
+        ...
+
+
+class SessionServices(Struct, frozen=True):
+    """The services of one process."""
+
+    configuration: TurnConfiguration
+    backends: BackendChoice
+    shared_tools: SharedTools
+    lifecycle: SessionLifecycle
+    commands: SlashCommands
+    ids: Ids
