@@ -59,10 +59,8 @@ class BackendSelector:
 
     def backends(self) -> tuple[str, ...]:
         """Return the backends that can be chosen, the configured one first; empty until settings are known."""
-        from hermes_acp.config.sections.backend_settings import configured_backends
-
         settings = self._settings()
-        return configured_backends(settings) if settings else ()
+        return _configured_backends(settings) if settings else ()
 
     def open(
         self,
@@ -154,3 +152,15 @@ def _far(backend: str) -> str:
     """Return a backend whose files are not this machine's; nothing for any other."""
     plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.workspaces.backends", "BACKEND")
     return "" if backend == LOCAL or plugin_folder.open(backend).keeps_files_here else backend
+
+
+def _configured_backends(settings: "Settings") -> tuple[str, ...]:
+    """Return the backends a session can be on: the one in use first, this machine, and those that were set up."""
+    named = {
+        "docker": settings.docker.image,
+        "singularity": settings.singularity.image,
+        "ssh": settings.ssh.host,
+    }
+    elsewhere = (name for name in ("daytona", "modal", "vercel") if name in settings.model_fields_set)
+    ready = (*(name for name, value in named.items() if value), *elsewhere)
+    return tuple(dict.fromkeys((settings.backend, "local", *ready)))

@@ -3,14 +3,11 @@
 Nothing here is ever read from a workspace, so no repository can loosen a container.
 """
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
 
 from hermes_acp.config.settings_section import Positive, Section
-
-if TYPE_CHECKING:
-    from hermes_acp.config.settings import Settings
 
 BackendName = Literal["daytona", "docker", "local", "modal", "singularity", "ssh", "vercel"]
 Folder = Annotated[str, Field(pattern=r"^/[^\x00-\x1f]*$")]
@@ -138,15 +135,3 @@ class VercelSettings(Section):
     """Processors it can use."""
     timeout_s: Annotated[int, Field(ge=60, le=86400)] = 1800
     """Seconds after which the sandbox always ends."""
-
-
-def configured_backends(settings: "Settings") -> tuple[str, ...]:
-    """Return the backends a session can be on: the one in use first, this machine, and those that were set up."""
-    named = {
-        "docker": settings.docker.image,
-        "singularity": settings.singularity.image,
-        "ssh": settings.ssh.host,
-    }
-    elsewhere = (name for name in ("daytona", "modal", "vercel") if name in settings.model_fields_set)
-    ready = (*(name for name, value in named.items() if value), *elsewhere)
-    return tuple(dict.fromkeys((settings.backend, "local", *ready)))
