@@ -2,7 +2,7 @@
 
 from typing import Final
 
-LIST_HELP: Final = "connect to each server of config.yaml; show its status and its tools (the default)"
+LIST_HELP: Final = "connect to each server in config.yaml and show its status and tools (the default)"
 LOGIN_HELP: Final = "sign in to a server that requires it"
 LOGOUT_HELP: Final = "delete the stored sign-in of a server"
 SERVER_HELP: Final = "its name in config.yaml, or its URL"

@@ -9,7 +9,7 @@ EXIT_CODES: Final = (
     "4 storage error"
 )
 FILES_HELP: Final = "files and folders to check; - reads standard input"
-ALL_HELP: Final = "check every text file of a folder, not only those that agents read as instructions"
+ALL_HELP: Final = "check every text file in a folder, not only those that agents read as instructions"
 JSONL_HELP: Final = (
     "read lines {id, text} from standard input and answer each with {id, verdict, categories, findings}"
 )

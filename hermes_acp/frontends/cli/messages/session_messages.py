@@ -28,7 +28,8 @@ def limit_help(default: int) -> str:
 
 def sessions_unread(number: int) -> str:
     """Return the note on sessions that the search could not read."""
-    return f"{counted(number, 'session')} could not be read, so the search does not cover them."
+    missed = "it" if number == 1 else "them"
+    return f"{counted(number, 'session')} could not be read, so the search does not cover {missed}."
 
 
 def sessions_not_embedded(number: int) -> str:

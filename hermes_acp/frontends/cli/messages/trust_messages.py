@@ -2,7 +2,7 @@
 
 from typing import Final
 
-LIST_HELP: Final = "only list what there is, and whether it is trusted"
+LIST_HELP: Final = "only list what was found, and whether it is trusted"
 REVOKE_HELP: Final = "revoke all trust in the folder"
 FOLDER_HINT: Final = "Name an existing folder."
 TRUSTED: Final = "trusted"
