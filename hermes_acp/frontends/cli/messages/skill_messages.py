@@ -23,7 +23,9 @@ YES_HELP: Final = "install without asking, unless the scan found something"
 
 SEVERAL_HINT: Final = "Use --cwd to choose one."
 VERSIONS_HINT: Final = "Versions are kept of skills that the agent changed or you installed."
-NO_EARLIER_HINT: Final = "`hermes-acp skills history` lists all versions. Choose version 0 to archive the skill."
+NO_EARLIER_HINT: Final = (
+    "`hermes-acp skills history` lists all versions. Choose version 0 to archive the skill."
+)
 ROLLED_BACK: Final = "rolled back on the command line"
 NO_INSTALLED: Final = "You have not installed any skills."
 RENAMED_HINT: Final = "Install it under that name."
