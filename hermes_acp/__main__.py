@@ -77,7 +77,9 @@ def _tell_a_person() -> None:
 def _tell_closed(error: OSError) -> NoReturn:
     """Say that there is nobody to be served, and end. Raises SystemExit."""
     if sys.stderr:
-        sys.stderr.write(f"hermes-acp: Standard input or output is closed: {error.strerror}. Give it both.\n")
+        sys.stderr.write(
+            f"hermes-acp: Standard input or output is closed: {error.strerror}. Start it with both open.\n"
+        )
     sys.exit(2)
 
 

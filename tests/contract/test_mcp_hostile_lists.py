@@ -111,7 +111,7 @@ async def test_a_malformed_entry_costs_no_other(tmp_path: Path) -> None:
         said = await playground.call("mcp__h__sound")
         assert not said.is_error, said.text
         assert "still here" in said.text
-        assert "of the kind hologram, which is not understood" in said.text
+        assert "of the kind hologram, which is not supported" in said.text
 
 
 async def test_only_the_tools_that_are_wanted_are_offered(tmp_path: Path) -> None:

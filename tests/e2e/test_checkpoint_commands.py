@@ -45,7 +45,7 @@ async def test_what_a_run_changed_is_listed_compared_and_undone(tmp_path: Path) 
     assert "+two" in await ask("checkpoints", "diff")
     told = await ask("undo")
     assert "new.txt" in told
-    assert "`hermes-acp undo --redo` takes that back" in told
+    assert "`hermes-acp undo --redo` reverts that" in told
     assert ((work / "a.txt").read_text(), (work / "new.txt").exists()) == ("one\n", False)
     assert "[undone]" in await ask("checkpoints", "list")
     await ask("undo", "--redo")

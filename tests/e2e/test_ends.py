@@ -109,7 +109,7 @@ async def test_a_stream_that_was_never_open_is_one_clear_line(tmp_path: Path, cl
         cwd=tmp_path,
         command="/bin/sh",
     )
-    told = "hermes-acp: Standard input or output is closed: Bad file descriptor. Give it both.\n"
+    told = "hermes-acp: Standard input or output is closed: Bad file descriptor. Start it with both open.\n"
     assert (done.code, done.output, done.errors) == (2, "", "" if "2>&-" in closed else told)
 
 

@@ -66,4 +66,4 @@ async def test_a_limit_in_money_that_cannot_be_kept_is_told(home: Path, workspac
         arguments = ("--max-cost", "0.00002", "-p", "go")
         done = await run_headless(*arguments, environment=agent_environment(home, server), cwd=workspace)
     assert done.code == 0
-    assert "is not known, so the limit of $0.00002 cannot be kept" in done.errors
+    assert "is not known, so the limit of $0.00002 cannot be enforced" in done.errors

@@ -24,7 +24,7 @@ def fatal(reason: str) -> str:
 
 def standard_streams_closed(reason: str) -> str:
     """Report that there is nothing to talk over."""
-    return f"Standard input or output is closed: {reason}. Start hermes-acp lsp with both open."
+    return f"Standard input or output is closed: {reason}. Start it with both open."
 
 
 # The editor's log
