@@ -54,14 +54,14 @@ class BackendChoice(Protocol):
 
 
 class SessionLifecycle(Protocol):
-    """What happens around sessions: when one is opened, before each turn, and when one is closed."""
+    """Hooks around sessions: when one is opened, before each turn, and when one is closed."""
 
     def opened(self, session: EquippedSession) -> None:
         """Equip a session that was just opened; returns at once."""
         ...
 
     async def before_turn(self, session: EquippedSession, gate: Gate) -> None:
-        """Look at what the session's workspace contains, and ask its user about what nobody trusts yet."""
+        """Check what the session's workspace contains, and ask its user about what is not trusted yet."""
         ...
 
     def news(self) -> Sequence[str]:
@@ -69,11 +69,11 @@ class SessionLifecycle(Protocol):
         ...
 
     def checkpoints(self, session: EquippedSession) -> Checkpoints | None:
-        """Return where the changes of a session's turns are kept; None where not. Raises CheckpointError."""
+        """Return the store for the changes of a session's turns, or None if there is none. Raises CheckpointError."""
         ...
 
     async def closed(self, session_id: str) -> None:
-        """Close what tools have opened for a session."""
+        """Close what a session's tools have opened."""
         ...
 
 
