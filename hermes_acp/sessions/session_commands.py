@@ -61,7 +61,7 @@ class SlashCommands:
         )
 
     def find(self, prompt: str) -> SlashCommand | None:
-        """Return the command that makes up a whole prompt; None for anything else, including a path or an unknown name."""
+        """Return the command that is the whole prompt; None for anything else, including a path or an unknown name."""
         words = prompt.strip().split()
         if len(words) != 1 or not words[0].startswith("/"):
             return None

@@ -15,9 +15,7 @@ from hermes_acp.core.record.session_record import Record
 from hermes_acp.storage.session_store import SessionRow, SessionStore
 
 SETTLE_DELAY_S: Final = 0.1
-"""The delay lets an answer go out before its bookkeeping, and groups the writes of turns that follow each other at
-once.
-"""
+"""Lets an answer go out before its bookkeeping, and groups the writes of turns that follow each other at once."""
 
 
 class SessionListing:
