@@ -135,7 +135,7 @@ class CommandsChanged(Struct, frozen=True, gc=False, tag="commands_changed"):
 
 
 class StepEnded(Struct, frozen=True, gc=False, tag="step_ended"):
-    """A model call completed. Its text is in the preceding events. `provider` and `model` name the model that answered."""
+    """A model call completed. Its text is in the preceding events. `provider` and `model` identify the model used."""
 
     message_id: str
     tool_calls: tuple[ToolCall, ...] = ()

@@ -125,7 +125,7 @@ class Usage(Struct, frozen=True, gc=False):
 
 FinishReason = Literal["stop", "tool_calls", "length", "refusal"]
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-"""How much a model reasons before it answers, lowest first. No model supports all levels; see `models.model_catalog`."""
+"""How much a model reasons before it answers, lowest first. No model has all levels; see `models.model_catalog`."""
 
 
 class ToolSchema(Struct, frozen=True):

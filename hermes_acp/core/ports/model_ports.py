@@ -15,7 +15,7 @@ class Provider(Protocol):
     name: str
 
     def stream(self, request: ModelRequest) -> AbstractAsyncContextManager[AsyncIterator[ModelEvent]]:
-        """Open one step: yields fragments in order, then exactly one ModelReply. Raises ModelError and its subclasses."""
+        """Open one step: fragments in order, then exactly one ModelReply. Raises ModelError or a subclass."""
         ...
 
 

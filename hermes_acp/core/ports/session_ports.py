@@ -53,9 +53,7 @@ class MovableSession(Protocol):
 
 
 class SourceSlots(Protocol):
-    """A session's sources of additional tools, one for each kind of owner; the service that sets `skills` runs that
-    source.
-    """
+    """A session's sources of additional tools, one per kind of owner; the service that sets `skills` runs it."""
 
     own: ToolSource | None
     workspace: ToolSource | None
