@@ -111,9 +111,9 @@ def child_tools(turn: Turn, wanted: Sequence[str] | None) -> Toolbox:
 def child_limits(turn: Turn, children: int, most_steps: int) -> TurnLimits:
     """Return the limits of each child: an equal share of what is left, counting the turn itself as one.
 
-    Time is not shared, because it passes for all: children end before the time reserved for the turn's final answer.
-    Raises
-    BadRequest if a share is zero.
+    Time passes for all, so it is not shared: children end before the time reserved for the turn's final answer.
+
+    Raises BadRequest if a share is zero.
     """
     limits, spent, heads = turn.limits, turn.spent, children + 1
     steps = most_steps
