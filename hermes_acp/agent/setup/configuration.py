@@ -58,8 +58,8 @@ class Configuration:
     ) -> None:
         """Build nothing yet; `on_models` is called whenever the available models become known.
 
-        `make` builds the dependencies of turns from settings, model connections and the notices of connecting. It
-        blocks.
+        `make` builds the dependencies of turns from settings, model connections and a notice about finding the model.
+        It blocks.
         """
         self.access = access
         self.is_signed_out = False

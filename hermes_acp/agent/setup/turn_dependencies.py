@@ -100,7 +100,7 @@ class TurnDependenciesFactory:
         return self._services.mcp_manager.is_attended
 
     def make(self, settings: "Settings", connections: "ModelConnections", news: str) -> "TurnDependencies":
-        """Return the dependencies of turns that use these connections; `news` are the notices of connecting.
+        """Return the dependencies of turns that use these connections; `news` is a notice about finding the model.
 
         Blocks.
         """

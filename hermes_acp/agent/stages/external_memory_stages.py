@@ -45,7 +45,7 @@ def outside_memory_stages(
         return None
 
     async def keep_exchange(turn: Turn, ending: Ending) -> None:
-        """Start to send the exchange; if no client is connected, wait for that briefly."""
+        """Start to send the exchange; if no user is attending, wait for that briefly."""
         exchange = _exchange(turn)
         if is_wanted() and not turn.origin.delegator and exchange.said and ending.reason == "done":
             memory.keep(turn.record.session_id, exchange)

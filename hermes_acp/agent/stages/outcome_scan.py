@@ -60,7 +60,7 @@ class QuotedText(Struct, frozen=True):
     first: int = 1
 
     def digest(self) -> bytes:
-        """The identity of the text."""
+        """Return a digest that identifies the text."""
         return blake2b(self.text.encode("utf-8", "replace"), digest_size=16).digest()
 
 

@@ -170,7 +170,7 @@ class Turn(Struct):
 
     @property
     def remote_folder(self) -> str:
-        """The folder on another machine that contains the session's files, or an empty string if they are on this one."""
+        """The folder on another machine that contains the session's files; empty if they are on this one."""
         return self.workspace.roots[0] if self.workspace.is_remote and self.workspace.roots else ""
 
     @property
