@@ -59,9 +59,8 @@ class ShutdownGuard:
     """End this process if it was asked to stop and does not do so by itself.
 
     The guard waits in a separate thread, so neither a blocked event loop nor hanging worker threads can stop it.
-    Records
-    stay intact: every event is written before it is shown. Commands and servers are ended by the shells that watch this
-    process. One per process; use it from the main thread.
+    Records stay intact: every event is written before it is shown. Commands and servers are ended by the shells that
+    watch this process. One per process; use it from the main thread.
     """
 
     def __init__(self, in_fd: int | None = None) -> None:

@@ -11,8 +11,7 @@ class DeniedPath(Struct, frozen=True):
     """Denied paths: `pattern` matches whole paths; `anchor` is the folder that contains all of them.
 
     Both are in lower case, so that a change of case cannot bypass a rule. A rule that `hides` denies reading too.
-    `named`
-    is the path itself if the rule has no pattern.
+    `named` is the path itself if the rule has no pattern.
     """
 
     pattern: str

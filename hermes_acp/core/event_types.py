@@ -52,8 +52,7 @@ class Diff(Struct, frozen=True, omit_defaults=True):
     """A file before and after. `old_text` is null for a new file; `new_text` is empty for a deleted one.
 
     For a large file, the texts contain only the changed part, which starts at `first_line` (from 1). `is_masked`:
-    secrets
-    were removed from the texts, so they differ from the file.
+    secrets were removed from the texts, so they differ from the file.
     """
 
     path: str
@@ -124,8 +123,7 @@ PermissionAnswer = Literal[
     "unavailable",
 ]
 """`allow_always` and `reject_always` are valid for the session; `allow_workspace` is also valid for later sessions in
-its
-folder. `cancelled` and `unavailable` mean that there was no answer; they are not refusals.
+its folder. `cancelled` and `unavailable` mean that there was no answer; they are not refusals.
 """
 
 

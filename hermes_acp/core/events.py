@@ -1,10 +1,8 @@
 """The events of a session: one closed union. Each is recorded first and shown afterwards.
 
 Replaying a session's events in order rebuilds its history (`core.record`) and everything that an editor was shown.
-Events
-contain no cycles, so the garbage collector skips them (`gc=False`): a long session has many. The docstrings here are
-the
-text of `docs/reference/events.md`.
+Events contain no cycles, so the garbage collector skips them (`gc=False`): a long session has many. The docstrings here
+are the text of `docs/reference/events.md`.
 """
 
 from typing import Literal, TypeVar
@@ -175,8 +173,7 @@ class HistoryCompacted(Struct, frozen=True, gc=False, tag="history_compacted"):
     """The history that the model sees changed. The transcript itself keeps everything.
 
     `summary` replaces the first `replaced` messages, except those at the indexes in `carried`. The outcomes of the
-    calls in
-    `shortened` are cut to `shortened_characters`. Without a summary, nothing else changed. `tokens_before` and
+    calls in `shortened` are cut to `shortened_characters`. Without a summary, nothing else changed. `tokens_before` and
     `tokens_after` are estimates. `usage`, `provider` and `model` are those of the summary.
     """
 
@@ -205,8 +202,7 @@ class CallProposed(Struct, frozen=True, gc=False, tag="call_proposed"):
     """A tool call was parsed: what it does, what it would touch and what it would change.
 
     A call made by another call, such as a script, is `within` that call; a post-turn review is `within` its turn. `why`
-    is
-    the reason for asking and is shown only in the question.
+    is the reason for asking and is shown only in the question.
     """
 
     call_id: str
@@ -259,14 +255,11 @@ class CallProgressed(Struct, frozen=True, gc=False, tag="call_progressed"):
 
 class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
     """The outcome of a call. Every call has exactly one. The model reads `text`, `parts` and `advice`; `advice` is
-    shown to
-    nobody else.
+    shown to nobody else.
 
     `exit_code` is the exit code of a command, `signal` the signal that killed it. The first `output_characters` of
-    `text` are
-    the command's own output; the remaining text says how it ended. `seen` are digests of the files as the model now
-    knows
-    them. `terminal_id` is the editor's terminal that showed the call.
+    `text` are the command's own output; the remaining text says how it ended. `seen` are digests of the files as the
+    model now knows them. `terminal_id` is the editor's terminal that showed the call.
     """
 
     call_id: str
@@ -302,8 +295,8 @@ class EditsJudged(Struct, frozen=True, gc=False, tag="edits_judged"):
     """The user accepted or rejected hunks, in one file, of edits that were made without asking.
 
     `spans` are the hunks. If `has_followed` is set, the review first adopted later changes that others made to the
-    file, whose
-    text is then `followed` (null if the file does not exist). `parts` describe the rejected hunks to the model.
+    file, whose text is then `followed` (null if the file does not exist). `parts` describe the rejected hunks to the
+    model.
     """
 
     path: str

@@ -50,7 +50,7 @@ class Exposure(Struct, frozen=True):
     secret: tuple[str, ...] = ()
 
     def including(self, sources: Iterable[Source]) -> "Exposure":
-        """Return the exposure with further sources."""
+        """Return the exposure including more sources."""
         known = dict.fromkeys((*self.sources(), *sources))
         return Exposure(_names(known, "untrusted"), _names(known, "private"), _names(known, "secret"))
 
@@ -71,8 +71,7 @@ class Exposure(Struct, frozen=True):
         """Return whether sending data out needs approval.
 
         In `auto` mode, untrusted text alone requires it; in other modes, untrusted text together with private data
-        does. Secrets
-        always do: any file of a workspace may tell the model to send them.
+        does. Secrets always do: any file of a workspace may tell the model to send them.
         """
         return bool(self.secret or (self.untrusted and (self.private or mode == "auto")))
 

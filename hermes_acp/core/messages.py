@@ -64,8 +64,7 @@ class Thought(Struct, frozen=True, gc=False, omit_defaults=True):
     """Reasoning that some providers require back verbatim, with their signature.
 
     `vendor` is the wire format it was received in, or empty for any. `id` is the provider's ID. `after_calls` is the
-    number
-    of the message's calls that precede it.
+    number of the message's calls that precede it.
     """
 
     text: str

@@ -50,8 +50,7 @@ class Runs(Struct, frozen=True):
     """Runs a shell command in a directory (absolute); `roots` are the folders it may read without asking.
 
     `confined`: without approval it runs in a sandbox, where it cannot do harm outside. `leaves_sandbox`: it must run
-    without
-    one even if a sandbox is usual, which always needs approval. `is_remote`: its files are not on this machine.
+    without one even if a sandbox is usual, which always needs approval. `is_remote`: its files are not on this machine.
     """
 
     command: str
@@ -66,8 +65,7 @@ class Calls(Struct, frozen=True):
     """Calls a tool of an MCP server; only the server knows what that touches.
 
     `has_read_only_hint` is what the server says about the tool: a hint, not a guarantee. `state` identifies the server
-    and
-    its description of the tool: a lasting answer is valid for that state only.
+    and its description of the tool: a lasting answer is valid for that state only.
     """
 
     server: str
@@ -93,8 +91,7 @@ class Remembers(Struct, frozen=True):
     """Changes the agent's own notes, stored at `path`.
 
     `is_asked`: the user wants to approve each change first. Notes that are `is_user_wide` are shown in all of the
-    user's
-    sessions: no mode writes them without asking.
+    user's sessions: no mode writes them without asking.
     """
 
     path: str
@@ -109,8 +106,7 @@ class Question(Struct, frozen=True):
     """A question that only the user can answer: the choices, and whether free text is accepted.
 
     With a `url`, the user is asked to do something on that page; with a `form`, a flat JSON Schema of an object, to
-    fill
-    it in.
+    fill it in.
     """
 
     text: str
@@ -176,8 +172,7 @@ class Result(Struct, frozen=True):
     knows.
 
     For a command, `output_characters` is how much of the text is its own output; the remaining text says how it ended,
-    as
-    do the exit code and `signal`.
+    as do the exit code and `signal`.
     """
 
     text: str
@@ -200,12 +195,9 @@ class Proposal(Struct, frozen=True):
 
     The action is stopped after `deadline_s` seconds, excluding the time spent asking a person; None is the default.
     `replaces` is the present content of files that it would change or delete: a change of content that the model has
-    not
-    read is rejected without asking. `amend` returns the same call with other texts for some of the files it writes, by
-    path;
-    it raises WorkspaceError if that is impossible. If nobody can be asked, `unasked` runs instead: it stores the call
-    for a
-    person to decide later, and has no effects.
+    not read is rejected without asking. `amend` returns the same call with other texts for some of the files it writes,
+    by path; it raises WorkspaceError if that is impossible. If nobody can be asked, `unasked` runs instead: it stores
+    the call for a person to decide later, and has no effects.
     """
 
     title: str

@@ -1,6 +1,6 @@
-"""Checkpoints of sessions: whether turns are kept so that they can be undone, and where.
+"""Checkpoints of sessions: whether turns can be undone, and where their states are stored.
 
-Only files on this machine are kept.
+Only files on this machine are stored.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ class CheckpointService:
         clock: Clock,
         ids: Ids,
     ) -> None:
-        """Keep nothing yet; `settings` returns the settings once they are known.
+        """Store nothing yet; `settings` returns the settings once they are known.
 
         `elsewhere` names the backend of a workspace whose files are not on this machine.
         """

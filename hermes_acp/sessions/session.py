@@ -107,8 +107,7 @@ class Session:
         """Run one turn after those already queued, or steer the running one, depending on the session's options.
 
         Always return how the turn ended, even if it was cancelled. Raises StorageError if the end cannot be recorded,
-        and
-        any error that prevents every turn, such as a missing model.
+        and any error that prevents every turn, such as a missing model.
         """
         turn_id = self._services.ids.fresh("turn")
         with place or self.enqueue() as scope:
@@ -178,7 +177,7 @@ class Session:
     async def _run(self, turn_id: str, parts: tuple[Part, ...], gate: Gate) -> TurnEnded:
         """Run a turn that starts with the user's words, or that resumes the last one if there are none.
 
-        A prompt that a killed process could not answer is put to the model again first.
+        A prompt that a killed process could not answer is first shown to the model again.
         """
         deps = await self._services.configuration.deps()
         self.ledger.redactor = deps.redactor

@@ -122,11 +122,9 @@ class SessionManager:
         """Open a stored session and return it with its past.
 
         `cwd` and `more_roots` are the folders its editor uses now; None keeps the recorded ones. A session that is
-        already
-        open keeps its working directory; one that became read-only is reopened; what a killed process left open is
-        closed.
-        `watch` is called where the past ends, so a watcher that starts there misses nothing and sees nothing twice.
-        Raises SessionNotFound, Busy, BadRequest, StorageError.
+        already open keeps its working directory; one that became read-only is reopened; what a killed process left open
+        is closed. `watch` is called where the past ends, so a watcher that starts there misses nothing and sees nothing
+        twice. Raises SessionNotFound, Busy, BadRequest, StorageError.
         """
         if (session := self._open.get(session_id)) and session.is_stuck:
             await self.close(session_id)  # the obstacle may be gone by now

@@ -49,9 +49,9 @@ class ToolSources:
         self._shared_tools = shared_tools
         self._waited_for: list[ToolSource] = []
         self._told: frozenset[str] = frozenset()
-        """The notices that applied at the last turn; they were shown then or earlier."""
+        """The notices that applied at the last turn; the user has seen them."""
         self._left: tuple[tuple[str, int, int], ...] = ()
-        """What did not fit into the requests of the last turn, as its user was told."""
+        """What did not fit into the requests of the last turn; the user was told about it."""
 
     async def equip(self, toolbox: Toolbox, ledger: Ledger) -> Toolbox:
         """Return the tools of one turn and note the sources' notices. Waits briefly for each source, once."""

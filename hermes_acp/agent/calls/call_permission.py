@@ -93,7 +93,7 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdi
 
 
 def _with_reason(turn: Turn, card: CallProposed, verdict: Verdict) -> CallProposed:
-    """Return a question's card, with all reasons if the session's exposure restricts the turn, else with those shown."""
+    """Return a question's card: with all reasons if the session's exposure restricts the turn, else those shown."""
     why = verdict.why if exposure_of(turn).restricts(turn.mode) else verdict.shown
     return structs.replace(card, why=why) if why else card
 

@@ -21,7 +21,7 @@ from hermes_acp.telemetry.redaction import WINDOW
 
 TAIL_CHARACTERS: Final = 2000
 MAX_HEARD_CHARACTERS: Final = TAIL_CHARACTERS + WINDOW
-"""More is kept than shown, so that the shown part never starts within a secret."""
+"""More is collected than shown, so that the shown part never starts within a secret."""
 FIRST_WAIT_S: Final = 0.05
 MAX_WAIT_S: Final = 2.0
 

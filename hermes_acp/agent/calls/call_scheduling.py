@@ -147,8 +147,7 @@ class CallOrder:
         """Wait for the calls in `at_work` that conflict with this one; return whether there were any.
 
         Return True even if they have ended by then: this call must be parsed again. Without a footprint the call could
-        not be
-        parsed, and any call that changes something may be the reason.
+        not be parsed, and any call that changes something may be the reason.
         """
         hindrances = [
             place

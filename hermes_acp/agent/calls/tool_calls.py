@@ -206,7 +206,7 @@ class _StepCalls:
     async def _permit(
         self, number: int, tool: Tool, proposed: CallProposed, proposal: Proposal
     ) -> _Clearance:
-        """Check a call against policy, and ask a person where policy requires it."""
+        """Check a call against policy; ask a person if policy requires it."""
         turn = self._turn
         verdict = await _judged(turn, tool, proposal, self._exposure)
         if verdict.decision == "ask":

@@ -15,8 +15,7 @@ class ParentCards:
     """The calls of one child that needed approval, as shown in the parent's session.
 
     With `within`, the cards belong to that call of the parent and are recorded in its session. Without it, they are
-    only
-    shown, because the child's record contains them and the parent's contains the question.
+    only shown, because the child's record contains them and the parent's contains the question.
     """
 
     def __init__(self, parent: Turn, label: str, *, within: str = "") -> None:

@@ -26,8 +26,7 @@ class HistoryBudget(Struct, frozen=True):
     """The permitted length of a history, in estimated tokens.
 
     `kept` is for the end that stays verbatim, `max_fresh` for the part of it that cannot be removed. If cutting old
-    outcomes
-    brings the history down to `target`, nothing else is done; None disables this. Less than `min_saved` is not
+    outcomes brings the history down to `target`, nothing else is done; None disables this. Less than `min_saved` is not
     summarised.
     """
 

@@ -1,8 +1,7 @@
 """Write the prompts that ask a model to summarise a conversation.
 
 The conversation is quoted, not continued: vendors' rules for calls and thoughts do not apply to a quotation, and
-nothing
-in it is addressed to the summariser.
+nothing in it is addressed to the summariser.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
 """Estimate how many tokens of a model's window something takes.
 
 A token is about four bytes. The endpoint's last count corrects the estimate, within limits: some endpoints count only
-one
-answer, or always report the same number. An estimate uses only lengths and runs once per step.
+one answer, or always report the same number. An estimate uses only lengths and runs once per step.
 """
 
 from collections.abc import Iterable, Sequence

@@ -123,8 +123,7 @@ class Configuration:
         """Return the dependencies of turns, built on first use. Raises AuthRequired, ConfigError, ModelError.
 
         May wait for an endpoint. If the configuration changes meanwhile, a waiting caller starts again; the change
-        itself does
-        not wait.
+        itself does not wait.
         """
         while True:
             self._require_sign_in()

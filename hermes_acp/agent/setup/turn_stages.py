@@ -131,7 +131,7 @@ def outcome_scan_stages() -> TurnStages:
 
 
 def reflection_stages() -> TurnStages:
-    """Return the stages of a reflection, which is a small turn of its own."""
+    """Return the stages of a reflection, which is a separate small turn."""
     return TurnStages(
         preflight=(freeze_prompt,),
         before_step=(keep_within_budget,),

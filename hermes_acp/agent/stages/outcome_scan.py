@@ -1,8 +1,7 @@
 """Scan tool quotes of files and commands for injected instructions, and warn the model before its next step.
 
 Quoted text is not changed, because edits need every character. Text from the web, servers and custom tools is scanned
-and
-cut on arrival.
+and cut on arrival.
 """
 
 import os

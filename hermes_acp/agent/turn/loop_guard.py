@@ -1,8 +1,7 @@
 """Count repetitions of the same call.
 
 A failed call counts whatever its message; a successful one counts with its result. Counts restart after progress: a
-call
-with an effect that had not been carried out with this result before in the turn.
+call with an effect that had not been carried out with this result before in the turn.
 """
 
 from collections import Counter

@@ -68,8 +68,7 @@ class TurnStages(Struct, frozen=True):
 
     `preflight` runs once before everything, `before_step` and `after_step` around each step; each may end the turn.
     `postflight` runs once when the ending is known, even after a failure or cancellation, unless the record cannot be
-    written.
-    `relief` makes room when an endpoint reports that its window is full, and returns whether it could.
+    written. `relief` makes room when an endpoint reports that its window is full, and returns whether it could.
     """
 
     preflight: tuple["Stage", ...] = ()
@@ -83,8 +82,7 @@ class TurnDependencies(Struct, frozen=True):
     """What every turn of this process uses; chosen in `app`.
 
     `expenses` logs the usage of calls that belong to no session. `build_prompt` builds a session's prompt; its third
-    argument
-    is the outermost session, whose user approves context files.
+    argument is the outermost session, whose user approves context files.
     """
 
     routing: Routing
@@ -113,7 +111,7 @@ class TurnOrigin(Struct, frozen=True):
     """What a turn works for; empty for a turn that a person prompted.
 
     `delegator` is the turn that delegated a task to it and shares its budget, `reflects_on` the finished turn that it
-    reviews. `within` is the call that makes further calls in it, such as a script.
+    reviews. `within` is the call whose nested calls run in it, such as a script.
     """
 
     delegator: "Turn | None" = None
@@ -138,8 +136,7 @@ class TurnCalls(Struct):
     """What all calls of a turn share.
 
     Code that asks a person holds `asking`, so there is one question at a time. `checkpoints` is None if nothing is
-    stored for
-    an undo.
+    stored for an undo.
     """
 
     running: RunningCalls = field(default_factory=RunningCalls)

@@ -14,8 +14,8 @@ class TurnLimits(Struct, frozen=True):
     """What one turn may use; None means no limit.
 
     `max_tokens` counts input and output tokens, cached or not, over all steps. `max_refunds` is how many steps with
-    only cheap
-    calls are refunded. `tool_timeout_s` is the time limit of one call, `question_timeout_s` that of a person's answer.
+    only cheap calls are refunded. `tool_timeout_s` is the time limit of one call, `question_timeout_s` that of a
+    person's answer.
     """
 
     max_steps: int | None = 100

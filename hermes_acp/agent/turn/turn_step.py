@@ -10,8 +10,7 @@ class CallOutcome(Struct, frozen=True):
     """The outcome of one call.
 
     `call` is the tool and its arguments in canonical form, so that equal calls compare equal. A call that could not be
-    parsed,
-    or that repeats another of its step, was not carried out.
+    parsed, or that repeats another of its step, was not carried out.
     """
 
     name: str

@@ -26,8 +26,7 @@ class Checkpoint(Struct, frozen=True):
     """The changes of one turn or of one undo; an undo names the checkpoints it reverted in `undoes`.
 
     `is_torn`: the process ended before the state after the turn was stored. `left_out` are files that are only named,
-    such as
-    files that are too large. `undone_by` is the checkpoint that reverted this one, or empty.
+    such as files that are too large. `undone_by` is the checkpoint that reverted this one, or empty.
     """
 
     id: str
@@ -114,7 +113,7 @@ class Checkpoints(Protocol):
         ...
 
     async def add(self, checkpoint_id: str, touched: Sequence[str]) -> None:
-        """Store further files that are about to change, unless the open checkpoint already contains them."""
+        """Store more files that are about to change, unless the open checkpoint already contains them."""
         ...
 
     async def close(self, checkpoint_id: str, touched: Sequence[str]) -> tuple[FileChange, ...]:

@@ -13,8 +13,7 @@ class ToolChange(Struct, frozen=True):
     """A change of a tool, and its reason.
 
     `text` is the whole file, or the replacement for `old_text` in it; `version` is the version to roll back to, 0 for
-    the
-    previous one. `scope` says who a new tool belongs to.
+    the previous one. `scope` says who a new tool belongs to.
     """
 
     action: Literal["create", "patch", "rollback", "delete"]

@@ -27,8 +27,7 @@ class PermissionScope(Struct, frozen=True):
     """What a lasting answer would be remembered for, as text; empty if it cannot be remembered.
 
     `session` lasts until the session ends, `workspace` applies to every later session in its folder. `manner` says how
-    an
-    allowed call then runs.
+    an allowed call then runs.
     """
 
     session: str = ""

@@ -11,9 +11,8 @@ class RecallQuery(Struct, frozen=True):
     """A search in earlier sessions. Syntax: words that must all occur, "phrases", prefix*, either OR other.
 
     `cwd` limits the search to the sessions of one working directory; `excluded` leaves out one session. Text written
-    since
-    the last search is indexed first, for at most `max_wait_s` seconds, or completely if None. `by_meaning` also finds
-    similar texts, if there is an embedding model.
+    since the last search is indexed first, for at most `max_wait_s` seconds, or completely if None. `by_meaning` also
+    finds similar texts, if there is an embedding model.
     """
 
     text: str
@@ -28,8 +27,7 @@ class SearchHit(Struct, frozen=True):
     """A matching passage: its session, its position, and an excerpt around the match.
 
     In the snippet, each match is between the characters 0x02 and 0x03. `updated_at` is the session's, in seconds since
-    the
-    epoch.
+    the epoch.
     """
 
     session_id: str

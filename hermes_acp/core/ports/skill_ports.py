@@ -30,8 +30,7 @@ class SkillChange(Struct, frozen=True):
     """A change of a skill, and its reason.
 
     `text` is a whole file, or the replacement for `old_text` in one. `file` is a path in the skill's folder, or empty
-    for
-    SKILL.md. `scope` says who a new skill belongs to.
+    for SKILL.md. `scope` says who a new skill belongs to.
     """
 
     action: Literal["create", "patch", "write_file", "remove_file", "delete"]

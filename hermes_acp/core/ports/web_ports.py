@@ -47,8 +47,7 @@ class BrowserSnapshot(Struct, frozen=True):
     """The page in a browser as a tree of elements with refs; `image` is a PNG if one was requested.
 
     `notes` are sentences about events in between, such as a refused navigation; pages influence their wording.
-    `trouble` says
-    why nothing is shown.
+    `trouble` says why nothing is shown.
     """
 
     url: str = ""

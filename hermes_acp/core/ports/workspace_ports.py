@@ -93,8 +93,7 @@ class CommandResult(Struct, frozen=True):
     """How a command ended: its output, limited to head and tail, and the exit code, or None if it was killed.
 
     `signal` is the name of the signal that killed it, if known instead of a code. `left_running`: a process that it
-    started
-    is still running.
+    started is still running.
     """
 
     output: str

@@ -1,9 +1,8 @@
 """Edits made without asking that wait for the user's review, by file and hunk.
 
 A file under review has two texts: what its user has agreed to so far, and what the agent wrote. Accepting a hunk adds
-it to
-the first, rejecting a hunk removes it from the second; when both are equal, nothing is open. Changes that others make
-meanwhile are applied to both.
+it to the first, rejecting a hunk removes it from the second; when both are equal, nothing is open. Changes that others
+make meanwhile are applied to both.
 """
 
 from collections.abc import Iterable, Sequence

@@ -12,8 +12,7 @@ def invariant_violations(messages: Sequence[Message]) -> list[str]:
     """Describe where a history violates an invariant; empty for a valid one.
 
     It starts with the user; each call has exactly one outcome, directly after its step and in order; no two answers
-    follow
-    each other.
+    follow each other.
     """
     found: list[str] = []
     awaited: list[str] = []
@@ -45,8 +44,7 @@ def last_exchange_index(messages: Sequence[Message]) -> int:
     """Return the index from which nothing may be removed: what the model has not answered yet.
 
     That is everything after the last answer, and that answer too if it made calls whose outcomes are unanswered. After
-    an
-    answer without calls, the index is the end.
+    an answer without calls, the index is the end.
     """
     place = len(messages)
     while place and isinstance(messages[place - 1], UserMessage):

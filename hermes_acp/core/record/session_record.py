@@ -1,9 +1,8 @@
 """Fold a session's events into its state: history, mode, title, grants, the frozen prompt.
 
 The same fold runs over the same events live and after a restart, so both states agree by construction. A call has
-exactly
-one outcome, and outcomes follow the step that made the calls. If a turn failed before the model said anything, only its
-prompt remains (`core.record.unanswered_prompts`).
+exactly one outcome, and outcomes follow the step that made the calls. If a turn failed before the model said anything,
+only its prompt remains (`core.record.unanswered_prompts`).
 """
 
 from collections.abc import Iterable, Mapping
