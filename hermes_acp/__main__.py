@@ -13,7 +13,7 @@ gc.disable()
 
 
 def main() -> None:
-    """Serve an editor over stdio or clients over HTTP, or run the subcommand that was named."""
+    """Serve an editor over stdio or clients over HTTP, or run the given subcommand."""
     if sys.getfilesystemencoding() != "utf-8":
         _start_again_in_utf8()
     allows_bypass = "--allow-bypass" in sys.argv[1:3]

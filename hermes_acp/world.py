@@ -164,7 +164,7 @@ class SystemClock:
         return time.time()
 
     def monotonic(self) -> float:
-        """Return seconds that never jump."""
+        """Return monotonic seconds."""
         return time.monotonic()
 
 

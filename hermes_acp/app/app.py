@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class App:
-    """What all sessions and frontends of a process share."""
+    """The services that all sessions and frontends of a process share."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The errors of this program, each with a stable code and an exit code for headless runs."""
+"""The errors of this program; each has a stable code, and an exit code for headless runs."""
 
 from typing import ClassVar
 
@@ -100,7 +100,7 @@ class RateLimited(ModelError):
 
 
 class ModelAuthFailed(ModelError):
-    """The endpoint refused the key."""
+    """The endpoint rejected the key."""
 
     code = "model_auth_failed"
 
@@ -112,7 +112,7 @@ class ContextWindowExceeded(ModelError):
 
 
 class ModelRefused(ModelError):
-    """The endpoint refused this request or its content."""
+    """The endpoint rejected this request or its content."""
 
     code = "model_refused"
 

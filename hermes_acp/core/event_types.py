@@ -73,7 +73,7 @@ class HunkSpan(Struct, frozen=True, gc=False):
 
 
 class FileVersion(Struct, frozen=True):
-    """The content of a file (an absolute path) at one moment, as a digest of its bytes."""
+    """The content of a file (absolute path) at one moment, as a digest of its bytes."""
 
     path: str
     digest: str

@@ -38,7 +38,7 @@ class SessionOpened(Struct, frozen=True, gc=False, tag="session_opened"):
 
 
 class RootsChanged(Struct, frozen=True, gc=False, tag="roots_changed"):
-    """The session's additional folders changed. `more_roots` lists all current ones."""
+    """The session's additional folders changed. `more_roots` lists all current folders."""
 
     more_roots: tuple[str, ...]
 
@@ -67,7 +67,7 @@ class ModeChanged(Struct, frozen=True, gc=False, tag="mode_changed"):
 
 
 class OptionsChanged(Struct, frozen=True, gc=False, tag="options_changed"):
-    """The session's options changed. `options` holds all current ones."""
+    """The session's options changed. `options` contains all current options."""
 
     options: Options
 

@@ -128,7 +128,7 @@ Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
 class ToolSchema(Struct, frozen=True):
-    """A tool as it is described to a model; `parameters` is a JSON Schema object."""
+    """A tool as described to a model; `parameters` is a JSON Schema object."""
 
     name: str
     description: str

@@ -1,4 +1,4 @@
-"""A policy rule about tools, as a person or a workspace wrote it."""
+"""A policy rule about tools, written by a person or a workspace."""
 
 from typing import Literal
 

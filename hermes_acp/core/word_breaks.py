@@ -13,7 +13,7 @@ _WORD_AT_END: Final = re.compile(rf"{_WORD.pattern}\Z")
 
 
 def trim_to_break(piece: bytes) -> bytes:
-    """Drop the last line, or the last word of a line that is too long to lose."""
+    """Drop the last line, or only its last word if the line is too long to drop."""
     least = len(piece) - len(piece) // 8
     end = piece.rfind(b"\n", least)
     end = piece.rfind(b" ", least) if end < 0 else end
@@ -21,7 +21,7 @@ def trim_to_break(piece: bytes) -> bytes:
 
 
 def trim_from_break(piece: bytes) -> bytes:
-    """Drop the first line, or the first word of a line that is too long to lose."""
+    """Drop the first line, or only its first word if the line is too long to drop."""
     most = len(piece) // 8
     start = piece.find(b"\n", 0, most)
     start = piece.find(b" ", 0, most) if start < 0 else start

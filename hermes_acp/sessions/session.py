@@ -89,7 +89,7 @@ class Session:
 
     @property
     def offers(self) -> AvailableOptions:
-        """What can be chosen now."""
+        """The options that can be chosen now."""
         configuration = self._services.configuration
         return AvailableOptions(
             configuration.models(), self._services.backends.backends(), configuration.allows_bypass()
@@ -252,7 +252,7 @@ class Session:
         await self.ledger.settle()
 
     def _tell_of_lesser_effort(self, deps: TurnDependencies) -> None:
-        """Report once that the model in use lacks the chosen effort; between turns this cannot be recorded."""
+        """Report once, within a turn, that the model in use lacks the chosen effort."""
         news = deps.routing.routes[0].effort_notice(deps.model_use.effort)
         if news and news != self._told_of_effort:
             self.ledger.emit(Noticed("info", news))

@@ -18,14 +18,14 @@ from hermes_acp.sessions.tool_sources import SharedTools
 
 
 class TurnConfiguration(Protocol):
-    """What turns are made with, and what can be chosen for them."""
+    """The dependencies of turns, and the options that can be chosen for them."""
 
     async def deps(self) -> TurnDependencies:
-        """Return what turns are made with. Slow the first time. Raises AuthRequired, ConfigError, ModelError."""
+        """Return the dependencies of turns. Slow the first time. Raises AuthRequired, ConfigError, ModelError."""
         ...
 
     def limits(self) -> TurnLimits:
-        """Return what one turn may use. Only valid once `deps` has returned."""
+        """Return the limits of a turn. Only valid once `deps` has returned."""
         ...
 
     def default_mode(self) -> Mode:
@@ -37,7 +37,7 @@ class TurnConfiguration(Protocol):
         ...
 
     def allows_bypass(self) -> bool:
-        """Return whether the user allowed the mode that asks about nothing."""
+        """Return whether the user allowed the mode that never asks."""
         ...
 
 
@@ -49,7 +49,7 @@ class BackendChoice(Protocol):
         ...
 
     def settle(self, session: MovableSession) -> str:
-        """Move a session to its backend; return what its model should know of that. Raises ConfigError."""
+        """Move a session to its backend; return what its model should know about that. Raises ConfigError."""
         ...
 
 

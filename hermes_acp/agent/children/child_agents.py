@@ -96,7 +96,7 @@ class ChildObserver:
         self._words = self._last = ""
 
     def show(self, event: Event) -> None:
-        """Take one event of the child's session."""
+        """Process one event of the child's session."""
         if isinstance(event, PromptFrozen):
             return
         parent = self._group.turn

@@ -216,12 +216,12 @@ class _CardFollower:
         self._cards = cards
 
     def show(self, event: Event) -> None:
-        """Take an event of the reflection."""
+        """Process an event of the reflection."""
         if isinstance(event, CallStarted | CallEnded):
             self._cards.follow(event)
 
     async def drained(self) -> None:
-        """Return at once."""
+        """Return at once: there is nothing to wait for."""
 
 
 class _CardProgress:
@@ -233,7 +233,7 @@ class _CardProgress:
         self._billed_usd = 0.0
 
     def show(self, event: Event) -> None:
-        """Take an event of the reflection."""
+        """Process an event of the reflection."""
         match event:
             case CallProposed():
                 record_or_show(self._parent.ledger, CallProgressed(self._card.call_id, event.title))
@@ -244,7 +244,7 @@ class _CardProgress:
                 pass
 
     async def drained(self) -> None:
-        """Return at once."""
+        """Return at once: there is nothing to wait for."""
 
 
 def _prompt_builder(index: str) -> Callable[..., Coroutine[Any, Any, SystemPrompt]]:

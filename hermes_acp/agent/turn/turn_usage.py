@@ -1,4 +1,4 @@
-"""What a turn has used so far."""
+"""The usage of a turn so far."""
 
 from hermes_acp.core.messages import Usage
 

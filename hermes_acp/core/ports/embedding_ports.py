@@ -10,7 +10,7 @@ Purpose = Literal["query", "passage"]
 
 
 class Embedder(Protocol):
-    """An embedding model: similar texts get nearby vectors."""
+    """An embedding model: similar texts have nearby vectors."""
 
     @property
     def name(self) -> str:

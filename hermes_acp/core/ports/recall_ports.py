@@ -1,4 +1,4 @@
-"""Search in earlier sessions."""
+"""Search earlier sessions."""
 
 from typing import Protocol
 

@@ -55,7 +55,7 @@ class WorkspacePolicyStore(Protocol):
 
 
 class Trust(Protocol):
-    """What users trust of their workspaces."""
+    """What users trust in their workspaces."""
 
     def is_trusted(self, place: str, item: TrustItem) -> bool:
         """Return whether exactly this content of an item may be used."""

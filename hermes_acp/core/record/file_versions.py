@@ -1,4 +1,4 @@
-"""The content of files, by digest."""
+"""File versions: the content of files, by digest."""
 
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote, urlsplit

@@ -1,4 +1,4 @@
-"""`/undo`: undo what the last turns changed in files."""
+"""`/undo`: undo the file changes of the last turns."""
 
 from typing import TYPE_CHECKING
 
