@@ -191,7 +191,7 @@ Action = Callable[[Progress], Awaitable[Result]]
 
 
 class Proposal(Struct, frozen=True):
-    """A parsed call: a card for the user, effects for policy, and an action to perform.
+    """A proposed call: a card for the user, effects for policy, and an action to perform.
 
     The action is stopped after `deadline_s` seconds, excluding the time spent asking a person; None is the default.
     `replaces` is the present content of files that it would change or delete: a change of content that the model has

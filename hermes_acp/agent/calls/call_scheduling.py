@@ -1,6 +1,6 @@
 """Schedule the calls of one step: which run together and which wait.
 
-Calls are parsed in the model's order, each after all conflicting earlier calls have ended, so a call runs against the
+Calls are proposed in the model's order, each after all conflicting earlier calls have ended, so a call runs against the
 state it was checked against. Calls that do not conflict run at the same time.
 """
 
@@ -110,7 +110,7 @@ class CallOrder:
         return self._places[number]
 
     async def wait_for_turn(self, number: int) -> None:
-        """Wait until every earlier call has been parsed."""
+        """Wait until every earlier call has been proposed."""
         for place in self._places[:number]:
             await place.is_understood.wait()
 
@@ -124,7 +124,7 @@ class CallOrder:
         await self._places[number].has_ended.wait()
 
     async def wait_for_likely_conflicts(self, number: int, tool: Tool) -> None:
-        """Wait for earlier calls that are likely to conflict, so that this one is parsed only once.
+        """Wait for earlier calls that are likely to conflict, so that this one is proposed only once.
 
         A call that may change files waits for read-only calls, which end soon.
         """
@@ -146,8 +146,8 @@ class CallOrder:
     async def wait_for_conflicts(at_work: Iterable[CallSlot], footprint: Footprint | None) -> bool:
         """Wait for the calls in `at_work` that conflict with this one; return whether there were any.
 
-        Return True even if they have ended by then: this call must be parsed again. Without a footprint the call could
-        not be parsed, and any call that changes something may be the reason.
+        Return True even if they have ended by then: this call must be proposed again. Without a footprint the call
+        could not be proposed, and any call that changes something may be the reason.
         """
         hindrances = [
             place

@@ -183,7 +183,7 @@ class _StepCalls:
             return await _perform(self._turn, proposed, wanted, clearance, tool)
 
     async def _propose(self, number: int, understood: ParsedCall) -> Proposal | _CallResult:
-        """Parse a call in the state that it will find, after every conflicting earlier call."""
+        """Propose a call in the state that it will find, after every conflicting earlier call."""
         tool, order = understood.tool, self._order
         await order.wait_for_likely_conflicts(number, tool)
         while True:
@@ -230,7 +230,7 @@ class _StepCalls:
 
 
 def _end(turn: Turn, call: ToolCall, outcome: _CallResult) -> None:
-    """Record a call's outcome; a call that was never parsed is shown first, so that it has a card."""
+    """Record a call's outcome; a call that was never proposed is shown first, so that it has a card."""
     if not turn.record.calls.was_proposed(call.id):
         kind = turn.deps.toolbox.kind_of(call)
         title = plain(call.name) or "unnamed tool"
@@ -282,7 +282,7 @@ async def _judged(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure
 
 
 async def _proposal_of(turn: Turn, understood: ParsedCall) -> Proposal | _CallResult:
-    """Parse a call; a failure is its outcome. Raises StorageError."""
+    """Return a call's proposal; a failure is its outcome. Raises StorageError."""
     try:
         with anyio.move_on_after(turn.limits.tool_timeout_s):
             return await understood.tool.propose(understood.arguments, turn.workspace)

@@ -32,7 +32,7 @@ class Tool(Protocol):
         ...
 
     async def propose(self, arguments: Any, workspace: Workspace) -> Proposal:
-        """Parse a call without any effect. Raises WorkspaceError or BadRequest if it cannot be done."""
+        """Turn a call into a proposal without any effect. Raises WorkspaceError or BadRequest if it cannot be done."""
         ...
 
 

@@ -39,7 +39,7 @@ class OpenCalls:
         self._step = tuple(self._of_model)
 
     def propose(self, event: CallProposed) -> None:
-        """Add a call that was parsed and shown."""
+        """Add a call that was proposed and shown."""
         self._proposed.add(event.call_id)
         if event.within:
             self._inner[event.call_id] = event
@@ -76,7 +76,7 @@ class OpenCalls:
         return call_id in self._inner
 
     def was_proposed(self, call_id: str) -> bool:
-        """Return whether a call was parsed and shown."""
+        """Return whether a call was proposed and shown."""
         return call_id in self._proposed
 
     def children(self) -> tuple[str, ...]:
