@@ -1,20 +1,19 @@
-"""The command `hermes-acp`.
+"""The `hermes-acp` command.
 
-Knows: that plain `hermes-acp` is the server, and that the wire is taken out of reach before anything else happens.
-Does not know: what any subcommand does.
+Plain `hermes-acp` is the server. Standard output is reserved for the protocol before anything else happens.
 """
 
 import gc
 import sys
 from typing import NoReturn
 
-# Importing makes many objects and no garbage; looking for some takes a quarter of the time until the first word.
-# `agent.setup.configuration` turns the collector on again when everything is there (`world.enable_garbage_collection`).
+# Importing creates many objects and no garbage; collecting would take a quarter of the time to the first output.
+# `agent.setup.configuration` turns the collector on again when all is loaded (`world.enable_garbage_collection`).
 gc.disable()
 
 
 def main() -> None:
-    """Serve an editor over stdio or clients over HTTP, or run the subcommand that was named."""
+    """Serve an editor over stdio or clients over HTTP, or run the given subcommand."""
     if sys.getfilesystemencoding() != "utf-8":
         _start_again_in_utf8()
     allows_bypass = "--allow-bypass" in sys.argv[1:3]
@@ -64,7 +63,7 @@ def main() -> None:
 
 
 def _tell_a_person() -> None:
-    """Say to somebody at a terminal what is waited for; an editor is at the other end of pipes and never sees it."""
+    """Tell a person at a terminal what the program waits for; an editor uses pipes and never sees this."""
     import os
 
     if all(map(os.isatty, (0, 1, 2))):
@@ -75,7 +74,7 @@ def _tell_a_person() -> None:
 
 
 def _tell_closed(error: OSError) -> NoReturn:
-    """Say that there is nobody to be served, and end. Raises SystemExit."""
+    """Report that there is no client to serve, and exit. Raises SystemExit."""
     if sys.stderr:
         sys.stderr.write(
             f"hermes-acp: Standard input or output is closed: {error.strerror}. Start it with both open.\n"
@@ -84,7 +83,7 @@ def _tell_closed(error: OSError) -> NoReturn:
 
 
 def _start_again_in_utf8() -> None:
-    """Put this process in Python's UTF-8 mode: under another locale most names of files could not be written."""
+    """Restart this process in Python's UTF-8 mode: under another locale most file names could not be written."""
     import os
 
     os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])

@@ -1,8 +1,4 @@
-"""The clock, the dice and the dustman.
-
-Knows: the real time, where fresh ids come from, when garbage is collected, how a process begins and ends. Does not
-know: who needs them; tests bring their own.
-"""
+"""The clock, random IDs, garbage collection, signals and process exit."""
 
 import gc
 import os
@@ -21,17 +17,17 @@ PROGRESS_INTERVAL_MS: Final = 250
 
 
 def enable_garbage_collection() -> None:
-    """Let garbage be collected from now on; what start-up has made is here to stay and is not looked at again."""
+    """Turn garbage collection on; objects made during start-up are never examined again."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
 
 
 def reset_inherited_signals() -> None:
-    """Take back what whoever started this process had ignored or held up, before it could hand that on.
+    """Reset the signals that the parent process had ignored or blocked, before child processes inherit that.
 
-    Where a child's end is ignored, the kernel forgets how each child ended. Who ignores what asks to stop, as `nohup`
-    does, means this process: it goes on passing that by, and its commands do not.
+    While a child's end (SIGCHLD) is ignored, the kernel discards exit statuses. A parent that ignores stop signals, as
+    `nohup` does, means this process: it goes on ignoring them, but its commands do not.
     """
     import signal
 
@@ -43,7 +39,7 @@ def reset_inherited_signals() -> None:
 
 
 def stop_signals() -> "tuple[Signals, ...]":
-    """Return the signals that end this process: what asks to stop, but for what its starter wants passed by."""
+    """Return the signals that stop this process: the usual ones, except those its parent wants ignored."""
     import signal
 
     return tuple(number for number in _asking_to_stop() if signal.getsignal(number) is not _ignore_caught)
@@ -56,33 +52,33 @@ def _asking_to_stop() -> "tuple[Signals, ...]":
 
 
 def _ignore_caught(number: int, frame: "FrameType | None") -> None:
-    """Do nothing; unlike an ignored signal, one that is caught is not handed on to commands."""
+    """Do nothing; unlike an ignored signal, a caught one is not inherited by commands."""
 
 
 class ShutdownGuard:
-    """Ends this process when it was asked to end and does not get there by itself.
+    """End this process if it was asked to stop and does not do so by itself.
 
-    It waits in a thread of its own, so neither a blocked event loop nor hanging worker threads keep it from its work.
-    What is in the records by then stays: every event is written before it is shown. Commands and servers are ended by
-    the shells that watch over this process. One per process; use it from the main thread.
+    The guard waits in a separate thread, so neither a blocked event loop nor hanging worker threads can stop it.
+    Records stay intact: every event is written before it is shown. Commands and servers are ended by the shells that
+    watch this process. One per process; use it from the main thread.
     """
 
     def __init__(self, in_fd: int | None = None) -> None:
-        """Prepare; with `in_fd`, the other end closing it asks for the end too."""
+        """Prepare; with `in_fd`, closing the other end also requests a stop."""
         self._signals: frozenset[int] = frozenset()
-        self._in_fd = None if in_fd is None else os.dup(in_fd)  # its owner closes it when it likes
+        self._in_fd = None if in_fd is None else os.dup(in_fd)  # the owner may close the original at any time
         self._asked, self._asking = os.pipe()
         self._heard, self._telling = os.pipe()
         os.set_blocking(self._asking, False)
 
     def start(self) -> None:
-        """Watch the other end from now on."""
+        """Start to watch the other end."""
         import _thread
 
         _thread.start_new_thread(self._watch, ())
 
     def watch_signals(self) -> None:
-        """Be told of the signals that ask to stop from now on, instead of dying of them at once."""
+        """Start to catch stop signals instead of dying of them at once."""
         import signal
 
         self._signals = frozenset(stop_signals())
@@ -91,7 +87,7 @@ class ShutdownGuard:
             signal.signal(number, _ignore_handled)
 
     async def stopped(self) -> int:
-        """Wait for a signal that asks to stop; return its number."""
+        """Wait for a stop signal; return its number."""
         import anyio
 
         await anyio.wait_readable(self._heard)
@@ -115,13 +111,13 @@ class ShutdownGuard:
                     poller.unregister(ready)
                 deadline = deadline or time.monotonic() + SHUTDOWN_GRACE_S
             before, unread = unread, self._unread_bytes()
-            if unread < before and not code:  # what came before the input was closed is still being read
+            if unread < before and not code:  # input that arrived before the close is still being read
                 deadline = time.monotonic() + SHUTDOWN_GRACE_S
             if deadline and time.monotonic() >= deadline:
                 _exit_now(code)
 
     def _unread_bytes(self) -> int:
-        """Count what the other end sent before it closed and nobody has read yet."""
+        """Count the bytes that the other end sent before it closed and that are still unread."""
         if self._in_fd is None:
             return 0
         import fcntl
@@ -134,7 +130,7 @@ class ShutdownGuard:
 
 
 def _exit_now(code: int) -> NoReturn:
-    """End this process at once, and say so where that takes no waiting."""
+    """End this process at once; report that if it takes no waiting."""
     errors = select.poll()
     errors.register(2, select.POLLOUT)
     if any(events & select.POLLOUT for _, events in errors.poll(0)):
@@ -144,34 +140,36 @@ def _exit_now(code: int) -> NoReturn:
 
 
 def _ignore_handled(number: int, frame: "FrameType | None") -> None:
-    """Do nothing: the signal's number is on its way to the guard."""
+    """Do nothing: the guard receives the signal's number separately."""
 
 
 def exit_process(code: int) -> NoReturn:
-    """End this process at once, when all it had open is closed: the kernel takes it apart faster than the interpreter.
+    """End this process at once, after everything is closed: the kernel cleans up faster than the interpreter.
 
-    What was printed is written out; threads that still wait for something are not waited for.
+    Standard output and error are flushed; waiting threads are not joined.
     """
-    for stream in filter(None, (sys.stdout, sys.stderr)):  # there is none for a descriptor that came closed
+    for stream in filter(
+        None, (sys.stdout, sys.stderr)
+    ):  # a stream is None if its descriptor was closed at start
         with suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)
 
 
 class SystemClock:
-    """The machine's clocks."""
+    """The system clocks."""
 
     def now(self) -> float:
         """Return seconds since the epoch."""
         return time.time()
 
     def monotonic(self) -> float:
-        """Return seconds that never jump."""
+        """Return monotonic seconds."""
         return time.monotonic()
 
 
 class RandomIds:
-    """Ids nobody can guess."""
+    """Unguessable IDs."""
 
     def fresh(self, kind: str) -> str:
         """Return `kind_` and 16 random hexadecimal digits."""
@@ -179,5 +177,5 @@ class RandomIds:
 
 
 def random_fraction() -> float:
-    """Throw the dice: any number from 0 up to 1."""
+    """Return a random number from 0 up to, but not including, 1."""
     return int.from_bytes(os.urandom(6)) / 2**48

@@ -1,1 +1,1 @@
-"""Run one turn: the model loop, its tool calls and what happens around them."""
+"""Run a turn: the model loop, its tool calls and the stages around them."""

@@ -1,4 +1,4 @@
-"""Run tasks beside a block; an error of a task is raised as itself, not wrapped in a group."""
+"""Run tasks alongside a block; a task's error is raised unchanged, not wrapped in a group."""
 
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -26,7 +26,7 @@ async def background_tasks(*works: Callable[[], Coroutine[Any, Any, None]]) -> A
 
 @asynccontextmanager
 async def joined_task(work: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
-    """Run `work` while the block runs, and wait for both; an error of one ends the other."""
+    """Run `work` while the block runs, and wait for both; an error in one cancels the other."""
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(work)

@@ -1,6 +1,6 @@
-"""Complete code at a place in a text: one cheap request outside of all sessions; only its cost is recorded.
+"""Complete code at a position: one cheap request outside all sessions; only its cost is recorded.
 
-Secrets are masked in the request. A file that policy does not let everybody read is not sent at all.
+Secrets in the request are masked. A file is not sent at all unless policy lets everyone read it.
 """
 
 import re
@@ -25,7 +25,7 @@ _FENCE = re.compile(r"\A\s*```[^\n]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
 
 class CompletionGap(Struct, frozen=True):
-    """A place in a text: the text before and behind it, and the file's absolute path."""
+    """A position in a text: the text before and after it, and the file's absolute path."""
 
     path: str
     before: str
@@ -35,10 +35,10 @@ class CompletionGap(Struct, frozen=True):
 async def complete_code(
     deps: TurnDependencies, gap: CompletionGap, place: str, *, model: str = "", max_tokens: int
 ) -> str:
-    """Return what the model would write there; empty where there is nothing, or policy withholds the file.
+    """Return the model's completion, or an empty string if there is none or policy withholds the file.
 
-    `place` is the folder whose rules hold; `model` is another one than that in use, `provider/model` or a name alone.
-    Raises ModelError and its kin.
+    `place` is the folder whose rules apply; `model` overrides the model in use: `provider/model`, or a name alone.
+    Raises ModelError or a subclass.
     """
     verdict = deps.policy.judge((Reads(gap.path),), "ask", (), place=place)
     if verdict.decision != "allow":
@@ -70,7 +70,7 @@ async def complete_code(
 
 
 def trim_completion(answer: str, before: str, behind: str) -> str:
-    """Remove what does not belong in a completion: a fence around it, words repeated from around the gap."""
+    """Remove what does not belong in a completion: a surrounding fence, and text repeated from around the gap."""
     if fenced := _FENCE.match(answer):
         answer = fenced[1]
     line = before.rpartition("\n")[2]

@@ -36,7 +36,7 @@ BUILT_IN_LAYERS: Final = 2
 def prompt_layers(
     tools: Iterable[ToolSchema], known: Sequence[str], *, cwd: str, platform: str, date: str
 ) -> tuple[str, ...]:
-    """Build the layers; an empty layer is left out. `known` is what was gathered, stable layers first."""
+    """Build the layers, without empty ones. `known` are the collected texts, stable layers first."""
     names = ", ".join(tool.name for tool in tools)
     guidance = f"{GUIDANCE}\n- Your tools: {names}. Relative paths count from the working directory."
     surroundings = f"Working directory: {cwd}\nPlatform: {platform}\nDate: {date}"
@@ -46,7 +46,7 @@ def prompt_layers(
 def child_instructions(tools: Iterable[str], given: InstructionsGiven | None) -> InstructionsGiven:
     """Return a child agent's instructions, which replace the built-in ones.
 
-    Instructions `given` to its session hold for it too.
+    Instructions `given` to its session apply to the child too.
     """
     own = f"{GUIDANCE}\n- Your tools: {', '.join(tools)}. Relative paths count from the working directory."
     above = given.text if given else ""
@@ -55,7 +55,7 @@ def child_instructions(tools: Iterable[str], given: InstructionsGiven | None) ->
 
 
 def with_instructions(layers: tuple[str, ...], given: InstructionsGiven | None) -> tuple[str, ...]:
-    """Add the client's instructions after all layers, or in the place of the built-in ones."""
+    """Add the client's instructions after all layers, or in place of the built-in ones."""
     if given is None:
         return layers
     if given.overrides:

@@ -1,1 +1,1 @@
-"""The only place where parts are chosen."""
+"""The composition root: the only package that chooses implementations."""

@@ -1,6 +1,6 @@
-"""The composition root: the parts of one process, put together.
+"""The composition root: put the parts of one process together.
 
-Nothing heavy is imported before it is needed: what a first turn needs is made in a worker thread, once.
+Heavy imports are deferred: what a first turn needs is made once, in a worker thread.
 """
 
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class App:
-    """What all sessions and frontends of a process share."""
+    """The services that all sessions and frontends of a process share."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class App:
     ) -> None:
         """Prepare without touching disk or network.
 
-        `overrides` are settings that flags set; `connect` opens the way to a chosen model, by default the vendor's.
+        `overrides` are settings from flags; `connect` connects to a chosen model, by default through its vendor.
         """
         clock, self.ids = clock or SystemClock(), ids or RandomIds()
         self._environment, self._bugs = environment, BugLog(environment.home)
@@ -110,7 +110,7 @@ class App:
         )
 
     def _turn_services(self, clock: Clock) -> TurnServices:
-        """Return what every turn uses alike."""
+        """Return the services that all turns share."""
         return TurnServices(
             self.mcp_manager,
             self.skill_service,
@@ -126,7 +126,7 @@ class App:
         )
 
     def _services(self) -> SessionServices:
-        """Return what every session uses alike."""
+        """Return the services that all sessions share."""
         oauth_coordinator = OAuthCoordinator(
             self.mcp_manager, lambda session_id: self.sessions.get(session_id), self._background.start
         )
@@ -169,13 +169,13 @@ class App:
         )
 
     async def run(self) -> None:
-        """Do what goes on beside the serving: warm up for the first turn, and tidy up."""
+        """Run background work: warm up for the first turn, and clean up."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.keep)
             tasks.start_soon(self._warm_up)
 
     async def keep(self) -> None:
-        """Keep the list of sessions, and the sources of further tools at work; runs beside everything else."""
+        """Keep the list of sessions up to date, and run tool sources; runs in the background."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.sessions.listing.keep)
             tasks.start_soon(self._background.run)
@@ -195,7 +195,7 @@ class App:
         await run_sync(compile_patterns, abandon_on_cancel=True)
 
     async def prepare_recall(self) -> None:
-        """Let the model that knows meanings be chosen, as a first turn would; without one, words are searched alone."""
+        """Choose the embedding model, as a first turn would; without one, search matches words only."""
         try:
             await self.configuration.deps()
         except HermesError:
@@ -208,19 +208,19 @@ class App:
         editor: Editor | None = None,
         drafts: "Drafts | None" = None,
     ) -> Workspace:
-        """Open a session's workspace, seen through an editor where there is one; with `drafts` nothing is written."""
+        """Open a session's workspace, through an editor if there is one; with `drafts`, nothing is written."""
         return self.backend_selector.open(cwd, roots, editor, drafts)
 
     def _brings(self, place: str) -> tuple[TrustItem, ...]:
-        """Return what of a workspace is used once it is trusted, and is not configured anywhere."""
+        """Return the workspace contents that are used once trusted but are not configured anywhere."""
         return (*self.skill_service.brings(place), *self.custom_tools.brings(place))
 
     def report_bug(self, error: BaseException, trace: str) -> None:
-        """Keep a fault of the program's own for its makers."""
+        """Record a bug of the program for its maintainers."""
         self._bugs.report(error, trace)
 
     async def aclose(self) -> None:
-        """Close every session, the index and the way to the model."""
+        """Close every session, the index and the model connections."""
         await self.sessions.close_all()
         await self.checkpoint_service.keeper.aclose()
         await self.mcp_manager.aclose()

@@ -1,4 +1,4 @@
-"""Confinement of commands: policy's names, the web's addresses and the sandbox, put together."""
+"""Build the inputs for command confinement from policy, web addresses and the sandbox."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 def confinement_inputs(
     environment: Environment, settings: "Callable[[], Settings | None]", policy_store: WorkspacePolicyStore
 ) -> ConfinementInputs:
-    """Return what sandboxes take from policy and from the web; `settings` gives them once they are known."""
+    """Return what sandboxes take from policy and from the web; `settings` returns the settings once known."""
     return ConfinementInputs(
         guarded_names, _is_public, denied_path_lookup(environment, settings, policy_store)
     )
 
 
 def guarded_names() -> "GuardedNames":
-    """Return the names that nothing in a sandbox changes or sees."""
+    """Return the names that nothing in a sandbox may change or see."""
     from hermes_acp.policy.sensitive_names import (
         PROTECTED_FILES,
         PROTECTED_FOLDERS,

@@ -1,4 +1,4 @@
-"""Services as the app has them, and as a single command of the command line has them."""
+"""Create services for the app and for single commands of the command line."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def build_mcp_manager(
     environment: Environment, runner: SourceRunner, on_change: Callable[[], None]
 ) -> McpServerManager:
-    """Return the manager of a process's MCP servers; whoever owns `runner` keeps the servers at work."""
+    """Return the manager of a process's MCP servers; the owner of `runner` keeps the servers running."""
 
     def variables() -> Mapping[str, str]:
         from hermes_acp.workspaces.command_environment import command_environment
@@ -43,7 +43,7 @@ def build_mcp_manager(
 
 
 def build_recall_service(environment: Environment, store: SessionStore) -> RecallService:
-    """Return what recalls the sessions of a store."""
+    """Return the recall service for a store's sessions."""
     return RecallService(environment, store, _choose_embedder, _index_generic_prompts)
 
 
@@ -56,7 +56,7 @@ def _choose_embedder(
 
 
 async def _index_generic_prompts(indexer: "VectorIndexer") -> None:
-    """Embed the everyday prompts that all skills are measured by."""
+    """Embed the generic prompts that all skills are compared with."""
     from hermes_acp.skills.suggestions.skill_vectors import index_skills
 
     await index_skills(indexer, ())
@@ -64,7 +64,7 @@ async def _index_generic_prompts(indexer: "VectorIndexer") -> None:
 
 @asynccontextmanager
 async def recall_by_settings(environment: Environment, store: SessionStore) -> AsyncGenerator[RecallService]:
-    """Yield what recalls as the settings have it, for a command. Raises ConfigError."""
+    """Yield the recall service that the settings configure, for a command. Raises ConfigError."""
     from hermes_acp.config.provider_access import ProviderAccess
 
     recall_service = build_recall_service(environment, store)
@@ -86,14 +86,14 @@ async def recall_by_settings(environment: Environment, store: SessionStore) -> A
 
 
 def skill_similarity(recall_service: RecallService) -> "SkillSimilarity":
-    """Return what tells which skills are much alike: by meaning where a model knows it, by letters elsewhere."""
+    """Return the measure of similarity between skills: by meaning if there is an embedding model, else by letters."""
     from hermes_acp.skills.suggestions.skill_similarity import SkillSimilarity
 
     return SkillSimilarity(lambda: recall_service.semantic_index, recall_service.report)
 
 
 def custom_tools_of(environment: Environment) -> "CustomToolManager":
-    """Return the custom tools of a home, outside of any app."""
+    """Return the custom tools of a home, without an app."""
     from hermes_acp.app.confinement import confinement_inputs
     from hermes_acp.policy.workspace_trust import WorkspaceTrust
     from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager

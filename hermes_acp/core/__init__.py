@@ -1,1 +1,1 @@
-"""Messages, events, errors and ports: no I/O, no vendor."""
+"""Messages, events, errors and ports; no I/O and no vendor-specific code."""

@@ -1,4 +1,4 @@
-"""The options that a session's user can choose from."""
+"""The options that a session's user can choose."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from hermes_acp.core.messages import Effort
 
 
 class AvailableModel(Struct, frozen=True):
-    """A model that can be chosen, and its levels of reasoning."""
+    """A model that can be chosen, and its reasoning levels."""
 
     provider: str
     model: str
@@ -17,9 +17,9 @@ class AvailableModel(Struct, frozen=True):
 
 
 class AvailableOptions(Struct, frozen=True):
-    """What can be chosen: models and backends, the configured one first, empty while not known.
+    """The models and backends that can be chosen, the configured one first; empty until known.
 
-    `allows_bypass`: the mode that asks about nothing may be chosen.
+    `allows_bypass`: the mode that never asks may be chosen.
     """
 
     models: tuple[AvailableModel, ...] = ()
@@ -28,9 +28,9 @@ class AvailableOptions(Struct, frozen=True):
 
 
 def chosen_model(options: Options, offers: Sequence[AvailableModel]) -> AvailableModel | None:
-    """Return the model that a session's options name; the first is the configured one.
+    """Return the model that a session's options name; by default the first, which is the configured one.
 
-    Return None while no model is known.
+    Return None until a model is known.
     """
     if not offers:
         return None

@@ -1,4 +1,4 @@
-"""Paths that a rule denies to everything that runs without a question."""
+"""Paths that a rule denies to everything that runs without asking."""
 
 import re
 from collections.abc import Sequence
@@ -8,10 +8,10 @@ from msgspec import Struct
 
 
 class DeniedPath(Struct, frozen=True):
-    """Denied paths: `pattern` matches whole paths, `anchor` is the folder that all of them are below.
+    """Denied paths: `pattern` matches whole paths; `anchor` is the folder that contains all of them.
 
-    Both are in lower case, so that case does not get around a rule. A rule that `hides` denies reading too. `named`
-    is the path itself where the rule has no pattern.
+    Both are in lower case, so that a change of case cannot bypass a rule. A rule that `hides` denies reading too.
+    `named` is the path itself if the rule has no pattern.
     """
 
     pattern: str
@@ -20,27 +20,30 @@ class DeniedPath(Struct, frozen=True):
     named: str = ""
 
     def matches(self, path: str) -> bool:
-        """Return whether the rule names this very path."""
+        """Return whether the rule matches this exact path."""
         return re.fullmatch(self.pattern, path.casefold(), re.DOTALL) is not None
 
     def covers(self, path: str) -> bool:
-        """Return whether a path (absolute, resolved) is denied, itself or by a folder above it."""
+        """Return whether a path (absolute, resolved) or a folder above it is denied."""
         parts = path.split("/")
         return any(self.matches("/".join(parts[:end]) or "/") for end in range(1, len(parts) + 1))
 
     def may_match_below(self, folder: str) -> bool:
-        """Return whether the rule could match something in a folder, however deep."""
+        """Return whether the rule could match something in a folder, at any depth."""
         near, far = folder.casefold().rstrip("/") + "/", self.anchor.rstrip("/") + "/"
         return near.startswith(far) or far.startswith(near)
 
     def is_above(self, folder: str) -> bool:
-        """Return whether a folder's own name is part of what the rule names."""
+        """Return whether a folder is a parent of the rule's anchor."""
         return self.anchor.startswith(folder.casefold().rstrip("/") + "/")
 
 
 class DeniedPathLookup(Protocol):
-    """Gives what rules keep some tools out of, for sessions in a place, whose files may be in a `folder` elsewhere."""
+    """Look up the paths that rules deny to some tools, for sessions in `place`.
+
+    `folder` is where the files are if they are on another machine.
+    """
 
     def __call__(self, place: str, tools: Sequence[str], folder: str = "") -> tuple[DeniedPath, ...]:
-        """Look it up, as it is at that moment."""
+        """Return the currently denied paths."""
         ...

@@ -1,12 +1,12 @@
-"""The errors of this program, each with a stable code and an exit code for headless runs."""
+"""The errors of this program; each has a stable code, and an exit code for headless runs."""
 
 from typing import ClassVar
 
 
 class HermesError(Exception):
-    """A failure with a stable code, one sentence for a person, and a hint on what to do.
+    """A failure with a stable code, a one-sentence message for people, and a hint on what to do.
 
-    `message` says what happened and with which value; `hint` says what to do about it. Neither may hold a secret.
+    `message` says what happened and with which value; `hint` says what to do about it. Neither may contain a secret.
     """
 
     code: ClassVar[str] = "error"
@@ -19,12 +19,12 @@ class HermesError(Exception):
         self.retryable = retryable
 
     def sentence(self) -> str:
-        """Join the message and the hint."""
+        """Return the message and the hint as one text."""
         return f"{self.message} {self.hint}".strip()
 
 
 class UserError(HermesError):
-    """The configuration or the request is wrong. A retry changes nothing."""
+    """The configuration or the request is wrong. Retrying does not help."""
 
     code = "user_must_act"
     exit_code = 2
@@ -43,7 +43,7 @@ class AuthRequired(UserError):
 
 
 class SessionNotFound(UserError):
-    """The session does not exist, or is not open and must be."""
+    """The session does not exist, or is not open but must be."""
 
     code = "not_found"
 
@@ -59,13 +59,13 @@ class BadRequest(UserError):
 
 
 class Busy(UserError):
-    """Another process or turn is using what was asked for."""
+    """Another process or turn is using the requested resource."""
 
     code = "busy"
 
 
 class DescriptorLimitError(UserError):
-    """The process has reached its limit of open files. What is open stays open."""
+    """The process has reached its limit of open files. Files that are already open stay open."""
 
     code = "descriptor_limit"
 
@@ -100,7 +100,7 @@ class RateLimited(ModelError):
 
 
 class ModelAuthFailed(ModelError):
-    """The endpoint refused the key."""
+    """The endpoint rejected the key."""
 
     code = "model_auth_failed"
 
@@ -112,13 +112,13 @@ class ContextWindowExceeded(ModelError):
 
 
 class ModelRefused(ModelError):
-    """The endpoint refused this request or its content."""
+    """The endpoint rejected this request or its content."""
 
     code = "model_refused"
 
 
 class QuotaExceeded(ModelRefused):
-    """The account's quota is used up. Another key can still work."""
+    """The account's quota is used up. Another key may still work."""
 
     code = "quota_used_up"
 
@@ -130,19 +130,19 @@ class BadReply(ModelError):
 
 
 class WorkspaceError(HermesError):
-    """A file or command failed. Usually this is an outcome for the model."""
+    """A file operation or command failed. Usually the model sees this as an outcome."""
 
     code = "workspace_trouble"
 
 
 class FileTooLarge(WorkspaceError):
-    """The file is too large to be read whole. Parts of it can be read."""
+    """The file is too large to read whole. Parts of it can be read."""
 
     code = "file_too_large"
 
 
 class EditorStateUnknown(WorkspaceError):
-    """The editor did not report a file's content, so it can have unsaved changes."""
+    """The editor did not report a file's content, so the file may have unsaved changes."""
 
     code = "editor_cannot_tell"
 
@@ -154,7 +154,7 @@ class OutsideRoots(WorkspaceError):
 
 
 class StorageError(HermesError):
-    """A transcript cannot be written or read: it is locked or corrupt, or the disk is full."""
+    """A transcript cannot be written or read because it is locked or corrupt, or the disk is full."""
 
     code = "storage_trouble"
     exit_code = 4
@@ -167,6 +167,6 @@ class InternalError(HermesError):
 
 
 def first_error(error: BaseException) -> BaseException:
-    """Return an error itself, or the first one in an exception group."""
+    """Return the error itself, or the first one in an exception group."""
     inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
     return first_error(inner[0]) if inner else error

@@ -1,4 +1,4 @@
-"""The types that events consist of: places, diffs, plans, choices and closed lists of names."""
+"""The types used in events: locations, diffs, plans, options and closed sets of names."""
 
 from typing import Literal
 
@@ -16,7 +16,7 @@ Speaker = Literal["user", "agent", "tool", "title"]
 
 
 Capability = Literal["files", "network", "processes", "memory", "delegation"]
-"""What a tool may touch at all; a call whose effects lie beyond it never runs."""
+"""What a tool may touch; a call with effects beyond its tool's capabilities never runs."""
 
 
 CallStatus = Literal["completed", "failed", "cancelled"]
@@ -42,7 +42,7 @@ ExitReason = Literal[
 
 
 class Location(Struct, frozen=True):
-    """A place that a call concerns: an absolute path and, if known, a line (from 1)."""
+    """A location that a call concerns: an absolute path and, if known, a line (from 1)."""
 
     path: str
     line: int | None = None
@@ -51,8 +51,8 @@ class Location(Struct, frozen=True):
 class Diff(Struct, frozen=True, omit_defaults=True):
     """A file before and after. `old_text` is null for a new file; `new_text` is empty for a deleted one.
 
-    Of a large file, only the part that changes, which starts at `first_line` (from 1). `is_masked`: secrets were
-    removed from the texts, so they are not exactly what the file contains.
+    For a large file, the texts contain only the changed part, which starts at `first_line` (from 1). `is_masked`:
+    secrets were removed from the texts, so they differ from the file.
     """
 
     path: str
@@ -64,7 +64,7 @@ class Diff(Struct, frozen=True, omit_defaults=True):
 
 
 class HunkSpan(Struct, frozen=True, gc=False):
-    """Where a hunk is: start and number of lines in the text before and in the text after. Lines count from 0."""
+    """The position of a hunk: its start and number of lines in the text before and after. Lines count from 0."""
 
     old_start: int
     old_count: int
@@ -73,14 +73,14 @@ class HunkSpan(Struct, frozen=True, gc=False):
 
 
 class FileVersion(Struct, frozen=True):
-    """The content of a file (an absolute path) at one moment, as a digest of its bytes."""
+    """The content of a file (absolute path) at one moment, as a digest of its bytes."""
 
     path: str
     digest: str
 
 
 class PlanEntry(Struct, frozen=True):
-    """One line of the agent's plan."""
+    """One entry of the agent's plan."""
 
     content: str
     status: Literal["pending", "in_progress", "completed"] = "pending"
@@ -90,7 +90,7 @@ class PlanEntry(Struct, frozen=True):
 class Grant(Struct, frozen=True):
     """A standing answer for one `kind` of effect on one exact `subject`.
 
-    If it has a `state`, it counts only while what the subject depends on is unchanged.
+    If it has a `state`, it is valid only while everything the subject depends on is unchanged.
     """
 
     kind: Literal["write", "delete", "run", "reach", "call"]
@@ -100,9 +100,9 @@ class Grant(Struct, frozen=True):
 
 
 class Options(Struct, frozen=True):
-    """What the user chose for a session. Empty values mean the configured ones.
+    """What the user chose for a session. Empty values mean the configured defaults.
 
-    `effort` null leaves the choice to the provider.
+    If `effort` is null, the provider decides.
     """
 
     model: str = ""
@@ -122,13 +122,13 @@ PermissionAnswer = Literal[
     "cancelled",
     "unavailable",
 ]
-"""`allow_always` and `reject_always` are for the session, `allow_workspace` for all later ones in its folder too. One
-that is `cancelled` or `unavailable` is no answer at all, and no refusal.
+"""`allow_always` and `reject_always` are valid for the session; `allow_workspace` is also valid for later sessions in
+its folder. `cancelled` and `unavailable` mean that there was no answer; they are not refusals.
 """
 
 
 class EventContext(Struct, frozen=True):
-    """When something is done: the session, the turn, and the time in seconds since the epoch."""
+    """The session, the turn, and the time in seconds since the epoch of an action."""
 
     session_id: str
     turn_id: str

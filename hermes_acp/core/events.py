@@ -1,8 +1,8 @@
-"""The events of a session: one closed union, recorded first and shown afterwards.
+"""The events of a session: one closed union. Each is recorded first and shown afterwards.
 
-Replaying a session's events in order rebuilds its history (`core.record`) and everything an editor was shown. Events
-hold no cycles, so the garbage collector skips them (`gc=False`): a long session has many. The docstrings here are the
-text of `docs/reference/events.md`.
+Replaying a session's events in order rebuilds its history (`core.record`) and everything that an editor was shown.
+Events contain no cycles, so the garbage collector skips them (`gc=False`): a long session has many. The docstrings here
+are the text of `docs/reference/events.md`.
 """
 
 from typing import Literal, TypeVar
@@ -28,7 +28,7 @@ from hermes_acp.core.messages import Part, Thought, ToolCall, Usage
 
 
 class SessionOpened(Struct, frozen=True, gc=False, tag="session_opened"):
-    """The first event of a session. `parent_id` is the session whose child agent this is."""
+    """The first event of a session. `parent_id` is set in a child agent's session and names the parent session."""
 
     session_id: str
     cwd: str
@@ -38,15 +38,15 @@ class SessionOpened(Struct, frozen=True, gc=False, tag="session_opened"):
 
 
 class RootsChanged(Struct, frozen=True, gc=False, tag="roots_changed"):
-    """The session's additional folders changed. `more_roots` lists all current ones."""
+    """The session's additional folders changed. `more_roots` lists all current folders."""
 
     more_roots: tuple[str, ...]
 
 
 class PromptFrozen(Struct, frozen=True, gc=False, tag="prompt_frozen"):
-    """The system prompt, the most stable layers first. It stays the same for the whole session.
+    """The system prompt, most stable layers first. It stays the same for the whole session.
 
-    `began_at` is when its assembly started. In the transcript only.
+    `began_at` is the time at which its assembly started. In the transcript only.
     """
 
     layers: tuple[str, ...]
@@ -54,26 +54,26 @@ class PromptFrozen(Struct, frozen=True, gc=False, tag="prompt_frozen"):
 
 
 class InstructionsGiven(Struct, frozen=True, gc=False, tag="instructions_given"):
-    """System instructions from an editor. They follow the agent's own, or replace them (`overrides`)."""
+    """System instructions from an editor. They follow the agent's own, or replace them if `overrides` is set."""
 
     text: str
     overrides: bool = False
 
 
 class ModeChanged(Struct, frozen=True, gc=False, tag="mode_changed"):
-    """The mode changed: what needs an approval."""
+    """The permission mode changed, which determines what needs approval."""
 
     mode: Mode
 
 
 class OptionsChanged(Struct, frozen=True, gc=False, tag="options_changed"):
-    """The session's options changed. `options` holds all current ones."""
+    """The session's options changed. `options` contains all current options."""
 
     options: Options
 
 
 class TitleChanged(Struct, frozen=True, gc=False, tag="title_changed"):
-    """The session's title for lists changed."""
+    """The session's title, as shown in lists, changed."""
 
     title: str
 
@@ -85,21 +85,21 @@ class ArchiveChanged(Struct, frozen=True, gc=False, tag="archive_changed"):
 
 
 class TurnStarted(Struct, frozen=True, gc=False, tag="turn_started"):
-    """A prompt was accepted. `goes_on`: the last turn is resumed, with or without a prompt."""
+    """A prompt was accepted. `goes_on`: the last turn is resumed, with or without a new prompt."""
 
     turn_id: str
     goes_on: bool = False
 
 
 class UserSaid(Struct, frozen=True, gc=False, tag="user_said"):
-    """The prompt."""
+    """The user's prompt."""
 
     message_id: str
     parts: tuple[Part, ...]
 
 
 class NoteAdded(Struct, frozen=True, gc=False, tag="note_added"):
-    """The program told the model something. `tells_edits`: what happened to edits under review."""
+    """The program told the model something. `tells_edits`: the note reports what happened to edits under review."""
 
     text: str
     mode: Mode | None = None
@@ -107,14 +107,14 @@ class NoteAdded(Struct, frozen=True, gc=False, tag="note_added"):
 
 
 class TextSaid(Struct, frozen=True, gc=False, tag="text_said"):
-    """A part of the answer `message_id`, as it arrives."""
+    """A part of the answer `message_id`, sent as it arrives."""
 
     message_id: str
     text: str
 
 
 class ThoughtSaid(Struct, frozen=True, gc=False, tag="thought_said"):
-    """A part of the reasoning before the answer `message_id`, as it arrives."""
+    """A part of the reasoning before the answer `message_id`, sent as it arrives."""
 
     message_id: str
     text: str
@@ -133,7 +133,7 @@ class CommandsChanged(Struct, frozen=True, gc=False, tag="commands_changed"):
 
 
 class StepEnded(Struct, frozen=True, gc=False, tag="step_ended"):
-    """A model call completed. Its text is in the events before. `provider` and `model` answered it."""
+    """A model call completed. Its text is in the preceding events. `provider` and `model` identify the model used."""
 
     message_id: str
     tool_calls: tuple[ToolCall, ...] = ()
@@ -144,7 +144,7 @@ class StepEnded(Struct, frozen=True, gc=False, tag="step_ended"):
 
 
 class StepFailed(Struct, frozen=True, gc=False, tag="step_failed"):
-    """A model call failed. With `retried`, it is retried, and the model no longer sees what it said."""
+    """A model call failed. If `retried`, it is repeated, and the model no longer sees what it said."""
 
     message_id: str
     error: str
@@ -152,9 +152,9 @@ class StepFailed(Struct, frozen=True, gc=False, tag="step_failed"):
 
 
 class CompactionStarted(Struct, frozen=True, gc=False, tag="compaction_started"):
-    """The older part of the conversation is about to be compacted. `again`: a second attempt.
+    """Compaction of the older part of the conversation started. `again`: this is a second attempt.
 
-    `why`: the context `window` fills up, the endpoint reported that it is `full`, or the user `asked`.
+    `why`: the context `window` is filling up, the endpoint reported that it is `full`, or the user `asked`.
     """
 
     compaction_id: str
@@ -163,17 +163,17 @@ class CompactionStarted(Struct, frozen=True, gc=False, tag="compaction_started")
 
 
 class SummarySaid(Struct, frozen=True, gc=False, tag="summary_said"):
-    """A part of the summary, as it arrives."""
+    """A part of the summary, sent as it arrives."""
 
     compaction_id: str
     text: str
 
 
 class HistoryCompacted(Struct, frozen=True, gc=False, tag="history_compacted"):
-    """What the model sees from now on. The transcript itself keeps everything.
+    """The history that the model sees changed. The transcript itself keeps everything.
 
-    `summary` replaces the first `replaced` messages, except those at the indexes `carried`. The outcomes of the calls
-    `shortened` are cut to `shortened_characters`. Without a summary, nothing else changed. `tokens_before` and
+    `summary` replaces the first `replaced` messages, except those at the indexes in `carried`. The outcomes of the
+    calls in `shortened` are cut to `shortened_characters`. Without a summary, nothing else changed. `tokens_before` and
     `tokens_after` are estimates. `usage`, `provider` and `model` are those of the summary.
     """
 
@@ -199,10 +199,10 @@ class CompactionFailed(Struct, frozen=True, gc=False, tag="compaction_failed"):
 
 
 class CallProposed(Struct, frozen=True, gc=False, tag="call_proposed"):
-    """A tool call was parsed: what it is, what it would touch and what it would change.
+    """A tool call was parsed: what it does, what it would touch and what it would change.
 
-    A call that another call makes, such as one of a script, is `within` that call; a post-turn review is `within` its
-    turn. `why` is the reason for asking, shown only in the question.
+    A call made by another call, such as a script, is `within` that call; a post-turn review is `within` its turn. `why`
+    is the reason for asking and is shown only in the question.
     """
 
     call_id: str
@@ -217,13 +217,13 @@ class CallProposed(Struct, frozen=True, gc=False, tag="call_proposed"):
 
 
 class PermissionAsked(Struct, frozen=True, gc=False, tag="permission_asked"):
-    """An approval is needed."""
+    """A call needs the user's approval."""
 
     call_id: str
 
 
 class PermissionAnswered(Struct, frozen=True, gc=False, tag="permission_answered"):
-    """The answer to a question, the `grants` that follow from it, and the user's `comment`.
+    """The answer to a question, the resulting `grants`, and the user's `comment`.
 
     `contents` are SHA-256 digests of the context files that the question showed in full.
     """
@@ -236,9 +236,9 @@ class PermissionAnswered(Struct, frozen=True, gc=False, tag="permission_answered
 
 
 class CallStarted(Struct, frozen=True, gc=False, tag="call_started"):
-    """A call starts to have effects. Recorded before the first of them.
+    """A call is about to have effects. Recorded before the first of them.
 
-    `is_repeatable`: running it twice has the same effect as running it once.
+    `is_repeatable`: running the call twice has the same effect as running it once.
     """
 
     call_id: str
@@ -246,7 +246,7 @@ class CallStarted(Struct, frozen=True, gc=False, tag="call_started"):
 
 
 class CallProgressed(Struct, frozen=True, gc=False, tag="call_progressed"):
-    """The last few kilobytes of a running call's output, or the editor's terminal that shows it."""
+    """The last few kilobytes of a running call's output, or the ID of the editor's terminal that shows the output."""
 
     call_id: str
     text: str = ""
@@ -254,12 +254,12 @@ class CallProgressed(Struct, frozen=True, gc=False, tag="call_progressed"):
 
 
 class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
-    """The outcome of a call. Every call has exactly one. The model reads `text`, `advice` (which
-    nobody else is shown) and `parts`.
+    """The outcome of a call. Every call has exactly one. The model reads `text`, `parts` and `advice`; `advice` is
+    shown to nobody else.
 
-    `exit_code` is that of a command, `signal` the signal that killed it. The first `output_characters` of `text` are
-    its own output; the rest says how it ended. `seen` are digests of the files as the model now knows them.
-    `terminal_id` is the editor's terminal that showed it.
+    `exit_code` is the exit code of a command, `signal` the signal that killed it. The first `output_characters` of
+    `text` are the command's own output; the remaining text says how it ended. `seen` are digests of the files as the
+    model now knows them. `terminal_id` is the editor's terminal that showed the call.
     """
 
     call_id: str
@@ -279,9 +279,9 @@ class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
 
 
 class EditDrafted(Struct, frozen=True, gc=False, tag="edit_drafted"):
-    """An edit as far as the model has written it. Only for editors that show drafts; not in the transcript.
+    """The part of an edit that the model has written so far. Only for editors that show drafts; not in the transcript.
 
-    `path` is as the model wrote it. Without `old_text`, the whole file is written.
+    `path` is as the model wrote it. Without `old_text`, the edit writes the whole file.
     """
 
     call_id: str
@@ -294,8 +294,9 @@ class EditDrafted(Struct, frozen=True, gc=False, tag="edit_drafted"):
 class EditsJudged(Struct, frozen=True, gc=False, tag="edits_judged"):
     """The user accepted or rejected hunks, in one file, of edits that were made without asking.
 
-    `spans` are the hunks, after the review `has_followed` later changes of others to the file (`followed`; null: no
-    file). `parts` describe the rejected hunks to the model.
+    `spans` are the hunks. If `has_followed` is set, the review first adopted later changes that others made to the
+    file, whose text is then `followed` (null if the file does not exist). `parts` describe the rejected hunks to the
+    model.
     """
 
     path: str
@@ -313,7 +314,7 @@ class PlanChanged(Struct, frozen=True, gc=False, tag="plan_changed"):
 
 
 class UsageChanged(Struct, frozen=True, gc=False, tag="usage_changed"):
-    """How full the context window is, and what the session has cost so far."""
+    """How full the context window is, and the session's cost so far."""
 
     used_tokens: int
     window_tokens: int
@@ -321,7 +322,7 @@ class UsageChanged(Struct, frozen=True, gc=False, tag="usage_changed"):
 
 
 class ChildChanged(Struct, frozen=True, gc=False, tag="child_changed"):
-    """A child agent started work for a call. With a `reason`, it ended. Its own session is `child_id`."""
+    """A child agent started work for a call or, with a `reason`, ended. `child_id` is its session."""
 
     call_id: str
     child_id: str
@@ -332,7 +333,7 @@ class ChildChanged(Struct, frozen=True, gc=False, tag="child_changed"):
 
 
 class ChildReported(Struct, frozen=True, gc=False, tag="child_reported"):
-    """An event of a child agent's session. In the stream only; the transcript of the child records it."""
+    """An event of a child agent's session. Only in the stream; it is recorded in the child's transcript."""
 
     child_id: str
     event: "Event"
@@ -346,7 +347,7 @@ class Noticed(Struct, frozen=True, gc=False, tag="noticed"):
 
 
 class TurnEnded(Struct, frozen=True, gc=False, tag="turn_ended"):
-    """Why the turn stopped, and what it used. `sentence` is for the user. A null `cost_usd` is unknown."""
+    """The reason the turn stopped, and what it used. `sentence` is for the user. A null `cost_usd` means unknown."""
 
     turn_id: str
     reason: ExitReason

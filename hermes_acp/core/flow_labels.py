@@ -1,7 +1,7 @@
-"""Information-flow labels of a session: whose words it has read, and which private data.
+"""Information-flow labels of a session: the untrusted text and private data that it has read.
 
 A session's exposure only grows. It is a fold of the session's events, so it is the same after a restart, in a resumed
-session and in a fork. Only a new session begins without one.
+session and in a fork. Only a new session starts without exposure.
 """
 
 from collections.abc import Iterable
@@ -12,14 +12,15 @@ from msgspec import Struct
 from hermes_acp.core.event_types import Mode
 
 Label = Literal["untrusted", "private", "secret"]
-"""`untrusted`: words that neither the user nor their workspace wrote. `private`: notes and earlier sessions of this
-folder. `secret`: protected files and sessions of other folders."""
+"""`untrusted`: text written by neither the user nor their workspace. `private`: notes and earlier sessions of this
+folder. `secret`: protected files and sessions of other folders.
+"""
 MAX_NAMED: Final = 2
 MAX_LISTED: Final = 10
 
 
 class Source(Struct, frozen=True):
-    """Something that a session has read. `name` is what people see, such as a URL or a path."""
+    """Something that a session has read. `name` is shown to people, such as a URL or a path."""
 
     label: Label
     name: str
@@ -34,7 +35,7 @@ SERVER_LISTS: Final = Source("untrusted", "lists of MCP servers")
 class SourcesRead(Struct, frozen=True, gc=False, tag="sources_read"):
     """The session is about to read untrusted text or private data for the first time.
 
-    `call_id` is the call that reads it; empty if it is not a call of this session.
+    `call_id` is the call that reads it, or empty if it is not a call of this session.
     """
 
     sources: tuple[Source, ...]
@@ -49,7 +50,7 @@ class Exposure(Struct, frozen=True):
     secret: tuple[str, ...] = ()
 
     def including(self, sources: Iterable[Source]) -> "Exposure":
-        """Return the exposure with further sources."""
+        """Return the exposure including more sources."""
         known = dict.fromkeys((*self.sources(), *sources))
         return Exposure(_names(known, "untrusted"), _names(known, "private"), _names(known, "secret"))
 
@@ -62,20 +63,20 @@ class Exposure(Struct, frozen=True):
         )
 
     def missing(self, sources: Iterable[Source]) -> tuple[Source, ...]:
-        """List the sources that are new, each once."""
+        """List the sources that are not included yet, each once."""
         known = frozenset(self.sources())
         return tuple(source for source in dict.fromkeys(sources) if source not in known)
 
     def restricts(self, mode: Mode) -> bool:
-        """Return whether data may no longer leave unasked.
+        """Return whether sending data out needs approval.
 
-        Untrusted words suffice in `auto`; elsewhere they do beside private data. Secrets always suffice: any file of a
-        workspace may tell the model to send them.
+        In `auto` mode, untrusted text alone requires it; in other modes, untrusted text together with private data
+        does. Secrets always do: any file of a workspace may tell the model to send them.
         """
         return bool(self.secret or (self.untrusted and (self.private or mode == "auto")))
 
     def reason(self) -> str:
-        """Name the latest sources, as the reason of a question."""
+        """Name the latest sources, as the reason for a question."""
         kept = (*self.private, *self.secret)
         named = [_listed(names, MAX_NAMED) for names in (self.untrusted, kept) if names]
         return f"this session has read {' and '.join(named)}"

@@ -1,6 +1,6 @@
 """Hunks: the line differences between two texts, and how to apply and revert them one by one.
 
-Lines are what stands between line feeds, so splitting and joining loses nothing.
+Lines are split at line feeds only, so splitting and joining is lossless.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,12 +9,12 @@ from typing import Final
 from msgspec import Struct
 
 MAX_COMPARED_LINES: Final = 3_000
-"""A change of more lines than this is one hunk: nobody reviews it piece by piece."""
+"""A larger change is one hunk: nobody reviews it piece by piece."""
 SHOWN_LINES: Final = 12
 
 
 class Hunk(Struct, frozen=True):
-    """A change: `old_lines` at `old_start` (from 0) are replaced by `new_lines`, at `new_start` of the new text."""
+    """A change: `old_lines` at `old_start` (from 0) become `new_lines` at `new_start` in the new text."""
 
     old_start: int
     old_lines: tuple[str, ...]
@@ -23,7 +23,7 @@ class Hunk(Struct, frozen=True):
 
 
 class _Block(Struct, frozen=True):
-    """A run of equal lines, and where it starts in both texts."""
+    """A run of equal lines, and its start in both texts."""
 
     old: int
     new: int
@@ -31,7 +31,7 @@ class _Block(Struct, frozen=True):
 
 
 def diff_hunks(before: str, after: str) -> tuple[Hunk, ...]:
-    """Return the hunks that make one text into another, in their order."""
+    """Return the hunks that turn one text into another, in order."""
     old, new = before.split("\n"), after.split("\n")
     hunks: list[Hunk] = []
     old_at = new_at = 0
@@ -52,9 +52,9 @@ def apply_hunks(before: str, hunks: Iterable[Hunk]) -> str:
 
 
 def revert_hunks(after: str, hunks: Iterable[Hunk], now: str | None = None) -> tuple[str, tuple[Hunk, ...]]:
-    """Return the new text with some hunks reverted, and the hunks that could not be.
+    """Return the new text with some hunks reverted, and the hunks that could not be reverted.
 
-    Where the text is another `now`, a hunk is reverted only if its new lines are still there unchanged.
+    If the text is `now` different, a hunk is reverted only if its new lines are still there unchanged.
     """
     new, lines = after.split("\n"), (after if now is None else now).split("\n")
     blocks = _same(new, lines) if now is not None else (_Block(0, 0, len(new)),)
@@ -71,7 +71,7 @@ def revert_hunks(after: str, hunks: Iterable[Hunk], now: str | None = None) -> t
 
 
 def describe_hunk(hunk: Hunk) -> str:
-    """Describe a hunk in words and lines, for a model."""
+    """Describe a hunk as text for a model."""
     signed = [*(f"-{line}" for line in hunk.old_lines), *(f"+{line}" for line in hunk.new_lines)]
     if len(signed) > SHOWN_LINES:
         signed[SHOWN_LINES:] = [f"… {len(signed) - SHOWN_LINES} more lines"]
@@ -79,7 +79,7 @@ def describe_hunk(hunk: Hunk) -> str:
 
 
 def _same(old: Sequence[str], new: Sequence[str]) -> tuple[_Block, ...]:
-    """Return the equal blocks; only what lies between the common start and the common end is compared."""
+    """Return the equal blocks; the common start and end are skipped before comparing."""
     most = min(len(old), len(new))
     head = next((i for i in range(most) if old[i] != new[i]), most)
     tail = next((i for i in range(most - head) if old[-1 - i] != new[-1 - i]), most - head)
@@ -97,7 +97,7 @@ def _same(old: Sequence[str], new: Sequence[str]) -> tuple[_Block, ...]:
 
 
 def _joined(blocks: Iterable[_Block]) -> tuple[_Block, ...]:
-    """Merge blocks that follow each other without a gap: what lies across their border is unchanged too."""
+    """Merge adjacent blocks: the lines across their border are unchanged too."""
     joined: list[_Block] = []
     for block in blocks:
         last = joined[-1] if joined else None

@@ -1,4 +1,4 @@
-"""The conversation as a model sees it: parts, messages, tool calls. No vendor's wire format."""
+"""The conversation as a model sees it: parts, messages and tool calls, independent of vendors' wire formats."""
 
 from collections.abc import Iterable
 from typing import Final, Literal
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 
 class TextPart(Struct, frozen=True, gc=False, tag="text"):
-    """Text."""
+    """Plain text."""
 
     text: str
 
@@ -20,7 +20,7 @@ class ImagePart(Struct, frozen=True, gc=False, tag="image"):
 
 
 class LinkPart(Struct, frozen=True, gc=False, tag="link"):
-    """A resource that is named but not included."""
+    """A link to a resource whose content is not included."""
 
     uri: str
     name: str
@@ -38,19 +38,19 @@ Part = TextPart | ImagePart | LinkPart | ResourcePart
 
 
 def words_in(parts: Iterable[Part], seam: str = "") -> str:
-    """Return the words of some parts, without attachments."""
+    """Return the text of some parts, without attachments."""
     return seam.join(part.text for part in parts if isinstance(part, TextPart))
 
 
 UNNAMED: Final = "tool_call"
-"""The name of a call in which none could be read."""
+"""The name used for a call whose own name could not be read."""
 
 
 class ToolCall(Struct, frozen=True, gc=False, omit_defaults=True):
     """A call as the model wrote it. `arguments` is its JSON text, not checked yet.
 
-    `signature` is a provider's signature that must be sent back. `id` is unique over all sessions; `vendor_id` is the
-    model's own ID. Earlier versions recorded `id` alone.
+    `signature` is a provider's signature that must be sent back. `id` is unique across all sessions; `vendor_id` is the
+    model's own ID. Earlier versions recorded only `id`.
     """
 
     id: str
@@ -61,10 +61,10 @@ class ToolCall(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Thought(Struct, frozen=True, gc=False, omit_defaults=True):
-    """Reasoning that some providers want back word for word, with their signature.
+    """Reasoning that some providers require back verbatim, with their signature.
 
-    `vendor` is the wire format it came in; empty: any. `id` is the provider's ID. `after_calls` counts the calls of the
-    message that came before it.
+    `vendor` is the wire format it was received in, or empty for any. `id` is the provider's ID. `after_calls` is the
+    number of the message's calls that precede it.
     """
 
     text: str
@@ -75,7 +75,7 @@ class Thought(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class UserMessage(Struct, frozen=True, gc=False, tag="user"):
-    """A message to the model: the user's own words, a note of the program's, or a summary."""
+    """A message to the model: the user's own words, a note from the program, or a summary."""
 
     parts: tuple[Part, ...]
     origin: Literal["user", "program", "summary"] = "user"
@@ -90,7 +90,7 @@ class AssistantMessage(Struct, frozen=True, gc=False, tag="assistant"):
 
 
 class ToolMessage(Struct, frozen=True, gc=False, tag="tool"):
-    """The outcome of one call; every call has exactly one. `parts` come with the text, such as pictures."""
+    """The outcome of one call; every call has exactly one. `parts` accompany the text, such as images."""
 
     call_id: str
     name: str
@@ -103,7 +103,7 @@ Message = UserMessage | AssistantMessage | ToolMessage
 
 
 class Usage(Struct, frozen=True, gc=False):
-    """Tokens of one step. `input_tokens` counts all input, cached or not."""
+    """The token usage of one step. `input_tokens` counts all input, cached or not."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -111,7 +111,7 @@ class Usage(Struct, frozen=True, gc=False):
 
     @property
     def total_tokens(self) -> int:
-        """Tokens sent and answered."""
+        """The number of input and output tokens."""
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -128,7 +128,7 @@ Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
 class ToolSchema(Struct, frozen=True):
-    """A tool as it is described to a model; `parameters` is a JSON Schema object."""
+    """A tool as described to a model; `parameters` is a JSON Schema object."""
 
     name: str
     description: str
@@ -136,9 +136,9 @@ class ToolSchema(Struct, frozen=True):
 
 
 class ModelRequest(Struct, frozen=True):
-    """One step's request. `system` layers run stable to volatile; all of them are fixed for the session.
+    """The request of one step. `system` layers are ordered from stable to volatile and fixed for the session.
 
-    `effort` None leaves the choice to the vendor; a level the model lacks becomes the nearest below it.
+    If `effort` is None, the vendor decides; a level that the model lacks becomes the next lower one.
     """
 
     model: str
@@ -150,19 +150,19 @@ class ModelRequest(Struct, frozen=True):
 
 
 class TextFragment(Struct, frozen=True):
-    """Some words of the answer, as they arrive."""
+    """A part of the answer, sent as it arrives."""
 
     text: str
 
 
 class ThoughtFragment(Struct, frozen=True):
-    """Some words of the reasoning, as they arrive."""
+    """A part of the reasoning, sent as it arrives."""
 
     text: str
 
 
 class CallFragment(Struct, frozen=True):
-    """Some characters of a tool call's arguments, as they arrive; `key` identifies the call within its answer."""
+    """A part of a tool call's arguments, sent as it arrives; `key` identifies the call within its answer."""
 
     key: str
     name: str
@@ -173,7 +173,7 @@ Fragment = TextFragment | ThoughtFragment | CallFragment
 
 
 class ModelReply(Struct, frozen=True):
-    """The whole answer of one step; the last thing a provider's stream yields."""
+    """The complete answer of one step; the last item of a provider's stream."""
 
     message: AssistantMessage
     finish: FinishReason

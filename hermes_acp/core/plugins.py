@@ -1,4 +1,4 @@
-"""A plugin folder: every file in it is a plugin that exports the same constant.
+"""Plugin folders: every file in the folder is a plugin that exports the same constant.
 
 The file name is the plugin's public name. A plugin is imported on first use.
 """
@@ -14,14 +14,14 @@ T = TypeVar("T")
 
 
 class PluginFolder(Generic[T]):
-    """The plugins of one package, each a module exporting `constant`."""
+    """The plugins of one package; each is a module that exports `constant`."""
 
     def __init__(self, package: str, constant: str) -> None:
         self.package = package
         self.constant = constant
 
     def names(self) -> tuple[str, ...]:
-        """List the plugins by their file names, sorted, without importing any."""
+        """List the plugins' file names, sorted, without importing any."""
         return self._names
 
     @cached_property

@@ -1,4 +1,4 @@
-"""A policy rule about tools, as a person or a workspace wrote it."""
+"""A policy rule about tools, written by a person or a workspace."""
 
 from typing import Literal
 
@@ -12,8 +12,8 @@ class Rule(Struct, frozen=True):
     """A decision about everything that matches all its fields; an empty field matches anything.
 
     `tool` is a glob of tool names, `path` a glob of paths for one kind of `access`, `command` the first words of a
-    simple command, `host` a glob of host names. `source` says where the rule is written, for people. A rule that is
-    not the user's own (`is_users`) comes from a workspace.
+    simple command, `host` a glob of host names. `source` tells people where the rule is written. A rule that is not the
+    user's own (`is_users`) comes from a workspace.
     """
 
     decision: Decision

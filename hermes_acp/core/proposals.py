@@ -1,6 +1,6 @@
-"""What a tool call would do, stated before it does it: effects, the proposal, the result.
+"""What a tool call would do, stated before it runs: its effects, the proposal and the result.
 
-A proposal holds the very action that was checked and shown: what is approved is what runs.
+A proposal contains the very action that was checked and shown: what is approved is what runs.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -12,11 +12,11 @@ from hermes_acp.core.event_types import Diff, EventContext, FileVersion, Locatio
 from hermes_acp.core.messages import Part
 
 Confinement = Literal["usual", "must", "read_only", "never"]
-"""Whether a command runs in a sandbox: as configured, always, always with the workspace read-only, or never."""
+"""Whether a command runs in a sandbox: as configured, always, always with a read-only workspace, or never."""
 
 
 class Reads(Struct, frozen=True):
-    """Reads one path (absolute, links resolved); `secret` names the kind of secret found in it, if any."""
+    """Reads one path (absolute, links resolved); `secret` names the kind of secret in it, if any."""
 
     path: str
     secret: str = ""
@@ -30,15 +30,15 @@ class Writes(Struct, frozen=True):
 
 
 class Deletes(Struct, frozen=True):
-    """Deletes one path (absolute, links resolved), such as a file that is moved elsewhere."""
+    """Deletes one path (absolute, links resolved), such as the old path of a moved file."""
 
     path: str
 
 
 class Reaches(Struct, frozen=True):
-    """Connects to one host (lower case, without a port) about `url`.
+    """Connects to one host (lower case, without a port) for `url`.
 
-    `is_all_sent`: nothing is sent but a request for that very URL.
+    `is_all_sent`: nothing is sent except a request for exactly that URL.
     """
 
     host: str
@@ -47,10 +47,10 @@ class Reaches(Struct, frozen=True):
 
 
 class Runs(Struct, frozen=True):
-    """Runs a shell command in a directory (absolute); `roots` are the folders it may read without a question.
+    """Runs a shell command in a directory (absolute); `roots` are the folders it may read without asking.
 
-    `confined`: unasked it runs in a sandbox, where it can do no harm outside. `leaves_sandbox`: it must run without
-    one even where that is usual, which is always asked. `is_remote`: its files are not on this machine.
+    `confined`: without approval it runs in a sandbox, where it cannot do harm outside. `leaves_sandbox`: it must run
+    without one even if a sandbox is usual, which always needs approval. `is_remote`: its files are not on this machine.
     """
 
     command: str
@@ -64,8 +64,8 @@ class Runs(Struct, frozen=True):
 class Calls(Struct, frozen=True):
     """Calls a tool of an MCP server; only the server knows what that touches.
 
-    `has_read_only_hint` is what the server says of the tool: a hint, no promise. `state` identifies the server and
-    all it says of the tool: a lasting answer holds for that alone.
+    `has_read_only_hint` is what the server says about the tool: a hint, not a guarantee. `state` identifies the server
+    and its description of the tool: a lasting answer is valid for that state only.
     """
 
     server: str
@@ -77,21 +77,21 @@ class Calls(Struct, frozen=True):
 class Presses(Struct, frozen=True):
     """Clicks or types on a page in the browser; only the page's server knows what that changes.
 
-    `sends_text`: the page gets text that the model wrote.
+    `sends_text`: the page receives text that the model wrote.
     """
 
     sends_text: bool = False
 
 
 class Recalls(Struct, frozen=True):
-    """Reads what was said in sessions of other working directories."""
+    """Reads sessions of other working directories."""
 
 
 class Remembers(Struct, frozen=True):
-    """Changes the agent's own notes, kept at `path`.
+    """Changes the agent's own notes, stored at `path`.
 
-    `is_asked` where the user wants to see each change before it is made. Notes that are `is_user_wide` are shown in
-    all of the user's sessions: no mode writes them unasked.
+    `is_asked`: the user wants to approve each change first. Notes that are `is_user_wide` are shown in all of the
+    user's sessions: no mode writes them without asking.
     """
 
     path: str
@@ -103,10 +103,10 @@ Effect = Reads | Writes | Deletes | Runs | Reaches | Presses | Calls | Recalls |
 
 
 class Question(Struct, frozen=True):
-    """A question that only the user can answer: choices, and whether free text is accepted.
+    """A question that only the user can answer: the choices, and whether free text is accepted.
 
-    With a `url` they are asked to do something on that page; with a `form`, a flat JSON Schema of an object, to fill
-    it in.
+    With a `url`, the user is asked to do something on that page; with a `form`, a flat JSON Schema of an object, to
+    fill it in.
     """
 
     text: str
@@ -117,7 +117,7 @@ class Question(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """The answer to a question; `text` is empty where a page was opened, `content` is a form filled in."""
+    """The answer to a question; `text` is empty if a page was opened, `content` is a completed form."""
 
     outcome: Literal["answered", "opened", "declined", "dismissed"]
     text: str = ""
@@ -125,21 +125,21 @@ class Reply(Struct, frozen=True):
 
 
 class Progress(Protocol):
-    """What a running action reports to."""
+    """Receives the reports of a running action."""
 
     @property
     def session_id(self) -> str:
-        """The session that the call runs in."""
+        """The session in which the call runs."""
         ...
 
     @property
     def event_context(self) -> EventContext:
-        """The present moment, in the turn that a person prompted."""
+        """The context of an event now, in the turn that a person prompted."""
         ...
 
     @property
     def confinement(self) -> Confinement:
-        """How the call's commands are confined: as policy decided, or as usual once a person approved."""
+        """How the call's commands are confined: as policy decided, or as usual if a person approved the call."""
         ...
 
     def output(self, text: str) -> None:
@@ -147,7 +147,7 @@ class Progress(Protocol):
         ...
 
     def terminal(self, terminal_id: str) -> None:
-        """Report that a terminal of the editor's shows the output."""
+        """Report that one of the editor's terminals shows the output."""
         ...
 
     def plan(self, entries: tuple[PlanEntry, ...]) -> None:
@@ -155,23 +155,24 @@ class Progress(Protocol):
         ...
 
     def allows(self, *effects: Effect) -> bool:
-        """Return whether policy lets the call have further effects unasked, such as following a redirect."""
+        """Return whether policy allows the call further effects without asking, such as following a redirect."""
         ...
 
     async def inquire(self, question: Question) -> Reply | None:
-        """Ask the user and wait as long as it takes; None where nobody can be asked."""
+        """Ask the user and wait without a time limit; return None if nobody can be asked."""
         ...
 
 
 class Result(Struct, frozen=True):
-    """The result of an action. `text` is what the model reads; `is_error` marks a failure it should know of.
+    """The result of an action. `text` is what the model reads; `is_error` marks a failure that it should know about.
 
-    `advice` is for the model too, and shown to nobody else.
+    `advice` is also for the model, and shown to nobody else.
 
-    `parts` come with the text, such as pictures. `seen` is what files now hold, as far as the model knows all of it.
+    `parts` accompany the text, such as images. `seen` are the current versions of files whose whole content the model
+    knows.
 
-    Of a command, `output_characters` is how much of the text is its own output; the rest only says how it ended, as
-    the exit code or `signal` do.
+    For a command, `output_characters` is how much of the text is its own output; the remaining text says how it ended,
+    as do the exit code and `signal`.
     """
 
     text: str
@@ -190,13 +191,13 @@ Action = Callable[[Progress], Awaitable[Result]]
 
 
 class Proposal(Struct, frozen=True):
-    """One understood call: a card for the user, effects for policy, an action to perform.
+    """A proposed call: a card for the user, effects for policy, and an action to perform.
 
-    The action is stopped after `deadline_s` seconds, not counting the time a person is asked; None is the default.
-    `replaces` is the present content of files that it would change or delete: nobody is asked to let the model change
-    what it has not read. `amend` returns the same call with other texts for some of the files it writes, by path; it
-    raises WorkspaceError where that cannot be. Where nobody can be asked, `unasked` is done instead: it keeps the
-    call for a person to decide later, and has no effects of its own.
+    The action is stopped after `deadline_s` seconds, excluding the time spent asking a person; None is the default.
+    `replaces` is the present content of files that it would change or delete: a change of content that the model has
+    not read is rejected without asking. `amend` returns the same call with other texts for some of the files it writes,
+    by path; it raises WorkspaceError if that is impossible. If nobody can be asked, `unasked` runs instead: it stores
+    the call for a person to decide later, and has no effects.
     """
 
     title: str

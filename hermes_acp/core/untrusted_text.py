@@ -1,6 +1,6 @@
-"""Fence text that somebody else wrote before a model reads it.
+"""Fence text written by others before a model reads it.
 
-The fence's mark is made anew for each text, so nothing inside can pretend to be its end.
+The fence's mark is new for each text, so nothing inside can imitate its end.
 """
 
 import re
@@ -31,12 +31,12 @@ def fence(text: str, source: str, kept_bytes: int = KEPT_BYTES) -> str:
 
 
 def neutralize_markup(text: str) -> str:
-    """Return a text in which tokens of chat templates and role tags are plain characters."""
+    """Return a text in which chat template tokens and role tags are plain characters."""
     return _TURN_MARKS.sub(lambda found: "&lt;" if found[0] == "<" else "&#91;", text)
 
 
 def truncate_middle(text: str, kept_bytes: int = KEPT_BYTES) -> str:
-    """Keep a text's start and end, with a line in the gap that says how much was left out."""
+    """Keep a text's start and end, with a line in between that says how much was left out."""
     content = text.encode("utf-8", "replace")
     if len(content) <= kept_bytes:
         return content.decode("utf-8")
@@ -48,7 +48,7 @@ def truncate_middle(text: str, kept_bytes: int = KEPT_BYTES) -> str:
 
 
 def clean_schema_descriptions(schema: object, clean: Callable[[str], str]) -> object:
-    """Return a foreign JSON Schema with every description in it cleaned, and the rest as it is."""
+    """Return a foreign JSON Schema with every description cleaned and everything else unchanged."""
     if isinstance(schema, dict):
         return dict(_with_clean_entries(cast("dict[str, object]", schema), clean))
     if isinstance(schema, list):

@@ -1,19 +1,19 @@
 """Cut a text between lines, or at least between words.
 
-Half a secret could not be recognised, so no cut is made within a word that is not very long.
+Half a secret could not be recognised, so only very long words are ever cut.
 """
 
 import re
 from typing import Final
 
 MAX_WORD_CHARACTERS: Final = 512
-"""Characters; no key is longer in one piece."""
+"""In characters; no key is longer in one piece."""
 _WORD: Final = re.compile(r"[^\s\"'`<>(){}\[\],;]+")
 _WORD_AT_END: Final = re.compile(rf"{_WORD.pattern}\Z")
 
 
 def trim_to_break(piece: bytes) -> bytes:
-    """Drop the last line, or the last word of a line that is too long to lose."""
+    """Drop the last line, or only its last word if the line is too long to drop."""
     least = len(piece) - len(piece) // 8
     end = piece.rfind(b"\n", least)
     end = piece.rfind(b" ", least) if end < 0 else end
@@ -21,7 +21,7 @@ def trim_to_break(piece: bytes) -> bytes:
 
 
 def trim_from_break(piece: bytes) -> bytes:
-    """Drop the first line, or the first word of a line that is too long to lose."""
+    """Drop the first line, or only its first word if the line is too long to drop."""
     most = len(piece) // 8
     start = piece.find(b"\n", 0, most)
     start = piece.find(b" ", 0, most) if start < 0 else start
@@ -29,7 +29,7 @@ def trim_from_break(piece: bytes) -> bytes:
 
 
 def slice_at_breaks(text: str, first: int, last: int) -> tuple[int, int]:
-    """Return the part of a text from `first` to `last`, without words that are only partly in it."""
+    """Return the bounds of the part of a text from `first` to `last`, without words that are only partly inside."""
     end = _word_around(text, last)[0]
     begin = _word_around(text, first)[1]
     return min(begin, last), max(end, min(begin, last))
@@ -38,7 +38,7 @@ def slice_at_breaks(text: str, first: int, last: int) -> tuple[int, int]:
 def _word_around(text: str, at: int) -> tuple[int, int]:
     """Return the start and end of the word that a cut would split.
 
-    Return the cut itself twice where there is no word, or it is too long.
+    Return the cut position twice if there is no word or the word is too long.
     """
     if not 0 < at < len(text):
         return at, at

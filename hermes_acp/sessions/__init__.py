@@ -1,1 +1,1 @@
-"""Live sessions: one turn at a time each, watched by any number of audiences."""
+"""Live sessions, each with one turn at a time and any number of audiences."""

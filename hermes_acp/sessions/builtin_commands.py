@@ -1,4 +1,4 @@
-"""The slash commands offered in every session: what their plugins are made of, and the order they are offered in."""
+"""The slash commands available in every session: their plugin types, their services and their order."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from hermes_acp.skills.suggestions.lexical_similarity import SkillSimilarityMeasure
 
 ORDER: Final = ("status", "context", "skills", "compact", "undo", "redo", "trust", "memory", "mcp")
-"""The order in which commands are offered; those that are not named here come last, by name."""
+"""The order in which commands are listed; commands not named here come last, by name."""
 
 
 class CommandServices(Struct, frozen=True):
-    """Whoever answers commands.
+    """The services that answer commands.
 
-    `elsewhere` gives the backend that has a session's files, where that is not this machine; `similarity` gives what
-    tells which skills are much alike. `home` is the user's own folder.
+    `elsewhere` returns the backend that holds a session's files, if that is not this machine; `similarity` returns the
+    measure of how similar skills are. `home` is the user's own folder.
     """
 
     configuration: Configuration
@@ -46,17 +46,17 @@ class CommandServices(Struct, frozen=True):
 
 
 class RecordCommand(Struct, frozen=True):
-    """A command that is answered from a session's record; a plugin of `sessions/commands`."""
+    """A command answered from a session's record; a plugin of `sessions/commands`."""
 
     description: str
     answer: Callable[[CommandServices, Record], Awaitable[str]]
 
 
 class PromptCommand(Struct, frozen=True):
-    """A command that takes a turn like a prompt, and can be stopped; a plugin of `sessions/commands`.
+    """A command that runs as a turn, like a prompt, and can be stopped; a plugin of `sessions/commands`.
 
-    `run` gets the words behind the name, of which `hint` says what they are for. One that `needs_servers` is offered
-    only where somebody named MCP servers.
+    `run` receives the words after the name; `hint` describes them. A command that `needs_servers` is listed only in
+    sessions with MCP servers.
     """
 
     description: str
@@ -66,7 +66,7 @@ class PromptCommand(Struct, frozen=True):
 
 
 def builtin_commands(services: CommandServices) -> SlashCommands:
-    """Return the commands, in the order they are offered."""
+    """Return the commands in the order in which they are listed."""
     folder: PluginFolder[RecordCommand | PromptCommand] = PluginFolder(
         "hermes_acp.sessions.commands", "COMMAND"
     )

@@ -1,6 +1,6 @@
-"""An audience that is shown a session's past while the session goes on.
+"""Show an audience a session's past while the session continues.
 
-Knows: that nothing is missed, shown twice or out of order. Does not know: how anything is shown.
+No event is missed, shown twice or shown out of order.
 """
 
 from collections.abc import Callable
@@ -20,18 +20,18 @@ MAX_HELD_EVENTS: Final = 1024
 
 
 class ReplayAudience(Audience, Protocol):
-    """An audience that can be shown the past too."""
+    """An audience that can also be shown past events."""
 
     def replay_event(self, event: Event) -> None:
-        """Take one event that was before, or that happened while the past was shown; never blocks."""
+        """Show one event from the past, or one that happened during the replay; never blocks."""
         ...
 
 
 class CatchUp:
-    """Takes an audience's seat from where the past ends, and gives it up when the block it guards is left.
+    """Take the place of an audience while it is shown the past; hand the place back when the block ends.
 
-    What happens meanwhile is held and shown last. An equal audience that watched before falls silent for as long; where
-    the block fails it goes on, and one that did not watch does not begin to.
+    Events that happen meanwhile are held and shown last. An equal audience that was already watching is paused for that
+    time. If the block fails, such an audience resumes; one that was not watching is not added.
     """
 
     def __init__(self, audience_of: Callable[[Session], ReplayAudience]) -> None:
@@ -43,7 +43,7 @@ class CatchUp:
         self._is_over = anyio.Event()
 
     def join(self, session: Session) -> None:
-        """Begin to hold what happens, in the place of the session's audience."""
+        """Start to hold events, in place of the session's audience."""
         audience = self._audience_of(session)
         self._watched_before = session.ledger.is_watched_by(audience)
         session.ledger.dismiss(audience)
@@ -51,7 +51,7 @@ class CatchUp:
         self._session, self._audience = session, audience
 
     async def hear(self, past: SessionHistory) -> None:
-        """Show the audience the past, as fast as it reads."""
+        """Show the audience the past, as fast as it can read."""
         assert self._audience, "somebody joins before they are shown anything"
         for event in chain(replayable(past.events), past.news):
             self._audience.replay_event(event)
@@ -62,7 +62,7 @@ class CatchUp:
         self._held.append(event)
 
     async def drained(self) -> None:
-        """Let the session go on, unless so much is held that it should wait."""
+        """Let the session continue, unless so many events are held that it should wait."""
         if len(self._held) >= MAX_HELD_EVENTS:
             await self._is_over.wait()
 

@@ -1,6 +1,6 @@
-"""Checkpoints of sessions: whether their turns are kept so that they can be undone, and where.
+"""Checkpoints of sessions: whether turns can be undone, and where their states are stored.
 
-Only files of this machine are kept.
+Only files on this machine are stored.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ class CheckpointService:
         clock: Clock,
         ids: Ids,
     ) -> None:
-        """Keep nothing yet; `settings` gives them once they are known.
+        """Store nothing yet; `settings` returns the settings once they are known.
 
         `elsewhere` names the backend of a workspace whose files are not on this machine.
         """
@@ -45,11 +45,11 @@ class CheckpointService:
         self.keeper = CheckpointManager(self._setup, self._terms, clock, ids)
 
     def undoing(self, session_id: str, tell: Callable[[NoteAdded], object]) -> TurnUndo:
-        """Return what takes back turns of a session; `tell` records what its model must know."""
+        """Return the undo service of a session; `tell` records what its model must know."""
         return TurnUndo(self.keeper, NoteChanges(self._environment.home), self._clock.now, session_id, tell)
 
     def of(self, session: "EquippedSession") -> CheckpointManager | None:
-        """Return where a session's turns are kept; None where its user wants none. Raises CheckpointError."""
+        """Return the store for a session's turns, or None if its user wants none. Raises CheckpointError."""
         if not self._section().enabled:
             return None
         if elsewhere := self._elsewhere(session.workspace):
@@ -72,7 +72,7 @@ class CheckpointService:
 
 
 def checkpoint_setup(environment: Environment, section: "CheckpointSettings") -> "StoreSetup":
-    """Say where checkpoints are kept and what is too much for them."""
+    """Return where checkpoints are stored, and their size limits."""
     from hermes_acp.policy.sensitive_names import is_sensitive
     from hermes_acp.storage.checkpoints.checkpoint_store import StoreSetup
     from hermes_acp.storage.checkpoints.snapshot_filter import SnapshotLimits
@@ -82,7 +82,7 @@ def checkpoint_setup(environment: Environment, section: "CheckpointSettings") ->
 
 
 def checkpoint_retention(section: "CheckpointSettings") -> "RetentionPolicy":
-    """Say for how long checkpoints are kept."""
+    """Return how long checkpoints are kept."""
     from hermes_acp.storage.checkpoints.garbage_collection import RetentionPolicy
 
     return RetentionPolicy(section.keep_turns, section.keep_days, section.largest_store_bytes)

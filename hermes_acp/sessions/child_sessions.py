@@ -1,7 +1,7 @@
-"""The records of child agents, beside those of the sessions they belong to.
+"""The records of child agents, stored next to those of their sessions.
 
-Knows: how one is named and begun, and how those that a killed process left open are closed. Does not know: what a
-child does. All agents below a session, however deep, have their records in the one folder that is deleted with it.
+All agents below a session, however deep, have their records in one folder, which is deleted with the session. What a
+killed process left open in them is closed here.
 """
 
 from contextlib import suppress
@@ -21,7 +21,7 @@ from hermes_acp.storage.transcript import Transcript
 
 
 class ChildSessions:
-    """Begins the records of child agents in one home folder."""
+    """Create the records of child agents in one home folder."""
 
     def __init__(self, store: SessionStore, clock: Clock, ids: Ids) -> None:
         self._store = store
@@ -29,7 +29,7 @@ class ChildSessions:
         self._ids = ids
 
     async def begin(self, parent: Record) -> tuple[Transcript, Record]:
-        """Begin the record of a session's new child; a cancel loses nothing that was begun. Raises StorageError."""
+        """Create the record of a session's new child; a cancel loses no record. Raises StorageError."""
         first = parent.session_id.partition(".")[0]
         opened = SessionOpened(
             f"{first}.{self._ids.fresh('child')}",
@@ -56,8 +56,9 @@ class ChildSessions:
 
 
 def events_to_close(record: Record, path: Path) -> list[Event]:
-    """Return what closes what a killed process left open in the record at `path`, its children's records closed
-    first.
+    """Return the events that close what a killed process left open in the record at `path`.
+
+    The records of its children are closed first.
     """
     accounts: dict[str, ChildOutcome] = {}
     for child_id in record.calls.children():
@@ -67,9 +68,9 @@ def events_to_close(record: Record, path: Path) -> list[Event]:
 
 
 def close_child(path: Path) -> ChildOutcome | None:
-    """Lawfully close what a killed process left open in a child's record, and in those below it; say what it tells.
+    """Close what a killed process left open in a child's record and in those below it; return the child's outcome.
 
-    One that is gone or in use tells nothing; one that cannot be written stays as it is.
+    Return None if the record is missing or in use. A record that cannot be written stays as it is.
     """
     try:
         transcript, events, _ = Transcript.reopen(path)
@@ -90,7 +91,7 @@ def close_child(path: Path) -> ChildOutcome | None:
 
 
 def read_only(session_id: str) -> StorageError:
-    """Say why a child's session cannot be continued."""
+    """Return the error that says why a child's session cannot be continued."""
     return StorageError(
         f"Session {session_id!r} is the record of a child agent: it can be read and not continued.",
         hint=f"Continue {session_id.partition('.')[0]!r}.",

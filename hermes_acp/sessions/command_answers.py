@@ -1,7 +1,4 @@
-"""What the program's own commands answer, in Markdown.
-
-Knows: how facts are laid out. Does not know: where they come from.
-"""
+"""Format the answers of the program's own commands as Markdown."""
 
 from collections.abc import Sequence
 
@@ -13,7 +10,7 @@ from hermes_acp.core.record.session_record import Record
 
 
 def status_text(record: Record, models: Sequence[AvailableModel]) -> str:
-    """Lay out the model, the mode, the use of the window, and what came out of each provider's cache."""
+    """Format the model, the mode, the use of the context window, and each provider's cache hits."""
     usage, options = record.usage, record.options
     rows = [("Mode", record.mode), ("Working directory", record.cwd)]
     if offer := chosen_model(options, models):
@@ -38,7 +35,7 @@ def status_text(record: Record, models: Sequence[AvailableModel]) -> str:
 
 
 def context_text(context: ContextFiles, below: ContextFiles) -> str:
-    """Lay out which files are read, also those `below` that came into view later, and what the scanner found."""
+    """Format which context files are read, including those found `below` later, and the scanner's findings."""
     lines = [f"Context files below `{context.root}`, nearest last:", ""]
     for file in (*context.files, *below.files):
         lines.extend(_file_lines(file))

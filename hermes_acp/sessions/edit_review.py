@@ -1,6 +1,6 @@
-"""A user's word on edits that were made without a question: heard, carried out, kept for the model.
+"""Apply a user's decisions on edits that were made without asking, and record them for the model.
 
-Knows: how a review keeps up with a file, how a hunk is taken back from it. Does not know: who judges, how they see it.
+A review follows later changes that others make to the file.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ Verdict = Literal["accepted", "rejected"]
 
 
 class ReviewDecision(Struct, frozen=True):
-    """A verdict on hunks by their numbers, on all where there are none; `revision` is that of the review they are of.
+    """A verdict on hunks by number, or on all if `hunks` is None; `revision` is that of the review they belong to.
 
-    Where it `is_done`, whoever judges has taken what they reject out of the file themselves, or is about to.
+    `is_done`: the caller has already removed the rejected hunks from the file, or is about to.
     """
 
     verdict: Verdict
@@ -30,20 +30,20 @@ class ReviewDecision(Struct, frozen=True):
 
 
 class EditReview:
-    """The edits of one open session."""
+    """The edits of one open session that can be reviewed."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._reviews = session.record.reviews
 
     async def look(self) -> Sequence[Review]:
-        """Return what is open, after a look at what others made of the files meanwhile. Raises StorageError."""
+        """Return the open reviews, after taking others' changes to the files into account. Raises StorageError."""
         for review in self._reviews.open:
             await self._follow(review)
         return self._reviews.open
 
     async def judge(self, path: str | None, judgement: ReviewDecision) -> None:
-        """Judge hunks of one file, or all there are. Raises BadRequest, WorkspaceError, StorageError."""
+        """Accept or reject hunks of one file, or of all files. Raises BadRequest, WorkspaceError, StorageError."""
         if path is None:
             if judgement.hunks is not None:
                 raise BadRequest("Hunks are numbered within a file.", hint="Name the path too.")
@@ -73,7 +73,7 @@ class EditReview:
         await self._session.ledger.settle()
 
     async def _follow(self, review: Review) -> Review:
-        """Take into account what somebody else made of the file; what cannot be read is left as it was."""
+        """Take others' changes to the file into account; a review whose file cannot be read stays as it is."""
         try:
             content = await self._session.workspace.read(review.path)
             now = None if content is None else decode(content, review.path).text

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class NewsSource(Protocol):
-    """A service that has something to tell users now and then."""
+    """A service that occasionally has notices for users."""
 
     def news(self) -> Sequence[str]:
         """Return sentences that one user should read, each once."""
@@ -24,7 +24,7 @@ class NewsSource(Protocol):
 
 
 class SessionResources(Protocol):
-    """What holds something open for a session's tools."""
+    """A service that holds resources open for a session's tools."""
 
     async def release(self, session_id: str) -> None:
         """Close what was opened for a session."""
@@ -32,7 +32,7 @@ class SessionResources(Protocol):
 
 
 class ProcessLifecycle(Struct, frozen=True):
-    """Implements `SessionLifecycle` by the services of this process."""
+    """Implement `SessionLifecycle` with the services of this process."""
 
     admission: WorkspaceAdmission
     skill_service: SkillService
@@ -41,11 +41,11 @@ class ProcessLifecycle(Struct, frozen=True):
     news_sources: tuple[NewsSource, ...]
 
     def opened(self, session: EquippedSession) -> None:
-        """Let a session have the skills of its place; they are read in the background."""
+        """Provide a session with the skills of its folder; they are read in the background."""
         self.skill_service.attend(session, self.admission.workspace_trust)
 
     async def before_turn(self, session: EquippedSession, gate: Gate) -> None:
-        """Look at what the workspace contains, ask its user, and equip the session."""
+        """Check what the workspace contains, ask its user, and equip the session."""
         await self.admission.welcome(session, gate)
 
     def news(self) -> Sequence[str]:
@@ -53,10 +53,10 @@ class ProcessLifecycle(Struct, frozen=True):
         return [sentence for source in self.news_sources for sentence in source.news()]
 
     def checkpoints(self, session: EquippedSession) -> "Checkpoints | None":
-        """Return where a session's turns are kept; None where its user wants none. Raises CheckpointError."""
+        """Return the store for a session's turns, or None if its user wants none. Raises CheckpointError."""
         return self.checkpoint_service.of(session)
 
     async def closed(self, session_id: str) -> None:
-        """Close what a session's tools have opened, and end what goes on beside it."""
+        """Close what a session's tools have opened, and stop its background work."""
         self.skill_service.release(session_id)
         await self.resources.release(session_id)

@@ -1,7 +1,6 @@
-"""One live session.
+"""A live session.
 
-Knows: that turns run one at a time and in order, that every turn ends by name, how to stop it.
-Does not know: who asked, who watches, what a turn does.
+Turns run one at a time and in order; every turn ends with a named reason and can be stopped.
 """
 
 from collections.abc import Awaitable, Callable
@@ -66,7 +65,7 @@ class Session:
         self.commands = CommandMenu(services.commands, self.sources, self.ledger)
         self.running = RunningCalls()
         self.trouble = transcript.trouble
-        """What made this session one that can be read and not continued when it was opened, if anything did."""
+        """Why this session was read-only when it was opened, if it was."""
         self._transcript = transcript
         self._services = services
         self._is_ending = False
@@ -80,24 +79,24 @@ class Session:
 
     @property
     def id(self) -> str:
-        """The session's id."""
+        """The session's ID."""
         return self.record.session_id
 
     @property
     def is_stuck(self) -> bool:
-        """Whether the record cannot be written any more; the session must be opened again to go on."""
+        """Whether the record can no longer be written; the session must be reopened to continue."""
         return self._transcript.trouble is not None
 
     @property
     def offers(self) -> AvailableOptions:
-        """What can be chosen now."""
+        """The options that can be chosen now."""
         configuration = self._services.configuration
         return AvailableOptions(
             configuration.models(), self._services.backends.backends(), configuration.allows_bypass()
         )
 
     def enqueue(self) -> anyio.CancelScope:
-        """Take a place in the line of turns: `cancel` finds it from now on, before `prompt` has begun there."""
+        """Join the queue of turns; from now on `cancel` finds this turn, even before `prompt` runs it."""
         scope = anyio.CancelScope()
         self._scopes.add(scope)
         return scope
@@ -105,10 +104,10 @@ class Session:
     async def prompt(
         self, parts: tuple[Part, ...], gate: Gate, place: anyio.CancelScope | None = None
     ) -> TurnEnded:
-        """Run one turn, after those already asked for, or steer the running one, as the session's options say.
+        """Run one turn after those already queued, or steer the running one, depending on the session's options.
 
-        Always gives how the turn ended, also when it was cancelled. Raises StorageError when the end cannot be
-        recorded, and what stands in the way of any turn (no model, say).
+        Always return how the turn ended, even if it was cancelled. Raises StorageError if the end cannot be recorded,
+        and any error that prevents every turn, such as a missing model.
         """
         turn_id = self._services.ids.fresh("turn")
         with place or self.enqueue() as scope:
@@ -126,9 +125,9 @@ class Session:
         return TurnEnded(turn_id, "cancelled")
 
     async def go_on(self, gate: Gate) -> TurnEnded:
-        """Take up the last turn where it stopped, without a word of the user's; it ends as `prompt` does.
+        """Resume the last turn where it stopped, without a prompt; it ends as `prompt` does.
 
-        Raises BadRequest where the last turn was done.
+        Raises BadRequest if the last turn was done.
         """
         turn_id = self._services.ids.fresh("turn")
         with self.enqueue() as scope:
@@ -146,7 +145,7 @@ class Session:
         return TurnEnded(turn_id, "cancelled")
 
     async def _steer(self, parts: tuple[Part, ...]) -> TurnEnded | None:
-        """Hand a message to the running turn and wait for its end; None when no turn has read it."""
+        """Pass a message to the running turn and wait for its end; return None if no turn read it."""
         inbox = self._inbox
         if inbox is None or self.record.options.during_turn != "steer":
             return None
@@ -176,9 +175,9 @@ class Session:
         return await self._run(turn_id, parts, gate)
 
     async def _run(self, turn_id: str, parts: tuple[Part, ...], gate: Gate) -> TurnEnded:
-        """Run a turn that begins with the user's words, or goes on with the last one where there are none.
+        """Run a turn that starts with the user's words, or that resumes the last one if there are none.
 
-        Words that a killed process was never able to answer are put to the model once more before them.
+        A prompt that a killed process could not answer is first shown to the model again.
         """
         deps = await self._services.configuration.deps()
         self.ledger.redactor = deps.redactor
@@ -203,9 +202,9 @@ class Session:
         return await self._end(turn, ending)
 
     async def _send_on(self, command: TurnCommand, turn_id: str, prompt: str, gate: Gate) -> TurnEnded:
-        """Let a command be the whole turn; it is answered in words whatever came of it, unless it was stopped."""
+        """Run a command as the whole turn; it is answered with text whatever happens, unless it was stopped."""
         turn = self._open(await self._services.configuration.deps(), turn_id, gate)
-        self._inbox = None  # nothing said meanwhile could steer it; it waits for its own turn
+        self._inbox = None  # a message that arrives meanwhile cannot steer it; it waits for its own turn
 
         async def run(turn: Turn) -> Ending:
             self._answered(turn_id, prompt, await command.run(turn, split_command(prompt)[1]))
@@ -218,7 +217,7 @@ class Session:
         return to_turn_ended(turn, ending)
 
     def _answered(self, turn_id: str, prompt: str, answer: str) -> TurnEnded:
-        """Let the program's own answer be the whole turn."""
+        """Record the program's own answer as the whole turn."""
         self.ledger.emit(CommandAnswered(self._services.ids.fresh("msg"), prompt, answer))
         return TurnEnded(turn_id, "done")
 
@@ -239,7 +238,7 @@ class Session:
         )
 
     async def _equip(self, turn: Turn) -> None:
-        """Give the turn the tools of the session's sources; meanwhile the prompt is made to outlive the machine."""
+        """Give the turn the tools of the session's sources; meanwhile make the prompt durable (fsync)."""
         if self.record.mode == "bypass" and not self._services.configuration.allows_bypass():
             self.set_mode(self._services.configuration.default_mode())
         async with joined_task(self.ledger.settle):
@@ -253,7 +252,7 @@ class Session:
         await self.ledger.settle()
 
     def _tell_of_lesser_effort(self, deps: TurnDependencies) -> None:
-        """Say once that the model in use lacks the effort that was chosen; between turns there is no room for it."""
+        """Report once, within a turn, that the model in use lacks the chosen effort."""
         news = deps.routing.routes[0].effort_notice(deps.model_use.effort)
         if news and news != self._told_of_effort:
             self.ledger.emit(Noticed("info", news))
@@ -271,14 +270,14 @@ class Session:
             if ended.reason == "storage_trouble":
                 self.ledger.show(ended)
                 return ended
-            # Who is told of the end may prompt at once, and is not to be told to wait for what is over.
+            # A client that is shown the end may prompt at once, and must not be told to wait for a turn that is over.
             self._is_ending = True
             self.ledger.emit(ended)
             await self.ledger.settle()
         return ended
 
     async def between_turns(self, act: Callable[[], Awaitable[T]]) -> T:
-        """Do something while no turn runs. Raises Busy where one does, and StorageError in a read-only session."""
+        """Run `act` while no turn runs. Raises Busy if one does, and StorageError in a read-only session."""
         if self._transcript.trouble:
             raise self._transcript.trouble
         if self._turns.locked() and not self._is_ending:
@@ -287,24 +286,24 @@ class Session:
             return await act()
 
     def cancel(self) -> None:
-        """Stop the running turn and those waiting behind it, or what goes on between turns; returns at once."""
+        """Stop the running turn and those queued behind it, or what runs between turns; returns at once."""
         if not self._scopes:
             self.running.stop_all()
         for scope in self._scopes:
             scope.cancel()
 
     def set_mode(self, mode: Mode) -> None:
-        """Change what needs asking, from the next question on."""
+        """Change what needs approval, from the next question on."""
         if mode != self.record.mode:
             self.ledger.emit(ModeChanged(mode))
 
     def move(self, workspace: Workspace) -> None:
-        """Use another workspace from the next turn on; what runs in the one before may run until the session closes."""
+        """Use another workspace from the next turn on; processes in the old one may run until the session closes."""
         self._left.append(self.workspace)
         self.workspace = workspace
 
     def instruct(self, instructions: InstructionsGiven | None) -> None:
-        """Take a client's own instructions. Raises BadRequest for others than the frozen prompt was made with."""
+        """Set a client's own instructions. Raises BadRequest if they differ from those in the frozen prompt."""
         if instructions is None or instructions == self.record.instructions:
             return
         if self.record.layers:
@@ -315,7 +314,7 @@ class Session:
         self.ledger.emit(instructions)
 
     def announce_options(self) -> None:
-        """Show the options again: what they can be chosen from has changed."""
+        """Show the options again, because the available choices have changed."""
         self.ledger.show(OptionsChanged(self.record.options))
 
     def set_options(self, options: Options) -> None:
@@ -324,7 +323,7 @@ class Session:
             self.ledger.emit(OptionsChanged(options))
 
     async def close(self) -> None:
-        """Stop what runs, wait for it to end, and let go of the record."""
+        """Stop what runs, wait for its end, and release the record."""
         self.cancel()
         with anyio.CancelScope(shield=True):
             async with self._turns:

@@ -1,7 +1,4 @@
-"""What is done to a session as a whole, whether it is open here or only stored.
-
-Knows: how a title or the archive's mark gets into a record, what a fork takes along. Does not know: turns, who asks.
-"""
+"""Operations on a whole session, open here or only stored."""
 
 import os
 from collections.abc import Sequence
@@ -35,7 +32,7 @@ from hermes_acp.storage.transcript import Transcript
 
 
 class SessionAdmin:
-    """The sessions of one home folder, each taken as a whole."""
+    """Operations on the sessions of one home folder."""
 
     def __init__(self, store: SessionStore, sessions: SessionManager, creator: SessionCreator) -> None:
         self._store = store
@@ -43,27 +40,27 @@ class SessionAdmin:
         self._creator = creator
 
     def status(self, session_id: str) -> Literal["open", "saved"]:
-        """Say whether a session is alive in this process. Raises SessionNotFound."""
+        """Return whether a session is open in this process. Raises SessionNotFound."""
         if self._sessions.get(session_id):
             return "open"
         self._path(session_id)
         return "saved"
 
     async def rename(self, session_id: str, title: str) -> None:
-        """Give a session a title that lasts. Raises SessionNotFound, Busy, StorageError."""
+        """Set a session's title permanently. Raises SessionNotFound, Busy, StorageError."""
         if session := self._sessions.get(session_id):
             await self._tell(session, TitleChanged(title))
         else:
             await self._add(session_id, TitleChanged(title))
 
     async def archive(self, session_id: str) -> None:
-        """Close a session and take it out of the usual lists. Raises SessionNotFound, Busy, StorageError."""
+        """Close a session and remove it from the default lists. Raises SessionNotFound, Busy, StorageError."""
         self._path(session_id)
         await self._sessions.close(session_id)
         await self._add(session_id, ArchiveChanged(is_archived=True))
 
     async def unarchive(self, session_id: str) -> None:
-        """Put a session back into the usual lists. Raises SessionNotFound, Busy, StorageError."""
+        """Restore a session to the default lists. Raises SessionNotFound, Busy, StorageError."""
         if session := self._sessions.get(session_id):
             await self._tell(session, ArchiveChanged(is_archived=False))
         else:
@@ -77,11 +74,11 @@ class SessionAdmin:
         open_workspace: OpenWorkspace,
         instructions: InstructionsGiven | None = None,
     ) -> Session:
-        """Begin a session with the past of another, which stays as it is. Raises SessionNotFound, BadRequest,
+        """Create a session with the past of another, which does not change. Raises SessionNotFound, BadRequest,
         StorageError.
 
-        A turn that runs in the other, or was never ended, is left out, and so are standing answers: they were given
-        there. Without `instructions` the other's are kept.
+        A running or unfinished turn of the original is left out, and so are standing answers, which apply only to the
+        original. Without `instructions`, those of the original are kept.
         """
         path = self._path(session_id)
 
@@ -133,7 +130,7 @@ def _append(path: Path, event: TitleChanged | ArchiveChanged) -> None:
 def inherited_events(
     events: Sequence[Event], cwd: str, instructions: InstructionsGiven | None
 ) -> tuple[Event, ...]:
-    """Return what a fork in a folder takes over; its prompt is frozen anew where it would say something else."""
+    """Return what a fork in a folder inherits; its prompt is frozen anew if it would differ."""
     source = fold_events(events)
     if source.open_turn:
         last = max(number for number, event in enumerate(events) if isinstance(event, TurnStarted))

@@ -1,8 +1,4 @@
-"""Slash commands: those the program answers itself, and the prompts that a session's sources have.
-
-Knows: how a prompt is recognised as a command, who is told when others are offered. Does not know: what the model would
-have said.
-"""
+"""Slash commands: those the program answers itself, and the prompts of a session's sources."""
 
 from collections.abc import Awaitable, Callable
 
@@ -17,7 +13,7 @@ from hermes_acp.sessions.tool_sources import ToolSources
 
 
 class OfferedCommand(Struct, frozen=True):
-    """A command as a user is offered it; `hint` says what goes behind its name, empty for nothing."""
+    """A command as a user sees it; `hint` describes what follows its name, or is empty."""
 
     name: str
     description: str
@@ -25,7 +21,7 @@ class OfferedCommand(Struct, frozen=True):
 
 
 class SlashCommand(Struct, frozen=True):
-    """One command: its name without the slash, what it is for, how it is answered."""
+    """A command: its name without the slash, its description, and how it is answered."""
 
     name: str
     description: str
@@ -33,10 +29,10 @@ class SlashCommand(Struct, frozen=True):
 
 
 class TurnCommand(Struct, frozen=True):
-    """A command that asks the model: it takes its turn like a prompt, can be stopped, and answers in words.
+    """A command that asks the model: it runs as a turn, can be stopped, and returns text.
 
-    `run` is given the words behind its name, of which `hint` says what they are for. One that `needs_servers` is
-    offered only where somebody named servers of further tools; it answers elsewhere too.
+    `run` receives the words after its name; `hint` describes them. A command that `needs_servers` is listed only in
+    sessions with tool servers, but it also works elsewhere.
     """
 
     name: str
@@ -47,14 +43,14 @@ class TurnCommand(Struct, frozen=True):
 
 
 class SlashCommands:
-    """The program's own commands, in the order they are offered."""
+    """The program's own commands, in the order in which they are listed."""
 
     def __init__(self, answered: tuple[SlashCommand, ...], in_turns: tuple[TurnCommand, ...] = ()) -> None:
         self._answered = answered
         self._in_turns = in_turns
 
     def offered(self, *, has_servers: bool) -> tuple[OfferedCommand, ...]:
-        """Return what is offered in a session."""
+        """Return the commands listed in a session."""
         return (
             *(OfferedCommand(command.name, command.description) for command in self._answered),
             *(
@@ -65,14 +61,14 @@ class SlashCommands:
         )
 
     def find(self, prompt: str) -> SlashCommand | None:
-        """Return the command a prompt consists of; None for anything else, a path or an unknown name included."""
+        """Return the command that is the whole prompt; None for anything else, including a path or an unknown name."""
         words = prompt.strip().split()
         if len(words) != 1 or not words[0].startswith("/"):
             return None
         return next((command for command in self._answered if command.name == words[0][1:]), None)
 
     def find_turn_command(self, prompt: str) -> TurnCommand | None:
-        """Return the command a prompt sends on, with whatever words behind its name; None for anything else."""
+        """Return the turn command at the start of a prompt, whatever words follow it; None for anything else."""
         name, _ = split_command(prompt)
         return next((command for command in self._in_turns if command.name == name), None)
 
@@ -88,7 +84,7 @@ class CommandMenu:
 
     @property
     def offered(self) -> tuple[OfferedCommand, ...]:
-        """The program's own commands, then the prompts of the session's sources."""
+        """The program's own commands, followed by the prompts of the session's sources."""
         prompts = sorted(self._sources.templates().items())
         return (
             *self._own.offered(has_servers=self._sources.has_servers),
@@ -96,21 +92,21 @@ class CommandMenu:
         )
 
     def announce(self) -> None:
-        """Show which commands are offered, if they are others than were shown before."""
+        """Show the available commands if they have changed since they were last shown."""
         offered = self.offered
         if offered != self._announced:
             self._announced = offered
             self._ledger.show(CommandsChanged())
 
     def lists(self, parts: tuple[Part, ...]) -> bool:
-        """Return whether a prompt calls for a command that is offered."""
+        """Return whether a prompt invokes an available command."""
         text = words_in(parts)
         is_own = bool(self._own.find(text) or self._own.find_turn_command(text))
         return is_own or split_command(text)[0] in self._sources.templates()
 
 
 def split_command(prompt: str) -> tuple[str, str]:
-    """Return the name behind the slash that a prompt begins with, and the words behind it; empty where it has none."""
+    """Return the name after the slash at the start of a prompt, and the words after it; both empty without a slash."""
     prompt = prompt.strip()
     if not prompt.startswith("/") or not prompt[1:2].strip():
         return "", ""

@@ -1,7 +1,6 @@
-"""How a session comes into being: a checked place, a record, its first event.
+"""Create sessions: check the folders, create the record, write the first event.
 
-Knows: what makes a working directory usable, what a record begins with. Does not know: event loops; a session can be
-begun before there is one.
+Needs no event loop, so a session can be created before there is one.
 """
 
 import os
@@ -21,7 +20,7 @@ from hermes_acp.storage.transcript import Transcript
 
 
 class CreatedSession(Struct, frozen=True):
-    """A session that is on disk and not yet alive; it may have another's past."""
+    """A session that is on disk but not live yet; it may have inherited a past."""
 
     transcript: Transcript
     record: Record
@@ -29,7 +28,7 @@ class CreatedSession(Struct, frozen=True):
 
 
 class SessionCreator:
-    """Begins sessions in one home folder."""
+    """Create sessions in one home folder."""
 
     def __init__(self, store: SessionStore, clock: Clock, ids: Ids) -> None:
         self._store = store
@@ -37,15 +36,15 @@ class SessionCreator:
         self._ids = ids
 
     def begin(self, cwd: str, more_roots: Sequence[str], session_id: str | None = None) -> CreatedSession:
-        """Begin a session without a past; see `begin_with_history`."""
+        """Create a session without a past; see `begin_with_history`."""
         return self.begin_with_history((), cwd, more_roots, session_id)
 
     def begin_with_history(
         self, past: Iterable[Event], cwd: str, more_roots: Sequence[str], session_id: str | None = None
     ) -> CreatedSession:
-        """Begin a session with a past, under a fresh id unless one is given; blocks on the disk for a moment.
+        """Create a session with a past, under a new ID unless one is given; blocks briefly on the disk.
 
-        Raises BadRequest for a directory or an id that cannot serve, StorageError.
+        Raises BadRequest for an unusable directory or ID, and StorageError.
         """
         if session_id and is_child(session_id):
             raise BadRequest(
@@ -70,14 +69,14 @@ class SessionCreator:
             with suppress(OSError):
                 transcript.path.unlink()
             if isinstance(error, StorageError) and isinstance(error.__cause__, OSError):
-                # What the record says of itself is of one that exists.
+                # The error's own message assumes that the record existed before.
                 raise storage_error("begin the session record", transcript.path, error.__cause__) from error
             raise
         return CreatedSession(transcript, record, has_past)
 
 
 def checked_roots(cwd: str, more_roots: Sequence[str]) -> tuple[str, ...]:
-    """Return a session's folders, the working directory first. Raises BadRequest for one that cannot serve."""
+    """Return a session's folders, the working directory first. Raises BadRequest for an unusable folder."""
     for path in (cwd, *more_roots):
         if "\0" in path or not Path(path).is_absolute():
             raise BadRequest(

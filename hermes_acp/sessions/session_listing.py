@@ -1,8 +1,7 @@
-"""The list of sessions, kept up with those that are open.
+"""Keep the list of sessions up to date with the open ones.
 
-Knows: which events a list shows, that it has a new session at once and what happens in it a moment later, and that
-several changes are one writing. Does not know: how sessions are begun, what a list looks like. Whoever asks this
-process for the list has it brought up to date first; only another one may see the moment.
+A new session is listed at once, a change a moment later; several changes are written together. The list is brought up
+to date before this process reads it, so only other processes can see the delay.
 """
 
 from typing import Final
@@ -16,11 +15,11 @@ from hermes_acp.core.record.session_record import Record
 from hermes_acp.storage.session_store import SessionRow, SessionStore
 
 SETTLE_DELAY_S: Final = 0.1
-"""So that an answer goes before its bookkeeping, and turns that follow each other at once are written down together."""
+"""Lets an answer go out before its bookkeeping, and groups the writes of turns that follow each other at once."""
 
 
 class SessionListing:
-    """Writes down what changed in open sessions."""
+    """Write the changes of open sessions to the list."""
 
     def __init__(self, store: SessionStore, clock: Clock) -> None:
         self._store = store
@@ -32,19 +31,19 @@ class SessionListing:
         self._writing = anyio.Lock()
 
     def enter(self, record: Record) -> None:
-        """Put a new session into the list, in the background."""
+        """Add a new session to the list, in the background."""
         self._has_newcomers.set()
         self.note(record)
 
     def note(self, record: Record) -> None:
-        """Let the list follow a change of a session before long."""
+        """Schedule a list update for a changed session."""
         self._changed[record.session_id] = (record, self._clock.now())
         if record.title:
             self._unread.add(record.session_id)
         self._has_changes.set()
 
     async def keep(self) -> None:
-        """Bring list and search up to date whenever something changed; runs beside everything else."""
+        """Update list and search whenever something has changed; runs in the background."""
         while True:
             await self._has_changes.wait()
             with anyio.move_on_after(SETTLE_DELAY_S):
@@ -56,14 +55,14 @@ class SessionListing:
                 await self._store.follow_words(unread)
 
     async def try_to_settle(self) -> None:
-        """Settle if that can be done: a list that cannot be kept stops no conversation; the changes are tried again."""
+        """Settle if possible: a failed list update stops no conversation and is retried."""
         try:
             await self.settle()
         except StorageError:
             return
 
     async def settle(self) -> None:
-        """Write down every change so far; who comes second waits. Raises StorageError, with the changes kept."""
+        """Write all changes so far; concurrent callers wait. Raises StorageError and keeps the changes for a retry."""
         async with self._writing:
             if not self._changed:
                 return
@@ -75,29 +74,29 @@ class SessionListing:
                 raise
 
     async def delete(self, session_id: str) -> None:
-        """Remove a session from store and list; an unknown one is no mistake. Raises Busy, StorageError."""
+        """Delete a session from store and list; ignore an unknown one. Raises Busy, StorageError."""
         async with self._writing:
             self._changed.pop(session_id, None)
             await self._store.delete(session_id)
 
 
 class ListingAudience:
-    """The audience that lets the list follow one session."""
+    """The audience that keeps one session's list entry up to date."""
 
     def __init__(self, listing: SessionListing, record: Record) -> None:
         self._listing = listing
         self._record = record
 
     def show(self, event: Event) -> None:
-        """Notice what a list shows: the title, the folders, and that something happens.
+        """Note changes that a list shows: the title, the folders, and activity.
 
-        A turn counts from its start, so that one whose end is the process's is not listed as of the turn before.
+        A turn counts from its start, so that a session is listed correctly even if its process dies during the turn.
         """
         if isinstance(event, TitleChanged | RootsChanged | TurnStarted | TurnEnded):
             self._listing.note(self._record)
 
     async def drained(self) -> None:
-        """Keep up: noticing is done at once."""
+        """Return at once: there is nothing to wait for."""
 
 
 def _row_of(record: Record, updated_at: float) -> SessionRow:

@@ -1,7 +1,4 @@
-"""The sessions of one process.
-
-Knows: which are open, how one is begun, found again and let go. Does not know: who asks, or what a turn does.
-"""
+"""Create, load, list and close the sessions of one process."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,14 +25,14 @@ OnOpened = Callable[[Session], None]
 
 
 class SessionHistory(Struct, frozen=True):
-    """A stored session's events, and those that opening it had to add, in order."""
+    """A stored session's events, followed by those that were added when it was opened."""
 
     events: list[Event]
     news: list[Event] = []
 
 
 async def _past_of(session: Session, path: Path, watch: OnOpened | None) -> SessionHistory:
-    """Read what an open session has recorded by now, and let `watch` begin exactly there."""
+    """Read what an open session has recorded so far; `watch` starts exactly there."""
     recorded_bytes = path.stat().st_size
     if watch:
         watch(session)
@@ -52,7 +49,7 @@ def _note_roots(session: Session, more_roots: Sequence[str] | None) -> None:
 
 
 def _note(session: Session, event: Event) -> None:
-    """Record an event and show it; where nothing can be recorded it only counts while the session is open."""
+    """Record and show an event; if it cannot be recorded, it applies only while the session is open."""
     try:
         session.ledger.emit(event)
     except StorageError:
@@ -60,7 +57,7 @@ def _note(session: Session, event: Event) -> None:
 
 
 class SessionManager:
-    """Begins, loads, lists and closes sessions."""
+    """Create, load, list and close sessions."""
 
     def __init__(self, store: SessionStore, services: SessionServices, clock: Clock) -> None:
         self._store = store
@@ -77,15 +74,15 @@ class SessionManager:
         open_workspace: OpenWorkspace,
         session_id: str | None = None,
     ) -> Session:
-        """Begin a session in a working directory, under a fresh id unless one is given.
+        """Create a session in a working directory, under a new ID unless one is given.
 
-        Raises BadRequest for a directory that cannot serve, StorageError.
+        Raises BadRequest for an unusable directory, and StorageError.
         """
         begun = await anyio.to_thread.run_sync(self._creator.begin, cwd, more_roots, session_id)
         return self.adopt(begun, open_workspace)
 
     def adopt(self, begun: CreatedSession, open_workspace: OpenWorkspace) -> Session:
-        """Bring a session to life that was begun before."""
+        """Open a session that was created before."""
         record = begun.record
         workspace = open_workspace(record.session_id, record.cwd, record.roots)
         session = Session(begun.transcript, record, workspace, self._services)
@@ -97,21 +94,21 @@ class SessionManager:
         return session
 
     def announce_options(self) -> None:
-        """Show every session's options again: what they can be chosen from has changed."""
+        """Show every session's options again, because the available choices have changed."""
         for session in self._open.values():
             session.announce_options()
 
     def announce_commands(self) -> None:
-        """Show every session's slash commands again, where they have changed."""
+        """Show every session's slash commands again if they have changed."""
         for session in self._open.values():
             session.commands.announce()
 
     def is_stored(self, session_id: str) -> bool:
-        """Return whether a session of this id can be loaded."""
+        """Return whether a session with this ID can be loaded."""
         return bool(SESSION_ID.fullmatch(session_id)) and self._store.path_of(session_id).is_file()
 
     def get(self, session_id: str) -> Session | None:
-        """Return an open session."""
+        """Return a session if it is open."""
         return self._open.get(session_id)
 
     async def load(
@@ -122,16 +119,15 @@ class SessionManager:
         more_roots: Sequence[str] | None = None,
         watch: OnOpened | None = None,
     ) -> tuple[Session, SessionHistory]:
-        """Open a stored session and give it with its past.
+        """Open a stored session and return it with its past.
 
-        `cwd` and `more_roots` are the folders its editor has it in now; None keeps the recorded ones. A session that is
-        open already stays in its working directory; one that became read-only is opened anew; what a killed process
-        left open is closed. `watch` is called where the past ends: what happens from then on is no part of it, and
-        nothing is missed by who begins to watch there.
-        Raises SessionNotFound, Busy, BadRequest, StorageError.
+        `cwd` and `more_roots` are the folders its editor uses now; None keeps the recorded ones. A session that is
+        already open keeps its working directory; one that became read-only is reopened; what a killed process left open
+        is closed. `watch` is called where the past ends, so a watcher that starts there misses nothing and sees nothing
+        twice. Raises SessionNotFound, Busy, BadRequest, StorageError.
         """
         if (session := self._open.get(session_id)) and session.is_stuck:
-            await self.close(session_id)  # what stood in the way may be gone by now
+            await self.close(session_id)  # the obstacle may be gone by now
         if session := self._open.get(session_id):
             await self._move(session, more_roots, open_workspace)
             if self._open.get(session_id) is session:
@@ -174,7 +170,7 @@ class SessionManager:
         open_workspace: OpenWorkspace,
         more_roots: Sequence[str] | None,
     ) -> tuple[Session, list[Event]]:
-        """Bring a stored session to life, and give what its record lacks; nothing can fail once it is alive."""
+        """Open a stored session, and return the events its record lacks; nothing can fail once it is open."""
         record = await anyio.to_thread.run_sync(fold_events, events)
         place = record.cwd if cwd is None else cwd
         more = record.roots[1:] if more_roots is None else more_roots
@@ -186,7 +182,7 @@ class SessionManager:
     async def _move(
         self, session: Session, more_roots: Sequence[str] | None, open_workspace: OpenWorkspace
     ) -> None:
-        """Let an open session work in further folders than before, or in fewer, from its next turn on."""
+        """Change an open session's additional folders from its next turn on."""
         record = session.record
         if more_roots is None or tuple(more_roots) == record.roots[1:]:
             return
@@ -198,22 +194,22 @@ class SessionManager:
     async def page(
         self, cwd: str | None, after: tuple[float, str] | None, archived: ArchiveFilter = "exclude"
     ) -> list[SessionRow]:
-        """List stored sessions, newest first; what cannot be written now is listed later. Raises StorageError."""
+        """List stored sessions, newest first; changes that cannot be written now appear later. Raises StorageError."""
         await self.listing.try_to_settle()
         return await self._store.page(cwd, after, archived)
 
     async def close(self, session_id: str) -> None:
-        """Let one session go; it can be loaded again."""
+        """Close one session; it can be loaded again."""
         if session := self._open.pop(session_id, None):
             await session.close()
 
     async def delete(self, session_id: str) -> None:
-        """Remove a session for good, open here or not; an unknown one is no mistake. Raises Busy, StorageError."""
+        """Delete a session permanently, open here or not; ignore an unknown one. Raises Busy, StorageError."""
         await self.close(session_id)
         await self.listing.delete(session_id)
 
     async def close_all(self) -> None:
-        """Let every session go, and the store."""
+        """Close every session and the store."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._store.close_words)
             await self._close_sessions()

@@ -18,14 +18,14 @@ from hermes_acp.sessions.tool_sources import SharedTools
 
 
 class TurnConfiguration(Protocol):
-    """What turns are made with, and what can be chosen for them."""
+    """The dependencies of turns, and the options that can be chosen for them."""
 
     async def deps(self) -> TurnDependencies:
-        """Return what turns are made with. Slow the first time. Raises AuthRequired, ConfigError, ModelError."""
+        """Return the dependencies of turns. Slow the first time. Raises AuthRequired, ConfigError, ModelError."""
         ...
 
     def limits(self) -> TurnLimits:
-        """Return what one turn may use. Only valid once `deps` has returned."""
+        """Return the limits of a turn. Only valid once `deps` has returned."""
         ...
 
     def default_mode(self) -> Mode:
@@ -37,7 +37,7 @@ class TurnConfiguration(Protocol):
         ...
 
     def allows_bypass(self) -> bool:
-        """Return whether the user allowed the mode that asks about nothing."""
+        """Return whether the user allowed the mode that never asks."""
         ...
 
 
@@ -49,19 +49,19 @@ class BackendChoice(Protocol):
         ...
 
     def settle(self, session: MovableSession) -> str:
-        """Move a session to its backend; return what its model should know of that. Raises ConfigError."""
+        """Move a session to its backend; return what its model should know about that. Raises ConfigError."""
         ...
 
 
 class SessionLifecycle(Protocol):
-    """What happens around sessions: when one is opened, before each turn, and when one is closed."""
+    """Hooks around sessions: when one is opened, before each turn, and when one is closed."""
 
     def opened(self, session: EquippedSession) -> None:
         """Equip a session that was just opened; returns at once."""
         ...
 
     async def before_turn(self, session: EquippedSession, gate: Gate) -> None:
-        """Look at what the session's workspace contains, and ask its user about what nobody trusts yet."""
+        """Check what the session's workspace contains, and ask its user about what is not trusted yet."""
         ...
 
     def news(self) -> Sequence[str]:
@@ -69,11 +69,11 @@ class SessionLifecycle(Protocol):
         ...
 
     def checkpoints(self, session: EquippedSession) -> Checkpoints | None:
-        """Return where the changes of a session's turns are kept; None where not. Raises CheckpointError."""
+        """Return the store for the changes of a session's turns, or None if there is none. Raises CheckpointError."""
         ...
 
     async def closed(self, session_id: str) -> None:
-        """Close what tools have opened for a session."""
+        """Close what a session's tools have opened."""
         ...
 
 

@@ -1,7 +1,6 @@
-"""Where the further tools and prompts of sessions come from, and who keeps those sources at work.
+"""The sources of sessions' additional tools and prompts, and the tasks that run them.
 
-Knows: how long a first turn waits for them, that a turn's tools stay the same to its end. Does not know: what a source
-is.
+A turn's tools stay the same until it ends.
 """
 
 from collections.abc import Callable, Coroutine
@@ -18,27 +17,26 @@ from hermes_acp.tools.toolbox import Toolbox
 
 FIRST_WAIT_S: Final = 3.0
 TRUSTED_WAIT_S: Final = 10.0
-"""For servers of a workspace, which only begin when its user has said so in this very turn."""
+"""For a workspace's servers, which start only after the user has approved them in the same turn."""
 UNATTENDED_WAIT_S: Final = 20.0
-"""Where nobody sits waiting, and the first turn may well be the last."""
+"""For runs in which nobody is waiting and the first turn may well be the last."""
 
 
 class SharedTools(Protocol):
     """The tools that all sessions share."""
 
     is_attended: bool
-    """Whether a client is there whose user can be asked."""
+    """Whether a client with a user who can be asked is connected."""
 
     def shared(self) -> ToolSource | None:
-        """Return the source of these tools, if there is one."""
+        """Return the source of the shared tools, if there is one."""
         ...
 
 
 class ToolSources:
-    """One session's sources: its own, if there is one, the one all sessions share, those of its workspace, its skills,
-    and the tools that its user or their agent wrote.
+    """The sources of one session: its own, the shared one, its workspace's, its skills, and the custom tools.
 
-    Where several have something of the same name, the first of them is taken: a workspace takes nobody's place.
+    If several sources offer the same name, the first one wins: a workspace cannot replace the tools of other sources.
     """
 
     def __init__(self, shared_tools: SharedTools) -> None:
@@ -47,16 +45,16 @@ class ToolSources:
         self.skills: ToolSource | None = None
         self.written: ToolSource | None = None
         self.diagnoses: DiagnosticsProvider | None = None
-        """What the session's editor knows to be wrong, where it can tell."""
+        """The errors that the session's editor knows of, if it reports any."""
         self._shared_tools = shared_tools
         self._waited_for: list[ToolSource] = []
         self._told: frozenset[str] = frozenset()
-        """What was true of the sources at the last turn; it was told then, or before."""
+        """The notices that applied at the last turn; the user has seen them."""
         self._left: tuple[tuple[str, int, int], ...] = ()
-        """What did not fit into the last turn's requests, which its user was told."""
+        """What did not fit into the requests of the last turn; the user was told about it."""
 
     async def equip(self, toolbox: Toolbox, ledger: Ledger) -> Toolbox:
-        """Return the tools of one turn; what the sources have to say is noted. Waits a moment once for each source."""
+        """Return the tools of one turn and note the sources' notices. Waits briefly for each source, once."""
         if self.diagnoses:
             from hermes_acp.tools.builtin.diagnostics import Diagnostics
 
@@ -87,11 +85,11 @@ class ToolSources:
         return toolbox.extended(rationed.tools)
 
     def templates(self) -> dict[str, PromptTemplate]:
-        """Return the prompts that can be called for now, by name."""
+        """Return the currently available prompts by name."""
         return {name: one for source in reversed(self._sources()) for name, one in source.templates().items()}
 
     async def find_template(self, name: str) -> PromptTemplate | None:
-        """Return the prompt of a name; waits a moment for the sources, should they just be starting."""
+        """Return the prompt with a name; waits briefly for sources that are still starting."""
         if not (name and self._sources()):
             return None
         if name not in self.templates():
@@ -100,7 +98,7 @@ class ToolSources:
 
     @property
     def has_servers(self) -> bool:
-        """Whether anybody named servers of further tools."""
+        """Return whether any tool servers are configured."""
         return bool(self.own or self._shared_tools.shared() or self.workspace)
 
     def _sources(self) -> list[ToolSource]:
@@ -121,19 +119,19 @@ class ToolSources:
         return TRUSTED_WAIT_S if is_trusted_now else FIRST_WAIT_S
 
     async def replace(self, own: ToolSource | None) -> None:
-        """Use another own source from the next turn on, and close the one before."""
+        """Replace the session's own source from the next turn on, and close the old one."""
         before, self.own = self.own, own
         if before:
             await before.close()
 
     async def replace_workspace(self, source: ToolSource | None) -> None:
-        """Use another source of the workspace's from the next turn on, and close the one before."""
+        """Replace the workspace's source from the next turn on, and close the old one."""
         before, self.workspace = self.workspace, source
         if before:
             await before.close()
 
     async def close(self) -> None:
-        """Close the sources that are this session's alone."""
+        """Close the sources that belong to this session alone."""
         await self.replace(None)
         await self.replace_workspace(None)
         if self.skills:
@@ -141,28 +139,28 @@ class ToolSources:
 
 
 class ToolSourceRunner:
-    """The sources that are at work in an app, each in a task of its own."""
+    """Run an app's sources, each in a separate task."""
 
     def __init__(self) -> None:
         self._waiting: list[Callable[[], Coroutine[Any, Any, None]]] = []
         self._has_waiting = anyio.Event()
 
     def take_in(self, source: ToolSource) -> None:
-        """Let a source begin its work before long; it ends when it is closed, or with the app."""
+        """Schedule a source to run until it is closed or the app ends."""
         self.start(source.run)
 
     def start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Let something be done before long, in a task of its own."""
+        """Schedule some work in a separate task."""
         self._waiting.append(work)
         self._has_waiting.set()
 
     def let_go(self, source: ToolSource) -> None:
-        """Close a source before long; nobody waits for that."""
+        """Schedule a source to be closed; nobody waits for that."""
         self._waiting.append(source.close)
         self._has_waiting.set()
 
     async def run(self) -> None:
-        """Run every source that is taken in, and close those that are let go; runs beside everything else."""
+        """Run every scheduled source, and close those that are released; runs in the background."""
         async with anyio.create_task_group() as tasks:
             while True:
                 await self._has_waiting.wait()

@@ -1,7 +1,6 @@
-"""Undoing turns: what a user asks for, what is done, what they and the model are told.
+"""Undo turns: parse the request, restore the files, and tell the user and the model.
 
-Knows: the words behind `/undo`, the note that keeps the model from believing in what is gone, that what a turn noted
-for later goes with its files. Does not know: how files are put back, who shows the answer.
+Notes that a turn wrote for later are reverted with its files. A note tells the model what no longer applies.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -32,14 +31,14 @@ NOTHING_RESTORED: Final = "There is no undo to revert."
 
 
 class UndoRequest(Struct, frozen=True):
-    """What the words behind a command ask for."""
+    """A parsed undo request."""
 
     count: int = 1
     force: bool = False
 
 
 def parse_undo_request(words: str) -> UndoRequest:
-    """Read the words behind `/undo`. Raises BadRequest."""
+    """Parse the words after `/undo`. Raises BadRequest."""
     count, force = 1, False
     for word in words.split():
         if word.lower() in FORCE:
@@ -54,7 +53,7 @@ def parse_undo_request(words: str) -> UndoRequest:
 
 
 class TurnUndo:
-    """Takes back turns of one session, with what they noted; `tell` records what its model must know."""
+    """Undo turns of one session, including their notes; `tell` records what its model must know."""
 
     def __init__(
         self,
@@ -70,10 +69,10 @@ class TurnUndo:
         self._session_id = session_id
         self._tell = tell
         self.is_done = True
-        """Whether nothing was in the way of the last one."""
+        """Whether the last operation met no obstacle."""
 
     async def undo(self, words: str) -> str:
-        """Take back the last turns and give the answer for the user. Raises CheckpointError, StorageError."""
+        """Undo the last turns and return the answer for the user. Raises CheckpointError, StorageError."""
         try:
             wanted = parse_undo_request(words)
         except BadRequest as refusal:
@@ -93,7 +92,7 @@ class TurnUndo:
         return answer_text(done, back, f"Undid {_counted(turns, done)}", again="`/undo force`")
 
     async def redo(self, words: str) -> str:
-        """Undo the last undo and give the answer for the user. Raises CheckpointError, StorageError."""
+        """Revert the last undo and return the answer for the user. Raises CheckpointError, StorageError."""
         try:
             wanted = parse_undo_request(words)
         except BadRequest as refusal:
@@ -117,7 +116,7 @@ class TurnUndo:
         return answer_text(done, back, "The undo was reverted", again="`/redo force`")
 
     async def restore(self, checkpoint_id: str, paths: Sequence[str] | None, *, force: bool) -> RestoreResult:
-        """Take one checkpoint back, or what it did to some files. Raises BadRequest for one there is not."""
+        """Revert one checkpoint, or its changes to some files. Raises BadRequest for an unknown checkpoint."""
         done = await self._keeper.restore(self._session_id, checkpoint_id, paths, force=force)
         back = RevertedNotes()
         if paths is None and not done.is_refused:
@@ -127,7 +126,7 @@ class TurnUndo:
         return done
 
     async def _forget(self, turns: Sequence[str], checkpoint_id: str) -> RevertedNotes:
-        """Take back what turns noted, in the undo that took back their files or one of its own."""
+        """Revert the notes of turns, as part of the undo of their files or as a separate one."""
         from hermes_acp.memory.memory_store import reapply_change
 
         now = self._now()
@@ -162,9 +161,10 @@ class TurnUndo:
 
 @contextmanager
 def locked_record(path: Path) -> Generator[Callable[[NoteAdded], object]]:
-    """Hold a stored session's record, and give what adds to it; what a killed process left open is closed first.
+    """Lock a stored session's record and yield a function that appends to it.
 
-    Blocks. Raises Busy where an editor has it open, SessionNotFound, StorageError.
+    What a killed process left open is closed first. Blocks. Raises Busy if an editor has the session open,
+    SessionNotFound, StorageError.
     """
     transcript, events, _ = Transcript.reopen(path)
     try:
@@ -178,7 +178,7 @@ def locked_record(path: Path) -> Generator[Callable[[NoteAdded], object]]:
 
 
 def answer_text(done: RestoreResult, back: RevertedNotes, headline: str, again: str = "") -> str:
-    """Say what came of it, file by file and note by note."""
+    """Describe the result, file by file and note by note."""
     parts: list[str] = []
     is_undo = headline.startswith("Undid")
     if done.restored or back.done:

@@ -1,4 +1,4 @@
-"""What a session may use of its workspace's own: looked up before each turn, and asked about where nobody said yet."""
+"""Decide what a session may use of its workspace's contents; ask before a turn about what is undecided."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class WorkspaceAdmission(Struct, frozen=True):
-    """Gives sessions the servers and tools of their workspaces, as far as their users trust those.
+    """Give sessions the servers and tools of their workspaces, as far as their users trust them.
 
     `elsewhere` names the backend of a workspace whose files are not on this machine.
     """
@@ -32,7 +32,7 @@ class WorkspaceAdmission(Struct, frozen=True):
     elsewhere: Callable[[Workspace], str]
 
     async def welcome(self, session: EquippedSession, gate: Gate) -> None:
-        """Before a turn: look at what the workspace contains, ask its user, and equip the session."""
+        """Check what the workspace contains before a turn, ask its user, and equip the session."""
         place, trust = session.record.cwd, self.workspace_trust
         found, tools = await run_sync(self._look_around, place)
         found = await trust.welcome(session, gate, found)
@@ -43,5 +43,5 @@ class WorkspaceAdmission(Struct, frozen=True):
         await self.custom_tools.welcome(session, gate, tools, self.elsewhere(session.workspace))
 
     def _look_around(self, place: str) -> "tuple[WorkspaceSettings | None, tuple[ToolFile, ...]]":
-        """Look at what a folder contains, in one visit to the disk for all who ask about it. Blocks."""
+        """Read a folder's contents in one pass over the disk for all callers. Blocks."""
         return self.workspace_trust.settings_of(place, again=True), self.custom_tools.files(place)

@@ -1,4 +1,4 @@
-"""Take the checkpoint of a turn before its first call that may change files."""
+"""Take a turn's checkpoint before its first call that may change files."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -26,7 +26,7 @@ def _checkpoint_context(turn: Turn) -> CheckpointContext:
 
 
 async def checkpoint_before(turn: Turn, effects: Sequence[Effect]) -> None:
-    """Keep the state before a call with these effects, in the checkpoint of the outermost turn."""
+    """Store the state before a call with these effects, in the checkpoint of the outermost turn."""
     top = turn.outermost
     if top.calls.checkpoints is None:
         return
@@ -38,14 +38,14 @@ async def checkpoint_before(turn: Turn, effects: Sequence[Effect]) -> None:
 
 
 def _touched_by(turn: Turn, effects: Sequence[Effect]) -> list[str] | None:
-    """Return the files that a call names as its own; None where it changes nothing at all."""
+    """Return the files that a call names itself, or None if it changes nothing."""
     if not any(_changes_something(turn, effect) for effect in effects):
         return None
     return [path for effect in effects for path in _touched(turn, effect)]
 
 
 def _touched(turn: Turn, effect: Effect) -> Sequence[str]:
-    """Return the files that an effect names as its own, so that they are kept even where they are ignored."""
+    """Return the files that an effect names itself; they are stored even if they are ignored."""
     match effect:
         case Writes(path=path) | Deletes(path=path):
             return (path,)
@@ -57,7 +57,7 @@ def _touched(turn: Turn, effect: Effect) -> Sequence[str]:
 
 
 def _changes_something(turn: Turn, effect: Effect) -> bool:
-    """Return whether an effect may change files; of a command, what plan mode lets pass is known to only read."""
+    """Return whether an effect may change files; commands that plan mode allows are known to only read."""
     if isinstance(effect, Runs):
         place = turn.record.cwd
         return turn.deps.policy.judge((effect,), "plan", (), place=place).decision != "allow"

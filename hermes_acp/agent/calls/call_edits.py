@@ -1,4 +1,4 @@
-"""Carry out a call as its user changed it before they allowed it, and tell the model what they changed."""
+"""Apply a user's edits to a call before it runs, and tell the model what they changed."""
 
 import os
 from collections.abc import Mapping
@@ -17,7 +17,10 @@ COMMENT: Final = "The user says: {comment}"
 
 
 def apply_call_edits(proposal: Proposal, answer: PermissionResponse, place: str) -> Proposal:
-    """Return a proposal as its user wants it; its result tells the model so. Raises WorkspaceError, BadRequest."""
+    """Return a proposal with the user's edits; its result tells the model about them.
+
+    Raises WorkspaceError, BadRequest.
+    """
     if answer.texts and proposal.amend is not None:
         proposal = proposal.amend(answer.texts)
         told = [
@@ -34,7 +37,7 @@ def apply_call_edits(proposal: Proposal, answer: PermissionResponse, place: str)
 
 
 def with_comment(refusal: CallNote, answer: PermissionResponse) -> CallNote:
-    """Add to a refusal what the user said with it."""
+    """Add the user's comment to a refusal."""
     if not answer.comment:
         return refusal
     return CallNote(f"{refusal.text} {COMMENT.format(comment=answer.comment)}", refusal.advice)

@@ -1,6 +1,6 @@
 """Decide which calls of a step are carried out.
 
-Rejected are calls that are incomplete, not understood, repeated, or over the tool's number a step.
+Rejected are calls that are incomplete, cannot be parsed, are repeated, or exceed the tool's limit per step.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from hermes_acp.tools.toolbox import ParsedCall, Toolbox
 
 
 class RejectedCall(Struct, frozen=True):
-    """A call that is not carried out, and why; it may repeat another of its step, by number."""
+    """A call that is not carried out, and why; it may repeat another call of its step, given by number."""
 
     why: CallNote
     is_understood: bool = False
@@ -22,7 +22,7 @@ class RejectedCall(Struct, frozen=True):
 
 
 class CallFilter:
-    """The filter for the calls of one step, which are passed to it in their order."""
+    """The filter for one step's calls, which are passed to it in order."""
 
     def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
@@ -30,9 +30,9 @@ class CallFilter:
         self._numbers: dict[str, int] = {}
 
     def admit(self, call: ToolCall, number: int, *, is_cut_off: bool) -> ParsedCall | RejectedCall:
-        """Parse a call, or say why it is not carried out. `is_cut_off`: the model's answer ended within it.
+        """Parse a call, or return why it is rejected. `is_cut_off`: the model's answer ended within the call.
 
-        After a call that may change something, every earlier call may be made again.
+        After a call that may change something, earlier calls may be repeated.
         """
         if is_cut_off:
             return RejectedCall(CUT_OFF)

@@ -1,6 +1,6 @@
-"""What is said of calls that did not run or were cut short.
+"""The messages about calls that did not run or were cut short.
 
-Each note has two readers. Its text is shown to the user and the model; its advice is for the model alone.
+Each note has two readers: the user and the model see its text, only the model sees its advice.
 """
 
 from typing import Final
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class CallNote(Struct, frozen=True):
-    """One sentence about a call, and what the model should do now."""
+    """A sentence about a call, and advice for the model."""
 
     text: str
     advice: str = ""

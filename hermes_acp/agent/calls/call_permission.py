@@ -1,6 +1,6 @@
 """Decide whether a tool call may run; ask the user when policy requires it.
 
-A question without an answer is no refusal: the model is told that nobody decided.
+An unanswered question is not a refusal: the model is told that nobody decided.
 """
 
 from hashlib import sha256
@@ -29,7 +29,7 @@ TOO_HARD: Final = Verdict("ask", "the check timed out, so the effects are not kn
 
 
 async def judge(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure) -> Verdict:
-    """Check a call against policy as things stand now; a check that times out becomes a question.
+    """Check a call against the current policy state; a check that times out becomes a question.
 
     `exposure` is what the model had read when it made the call.
     """
@@ -45,14 +45,14 @@ async def judge(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure) 
 
 
 def _with_attendance(effect: Effect) -> Effect:
-    """Return an effect as a reflection has it: its user sees every change of notes before it is made."""
+    """Return an effect as it applies in a reflection: the user approves every change of notes first."""
     return structs.replace(effect, is_asked=True) if isinstance(effect, Remembers) else effect
 
 
 async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdict) -> Proposal | CallNote:
-    """Put a call to a person; return it as they want it, or why it must not run.
+    """Ask a person about a call; return the call as they want it, or why it must not run.
 
-    Raises WorkspaceError where it cannot be changed as they want it.
+    Raises WorkspaceError if it cannot be changed as they want.
     """
     if turn.origin.reflects_on and proposal.unasked:
         return proposal.unasked
@@ -93,7 +93,7 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdi
 
 
 def _with_reason(turn: Turn, card: CallProposed, verdict: Verdict) -> CallProposed:
-    """Return the card of a question, with every reason where what was read is one, else with those shown."""
+    """Return a question's card: with all reasons if the session's exposure restricts the turn, else those shown."""
     why = verdict.why if exposure_of(turn).restricts(turn.mode) else verdict.shown
     return structs.replace(card, why=why) if why else card
 
@@ -122,7 +122,7 @@ def _given(
 
 
 async def _lasting_grants(turn: Turn, proposal: Proposal) -> tuple[Grant, ...]:
-    """Return what an answer for later calls would remember; nothing where the check timed out."""
+    """Return the grants that a lasting answer would store, or none if the check timed out."""
     policy, place = turn.deps.policy, turn.record.cwd
     nothing: tuple[Grant, ...] = ()
     effects = proposal.effects
@@ -132,7 +132,7 @@ async def _lasting_grants(turn: Turn, proposal: Proposal) -> tuple[Grant, ...]:
 
 
 def _remember(turn: Turn, grants: tuple[Grant, ...]) -> None:
-    """Store an answer for later sessions; where that fails it holds for this session."""
+    """Store an answer for later sessions; if that fails, it applies to this session only."""
     try:
         turn.deps.policy.remember(turn.record.cwd, grants)
     except StorageError as error:

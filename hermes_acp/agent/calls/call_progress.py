@@ -1,6 +1,6 @@
 """Report what a running call does: live output, plan, questions.
 
-The interval between two updates doubles up to a bound, so an hour of output costs the record a few megabytes at most.
+The interval between updates doubles up to a limit, so an hour of output adds at most a few megabytes to the record.
 """
 
 from collections.abc import AsyncGenerator
@@ -21,13 +21,13 @@ from hermes_acp.telemetry.redaction import WINDOW
 
 TAIL_CHARACTERS: Final = 2000
 MAX_HEARD_CHARACTERS: Final = TAIL_CHARACTERS + WINDOW
-"""More is kept than is shown, so that the shown part never starts within a secret."""
+"""More is collected than shown, so that the shown part never starts within a secret."""
 FIRST_WAIT_S: Final = 0.05
 MAX_WAIT_S: Final = 2.0
 
 
 class CallProgress:
-    """The reports of one call, as events of its turn."""
+    """Reports one call's progress as events of its turn."""
 
     def __init__(
         self, turn: Turn, call_id: str, deadline: Deadline, confinement: Confinement = "usual"
@@ -46,7 +46,7 @@ class CallProgress:
 
     @property
     def turn(self) -> Turn:
-        """The turn the call was made in."""
+        """The turn in which the call was made."""
         return self._turn
 
     @property
@@ -56,17 +56,17 @@ class CallProgress:
 
     @property
     def deadline(self) -> Deadline:
-        """The time the call may take."""
+        """The call's time limit."""
         return self._deadline
 
     @property
     def session_id(self) -> str:
-        """The session the call runs in."""
+        """The session in which the call runs."""
         return self._turn.record.session_id
 
     @property
     def event_context(self) -> EventContext:
-        """The present moment, in the turn that a person prompted."""
+        """The context of an event now, in the turn that a person prompted."""
         return self._turn.event_context
 
     def output(self, text: str) -> None:
@@ -84,7 +84,7 @@ class CallProgress:
         self._show_before_long()
 
     def terminal(self, terminal_id: str) -> None:
-        """Show the editor's own terminal in the call's card."""
+        """Show the editor's own terminal on the call's card."""
         self.terminal_id = terminal_id
         self._turn.emit(CallProgressed(self._call_id, terminal_id=terminal_id))
 
@@ -93,10 +93,9 @@ class CallProgress:
         self._turn.emit(PlanChanged(entries))
 
     def allows(self, *effects: Effect) -> bool:
-        """Check further effects of the call against policy, without asking anybody.
+        """Check further effects of the call against policy, without asking anyone.
 
-        What the session has read does not count: a redirect is the server's choice and carries nothing of the
-        model's.
+        The session's exposure is not considered: a redirect is the server's choice and carries nothing from the model.
         """
         turn = self._turn
         running = turn.calls.running.find(self._call_id)
@@ -107,7 +106,7 @@ class CallProgress:
         return verdict.decision == "allow"
 
     async def inquire(self, question: Question) -> Reply | None:
-        """Put a question to the turn's user; the call's deadline is paused meanwhile."""
+        """Ask the turn's user a question; the call's deadline is paused meanwhile."""
         with self._deadline.paused():
             async with self._turn.calls.asking:
                 await self._turn.ledger.drained()
@@ -115,14 +114,14 @@ class CallProgress:
 
     @property
     def tail(self) -> str:
-        """The end of the live output so far, without secrets."""
+        """The end of the live output so far, with secrets masked."""
         return self._clean(is_final=True).rstrip("\n")
 
     def _clean(self, *, is_final: bool) -> str:
         return self._turn.deps.redactor.tail(self._heard, TAIL_CHARACTERS, is_final=is_final)
 
     def broken_off(self, why: CallNote) -> Result:
-        """Return the outcome of a call that was ended from outside: its last output, and why it ended."""
+        """Return the outcome of a call that was stopped from outside: its last output, and the reason."""
         tail = self.tail
         return Result(f"{tail}\n{why.text}" if tail else why.text, is_error=True, advice=why.advice)
 
@@ -140,7 +139,7 @@ class CallProgress:
             self._showing = None
 
     def _show_before_long(self) -> None:
-        """Schedule an update; most calls report nothing while they run and need no task for that."""
+        """Schedule an update; most calls report nothing while they run and need no task for this."""
         self._arrived.set()
         if self._showing is not None and not self._is_shown:
             self._is_shown = True

@@ -1,7 +1,7 @@
 """Schedule the calls of one step: which run together and which wait.
 
-Calls are understood in the model's order, each once no earlier call that conflicts with it is running, so the state
-it was checked against is the state it finds. Calls without a conflict run at the same time.
+Calls are proposed in the model's order, each after all conflicting earlier calls have ended, so a call runs against the
+state it was checked against. Calls that do not conflict run at the same time.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,9 +18,9 @@ _UNBOUNDED_TOOLS: Final = frozenset({"processes", "delegation"})
 
 
 class Footprint(Struct, frozen=True):
-    """What a call touches: paths it reads and paths it changes; where it `is_unbounded`, that is not known.
+    """What a call touches: the paths it reads and the paths it changes, or `is_unbounded` if these are unknown.
 
-    Calls with the same `place`, where it has one, belong to a tool that keeps state between calls.
+    Calls with the same non-empty `place` belong to a tool that keeps state between calls.
     """
 
     reads: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Footprint(Struct, frozen=True):
 
     @property
     def changes_anything(self) -> bool:
-        """Whether later calls may find another state than before."""
+        """Whether later calls may find a different state."""
         return bool(self.is_unbounded or self.changes)
 
     def conflicts_with(self, other: "Footprint") -> bool:
@@ -48,7 +48,7 @@ class Footprint(Struct, frozen=True):
 
 
 def footprint_of(tool: Tool, effects: Iterable[Effect]) -> Footprint:
-    """Return what a call touches by its declared effects; an unknown kind of effect may touch anything."""
+    """Return what a call touches according to its effects; an effect of unknown kind may touch anything."""
     reads: list[str] = []
     changes: list[str] = []
     is_unbounded = _is_unbounded(tool)
@@ -78,7 +78,7 @@ def _overlap(some: Iterable[str], others: Sequence[str]) -> bool:
 
 
 def _is_one_within(one: str, other: str) -> bool:
-    """Return whether two resolved paths are the same, or one is a folder above the other."""
+    """Return whether two resolved paths are equal, or one is a folder that contains the other."""
     return one == other or one.startswith(other.rstrip("/") + "/") or other.startswith(one.rstrip("/") + "/")
 
 
@@ -99,7 +99,7 @@ class CallSlot:
 
 
 class CallOrder:
-    """The calls of one step, numbered from 0; each must end its slot, whatever happened."""
+    """The calls of one step, numbered from 0; every call must end its slot, whatever happens."""
 
     def __init__(self, count: int) -> None:
         self._places = [CallSlot() for _ in range(count)]
@@ -110,12 +110,12 @@ class CallOrder:
         return self._places[number]
 
     async def wait_for_turn(self, number: int) -> None:
-        """Wait until every earlier call is understood."""
+        """Wait until every earlier call has been proposed."""
         for place in self._places[:number]:
             await place.is_understood.wait()
 
     async def wait_to_ask(self, number: int) -> None:
-        """Wait until no earlier call is, or will be, the subject of a question."""
+        """Wait until no earlier call needs, or may still need, a question."""
         for place in self._places[:number]:
             await place.is_decided.wait()
 
@@ -124,9 +124,9 @@ class CallOrder:
         await self._places[number].has_ended.wait()
 
     async def wait_for_likely_conflicts(self, number: int, tool: Tool) -> None:
-        """Wait for earlier calls that are likely to conflict, so that this one is understood only once.
+        """Wait for earlier calls that are likely to conflict, so that this one is proposed only once.
 
-        A call that may change files waits for those that only read, as they end soon.
+        A call that may change files waits for read-only calls, which end soon.
         """
         likely = Footprint(
             reads=("/",) if tool.tool_metadata.capabilities else (), is_unbounded=_is_unbounded(tool)
@@ -144,10 +144,10 @@ class CallOrder:
 
     @staticmethod
     async def wait_for_conflicts(at_work: Iterable[CallSlot], footprint: Footprint | None) -> bool:
-        """Wait for those calls in `at_work` that conflict with this one; return whether there were any.
+        """Wait for the calls in `at_work` that conflict with this one; return whether there were any.
 
-        Return True even where they have ended by then: this call must be understood anew. Without a footprint the
-        call could not be understood, so every call that changes something may be the reason.
+        Return True even if they have ended by then: this call must be proposed again. Without a footprint the call
+        could not be proposed, and any call that changes something may be the reason.
         """
         hindrances = [
             place

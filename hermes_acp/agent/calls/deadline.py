@@ -8,7 +8,7 @@ import anyio
 
 
 class Deadline:
-    """A time limit in seconds from now; `scope` is cancelled when it is over."""
+    """A time limit in seconds from now; when it expires, `scope` is cancelled."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds

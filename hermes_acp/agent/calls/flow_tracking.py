@@ -1,6 +1,6 @@
 """Track what a turn's session has read, and pass it to policy.
 
-A child agent has read whatever the agents above it have read; what it reads itself is recorded above as well.
+A child agent is also exposed to what the agents above it have read; what it reads itself is recorded for them too.
 """
 
 from collections.abc import Iterable
@@ -60,7 +60,7 @@ def _records(turn: Turn) -> Iterable[Record]:
 
 
 def _is_known_link(turn: Turn, records: Iterable[Record], url: str) -> bool:
-    """Return whether a URL occurs word for word in what the user or a network source said."""
+    """Return whether a URL occurs verbatim in the text of the user or of a network source."""
     return any(
         url in message.text
         if isinstance(message, ToolMessage)

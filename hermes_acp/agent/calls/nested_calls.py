@@ -1,6 +1,6 @@
-"""Run the calls that a running call makes, such as those of a script.
+"""Run the calls made by a running call, such as a script.
 
-Each is checked, asked about, shown and recorded like any call. The outer call's deadline is paused while a person is
+Each is checked, approved, shown and recorded like any other call. The outer call's deadline is paused while a person is
 asked about an inner one.
 """
 
@@ -20,11 +20,11 @@ from hermes_acp.core.ports.gate_ports import Gate, PermissionResponse, Permissio
 from hermes_acp.core.proposals import Progress, Question, Reply, Result
 
 WITHHELD: Final = frozenset({"execute_code", "delegate", "ask_user"})
-"""Tools that only the model may call: they need turns or answers of their own."""
+"""Tools that only the model may call: they need separate turns or answers."""
 
 
 class ClockPausingGate:
-    """The gate of a turn; it pauses the outer call's deadline while it waits for a person."""
+    """The gate of a turn; it pauses the outer call's deadline while waiting for a person."""
 
     def __init__(self, gate: Gate, deadline: Deadline) -> None:
         self._gate = gate
@@ -33,18 +33,18 @@ class ClockPausingGate:
     async def ask(
         self, call: CallProposed, *, permission_scope: PermissionScope
     ) -> PermissionAnswer | PermissionResponse:
-        """Put one call to a person."""
+        """Ask a person about one call."""
         with self._deadline.paused():
             return await self._gate.ask(call, permission_scope=permission_scope)
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Put a call's question to a person."""
+        """Ask a person a call's question."""
         with self._deadline.paused():
             return await self._gate.inquire(call_id, question)
 
 
 class NestedCalls:
-    """The tools of the turn that a call belongs to."""
+    """Calls the tools of the turn that a call belongs to."""
 
     def names(self, progress: Progress) -> tuple[str, ...]:
         """List the tools that can be called."""
@@ -52,7 +52,7 @@ class NestedCalls:
         return tuple(name for name in names if name not in WITHHELD)
 
     async def call(self, name: str, arguments: str, progress: Progress) -> Result:
-        """Run one call; return what the model would read of it, without secrets. Raises StorageError."""
+        """Run one call; return what the model would read of it, with secrets masked. Raises StorageError."""
         outer = _outer(progress)
         turn = outer.turn
         deps = structs.replace(turn.deps, toolbox=turn.deps.toolbox.only(self.names(progress)))

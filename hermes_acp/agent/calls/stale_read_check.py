@@ -1,6 +1,6 @@
-"""Reject a change of files that the model has not read as they are now.
+"""Reject changes to files whose current content the model has not read.
 
-The check runs before anybody is asked: nobody should approve a change that was made up against another text.
+The check runs before anybody is asked: nobody should approve a change that was based on other content.
 """
 
 from hermes_acp.agent.calls.call_messages import CHANGED_SINCE_READ, UNREAD, CallNote
@@ -10,7 +10,7 @@ from hermes_acp.tools.safe_display import escape_invisible
 
 
 def stale_read_reason(proposal: Proposal, record: Record) -> CallNote | None:
-    """Return which file the model does not know as it is now; None where it knows all that would be replaced."""
+    """Name the file whose current content the model does not know; None if it knows all that would be replaced."""
     for version in proposal.replaces:
         known = record.seen.get(version.path)
         if known is None:

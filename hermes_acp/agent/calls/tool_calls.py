@@ -1,6 +1,6 @@
-"""Run the calls of one step, each to exactly one outcome: understand, propose, check, ask, perform.
+"""Run one step's calls, each to exactly one outcome: parse, propose, check, ask, perform.
 
-This is the one boundary where a tool's failure becomes an outcome.
+Only here do failures of tools become outcomes.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -51,9 +51,9 @@ class _CallResult(Struct, frozen=True):
 
 
 class _Clearance(Struct, frozen=True):
-    """Whether a call may run: why not, and how its commands are confined.
+    """Whether a call may run: the reason if not, and how its commands are confined.
 
-    `amended` is what the user wants done in its place.
+    `amended` is the proposal that the user wants instead.
     """
 
     refusal: CallNote | None = None
@@ -64,10 +64,10 @@ class _Clearance(Struct, frozen=True):
 async def run_tool_calls(
     turn: Turn, calls: Sequence[ToolCall], *, truncated: bool
 ) -> tuple[CallOutcome, ...]:
-    """Run a step's calls, concurrently where they do not conflict; return the outcomes in the model's order.
+    """Run a step's calls, concurrently unless they conflict; return the outcomes in the model's order.
 
-    On cancellation every open call gets its outcome first. Where the answer was `truncated`, its last call is not
-    run. Raises StorageError.
+    On cancellation every open call gets its outcome first. If the answer was `truncated`, its last call does not run.
+    Raises StorageError.
     """
     step_calls = _StepCalls(turn, calls, truncated=truncated)
     try:
@@ -86,7 +86,7 @@ async def run_tool_calls(
 
 
 async def run_inner_call(turn: Turn, call: ToolCall) -> CallOutcome:
-    """Run a call that another call makes; on cancellation it gets its outcome first. Raises StorageError."""
+    """Run a call made by another call; on cancellation it gets its outcome first. Raises StorageError."""
     step_calls = _StepCalls(turn, (call,), truncated=False)
     try:
         await step_calls.run(0)
@@ -98,7 +98,7 @@ async def run_inner_call(turn: Turn, call: ToolCall) -> CallOutcome:
 
 
 def close_open_calls(turn: Turn) -> None:
-    """Record a cancelled outcome for every call that has none, as the turn was stopped."""
+    """Record a cancelled outcome for every call without one after the turn was stopped."""
     for call in turn.record.calls.of_model():
         _end(turn, call, _CallResult("cancelled", _error(STOPPED_BEFORE_END)))
 
@@ -117,7 +117,7 @@ class _StepCalls:
         """What the model had read when it made these calls."""
 
     async def run(self, number: int) -> None:
-        """Run one call, in its turn, to its outcome."""
+        """Run one call to its outcome, when it is due."""
         try:
             await self._order.wait_for_turn(number)
             self.outcomes[number] = await self._run(number)
@@ -152,7 +152,7 @@ class _StepCalls:
             return RejectedCall(CRASHED.format(kind=type(error).__name__))
 
     async def _refuse(self, call: ToolCall, refused: RejectedCall) -> CallOutcome:
-        """Record the outcome of a rejected call: that of the call which it repeats, if it repeats one."""
+        """Record a rejected call's outcome; a repeated call gets the outcome of the call it repeats."""
         status: CallStatus = "failed"
         if refused.repeats is not None:
             await self._order.wait_for_end(refused.repeats)
@@ -183,7 +183,7 @@ class _StepCalls:
             return await _perform(self._turn, proposed, wanted, clearance, tool)
 
     async def _propose(self, number: int, understood: ParsedCall) -> Proposal | _CallResult:
-        """Understand a call in the state that it will find, after every earlier call that conflicts with it."""
+        """Propose a call in the state that it will find, after every conflicting earlier call."""
         tool, order = understood.tool, self._order
         await order.wait_for_likely_conflicts(number, tool)
         while True:
@@ -206,11 +206,11 @@ class _StepCalls:
     async def _permit(
         self, number: int, tool: Tool, proposed: CallProposed, proposal: Proposal
     ) -> _Clearance:
-        """Check a call against policy, and ask a person where policy requires it."""
+        """Check a call against policy; ask a person if policy requires it."""
         turn = self._turn
         verdict = await _judged(turn, tool, proposal, self._exposure)
         if verdict.decision == "ask":
-            # What is answered meanwhile may stand for this call too.
+            # An answer given meanwhile may apply to this call too.
             await self._order.wait_to_ask(number)
             verdict = await _judged(turn, tool, proposal, self._exposure)
         if verdict.decision == "deny":
@@ -223,20 +223,20 @@ class _StepCalls:
             known = turn.grants
             clearance = await _asked(turn, proposed, proposal, verdict)
         if turn.grants != known and not clearance.refusal:
-            # A lasting answer lets it run in the sandbox, this time too.
+            # The lasting answer lets it run in the sandbox, starting with this call.
             now_allowed = await _judged(turn, tool, clearance.amended or proposal, self._exposure)
             clearance = structs.replace(clearance, confinement=now_allowed.confinement)
         return clearance
 
 
 def _end(turn: Turn, call: ToolCall, outcome: _CallResult) -> None:
-    """Record a call's outcome; a call that was never understood is shown first, so that it has a card."""
+    """Record a call's outcome; a call that was never proposed is shown first, so that it has a card."""
     if not turn.record.calls.was_proposed(call.id):
         kind = turn.deps.toolbox.kind_of(call)
         title = plain(call.name) or "unnamed tool"
         turn.emit(CallProposed(call.id, call.name, title, kind, _raw_input(call), within=turn.origin.within))
         if outcome.status == "completed":
-            turn.emit(CallStarted(call.id, is_repeatable=True))  # by the call that it repeats
+            turn.emit(CallStarted(call.id, is_repeatable=True))  # the call that it repeats was started
     result, clean = outcome.result, partial(turn.deps.redactor.clean, source=call.arguments)
     output = None if result.output_characters is None else result.text[: result.output_characters]
     turn.emit(
@@ -282,7 +282,7 @@ async def _judged(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure
 
 
 async def _proposal_of(turn: Turn, understood: ParsedCall) -> Proposal | _CallResult:
-    """Understand a call; any failure is its outcome. Raises StorageError."""
+    """Return a call's proposal; a failure is its outcome. Raises StorageError."""
     try:
         with anyio.move_on_after(turn.limits.tool_timeout_s):
             return await understood.tool.propose(understood.arguments, turn.workspace)
@@ -298,7 +298,7 @@ async def _proposal_of(turn: Turn, understood: ParsedCall) -> Proposal | _CallRe
 async def _perform(
     turn: Turn, card: CallProposed, proposal: Proposal, clearance: _Clearance, tool: Tool
 ) -> _CallResult:
-    """Carry out a call; where the user stops it, the turn continues."""
+    """Carry out a call; if the user stops it, the turn continues."""
     passed_s = turn.deps.clock.monotonic() - turn.spent.started_at_s
     if turn.limits.working_s is not None and passed_s >= turn.limits.working_s:
         return _failed(NO_TIME_LEFT)
@@ -336,7 +336,7 @@ async def _perform(
 
 
 async def outcome_of(act: Callable[[], Awaitable[Result]], crashed: CallNote = CRASHED) -> Result:
-    """Run an action; any failure becomes a result in words for the model. Raises StorageError."""
+    """Run an action; a failure becomes a result with text for the model. Raises StorageError."""
     try:
         return await act()
     except StorageError:

@@ -1,6 +1,6 @@
-"""Compare a call's effects with the capabilities its tool declares.
+"""Compare a call's effects with its tool's declared capabilities.
 
-An effect beyond them is a fault of the tool, not a question for the user.
+An undeclared effect is a fault of the tool, not a question for the user.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ from hermes_acp.core.proposals import (
 
 
 def required_capability(effect: Effect) -> Capability:
-    """Return what a tool must declare to have this effect."""
+    """Return the capability that a tool must declare to have this effect."""
     match effect:
         case Reads() | Writes() | Deletes():
             return "files"
@@ -34,5 +34,5 @@ def required_capability(effect: Effect) -> Capability:
 
 
 def undeclared_effects(effects: Iterable[Effect], capabilities: frozenset[Capability]) -> tuple[Effect, ...]:
-    """Return the effects for which nothing was declared."""
+    """Return the effects for which no capability was declared."""
     return tuple(effect for effect in effects if required_capability(effect) not in capabilities)

@@ -1,4 +1,4 @@
-"""Run a child agent: a turn in a session of its own that carries out a task for a call of its parent."""
+"""Run a child agent: a turn in a separate session that carries out a task for a call of its parent."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -38,7 +38,7 @@ MAX_STATUS_CHARACTERS: Final = 100
 
 
 class ChildGroup:
-    """The children of one call, and what they share."""
+    """The children of one call, and their shared state."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class ChildGroup:
         self._report()
 
     def limits_now(self) -> TurnLimits:
-        """Return the limits of a child that starts now: of the time, what is left of it."""
+        """Return the limits of a child that starts now; its time is what is left."""
         timeout_s = self._limits.timeout_s
         if timeout_s is None:
             return self._limits
@@ -78,9 +78,9 @@ class ChildGroup:
 
 
 class ChildObserver:
-    """Show one child in the parent's session: its status, and the calls that were asked about.
+    """Shows one child in the parent's session: its status, and the calls that needed approval.
 
-    A standing answer given to the child is recorded in the parent's session, so that it holds there and for the other
+    A standing answer given to the child is recorded in the parent's session, so that it applies there and to the other
     children.
     """
 
@@ -96,7 +96,7 @@ class ChildObserver:
         self._words = self._last = ""
 
     def show(self, event: Event) -> None:
-        """Take one event of the child's session."""
+        """Process one event of the child's session."""
         if isinstance(event, PromptFrozen):
             return
         parent = self._group.turn
@@ -133,7 +133,7 @@ class ChildObserver:
         self._group.stand(self._number, f"{self._title}: step {self._step}, {doing}{last}")
 
     def end(self, ended: TurnEnded) -> None:
-        """Show how it ended."""
+        """Show how the child ended."""
         how = "done" if ended.reason == "done" else ended.sentence
         steps = "1 step" if ended.steps == 1 else f"{ended.steps} steps"
         self._group.stand(self._number, f"{self._title}: {how} ({steps})")
@@ -149,7 +149,7 @@ def _last_line(text: str) -> str:
 
 
 async def run_child(group: ChildGroup, number: int, delegated_task: DelegatedTask) -> Result:
-    """Carry out one task in a turn of its own, and give its answer or why there is none.
+    """Carry out one task in a separate turn, and return its answer or why there is none.
 
     Whatever happens, its record is closed and the parent's session records how it ended. Raises StorageError.
     """

@@ -1,4 +1,4 @@
-"""What a child turn leaves behind for its parent: its last words, and why it did not finish."""
+"""The result of a child turn for its parent: its last answer, and why it did not finish."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ CUT: Final = "\n[… {missing:,} more characters of this answer are in the sessi
 
 
 def child_result(record: Record, ended: TurnEnded) -> Result:
-    """Return a child's answer, and why it did not finish if it did not."""
+    """Return a child's answer and, if it did not finish, the reason."""
     answer = last_answer(record)
     if ended.reason == "done":
         return Result(answer)
@@ -22,7 +22,7 @@ def child_result(record: Record, ended: TurnEnded) -> Result:
 
 
 def last_answer(record: Record) -> str:
-    """Return what a child said last, cut at MAX_ANSWER_CHARACTERS."""
+    """Return a child's last answer, cut at MAX_ANSWER_CHARACTERS."""
     said = (message.text for message in reversed(record.messages) if isinstance(message, AssistantMessage))
     answer = next((text for text in said if text.strip()), "")
     if (missing := len(answer) - MAX_ANSWER_CHARACTERS) > 0:

@@ -1,6 +1,6 @@
-"""Open a turn that works for another turn, in a session of its own below that of its parent.
+"""Open a turn that works for another turn, in a child session of its parent.
 
-Delegated tasks and reflection both run this way; they differ in what a `ChildSetup` holds and in who watches.
+Delegated tasks and reflection both run in such turns; they differ in their `ChildSetup` and their observers.
 """
 
 from collections.abc import AsyncGenerator
@@ -19,7 +19,7 @@ from hermes_acp.core.ports.gate_ports import Gate
 
 
 class ChildSetup(Struct, frozen=True):
-    """What a child turn gets: its title, what it is made with, its limits and what it works for."""
+    """The setup of a child turn: its title, dependencies, limits and origin."""
 
     title: str
     deps: TurnDependencies
@@ -30,7 +30,7 @@ class ChildSetup(Struct, frozen=True):
 
 @asynccontextmanager
 async def child_session(parent: Turn, records: ChildRecords) -> AsyncGenerator[Ledger]:
-    """Begin a session below that of `parent`; its record is closed with the block. Raises StorageError."""
+    """Open a child session of `parent`; its record is closed with the block. Raises StorageError."""
     journal, record = await records.begin(parent.record)
     try:
         yield Ledger(journal, record)
@@ -39,9 +39,9 @@ async def child_session(parent: Turn, records: ChildRecords) -> AsyncGenerator[L
 
 
 def open_child_turn(parent: Turn, ledger: Ledger, setup: ChildSetup, gate: Gate) -> Turn:
-    """Return the turn of a new child session, with the options and the mode of its parent. Raises StorageError.
+    """Return the turn of a new child session, with its parent's options and mode. Raises StorageError.
 
-    What a delegated turn uses counts for its parent too; a reflection pays for itself.
+    The usage of a delegated turn counts towards its parent too; a reflection's does not.
     """
     ledger.emit(TitleChanged(setup.title))
     if setup.instructions:

@@ -1,6 +1,6 @@
 """Delegate tasks to child agents: choose their tools, their depth and their share of the budget.
 
-A child's tools are chosen before it starts, so it cannot go deeper than it may.
+A child's tools are chosen before it starts, so it cannot exceed the maximum depth.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,17 +22,17 @@ from hermes_acp.core.proposals import Progress, Result
 from hermes_acp.tools.toolbox import Toolbox
 
 MAX_DEPTH: Final = 2
-"""The maximum number of agents above one."""
+"""The maximum number of agents above a child."""
 HANDS_ON: Final = "delegate"
 WITHHELD: Final = frozenset({"ask_user", "memory", "skill_manage", "tool_manage"})
-"""Tools no child has: it asks nobody, and only the session's own agent writes notes, skills and tools."""
+"""Tools that no child has: it cannot ask anyone, and only the session's own agent writes notes, skills and tools."""
 CRASHED: Final = CallNote(
     "The child agent failed unexpectedly ({kind}). Its work may be half done: check it before you continue."
 )
 
 
 class ChildLimits(Struct, frozen=True):
-    """Limits on children: how many a call may have, how many run at once, how many steps each may take."""
+    """Limits on children: how many a call may have, how many run at once, and how many steps each may take."""
 
     max_parallel: int = 3
     max_children: int = 8
@@ -49,10 +49,9 @@ class Delegation:
     async def run_tasks(
         self, delegated_tasks: Sequence[DelegatedTask], tools: Sequence[str] | None, progress: Progress
     ) -> Sequence[Result]:
-        """Run a child for each task, a few at a time; return what each answered or why it did not.
+        """Run a child for each task, a few at a time; return each answer or why there is none.
 
-        Raises BadRequest where there are too many tasks, for a tool they cannot have, and where too little is left to
-        share.
+        Raises BadRequest if there are too many tasks, for a tool they cannot have, and if too little is left to share.
         """
         if not isinstance(progress, CallProgress):
             raise InternalError("Work was delegated outside of a turn.")
@@ -86,7 +85,7 @@ class Delegation:
 
 
 async def _finish(group: ChildGroup, number: int, delegated_task: DelegatedTask) -> Result:
-    """Run one child to its end; a record that cannot be written ends this child alone."""
+    """Run one child to its end; if its record cannot be written, only this child ends."""
     try:
         return await run_child(group, number, delegated_task)
     except StorageError as error:
@@ -94,9 +93,9 @@ async def _finish(group: ChildGroup, number: int, delegated_task: DelegatedTask)
 
 
 def child_tools(turn: Turn, wanted: Sequence[str] | None) -> Toolbox:
-    """Return the tools of a turn's child: those of the turn, without what no child or none so deep may have.
+    """Return the tools of a turn's child: those of the turn, without those that children, or children this deep, lack.
 
-    `wanted` narrows them. Raises BadRequest for a name that is none of them.
+    `wanted` narrows them. Raises BadRequest for an unknown name.
     """
     withheld = WITHHELD if turn.depth + 1 < MAX_DEPTH else WITHHELD | {HANDS_ON}
     names = [name for name in turn.deps.toolbox.names if name not in withheld]
@@ -110,10 +109,11 @@ def child_tools(turn: Turn, wanted: Sequence[str] | None) -> Toolbox:
 
 
 def child_limits(turn: Turn, children: int, most_steps: int) -> TurnLimits:
-    """Return the limits of each child: an equal share of what is left, with the turn itself counted as one.
+    """Return the limits of each child: an equal share of what is left, counting the turn itself as one.
 
-    Time is not shared, as it passes for all: children end before the time kept for the turn's final answer. Raises
-    BadRequest where a share is nothing.
+    Time passes for all, so it is not shared: children end before the time reserved for the turn's final answer.
+
+    Raises BadRequest if a share is zero.
     """
     limits, spent, heads = turn.limits, turn.spent, children + 1
     steps = most_steps

@@ -1,4 +1,4 @@
-"""Ask the user of a parent turn about the calls of its child, on cards of the parent's session."""
+"""Ask the user of a parent turn about its child's calls, on cards in the parent's session."""
 
 from msgspec import structs
 
@@ -12,10 +12,10 @@ from hermes_acp.core.proposals import Question, Reply
 
 
 class ParentCards:
-    """The calls of one child that were asked about, as the parent's session shows them.
+    """The calls of one child that needed approval, as shown in the parent's session.
 
-    With `within`, the cards belong to that call of the parent and are recorded in its session. Without, they are only
-    shown, since the child's record holds them, and the parent's holds that there was a question.
+    With `within`, the cards belong to that call of the parent and are recorded in its session. Without it, they are
+    only shown, because the child's record contains them and the parent's contains the question.
     """
 
     def __init__(self, parent: Turn, label: str, *, within: str = "") -> None:
@@ -25,7 +25,7 @@ class ParentCards:
         self._own_ids: dict[str, str] = {}
 
     def open(self, call: CallProposed) -> CallProposed:
-        """Show a call of the child on a card with an ID of the parent's, and give that card."""
+        """Show a call of the child on a card with an ID of the parent's, and return the card."""
         own_id = self._parent.deps.ids.fresh("call")
         title = f"{self._label}: {call.title}"
         card = structs.replace(call, call_id=own_id, title=title, within=self._within or call.within)
@@ -36,11 +36,11 @@ class ParentCards:
         return card
 
     def own_id(self, call_id: str) -> str:
-        """Return the ID of the card for a call of the child, empty where nobody was asked about it."""
+        """Return the ID of the card for a call of the child, or an empty string if nobody was asked about it."""
         return self._own_ids.get(call_id, "")
 
     def follow(self, event: CallProposed | CallStarted | CallProgressed | CallEnded) -> None:
-        """Show on its card what becomes of a call of the child."""
+        """Update the card of a child's call."""
         if not (own_id := self.own_id(event.call_id)):
             return
         shown = structs.replace(event, call_id=own_id)
@@ -56,7 +56,7 @@ class ParentCards:
 
 
 class ParentGate:
-    """The gate of a child: permission questions go to its parent's user, one at a time; other questions to nobody."""
+    """The gate of a child: its parent's user answers permission questions, one at a time; nobody answers others."""
 
     def __init__(self, parent: Turn, cards: ParentCards) -> None:
         self._parent = parent
@@ -65,7 +65,7 @@ class ParentGate:
     async def ask(
         self, call: CallProposed, *, permission_scope: PermissionScope
     ) -> PermissionAnswer | PermissionResponse:
-        """Put a call to the parent's user, on a card that says which child wants it."""
+        """Ask the parent's user about a call, on a card that names the child."""
         parent = self._parent
         async with parent.calls.asking:
             card = self._cards.open(call)
@@ -73,12 +73,12 @@ class ParentGate:
             return await parent.gate.ask(card, permission_scope=permission_scope)
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Ask nobody: a child only asks for permission."""
+        """Return None: a child only asks for permission."""
         return None
 
 
 def record_or_show(ledger: Ledger, event: CallProposed | CallStarted | CallProgressed | CallEnded) -> None:
-    """Record and show an event of a card; where the record cannot be written any more, show it all the same."""
+    """Record and show an event of a card; if it can no longer be recorded, show it anyway."""
     try:
         ledger.emit(event)
     except StorageError:

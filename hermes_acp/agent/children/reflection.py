@@ -1,7 +1,7 @@
-"""Review a turn that took many calls, and keep what later sessions should know.
+"""Review a turn that made many calls, and store what later sessions should know.
 
-The reflection runs beside the conversation, in a session of its own below it, and is shown on one card. It ends when
-the next turn starts. What it wants to write is asked about like any other call.
+The reflection runs in a child session alongside the conversation, and is shown on one card. It ends when the next turn
+starts. Its changes need approval like any other call.
 """
 
 from collections.abc import Callable, Coroutine, Sequence
@@ -64,16 +64,16 @@ ASKED: Final = "<account>\n{account}\n</account>\n\nIs there anything worth stor
 
 
 class ReflectionConfig(Struct, frozen=True):
-    """When a reflection is due, and its stages; `after_calls` 0 disables it."""
+    """When a reflection is due, and its stages; `after_calls` of 0 disables it."""
 
     after_calls: int
     stages: TurnStages
     index: Callable[[str], str]
-    """Return the list of skills for the prompt of a folder; blocks."""
+    """Return the prompt's list of skills for a folder; blocks."""
 
 
 class Reflection:
-    """Reflect on turns, one at a time in a session; `start` runs a task beside the conversation."""
+    """Reflect on turns, one at a time in each session; `start` starts a background task."""
 
     def __init__(self, records: ChildRecords, start: StartTask, is_attended: Callable[[], bool]) -> None:
         self._records = records
@@ -89,7 +89,7 @@ class Reflection:
         return None
 
     def due(self, config: ReflectionConfig) -> Callable[[Turn, Ending], Coroutine[Any, Any, None]]:
-        """Return the stage that starts a reflection on a finished turn, where one is due."""
+        """Return the stage that starts a reflection on a finished turn, if one is due."""
 
         async def reflect(turn: Turn, ending: Ending) -> None:
             calls = self._calls.pop(turn.id, [])
@@ -108,7 +108,7 @@ class Reflection:
         return reflect
 
     async def release(self, session_id: str) -> None:
-        """Stop the reflection of a session that closes, and wait for its end."""
+        """Stop the reflection of a closing session, and wait for its end."""
         if run := self._runs.pop(session_id, None):
             await run.stop()
 
@@ -140,7 +140,7 @@ class ReflectionRun:
         """Return at once: there is nothing to wait for."""
 
     async def run(self) -> None:
-        """Reflect, whatever comes of it."""
+        """Reflect; failures are not raised."""
         self._has_started = True
         try:
             with self._scope:
@@ -175,7 +175,7 @@ class ReflectionRun:
             record_or_show(ledger, CallEnded(card.call_id, NAME, status, text, within=card.within))
 
     async def _work(self) -> Result:
-        """Run the reflection's turn, and return its last words."""
+        """Run the reflection's turn, and return its last answer."""
         parent = self._parent
         index = await anyio.to_thread.run_sync(self._config.index, parent.record.cwd)
         async with child_session(parent, self._records) as ledger:
@@ -210,22 +210,22 @@ class ReflectionRun:
 
 
 class _CardFollower:
-    """Show in the parent's session what becomes of the calls that were asked about."""
+    """Shows the calls that needed approval in the parent's session."""
 
     def __init__(self, cards: ParentCards) -> None:
         self._cards = cards
 
     def show(self, event: Event) -> None:
-        """Take an event of the reflection."""
+        """Process an event of the reflection."""
         if isinstance(event, CallStarted | CallEnded):
             self._cards.follow(event)
 
     async def drained(self) -> None:
-        """Return at once."""
+        """Return at once: there is nothing to wait for."""
 
 
 class _CardProgress:
-    """Show on the parent's card what the reflection does, and bill the parent's session, step by step."""
+    """Shows the reflection's progress on the parent's card, and adds the cost of each step to the parent's session."""
 
     def __init__(self, parent: Turn, card: CallProposed) -> None:
         self._parent = parent
@@ -233,7 +233,7 @@ class _CardProgress:
         self._billed_usd = 0.0
 
     def show(self, event: Event) -> None:
-        """Take an event of the reflection."""
+        """Process an event of the reflection."""
         match event:
             case CallProposed():
                 record_or_show(self._parent.ledger, CallProgressed(self._card.call_id, event.title))
@@ -244,7 +244,7 @@ class _CardProgress:
                 pass
 
     async def drained(self) -> None:
-        """Return at once."""
+        """Return at once: there is nothing to wait for."""
 
 
 def _prompt_builder(index: str) -> Callable[..., Coroutine[Any, Any, SystemPrompt]]:
@@ -255,7 +255,7 @@ def _prompt_builder(index: str) -> Callable[..., Coroutine[Any, Any, SystemPromp
 
 
 def describe_last_turn(messages: Sequence[Message]) -> str:
-    """Describe the last turn: what was said and done; the middle is left out where it is too long."""
+    """Describe what was said and done in the last turn; if it is too long, the middle is left out."""
     begins = [
         number
         for number, each in enumerate(messages)

@@ -1,6 +1,6 @@
-"""Choose the part of a history that compaction removes; old tool outcomes go before words.
+"""Choose the part of a history that compaction removes; old tool outcomes are removed before messages.
 
-Pure: the same history and the same budget give the same cut.
+Pure: the same history and budget always have the same cut.
 """
 
 from collections.abc import Sequence
@@ -15,19 +15,19 @@ from hermes_acp.core.record.compacted_history import apply_compaction, is_long
 from hermes_acp.core.record.history_invariants import can_split_before, last_exchange_index, last_prompt_index
 
 POINTER_LENGTH: Final = 400
-"""Characters that are left of an old outcome, enough to tell what it was."""
+"""The characters kept of an old outcome, enough to tell what it was."""
 LARGE_OUTCOME_CHARACTERS: Final = 2_000
-"""An old outcome of this length or more is worth cutting."""
+"""An old outcome of at least this length is worth cutting."""
 MIN_CHARACTERS: Final = 1_000
-"""Characters that are always left of a fresh outcome."""
+"""The characters always kept of a fresh outcome."""
 
 
 class HistoryBudget(Struct, frozen=True):
-    """How long a history may be, in estimated tokens.
+    """The permitted length of a history, in estimated tokens.
 
-    `kept` is for the end that stays word for word, `max_fresh` for the part of it that cannot be removed. Where
-    cutting old outcomes brings the history down to `target`, nothing else is done; None is never. Less than
-    `min_saved` is not summarised.
+    `kept` is for the end that stays verbatim, `max_fresh` for the part of it that cannot be removed. If cutting old
+    outcomes brings the history down to `target`, nothing else is done; None disables this. Less than `min_saved` is not
+    summarised.
     """
 
     kept: int
@@ -37,7 +37,7 @@ class HistoryBudget(Struct, frozen=True):
 
 
 class HistoryCut(Struct, frozen=True):
-    """What is removed: see `HistoryCompacted`. Nothing is summarised where nothing is `replaced`."""
+    """What is removed: see `HistoryCompacted`. If nothing is `replaced`, nothing is summarised."""
 
     replaced: int = 0
     carried: tuple[int, ...] = ()
@@ -52,7 +52,7 @@ class HistoryCut(Struct, frozen=True):
 
 
 def find_cut(messages: Sequence[Message], room: HistoryBudget) -> HistoryCut | None:
-    """Choose what is removed; None where the history is short or nothing may be removed."""
+    """Choose what is removed; None if the history is short or nothing may be removed."""
     fresh_from = last_exchange_index(messages)
     place = _tail_start(messages, fresh_from, room.kept)
     if room.target is not None and (cut := _prune(messages, place, room.target)):
@@ -92,7 +92,7 @@ def _prune(messages: Sequence[Message], place: int, target: int) -> HistoryCut |
 
 
 def _shorten_fresh(fresh: Sequence[Message], most: int) -> tuple[tuple[str, ...], int]:
-    """Find fresh outcomes that leave no room for anything else, and how long each of them may be."""
+    """Find fresh outcomes that leave no room for anything else, and the maximum length of each."""
     outcomes = [message for message in fresh if isinstance(message, ToolMessage)]
     weight = estimate_tokens(fresh)
     if not outcomes or weight <= most:

@@ -1,4 +1,4 @@
-"""Compact a history: replace its older part with a summary that the model writes."""
+"""Compact a history: replace its older part with a summary written by the model."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -50,9 +50,9 @@ MAX_HALVINGS: Final = 5
 
 
 async def compact(turn: Turn, why: CompactionReason, wish: str = "") -> HistoryCompacted | None:
-    """Compact the history once; None where there is nothing to compact. `wish` is the user's own instruction.
+    """Compact the history once; None if there is nothing to compact. `wish` is the user's own instruction.
 
-    Raises ModelError where no summary could be had. Whatever is raised, the history is then as it was.
+    Raises ModelError if no summary could be obtained. If anything is raised, the history is unchanged.
     """
     compaction = _Compaction(turn, why, wish)
     cut = find_cut(turn.record.messages, compaction.room())
@@ -60,15 +60,15 @@ async def compact(turn: Turn, why: CompactionReason, wish: str = "") -> HistoryC
 
 
 async def make_room(turn: Turn) -> bool:
-    """Compact a history that the endpoint refused as too long; return whether it is shorter now."""
+    """Compact a history that the endpoint rejected as too long; return whether it is shorter now."""
     try:
         return await compact(turn, "full") is not None
     except ModelError:
-        return False  # what went wrong is on record, and the step's own failure is the turn's
+        return False  # the error is on record, and the turn ends with the step's own failure
 
 
 class _Compaction:
-    """One compaction, from its start to its one end."""
+    """One compaction, from its start to its single end."""
 
     def __init__(self, turn: Turn, why: CompactionReason, wish: str) -> None:
         tools = turn.deps.toolbox.schemas
@@ -81,7 +81,7 @@ class _Compaction:
         self._beside_history = whole - estimate_tokens(turn.record.messages)
         self._window = facts.window_tokens
         if why == "full":
-            # The endpoint knows better than the catalog, and what was counted may have been counted elsewhere.
+            # The endpoint knows better than the catalog, and the count may come from another endpoint.
             self._before = max(self._before, min(whole, facts.window_tokens))
             self._window = min(facts.window_tokens, self._before)
         self._scale = min(3.0, max(0.5, self._before / whole))
@@ -91,7 +91,7 @@ class _Compaction:
         self._has_spoken = False
 
     def room(self) -> HistoryBudget:
-        """Return how long the history may be, by an estimate corrected with the endpoint's last count."""
+        """Return the budget of the history, estimated and corrected with the endpoint's last count."""
         shares = self._turn.deps.model_use.shares
         window = self._window / self._scale
         kept = int(window * shares.keep)
@@ -104,7 +104,7 @@ class _Compaction:
         return HistoryBudget(kept, int(window / 2), target, min_saved)
 
     async def run(self, cut: HistoryCut) -> HistoryCompacted:
-        """Compact; the end is recorded whatever it is, unless the record cannot be written."""
+        """Compact; the end is always recorded, unless the record cannot be written."""
         turn = self._turn
         turn.emit(CompactionStarted(self._id, self._why))
         try:
@@ -124,7 +124,7 @@ class _Compaction:
         return event
 
     def _measured(self, messages: Sequence[Message], event: HistoryCompacted) -> HistoryCompacted:
-        """Return the event with its token counts. Raises BadReply where nothing was saved."""
+        """Return the event with its token counts. Raises BadReply if nothing was saved."""
         gain = estimate_tokens(messages) - estimate_tokens(apply_compaction(messages, event))
         if gain <= 0:
             raise BadReply("The summary was not shorter than the text it replaces.")
@@ -139,7 +139,7 @@ class _Compaction:
         )
 
     async def _sum_up(self, messages: Sequence[Message]) -> str:
-        """Have the messages summarised, in smaller pieces where the endpoint says that they are too long."""
+        """Summarise the messages, in smaller pieces if the endpoint reports that they are too long."""
         tokens = int(self._window * CHUNK_SHARE / self._scale)
         for _ in range(MAX_HALVINGS):
             try:
@@ -149,7 +149,7 @@ class _Compaction:
         return await self._sum_up_pieces(chunk_messages(messages, tokens))
 
     async def _sum_up_pieces(self, pieces: Sequence[str]) -> str:
-        """Have one piece after another summarised, each with the summary of those before it."""
+        """Summarise the pieces in order, each with the summary of the preceding ones."""
         summary = ""
         for number, piece in enumerate(pieces, 1):
             text = request_text(piece, summary, max_summary_words(self._window), self._wish)

@@ -1,7 +1,7 @@
 """Write the prompts that ask a model to summarise a conversation.
 
-The conversation is quoted, not continued: no vendor's rules for calls and thoughts hold for a quotation, and nothing
-in it is addressed to the summariser.
+The conversation is quoted, not continued: vendors' rules for calls and thoughts do not apply to a quotation, and
+nothing in it is addressed to the summariser.
 """
 
 from collections.abc import Sequence
@@ -56,14 +56,14 @@ def request_text(piece: str, earlier: str, words: int, wish: str) -> str:
 
 
 def max_summary_words(window_tokens: int) -> int:
-    """Return how long a summary may be for a window: about a twentieth of it, within bounds."""
+    """Return the maximum length of a summary for a window: about a twentieth of it, within limits."""
     return max(MIN_WORDS, min(MAX_WORDS, window_tokens // 30))
 
 
 def chunk_messages(messages: Sequence[Message], tokens: int) -> list[str]:
-    """Write messages as text in chunks of at most so many tokens; in one chunk if possible.
+    """Write messages as text in chunks of at most `tokens` tokens; in one chunk if possible.
 
-    Where the whole is too long, the oldest outcomes are shortened before anything is split.
+    If the whole is too long, the oldest outcomes are shortened before anything is split.
     """
     most = max(MIN_CHUNK_CHARACTERS, tokens * TOKEN_BYTES)
     written = [_written(message, OUTCOME_CHARACTERS) for message in messages]

@@ -1,7 +1,7 @@
 """Estimate how many tokens of a model's window something takes.
 
-A token is about four bytes. The endpoint's last count corrects the estimate, within bounds: some endpoints count one
-answer only, or always report the same. An estimate looks at lengths alone, once a step.
+A token is about four bytes. The endpoint's last count corrects the estimate, within limits: some endpoints count only
+one answer, or always report the same number. An estimate uses only lengths and runs once per step.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,18 +30,18 @@ MAX_ESTIMATE_ERROR: Final = 2
 
 
 def tokens_in_use(record: Record, tools: Sequence[ToolSchema]) -> int:
-    """Return how much of the window the next request takes at most: the higher of count and estimate."""
+    """Return an upper bound for the next request's tokens: the higher of count and estimate."""
     return max(estimate_request_tokens(record, tools), _measured(record) or 0)
 
 
 def plausible_tokens(record: Record, tools: Sequence[ToolSchema]) -> int:
-    """Return how much of the window the next request takes: the count, unless the estimate is over twice that."""
+    """Return the likely tokens of the next request: the count, unless the estimate is over twice as high."""
     estimated, measured = estimate_request_tokens(record, tools), _measured(record)
     return estimated if measured is None or measured * MAX_ESTIMATE_ERROR < estimated else measured
 
 
 def _measured(record: Record) -> int | None:
-    """Return the endpoint's count plus an estimate of what came since."""
+    """Return the endpoint's count plus an estimate of later messages."""
     counted = record.usage.used_tokens
     if counted and record.measured_at <= len(record.messages):
         return counted + estimate_tokens(record.messages[record.measured_at :])
@@ -49,13 +49,13 @@ def _measured(record: Record) -> int | None:
 
 
 def estimate_request_tokens(record: Record, tools: Sequence[ToolSchema]) -> int:
-    """Estimate a whole request: prompt, tools and history."""
+    """Estimate the tokens of a whole request: prompt, tools and history."""
     schemas = sum(len(msgspec.json.encode(tool)) for tool in tools) // TOKEN_BYTES
     return _text_tokens(*record.layers) + schemas + estimate_tokens(record.messages)
 
 
 def estimate_tokens(messages: Iterable[Message]) -> int:
-    """Estimate some messages."""
+    """Estimate the tokens of some messages."""
     return sum(map(_message_tokens, messages))
 
 

@@ -1,7 +1,7 @@
-"""Give the calls of one model answer IDs of our own.
+"""Replace the call IDs of a model answer with our own.
 
 Many models count from zero in each answer, so two sessions of one client would use the same ID, and the answer to one
-session's question could reach the other's call. Clients know calls by our IDs only; the model gets its own back.
+session's question could reach the other's call. Clients see only our IDs; the model gets its own back.
 """
 
 from collections.abc import Iterable
@@ -13,21 +13,21 @@ from hermes_acp.core.ports.runtime_ports import Ids
 
 
 class CallIds:
-    """The IDs of one answer's calls: a draft of a call gets the ID that the call has later."""
+    """The IDs of one answer's calls: a draft of a call has the ID that the call gets later."""
 
     def __init__(self, ids: Ids) -> None:
-        """Take IDs from `ids`, which never gives one twice, in no process."""
+        """Take IDs from `ids`, whose IDs are unique across processes."""
         self._ids = ids
         self._own: dict[str, str] = {}
 
     def own(self, key: str) -> str:
-        """Return our ID for the call that the model names `key` in this answer."""
+        """Return our ID for the call that the model calls `key` in this answer."""
         if key not in self._own:
             self._own[key] = self._ids.fresh("call")
         return self._own[key]
 
     def named(self, calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
-        """Return the calls under our own IDs, each with the model's ID beside it."""
+        """Return the calls with our own IDs, keeping the model's IDs in `vendor_id`."""
         named: dict[str, ToolCall] = {}
         for call in calls:
             own_id = self.own(call.id)

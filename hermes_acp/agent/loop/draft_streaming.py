@@ -1,4 +1,4 @@
-"""Show edits while the model still writes them."""
+"""Show edits while the model is still writing them."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ MAX_DRAFT_CHARACTERS: Final = 200_000
 
 
 class DraftStream:
-    """The calls of one answer, as far as they are written."""
+    """The partial edits of one answer."""
 
     def __init__(self, turn: Turn, call_ids: CallIds) -> None:
         self._turn = turn
@@ -35,7 +35,7 @@ class DraftStream:
             self._arrived.set()
 
     async def show_frames(self) -> None:
-        """Show what has grown, once a frame; runs beside the stream."""
+        """Show updated drafts once per frame; runs alongside the stream."""
         while True:
             await self._arrived.wait()
             await anyio.sleep(FRAME_S)
@@ -43,7 +43,7 @@ class DraftStream:
             self.flush()
 
     def flush(self) -> None:
-        """Show what has grown since the last frame."""
+        """Show the drafts updated since the last frame."""
         grown, self._grown = self._grown, set()
         for key in grown:
             self._show(key)

@@ -1,4 +1,4 @@
-"""Ask for a final answer without tools after the budget has ended."""
+"""Ask for a final answer without tools once the budget is used up."""
 
 from typing import Final
 
@@ -18,11 +18,11 @@ FINAL_ANSWER_PROMPT: Final = (
 
 
 async def ask_for_final_answer(turn: Turn) -> None:
-    """Ask once, without tools; the turn ends whatever comes of it. A call made all the same is not run."""
+    """Ask once, without tools; the turn ends whatever happens. A call made nevertheless does not run."""
     turn.emit(NoteAdded(FINAL_ANSWER_PROMPT))
     mute = structs.replace(turn, deps=structs.replace(turn.deps, toolbox=Toolbox({})))
     try:
         reply = await run_step(mute)
     except ModelError:
-        return  # the step's failure is on record, and the turn has its reason already
+        return  # the step's failure is on record, and the turn already has its reason
     await run_tool_calls(mute, reply.message.tool_calls, truncated=False)

@@ -13,7 +13,7 @@ NUDGE: Final = (
 
 
 def ending_for_reply(turn: Turn, reply: ModelReply) -> Ending | None:
-    """Return the ending that an answer means; None where the model is asked again.
+    """Return the ending that an answer means, or None if the model is asked again.
 
     An empty answer counts as an invalid step.
     """

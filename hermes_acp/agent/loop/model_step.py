@@ -1,6 +1,6 @@
-"""Make one model call: turn its words into events, and its failures into further attempts.
+"""Make one model call: turn its output into events, and retry its failures.
 
-The first words are shown at once, later ones at most once a frame, so a fast model costs the record and the editor no
+The first text is shown at once, later text at most once per frame, so a fast model costs the record and the editor no
 more than a slow one.
 """
 
@@ -53,7 +53,7 @@ OnFragment = Callable[[Fragment], None]
 
 
 class StreamedText:
-    """The words of one step on their way to the ledger, a frame at a time."""
+    """Text of one step, passed to the ledger once per frame."""
 
     def __init__(self, turn: Turn, message_id: str) -> None:
         self._turn = turn
@@ -64,7 +64,7 @@ class StreamedText:
         self._arrived = anyio.Event()
 
     def add(self, event: TextEventType, text: str) -> None:
-        """Append words; show them now if the last frame is over."""
+        """Append text; show it now if the last frame is over."""
         if event is not self._event:
             self.flush()
             self._event = event
@@ -75,7 +75,7 @@ class StreamedText:
             self._arrived.set()
 
     def flush(self) -> None:
-        """Show what has gathered."""
+        """Show the collected text."""
         if self._pieces:
             text = "".join(self._pieces)
             self._pieces.clear()
@@ -83,7 +83,7 @@ class StreamedText:
             self._turn.emit(self._event(self._message_id, text))
 
     async def flush_frames(self) -> None:
-        """Show gathered words at the end of their frame, also when no more arrive; runs beside the stream."""
+        """Show collected text at the end of its frame, even if no more arrives; runs alongside the stream."""
         while True:
             await self._arrived.wait()
             await anyio.sleep(FRAME_S)
@@ -92,10 +92,10 @@ class StreamedText:
 
 
 async def run_step(turn: Turn) -> ModelReply:
-    """Ask the model once, by any route that leads to an answer. Raises the last ModelError.
+    """Ask the model once, by any route that yields an answer. Raises the last ModelError.
 
-    After ContextWindowExceeded the history is compacted, and the call made again, once; or a model with a larger
-    window is asked.
+    After ContextWindowExceeded, the history is compacted and the call repeated once, or a model with a larger window is
+    asked.
     """
     return await ask_with_fallback(turn, partial(_ask, turn), turn.deps.stages.relief)
 
@@ -103,9 +103,9 @@ async def run_step(turn: Turn) -> ModelReply:
 async def ask_with_fallback(
     turn: Turn, ask: Callable[[str], Awaitable[ModelReply]], relief: Relief | None = None
 ) -> ModelReply:
-    """Ask under a fresh message ID, by any route that leads to an answer.
+    """Ask with a new message ID, by any route that yields an answer.
 
-    Raises the last ModelError, which names every route where there were several.
+    Raises the last ModelError, which names all routes if there were several.
     """
     fallback_plan = turn.fallback_plan
     if resting := fallback_plan.skipped_route:
@@ -184,7 +184,7 @@ async def _ask(turn: Turn, message_id: str) -> ModelReply:
     route = turn.route
     if reply.finish == "refusal" and turn.fallback_plan.has_another_route:
         raise _refusal_error(turn, reply.usage)
-    # What was nearly JSON is recorded as it is understood: the model finds in its history what was done.
+    # Repaired JSON is recorded as understood, so that the model's history shows what was done.
     calls = call_ids.named(map(turn.deps.toolbox.mended, reply.message.tool_calls))
     ended = turn.emit(
         StepEnded(message_id, calls, reply.message.thoughts, reply.usage, route.provider, route.model)
@@ -207,7 +207,7 @@ def _dispatch_fragment(words: StreamedText, drafts: DraftStream, fragment: Fragm
 async def stream_reply(
     turn: Turn, request: ModelRequest, hear: OnFragment, *frames: Callable[[], Coroutine[Any, Any, None]]
 ) -> ModelReply:
-    """Make one call by the turn's current route; `hear` takes each fragment, `frames` shows them."""
+    """Make one call by the turn's current route; `hear` receives each fragment, `frames` show them."""
     reply: ModelReply | None = None
     provider = await _connect(turn)
     quiet = SilenceNotice(turn)
@@ -225,14 +225,14 @@ async def stream_reply(
 
 
 class SilenceNotice:
-    """Notice a long wait for a step's first word, and report it once."""
+    """Reports a long wait for a step's first output, once."""
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self.is_broken = False
 
     async def tell(self) -> None:
-        """Report the wait; runs beside the stream."""
+        """Report the wait; runs alongside the stream."""
         quiet_s = self._turn.deps.routing.retry_policy.quiet_s
         await anyio.sleep(quiet_s)
         if not self.is_broken:
@@ -241,7 +241,7 @@ class SilenceNotice:
 
 
 async def _connect(turn: Turn) -> Provider:
-    """Connect by the turn's current route. A fallback with wrong settings counts as a model that does not answer."""
+    """Connect by the turn's current route. A fallback with invalid settings counts as an unavailable model."""
     try:
         return await turn.route.connect(turn.fallback_plan.route_key.key)
     except ConfigError as error:
@@ -261,7 +261,7 @@ def _request(turn: Turn) -> ModelRequest:
 
 
 def _refusal_error(turn: Turn, usage: Usage) -> ModelRefused:
-    """Charge for a reply that is no answer, and return the error that lets another route try."""
+    """Charge for a reply that is a refusal, and return the error that lets another route try."""
     cost_usd = model_catalog.cost_usd(usage, turn.route.facts)
     turn.spent.charge(usage, cost_usd)
     turn.bill(cost_usd)

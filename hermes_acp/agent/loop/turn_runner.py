@@ -17,9 +17,9 @@ POSTFLIGHT_S: Final = 10.0
 
 
 async def run_to_ending(turn: Turn, run: Callable[[Turn], Awaitable[Ending]] = run_turn) -> Ending:
-    """Run a turn and return its ending; only a cancel and a bug are raised.
+    """Run a turn and return its ending; only a cancellation or a bug is raised.
 
-    `run` replaces the usual loop.
+    `run` replaces the default loop.
     """
     timeout_s = turn.limits.timeout_s
     try:
@@ -37,7 +37,7 @@ async def run_to_ending(turn: Turn, run: Callable[[Turn], Awaitable[Ending]] = r
 async def finalize(turn: Turn, ending: Ending) -> Ending:
     """Close what the turn left open and run its postflight stages, in bounded time even if it was cancelled.
 
-    Return the ending that holds. Where the record cannot be written, no stage runs and that is the ending.
+    Return the final ending. If the record cannot be written, no stage runs and the ending says so.
     """
     if ending.reason == "storage_trouble":
         return ending
@@ -61,7 +61,7 @@ async def _close(stage: PostflightStage, turn: Turn, ending: Ending) -> None:
 
 
 async def run_unprompted(turn: Turn, words: str) -> TurnEnded:
-    """Run a turn that nobody prompted, from these words on, and close its record whatever happens.
+    """Run a turn that no user prompted, with `words` as its prompt, and close its record whatever happens.
 
     Return how it ended. Raises StorageError.
     """
@@ -88,7 +88,7 @@ async def finalize_and_record(turn: Turn, ending: Ending) -> TurnEnded:
 
 
 def to_turn_ended(turn: Turn, ending: Ending) -> TurnEnded:
-    """Return the event of a turn's end: its ending and what it used."""
+    """Return the event of a turn's end: its ending and its usage."""
     spent = turn.spent
     return TurnEnded(
         turn.id,

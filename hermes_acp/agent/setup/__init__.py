@@ -1,1 +1,1 @@
-"""What turns are made with: models, tools, stages and the prompt, chosen from the settings."""
+"""Set up the dependencies of turns from the settings: models, tools, stages and the prompt."""

@@ -1,6 +1,6 @@
-"""The configuration in force: which model is used, and what turns are made with because of it.
+"""The current configuration: the model in use, and the turn dependencies that follow from it.
 
-What is made is kept until the configuration is read again; running turns keep what they began with.
+They are kept until the configuration is reloaded; running turns keep those they started with.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ SETUP_HINT = (
 
 
 class LoadedConfiguration(Struct, frozen=True):
-    """What is configured: the settings, how the model in use and its fallbacks are reached, after so many changes."""
+    """The loaded settings, and how the model in use and its fallbacks are reached; `changes` is its revision."""
 
     settings: "Settings"
     choices: "tuple[ModelChoice, ...]"
@@ -44,7 +44,7 @@ class LoadedConfiguration(Struct, frozen=True):
 
 
 class Configuration:
-    """Has what turns are made with made once, in a worker thread."""
+    """Builds the dependencies of turns once, in a worker thread."""
 
     def __init__(
         self,
@@ -56,10 +56,10 @@ class Configuration:
         connect: "Connect | None",
         on_models: Callable[[], None],
     ) -> None:
-        """Make nothing yet; `on_models` is called whenever it has become known which models there are.
+        """Build nothing yet; `on_models` is called whenever the available models become known.
 
-        `make` puts together what turns are made with, from settings, the connections to models, and what was learnt in
-        finding them. It blocks.
+        `make` builds the dependencies of turns from settings, model connections and a notice about finding the model.
+        It blocks.
         """
         self.access = access
         self.is_signed_out = False
@@ -77,9 +77,9 @@ class Configuration:
         self._connections: list[ModelConnections] = []
 
     async def require_model(self) -> None:
-        """Raise AuthRequired unless a model is set up or one answers on this machine, ConfigError for bad settings.
+        """Raise AuthRequired unless a model is configured or one answers on this machine; ConfigError for bad settings.
 
-        Without a settings file this costs next to nothing.
+        Without a settings file this is very cheap.
         """
         is_likely = self._environment.mentions_a_model() and not self.access.is_changed
         if self.is_signed_out or not (self._deps or is_likely):
@@ -90,7 +90,7 @@ class Configuration:
             self._settings = settings
 
     async def find_model(self) -> None:
-        """Find out which endpoint is used, and make what turns need unless that endpoint must be asked for its models.
+        """Find the endpoint in use, and build the dependencies unless that endpoint must be asked for its models.
 
         Raises AuthRequired, ConfigError.
         """
@@ -102,28 +102,28 @@ class Configuration:
                 await self.deps(found)
 
     async def read_again(self) -> None:
-        """Read the configuration afresh. Raises AuthRequired, ConfigError."""
+        """Reload the configuration. Raises AuthRequired, ConfigError."""
         self.is_signed_out = False
         self.forget_model()
         await self.find_model()
 
     def forget_model(self) -> None:
-        """Choose the model afresh at its next use: how it is reached has changed. Running turns keep theirs."""
+        """Choose the model again at its next use, because access to it has changed. Running turns keep theirs."""
         self._deps = None
         self._changes += 1
         for scope in self._waiting:
             scope.cancel()
 
     def sign_out(self) -> None:
-        """Use no model until the configuration is read afresh."""
+        """Use no model until the configuration is reloaded."""
         self.is_signed_out = True
         self.forget_model()
 
     async def deps(self, found: "LoadedConfiguration | None" = None) -> "TurnDependencies":
-        """Return what turns are made with, built on first use. Raises AuthRequired, ConfigError, ModelError.
+        """Return the dependencies of turns, built on first use. Raises AuthRequired, ConfigError, ModelError.
 
-        It may wait for an endpoint. A caller that waits starts again when the configuration changes meanwhile; the
-        change itself does not wait.
+        May wait for an endpoint. If the configuration changes meanwhile, a waiting caller starts again; the change
+        itself does not wait.
         """
         while True:
             self._require_sign_in()
@@ -145,7 +145,7 @@ class Configuration:
             finally:
                 enable_garbage_collection()
             if scope.cancel_called:
-                return  # of a configuration that was left behind while this was built
+                return  # these belong to a configuration that was replaced meanwhile
             self._deps = deps
         self._on_models()
 
@@ -186,7 +186,7 @@ class Configuration:
         return ModelChoice(provider="openai_compatible", model=found.model, base_url=found.base_url)
 
     def limits(self) -> "TurnLimits":
-        """Return what one turn may use; asked for in a turn."""
+        """Return the limits of a turn; only call this in a turn."""
         from hermes_acp.agent.turn.turn_limits import TurnLimits
 
         assert self._settings, "a turn has settings"
@@ -202,7 +202,7 @@ class Configuration:
         )
 
     def child_limits(self) -> "ChildLimits":
-        """Return what the child agents of one call are bound by; asked for in a turn."""
+        """Return the limits on the child agents of a call; only call this in a turn."""
         from hermes_acp.agent.children.delegation import ChildLimits
 
         assert self._settings, "a turn has settings"
@@ -210,25 +210,23 @@ class Configuration:
         return ChildLimits(section.max_parallel, section.max_children, section.max_steps)
 
     def settings(self) -> "Settings | None":
-        """Return the settings, once they were read."""
+        """Return the settings once they have been read."""
         return self._settings
 
     def allows_bypass(self) -> bool:
-        """Return whether the user allowed the mode that asks about nothing, on the command line or in their
-        settings.
-        """
+        """Return whether the user allowed the mode that never asks, on the command line or in their settings."""
         return self._environment.allows_bypass or bool(self._settings and self._settings.allow_bypass)
 
     def default_mode(self) -> Mode:
-        """Return the mode new sessions begin in; without a settings file nothing has to be read to know it."""
+        """Return the mode of new sessions; without a settings file, nothing is read."""
         return self._settings.mode if self._settings else "ask"
 
     def models(self) -> tuple[AvailableModel, ...]:
-        """Return the models that can be chosen, the configured one first; empty until it is known."""
+        """Return the models that can be chosen, the configured one first; empty until known."""
         return () if self._deps is None else self._connections[-1].offers()
 
     async def list_models(self) -> None:
-        """Ask the endpoint which models it has, again where it was changed meanwhile. Raises ModelError."""
+        """Ask the endpoint for its models, again if the endpoint changes meanwhile. Raises ModelError."""
         asked = None
         while asked is not self._connections[-1]:
             asked = self._connections[-1]
@@ -236,6 +234,6 @@ class Configuration:
             self._on_models()
 
     async def aclose(self) -> None:
-        """Close the connections to models."""
+        """Close the model connections."""
         for connections in self._connections:
             await connections.aclose()

@@ -1,4 +1,4 @@
-"""The system prompt of a session: its context files, the agent's notes, the skills. Blocks on the disk."""
+"""Build a session's system prompt from its context files, the agent's notes and the skills. Blocks on the disk."""
 
 import platform
 from collections.abc import Callable, Mapping
@@ -34,11 +34,11 @@ REMOTE_NOTICE: Final = (
 
 
 class PromptSources(Struct, frozen=True):
-    """What every prompt of one configuration is made from.
+    """The sources of all prompts of one configuration.
 
-    `clean` takes out secrets, `skills` says which there are for a folder, `unread` what rules keep from being read
-    there. `home` is the user's own folder, which holds the notes and says what texts they allowed. `news` is what the
-    user should know first. `note_imports` hears, for a folder, what its context files import.
+    `clean` masks secrets, `skills` describes a folder's skills, `unread` returns the paths there that rules keep from
+    being read. `home` is the user's own folder, which contains the notes and lists the texts they allowed. `news` are
+    notices for the user. `note_imports` receives a folder's context file imports.
     """
 
     tools: tuple[ToolSchema, ...]
@@ -52,7 +52,7 @@ class PromptSources(Struct, frozen=True):
 
 
 def build_remote_prompt(sources: PromptSources, cwd: str, backend: str, now: float) -> SystemPrompt:
-    """Write the prompt for a folder that is not on this machine: nothing of this one's folder of that name goes in."""
+    """Build the prompt for a folder on another machine; a local folder with the same path is ignored."""
     date = datetime.fromtimestamp(now, UTC).date().isoformat()
     notes = notes_layer(sources.memory, sources.home, cwd)
     known = tuple(map(sources.clean, (notes.text, sources.skills(str(sources.home)), REMOTE_CONTEXT)))
@@ -67,9 +67,9 @@ def build_remote_prompt(sources: PromptSources, cwd: str, backend: str, now: flo
 def build_session_prompt(
     sources: PromptSources, cwd: str, more_roots: tuple[str, ...], now: float, consent: "Consent"
 ) -> SystemPrompt:
-    """Write the prompt for a working directory and further folders; `now` in seconds since the epoch.
+    """Build the prompt for a working directory and additional folders; `now` is in seconds since the epoch.
 
-    Context files that need a yes first are left out: the turn asks about them before its first step.
+    Context files that need approval first are left out: the turn asks about them before its first step.
     """
     date = datetime.fromtimestamp(now, UTC).date().isoformat()
     place = SearchScope(cwd, more_roots, str(sources.home), sources.unread(cwd))
@@ -83,7 +83,7 @@ def build_session_prompt(
 
 
 def _sources(notes: MemorySnapshot, context: ContextFiles | None = None) -> tuple[Source, ...]:
-    """List the private notes, and the context files that the scanner warned of."""
+    """List the private notes, and the context files that the scanner warned about."""
     files = context.files if context else ()
     warned = (Source("untrusted", str(file.path)) for file in files if file.findings and not file.is_allowed)
     return (*([NOTES] if notes.text else []), *warned)

@@ -1,4 +1,4 @@
-"""Dependencies of turns: model routes, tools, stages, policy and the prompt, put together from the settings."""
+"""Build the dependencies of turns from the settings: model routes, tools, stages, policy and the prompt."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 
 class TurnServices(Struct, frozen=True):
-    """Who has what a turn's tools and prompt take in: servers, skills, what is learned, recalled and settled.
+    """The services that a turn's tools and prompt use: servers, skills, learning, recall, policy and context.
 
-    `elsewhere` names the backend of a workspace whose files are not on this machine. `start` lets a task go on beside
-    everything else. `child_records` keeps the records of child agents, `child_limits` gives what those may use.
+    `elsewhere` names the backend of a workspace whose files are not on this machine. `start` starts a background task.
+    `child_records` stores the records of child agents; `child_limits` returns their limits.
     """
 
     mcp_manager: McpServerManager
@@ -60,7 +60,7 @@ class TurnServices(Struct, frozen=True):
 
 
 class TurnDependenciesFactory:
-    """Makes the dependencies of turns, and keeps what their tools have open outside."""
+    """Builds the dependencies of turns, and owns the external resources of their tools."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class TurnDependenciesFactory:
         clock: Clock,
         ids: Ids,
     ) -> None:
-        """Make nothing yet."""
+        """Build nothing yet."""
         self._environment = environment
         self._clock = clock
         self._ids = ids
@@ -80,11 +80,11 @@ class TurnDependenciesFactory:
         self._elsewhere = turn_services.elsewhere
 
     def news(self) -> Sequence[str]:
-        """Return what users are to know of what is kept outside."""
+        """Return notices for users about external memory."""
         return self._external_memory.news()
 
     async def release(self, session_id: str) -> None:
-        """Close what a session's tools have opened outside."""
+        """Close the external resources that a session's tools have opened."""
         if "_reflection" in self.__dict__:
             await self._reflection.release(session_id)
         await self._external_memory.release(session_id)
@@ -100,9 +100,9 @@ class TurnDependenciesFactory:
         return self._services.mcp_manager.is_attended
 
     def make(self, settings: "Settings", connections: "ModelConnections", news: str) -> "TurnDependencies":
-        """Return what turns are made with that use these connections; `news` is what was learnt in finding the model.
+        """Return the dependencies of turns that use these connections; `news` is a notice about finding the model.
 
-        It blocks.
+        Blocks.
         """
         from hermes_acp.agent.setup.turn_stages import learning_stages, outcome_scan_stages, turn_stages
         from hermes_acp.agent.turn.turn import CompactionShares, ModelUse, TurnDependencies
@@ -160,7 +160,7 @@ class TurnDependenciesFactory:
         )
 
     def _own_ports(self) -> dict[str, object]:
-        """Return, by name, what tools take beside their workspace; `diagnoses` come with a session's editor."""
+        """Return, by name, what tools need besides their workspace; `diagnoses` come with a session's editor."""
         from hermes_acp.agent.calls.nested_calls import NestedCalls
         from hermes_acp.agent.children.delegation import Delegation
 
@@ -181,7 +181,7 @@ class TurnDependenciesFactory:
         redactor: "Redactor",
         connections: "ModelConnections",
     ) -> "tuple[TurnStages, ...]":
-        """Return the stages of recall by meaning, and of the memory service."""
+        """Return the stages of semantic recall and of the memory service."""
         from hermes_acp.agent.setup.turn_stages import memory_stages, recall_stages
 
         services = self._services
@@ -248,7 +248,7 @@ class TurnDependenciesFactory:
                 return await anyio.to_thread.run_sync(
                     build_remote_prompt, sources, workspace.cwd, backend, now
                 )
-            # A child agent begins later than its session, which is what its user knows the files by.
+            # A child agent starts later than its session, which determines which files the user knows.
             consent = consent_for(above, self._context)
             place = (record.cwd, record.roots[1:])
             return await anyio.to_thread.run_sync(build_session_prompt, sources, *place, now, consent)
@@ -263,7 +263,7 @@ def _builtin_tools(ports: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _bound(tool: Any, ports: Mapping[str, object]) -> Any:
-    """Return a tool the ports it names as the parameters of its `bind`, if it has one; None where it has no use."""
+    """Bind a tool to the ports named by the parameters of its `bind`, if any; return None if one is missing."""
     from inspect import signature
 
     bind = getattr(tool, "bind", None)

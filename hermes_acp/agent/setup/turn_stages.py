@@ -1,6 +1,6 @@
-"""The stages around the steps of every turn, in their order.
+"""The stages around the steps of every turn, in order.
 
-It imports the agent's stages, so it is imported for the first turn and not before.
+This module imports all stages, so it is imported only for the first turn.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,10 +42,10 @@ def turn_stages(
     closings: tuple[PostflightStage, ...] = (),
     more: Sequence[TurnStages] = (),
 ) -> TurnStages:
-    """Return the stages; `titles` says what names a session, `checks` and `closings` are those that learn,
-    `more` those of recall, memory and the scanner.
+    """Return the stages; `titles` says how a session is named, `checks` and `closings` are the learning stages, `more`
+    are those of recall, memory and the scanner.
 
-    The title comes first, as it is shown; budget and window last, as they may ask the model.
+    The title comes first, because it is shown; budget and window come last, because they may ask the model.
     """
     closing: tuple[PostflightStage, ...] = (close_checkpoint, show_ending, *closings)
     closing += tuple(stage for each in more for stage in each.postflight)
@@ -76,7 +76,7 @@ def turn_stages(
 def memory_stages(
     memory: "ExternalMemory | None", settings: "MemorySettings", is_attended: Callable[[], bool]
 ) -> TurnStages:
-    """Return what is done around a turn by the memory service that its user chose, if they chose one."""
+    """Return the stages of the memory service that the user chose, if any."""
     section = settings.service
     if memory is None or section is None:
         return TurnStages()
@@ -86,7 +86,7 @@ def memory_stages(
 
 
 def recall_stages(settings: "Settings", recall: "RecallService", skills: "SkillService") -> TurnStages:
-    """Return what keeps the vectors up to date after a turn, and names skills that fit a prompt before its steps."""
+    """Return the stages that suggest skills for a prompt before its steps and update the vectors after a turn."""
     if recall.semantic_index is None:
         return TurnStages()
 
@@ -108,9 +108,9 @@ def learning_stages(
     reflection: "Callable[[], Reflection]",
     index: Callable[[str], str],
 ) -> tuple[tuple[AfterStepStage, ...], tuple[PostflightStage, ...]]:
-    """Return what is done after a step and after a turn so that later sessions know better.
+    """Return the stages that learn for later sessions after a step and after a turn.
 
-    `index` returns what a prompt says of the skills of a place; it blocks.
+    `index` returns the prompt's text about the skills of a place; it blocks.
     """
     from hermes_acp.agent.stages.skill_outcomes import skill_uses_stage
 
@@ -124,14 +124,14 @@ def learning_stages(
 
 
 def outcome_scan_stages() -> TurnStages:
-    """Return the stages that scan the outcomes of tools."""
+    """Return the stages that scan tool outcomes."""
     from injection_scanner.foreign_text import InjectionScanner
 
     return TurnStages(before_step=(OutcomeScanner(InjectionScanner().orders_in).warn,))
 
 
 def reflection_stages() -> TurnStages:
-    """Return the stages of a reflection, which is a small turn of its own."""
+    """Return the stages of a reflection, which is a separate small turn."""
     return TurnStages(
         preflight=(freeze_prompt,),
         before_step=(keep_within_budget,),

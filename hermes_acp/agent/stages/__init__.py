@@ -1,1 +1,1 @@
-"""What happens around the steps of a turn, one stage a file; `agent/setup/turn_stages.py` sets their order."""
+"""What happens around the steps of a turn, one stage per file; `agent/setup/turn_stages.py` sets their order."""

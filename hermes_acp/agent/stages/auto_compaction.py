@@ -1,7 +1,7 @@
 """Compact the history before a step when too much of the model's window is in use.
 
-After a failure it is not tried again in the same turn. A request that is refused for its length is compacted in the
-step itself.
+After a failure, compaction is not retried in the same turn. If a request is rejected for its length, the step itself
+compacts the history.
 """
 
 from hermes_acp.agent.compaction.history_compaction import compact
@@ -12,9 +12,9 @@ from hermes_acp.core.errors import ModelError
 
 
 async def keep_within_window(turn: Turn) -> Ending | None:
-    """Compact where the next request would take more than the configured share of the window.
+    """Compact the history if the next request would exceed the configured share of the window.
 
-    A failure leaves the history as it was.
+    A failure leaves the history unchanged.
     """
     share = turn.deps.model_use.shares.at
     if share is None or turn.guards.has_failed_to_compact:

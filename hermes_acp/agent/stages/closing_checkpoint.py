@@ -1,10 +1,10 @@
-"""Keep the state of the workspace after a turn."""
+"""Store the state of the workspace after a turn."""
 
 from hermes_acp.agent.turn.turn import Turn
 from hermes_acp.agent.turn.turn_endings import Ending
 
 
 async def close_checkpoint(turn: Turn, ending: Ending) -> None:
-    """Keep the present state, if the turn may have changed anything."""
+    """Store the present state, if the turn may have changed anything."""
     if turn.calls.checkpoints and not turn.origin.delegator:
         await turn.calls.checkpoints.after()

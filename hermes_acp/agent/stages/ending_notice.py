@@ -1,6 +1,6 @@
-"""Tell the user why a turn stopped short, where the protocol's stop reason says too little.
+"""Tell the user why a turn stopped early, if the protocol's stop reason says too little.
 
-A failure has a sentence of its own, and a turn that was done or stopped by the user needs none.
+A failure has its own message, and a turn that was completed or stopped by the user needs none.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""Recall from an external memory service, and send it what was said.
+"""Query an external memory service, and send it the conversation.
 
 What the service returns is fenced as background, not as the user's words. Only the first step waits for it, briefly.
 """
@@ -26,17 +26,17 @@ SOURCE: Final = (
 def outside_memory_stages(
     memory: ExternalMemory, is_wanted: Callable[[], bool], is_attended: Callable[[], bool]
 ) -> TurnStages:
-    """Return the stages; where the service is not wanted, nothing is asked or sent."""
+    """Return the stages; unless the service is wanted, nothing is queried or sent."""
 
     async def ask_memory(turn: Turn) -> Ending | None:
-        """Begin to ask, unless that was done when the turn before ended."""
+        """Start the query, unless that was done when the previous turn ended."""
         exchange = _exchange(turn)
         if is_wanted() and not turn.origin.delegator and exchange.said:
             memory.prefetch(turn.record.session_id, exchange.said)
         return None
 
     async def tell_memory(turn: Turn) -> Ending | None:
-        """Add what is remembered as a note, once it is there."""
+        """Add the answer as a note once it has arrived."""
         if is_wanted() and not turn.origin.delegator:
             text = await memory.take(turn.record.session_id, 0.0 if turn.spent.steps else FIRST_WAIT_S)
             if text:
@@ -45,7 +45,7 @@ def outside_memory_stages(
         return None
 
     async def keep_exchange(turn: Turn, ending: Ending) -> None:
-        """Begin to tell what was said; where nobody stays behind, wait for that for a moment."""
+        """Start to send the exchange; if no user is attending, wait for that briefly."""
         exchange = _exchange(turn)
         if is_wanted() and not turn.origin.delegator and exchange.said and ending.reason == "done":
             memory.keep(turn.record.session_id, exchange)
@@ -56,7 +56,7 @@ def outside_memory_stages(
 
 
 def _exchange(turn: Turn) -> ConversationExchange:
-    """Return the user's words this turn began with, and the agent's last words behind them."""
+    """Return the user's words that started this turn, and the agent's last answer to them."""
     answered = ""
     for message in reversed(turn.record.messages):
         if isinstance(message, AssistantMessage) and not answered:

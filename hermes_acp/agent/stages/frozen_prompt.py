@@ -1,4 +1,4 @@
-"""Freeze the system prompt when a session takes its first step."""
+"""Freeze the system prompt before a session's first step."""
 
 from hermes_acp.agent.calls.flow_tracking import note_sources
 from hermes_acp.agent.system_prompt import with_instructions
@@ -8,7 +8,7 @@ from hermes_acp.core.events import Noticed, PromptFrozen
 
 
 async def freeze_prompt(turn: Turn) -> Ending | None:
-    """Record the prompt unless that was done; from then on every request starts with the same bytes."""
+    """Record the prompt if that is not done yet; from then on every request starts with the same bytes."""
     if not turn.record.layers:
         began_at = turn.deps.clock.now()
         briefing = await turn.deps.build_prompt(turn.record, turn.workspace, turn.outermost.record)

@@ -1,4 +1,4 @@
-"""End a turn after several steps in a row without one understood call."""
+"""End a turn after several consecutive steps without a valid call."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ MAX_MISTAKE_CHARACTERS: Final = 200
 
 
 async def count_invalid_steps(turn: Turn, step: TurnStep) -> Ending | None:
-    """Count a step none of whose calls was understood; an understood call, or words, reset the count."""
+    """Count a step without a valid call; a valid call, or text, resets the count."""
     if not step.outcomes:
         turn.guards.invalid_steps = 0 if step.reply.message.text.strip() else turn.guards.invalid_steps
         return None
@@ -25,7 +25,7 @@ async def count_invalid_steps(turn: Turn, step: TurnStep) -> Ending | None:
 
 
 def _begin_of(text: str) -> str:
-    """Return as many whole words of a text as fit a sentence."""
+    """Return as many whole words of a text as fit into a sentence."""
     if len(text) <= MAX_MISTAKE_CHARACTERS:
         return text
     return f"{text[:MAX_MISTAKE_CHARACTERS].rpartition(' ')[0] or text[:MAX_MISTAKE_CHARACTERS]} …"

@@ -1,4 +1,4 @@
-"""Warn a model that repeats the same call, and end the turn if it goes on."""
+"""Warn a model that repeats the same call, and end the turn if it continues."""
 
 from hashlib import blake2b
 from typing import Final
@@ -37,7 +37,7 @@ async def detect_loops(turn: Turn, step: TurnStep) -> Ending | None:
 
 
 def _repeatable(outcome: CallOutcome) -> Repeatable:
-    """Return the call with a digest of its result; all failures of a call count as the same."""
+    """Return the call with a digest of its result; all failures of a call count as equal."""
     if outcome.status == "failed":
         return Repeatable(outcome.call)
     return Repeatable(

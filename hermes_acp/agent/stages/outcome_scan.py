@@ -1,7 +1,7 @@
-"""Scan what tools quoted of files and commands for injected instructions, and warn the model before its next step.
+"""Scan tool quotes of files and commands for injected instructions, and warn the model before its next step.
 
-Quoted text stays as it is, since edits need every character. What comes from the web, servers and custom tools is
-scanned and cut where it comes in.
+Quoted text is not changed, because edits need every character. Text from the web, servers and custom tools is scanned
+and cut on arrival.
 """
 
 import os
@@ -59,15 +59,15 @@ class QuotedText(Struct, frozen=True):
     first: int = 1
 
     def digest(self) -> bytes:
-        """Name the text."""
+        """Return a digest that identifies the text."""
         return blake2b(self.text.encode("utf-8", "replace"), digest_size=16).digest()
 
 
 class OutcomeScanner:
-    """Scan what tools quoted, each text once a process; `judge` returns the injected instructions in a text.
+    """Scans what tools quoted, each text once per process; `judge` returns the injected instructions in a text.
 
-    A text that cannot be scanned, or not in `max_s`, is reported as not scanned: the model is told to treat it as
-    data.
+    A text that cannot be scanned within `max_s`, or at all, is reported as not scanned: the model is told to treat it
+    as data.
     """
 
     def __init__(self, judge: "Callable[[str], Sequence[Finding]]", max_s: float = MAX_WAIT_S) -> None:
@@ -76,7 +76,7 @@ class OutcomeScanner:
         self._harmless: dict[bytes, None] = {}
 
     async def warn(self, turn: Turn) -> Ending | None:
-        """Report what was found in the last step's outcomes."""
+        """Report the findings in the last step's outcomes."""
         fresh = [each for each in _shown(turn) if each.digest() not in self._harmless]
         for shown in fresh:
             found = await self._findings_in(shown.text)
@@ -91,14 +91,14 @@ class OutcomeScanner:
         return None
 
     async def _findings_in(self, text: str) -> "Sequence[Finding] | None":
-        """Return the findings in a text; None where the scan takes too long."""
+        """Return the findings in a text, or None if the scan takes too long."""
         with anyio.move_on_after(self._max_s):
             return await run_sync(self._judge, text, abandon_on_cancel=True)
         return None
 
 
 def _report_unscanned(turn: Turn, shown: QuotedText) -> None:
-    """Tell model and user, once a source, that a text was not scanned."""
+    """Tell the model and the user, once per source, that a text was not scanned."""
     clean = turn.deps.redactor.clean
     note = clean(UNSCANNED.format(source=shown.source))
     if not any(_notes(turn.record.messages, note)):
@@ -107,7 +107,7 @@ def _report_unscanned(turn: Turn, shown: QuotedText) -> None:
 
 
 def _shown(turn: Turn) -> Iterator[QuotedText]:
-    """Yield what was quoted in the outcomes of the last step."""
+    """Yield the quotes in the outcomes of the last step."""
     outcomes: list[ToolMessage] = []
     for message in reversed(turn.record.messages):
         if isinstance(message, AssistantMessage):
@@ -138,7 +138,7 @@ def _of(outcome: ToolMessage, call: ToolCall, quotes: Quotes, cwd: str) -> Quote
 
 
 def _text_arguments(call: ToolCall) -> dict[str, str]:
-    """Return the arguments of a call that are words."""
+    """Return a call's text arguments."""
     try:
         arguments = msgspec.json.decode(call.arguments or "{}", type=dict[str, object])
     except msgspec.MsgspecError:
@@ -147,7 +147,7 @@ def _text_arguments(call: ToolCall) -> dict[str, str]:
 
 
 def _tell(turn: Turn, shown: QuotedText, found: "Sequence[Finding]") -> None:
-    """Tell model and user of each line with a finding that was not reported yet."""
+    """Tell the model and the user about each line with a finding that has not been reported yet."""
     note_sources(turn, (Source("untrusted", shown.source),))
     clean = turn.deps.redactor.clean
     earlier = "\n".join(_notes(turn.record.messages, clean(HEAD.format(source=shown.source))))
@@ -166,7 +166,7 @@ def _tell(turn: Turn, shown: QuotedText, found: "Sequence[Finding]") -> None:
 
 
 def _notes(messages: Sequence[Message], head: str) -> Iterator[str]:
-    """Yield the notes of a conversation that start with a head."""
+    """Yield the notes of a conversation that start with `head`."""
     for message in messages:
         if isinstance(message, UserMessage) and message.origin == "program":
             yield from (

@@ -16,7 +16,7 @@ MORE: Final = "\n… and more; read the files."
 
 
 async def note_rejected_edits(turn: Turn) -> Ending | None:
-    """Add a note of what was rejected since the last one; accepted edits need no word."""
+    """Add a note on edits rejected since the last one; accepted edits are not mentioned."""
     untold = turn.record.reviews.untold
     if untold:
         parts = "\n".join(

@@ -1,7 +1,6 @@
 """Count the success or failure of the skills that a turn used.
 
-A model that could not be reached, a refusal and a missing approval say nothing about a skill, so they are not
-counted.
+An unavailable model, a refusal or a missing approval says nothing about a skill and is not counted.
 """
 
 from functools import partial
@@ -33,10 +32,10 @@ DONE: Final[frozenset[ExitReason]] = frozenset({"done"})
 
 
 def skill_uses_stage(usage_tracker: SkillUsageTracker) -> PostflightStage:
-    """Return the stage that counts in the skill usage log of a home."""
+    """Return the stage that counts in a home's skill usage log."""
 
     async def count_skill_uses(turn: Turn, ending: Ending) -> None:
-        """Count a turn's uses, and tell what was done about a skill that fails."""
+        """Count a turn's skill uses, and report what was done about a failing skill."""
         session_id = turn.record.session_id
         if not usage_tracker.has_uses(session_id):
             return

@@ -1,4 +1,4 @@
-"""Name the skills that fit the prompt in a note; the frozen prompt stays as it is.
+"""Suggest skills that fit the prompt in a note; the frozen prompt does not change.
 
 Only the first step waits for the search, briefly.
 """
@@ -21,17 +21,17 @@ NAMED: Final = (
 
 
 def skill_suggestion_stages(suggester: SkillSuggester) -> tuple[Stage, Stage]:
-    """Return the stage that starts the search, for the start of a turn, and the one that adds the note."""
+    """Return the stage that starts the search at the start of a turn, and the stage that adds the note."""
 
     async def look_for_skills(turn: Turn) -> Ending | None:
-        """Begin to look for skills that fit the prompt."""
+        """Start a search for skills that fit the prompt."""
         words = "" if turn.origin.delegator or LOADS not in turn.deps.toolbox.names else _asked(turn)
         if len(words) >= MIN_PROMPT_CHARACTERS and not words.startswith("/"):
             suggester.look(turn.record.session_id, turn.workspace, turn.deps.redactor.clean(words))
         return None
 
     async def name_fitting_skills(turn: Turn) -> Ending | None:
-        """Add a note with those that were found."""
+        """Add a note with the skills that were found."""
         if turn.origin.delegator:
             return None
         found = await suggester.fitting(turn.record.session_id, 0.0 if turn.spent.steps else FIRST_WAIT_S)
@@ -46,7 +46,7 @@ def skill_suggestion_stages(suggester: SkillSuggester) -> tuple[Stage, Stage]:
 
 
 def _asked(turn: Turn) -> str:
-    """Return the words of the turn's prompt; empty where it continues the last turn."""
+    """Return the text of the turn's prompt, or an empty string if it resumes the last turn."""
     for message in reversed(turn.record.messages):
         if not isinstance(message, UserMessage):
             return ""

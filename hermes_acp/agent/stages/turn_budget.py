@@ -1,6 +1,6 @@
 """End a turn that has used up its budget, with a final answer.
 
-The last tenth of its time, half a minute at most, is kept for that answer. The turn runner bounds the whole time.
+The last tenth of its time, at most half a minute, is reserved for that answer. The turn runner limits the total time.
 """
 
 from hermes_acp.agent.loop.final_answer import ask_for_final_answer
@@ -12,7 +12,7 @@ from hermes_acp.core.events import Noticed
 
 
 async def tell_unknown_price(turn: Turn) -> Ending | None:
-    """Report that a limit in money cannot be kept where the model's price is not known."""
+    """Report that a cost limit cannot be enforced if the model's price is unknown."""
     limit_usd = turn.limits.max_cost_usd
     if limit_usd is not None and turn.route.facts.input_usd is None:
         model = turn.route.model

@@ -1,1 +1,1 @@
-"""What a turn has at hand and what it has used."""
+"""The state of a turn: its dependencies, limits and usage."""

@@ -1,6 +1,6 @@
-"""Log, then show: the one route of every event.
+"""Record, then show: the only path of every event.
 
-Secrets are masked, then the event goes into the durable journal, into the record, and to every audience.
+Secrets are masked; then the event goes to the durable journal, the record and every audience.
 """
 
 from hermes_acp.agent.turn.secret_masking import MASKED, masked
@@ -16,14 +16,14 @@ class Ledger:
     def __init__(self, journal: Journal, record: Record) -> None:
         self.record = record
         self.redactor = Redactor(())
-        """What finds keys; one that knows those of the program's own as well once there is one."""
+        """Masks known key formats; later replaced by one that also knows the program's own keys."""
         self._journal = journal
         self._audiences: tuple[Audience, ...] = ()
 
     def emit(self, event: AnyEvent) -> AnyEvent:
-        """Record one event without secrets, then show it; return it as it was recorded.
+        """Record an event with secrets masked, then show it; return it as recorded.
 
-        Raises StorageError, with nothing shown.
+        Raises StorageError, and then shows nothing.
         """
         clean = masked(event, self.redactor.clean)
         recorded = self._journal.append(clean)
@@ -34,12 +34,12 @@ class Ledger:
         return recorded
 
     def show(self, event: Event) -> None:
-        """Show an event without recording it: the record cannot be written, or another record holds it."""
+        """Show an event without recording it: the record cannot be written, or another record contains it."""
         for audience in self._audiences:
             audience.show(event)
 
     async def settle(self) -> None:
-        """Make everything emitted so far survive a crash of the machine."""
+        """Make everything emitted so far survive a crash of the machine (fsync)."""
         await self._journal.settle()
 
     async def drained(self) -> None:
@@ -53,7 +53,7 @@ class Ledger:
             self._audiences = (*self._audiences, audience)
 
     def is_watched_by(self, audience: Audience) -> bool:
-        """Return whether an audience, or one equal to it, is there."""
+        """Return whether an audience, or an equal one, is present."""
         return audience in self._audiences
 
     def dismiss(self, audience: Audience) -> None:

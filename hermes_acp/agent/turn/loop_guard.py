@@ -1,7 +1,7 @@
 """Count repetitions of the same call.
 
-A failed call counts whatever its message; a successful one counts with its result. Counts start again after progress:
-a call with an effect that was not carried out with this result before in the turn.
+A failed call counts whatever its message; a successful one counts with its result. Counts restart after progress: a
+call with an effect that had not been carried out with this result before in the turn.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ class LoopGuard:
         self._known: set[Repeatable] = set()
 
     def count(self, done: Repeatable, *, has_effect: bool) -> int:
-        """Count a call; return how often it had this result since the last progress, this time included."""
+        """Count a call; return how often it had this result since the last progress, including this time."""
         if has_effect and done.result and done not in self._known:
             self._counts.clear()
         self._known.add(done)

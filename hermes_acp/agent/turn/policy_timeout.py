@@ -18,7 +18,7 @@ POLICY_TIMEOUT_S: Final = 5.0
 
 
 async def within_timeout(effects: Sequence[Effect], look: Callable[[], T], otherwise: T) -> T:
-    """Run a check of a call with these effects; return `otherwise` where it times out."""
+    """Run a check of a call with these effects; return `otherwise` if it times out."""
     if _are_cheap_to_check(effects):
         return look()
     with anyio.move_on_after(POLICY_TIMEOUT_S):

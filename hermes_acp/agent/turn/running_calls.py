@@ -1,4 +1,4 @@
-"""The running calls of a session, each of which can be stopped alone.
+"""The running calls of a session; each can be stopped separately.
 
 A call is listed from before its start is shown until its work has ended.
 """
@@ -13,7 +13,7 @@ from hermes_acp.core.events import CallProposed
 
 
 class RunningCall:
-    """One running call; `ends_as` is its status where it is stopped."""
+    """A running call; `ends_as` is its status if it is stopped."""
 
     def __init__(self, card: CallProposed) -> None:
         self.card = card
@@ -21,7 +21,7 @@ class RunningCall:
         self.ends_as: CallStatus = "cancelled"
 
     def stop(self, ends_as: CallStatus = "cancelled") -> None:
-        """Stop this call alone, unless it is done first; returns at once, and the turn goes on."""
+        """Stop only this call, unless it finishes first; returns at once, and the turn continues."""
         self.ends_as = ends_as
         self.scope.cancel()
 
@@ -34,7 +34,7 @@ class RunningCalls:
 
     @contextmanager
     def hold(self, card: CallProposed) -> Generator[RunningCall]:
-        """List a call while the block runs; the block ends where the call is stopped."""
+        """List a call while the block runs; stopping the call ends the block."""
         call = self._calls[card.call_id] = RunningCall(card)
         try:
             with call.scope:
@@ -48,5 +48,5 @@ class RunningCalls:
             call.stop()
 
     def find(self, call_id: str) -> RunningCall | None:
-        """Return a running call; None where it is not running."""
+        """Return a call, or None if it is not running."""
         return self._calls.get(call_id)

@@ -1,6 +1,6 @@
 """Mask secrets in what a person or a file adds to a session's record.
 
-The record is the history that the model sees, before a restart and after one, so the model sees the masks too.
+The record is the history that the model sees, before and after a restart, so the model sees the masks too.
 """
 
 from collections.abc import Callable
@@ -27,11 +27,11 @@ MASKED: Final = (
 )
 
 Clean = Callable[..., str]
-"""Return a text without secrets; with the `source` of the text where it has one."""
+"""Return a text with secrets masked; `source` is the text's source, if it has one."""
 
 
 def masked(event: AnyEvent, clean: Clean) -> AnyEvent:
-    """Return an event without secrets; the same event where it holds none."""
+    """Return an event with secrets masked; the same event if it contains none."""
     match event:
         case UserSaid(parts=parts):
             fresh = masked_parts(parts, clean)
@@ -52,7 +52,7 @@ def masked(event: AnyEvent, clean: Clean) -> AnyEvent:
 
 
 def masked_parts(parts: tuple[Part, ...], clean: Clean) -> tuple[Part, ...]:
-    """Return parts of a message without secrets; pictures are as they are."""
+    """Return message parts with secrets masked; images are unchanged."""
     return tuple(_masked_part(part, clean) for part in parts)
 
 

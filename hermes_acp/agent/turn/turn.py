@@ -1,4 +1,4 @@
-"""A turn: what it has at hand while it runs, and how it is related to other turns."""
+"""A turn: its state while it runs, and its relation to other turns."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -31,11 +31,11 @@ from hermes_acp.telemetry.redaction import Redactor
 from hermes_acp.tools.toolbox import Toolbox
 
 MAX_INVALID_STEPS: Final = 3
-"""The limit of invalid steps in a row: no call was understood, or there was no answer at all."""
+"""The limit of consecutive invalid steps: no call could be parsed, or there was no answer at all."""
 
 
 class SystemPrompt(Struct, frozen=True):
-    """The system prompt of a session, with notices for the user on how it was built.
+    """A session's system prompt, with notices for the user about how it was built.
 
     `sources` are the untrusted and private sources in the prompt.
     """
@@ -46,9 +46,9 @@ class SystemPrompt(Struct, frozen=True):
 
 
 class CompactionShares(Struct, frozen=True):
-    """Shares of a model's window: the history is compacted from `at` on, and `keep` stays word for word.
+    """Shares of a model's window: the history is compacted from `at` on, and `keep` stays verbatim.
 
-    With `at` None it is compacted only when the endpoint says that its window is full.
+    If `at` is None, it is compacted only when the endpoint reports that its window is full.
     """
 
     at: float | None = 0.8
@@ -56,7 +56,7 @@ class CompactionShares(Struct, frozen=True):
 
 
 class ModelUse(Struct, frozen=True):
-    """How the models of a turn are used: output tokens of one reply, reasoning effort, and parts of the window."""
+    """How a turn uses its models: output tokens per reply, reasoning effort, and shares of the window."""
 
     max_output_tokens: int | None = None
     effort: Effort | None = None
@@ -64,12 +64,11 @@ class ModelUse(Struct, frozen=True):
 
 
 class TurnStages(Struct, frozen=True):
-    """What happens around the steps of a turn, in order; chosen in `app`.
+    """The stages around the steps of a turn, in order; chosen in `app`.
 
     `preflight` runs once before everything, `before_step` and `after_step` around each step; each may end the turn.
-    `postflight` runs once, when the ending is known, also after a failure or a cancel; it is left out only where the
-    record cannot be written. `relief` makes room when an endpoint says that its window is full, and returns whether
-    it could.
+    `postflight` runs once when the ending is known, even after a failure or cancellation, unless the record cannot be
+    written. `relief` makes room when an endpoint reports that its window is full, and returns whether it could.
     """
 
     preflight: tuple["Stage", ...] = ()
@@ -82,8 +81,8 @@ class TurnStages(Struct, frozen=True):
 class TurnDependencies(Struct, frozen=True):
     """What every turn of this process uses; chosen in `app`.
 
-    `expenses` is the log for the usage of calls that belong to no session. `build_prompt` builds a session's prompt;
-    its third argument is the outermost session, whose user approves context files.
+    `expenses` logs the usage of calls that belong to no session. `build_prompt` builds a session's prompt; its third
+    argument is the outermost session, whose user approves context files.
     """
 
     routing: Routing
@@ -100,7 +99,7 @@ class TurnDependencies(Struct, frozen=True):
     context_files: ContextMonitor = NullContextMonitor()
 
     def for_options(self, options: Options) -> "TurnDependencies":
-        """Return the same dependencies for what a session's user chose."""
+        """Return the same dependencies with a session's options applied."""
         return structs.replace(
             self,
             routing=self.routing.with_preferred(options.provider, options.model),
@@ -111,8 +110,8 @@ class TurnDependencies(Struct, frozen=True):
 class TurnOrigin(Struct, frozen=True):
     """What a turn works for; empty for a turn that a person prompted.
 
-    `delegator` is the turn that handed it a task and shares its budget, `reflects_on` the finished turn that it
-    reviews. `within` is the call that makes further calls in it, such as that of a script.
+    `delegator` is the turn that delegated a task to it and shares its budget, `reflects_on` the finished turn that it
+    reviews. `within` is the call whose nested calls run in it, such as a script.
     """
 
     delegator: "Turn | None" = None
@@ -121,12 +120,12 @@ class TurnOrigin(Struct, frozen=True):
 
     @property
     def parent(self) -> "Turn | None":
-        """The turn this one works for, by delegation or by reflection."""
+        """The turn that this one works for, by delegation or reflection."""
         return self.delegator or self.reflects_on
 
 
 class TurnGuards(Struct):
-    """Counters that end a turn without progress: repeated calls, invalid steps in a row, failed compactions."""
+    """Counters that end a turn without progress: repeated calls, consecutive invalid steps, failed compactions."""
 
     loops: LoopGuard = field(default_factory=LoopGuard)
     invalid_steps: int = 0
@@ -136,8 +135,8 @@ class TurnGuards(Struct):
 class TurnCalls(Struct):
     """What all calls of a turn share.
 
-    Whoever puts a question to a person holds `asking`, so there is one question at a time. `checkpoints` is None
-    where nothing is kept for an undo.
+    Code that asks a person holds `asking`, so there is one question at a time. `checkpoints` is None if nothing is
+    stored for an undo.
     """
 
     running: RunningCalls = field(default_factory=RunningCalls)
@@ -163,28 +162,28 @@ class Turn(Struct):
 
     @property
     def record(self) -> Record:
-        """The state of the session by its events so far."""
+        """The state of the session that results from its events so far."""
         return self.ledger.record
 
     @property
     def remote_folder(self) -> str:
-        """The folder that a session works in on another machine, where its files are; empty where they are here."""
+        """The folder on another machine that contains the session's files; empty if they are on this one."""
         return self.workspace.roots[0] if self.workspace.is_remote and self.workspace.roots else ""
 
     @property
     def route(self) -> Route:
-        """The model this turn is asking now, and how it is reached."""
+        """The model that this turn is asking now, and how it is reached."""
         return self.deps.routing.route(self.fallback_plan.route_key.route)
 
     @property
     def outermost(self) -> "Turn":
-        """The turn at the top of the delegation; the turn itself where nobody delegated it."""
+        """The turn at the top of the delegation; the turn itself if it was not delegated."""
         delegator = self.origin.delegator
         return delegator.outermost if delegator else self
 
     @property
     def event_context(self) -> EventContext:
-        """The present moment, in the turn that a person prompted."""
+        """The context of an event now, in the turn that a person prompted."""
         turn = self.origin.reflects_on or self.outermost
         return EventContext(turn.record.session_id, turn.id, self.deps.clock.now())
 
@@ -196,18 +195,18 @@ class Turn(Struct):
 
     @property
     def mode(self) -> Mode:
-        """The permission mode now; a child agent has that of the session it works for."""
+        """The current permission mode; a child agent has that of the session it works for."""
         delegator = self.origin.delegator
         return delegator.mode if delegator else self.record.mode
 
     @property
     def grants(self) -> tuple[Grant, ...]:
-        """The standing answers that hold here, those given to the agents above included."""
+        """The standing answers that apply here, including those given to the agents above."""
         delegator = self.origin.delegator
         return (delegator.grants if delegator else ()) + self.record.grants
 
     def emit(self, event: AnyEvent) -> AnyEvent:
-        """Record an event, then show it; return it as it was recorded."""
+        """Record an event, then show it; return it as recorded."""
         return self.ledger.emit(event)
 
     def tell_usage(self, used_tokens: int, cost_usd: float | None) -> None:
@@ -217,13 +216,13 @@ class Turn(Struct):
         self.emit(UsageChanged(used_tokens, self.route.facts.window_tokens, total_usd))
 
     def bill(self, cost_usd: float | None) -> None:
-        """Add to the session's total what was spent beside the steps of its turns."""
+        """Add a cost outside the steps of its turns to the session's total."""
         if cost_usd:
             usage = self.record.usage
             self.emit(structs.replace(usage, cost_usd=(usage.cost_usd or 0.0) + cost_usd))
 
     def left(self) -> TurnLimits | None:
-        """Return the limits less the tokens and the money used; None where one of them is used up."""
+        """Return the limits less the tokens and money used, or None if one of them is used up."""
         limits, usage = self.limits, self.spent.usage
         tokens, cost_usd = limits.max_tokens, limits.max_cost_usd
         if tokens is not None:

@@ -1,6 +1,6 @@
-"""Keep the state of a workspace before the first change of a turn, and after the turn, so that it can be undone.
+"""Store the state of a workspace before the first change of a turn and after the turn, so that it can be undone.
 
-Where no checkpoint can be kept, the work goes on and the user is warned once.
+If no checkpoint can be stored, work continues and the user is warned once.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,10 +13,10 @@ from hermes_acp.core.ports.checkpoint_ports import CheckpointContext, Checkpoint
 
 
 class TurnCheckpoints:
-    """The checkpoints of one session; one turn at a time uses it."""
+    """The checkpoints of one session; used by one turn at a time."""
 
     def __init__(self, find: Callable[[], Checkpoints | None], ledger: Ledger) -> None:
-        """Start without a checkpoint. `find` returns the store, None where checkpoints are off, or raises."""
+        """Start without a checkpoint. `find` returns the store, or None if checkpoints are off, or raises."""
         self._find = find
         self._ledger = ledger
         self._lock = anyio.Lock()
@@ -35,10 +35,10 @@ class TurnCheckpoints:
             if checkpoints := self._find():
                 checkpoints.expect(roots)
         except CheckpointError:
-            return  # reported when there is something to keep
+            return  # reported when there is something to store
 
     async def before(self, context: CheckpointContext, touched: Sequence[str]) -> None:
-        """Keep the state before these files (absolute) or any others change; a failure is reported once."""
+        """Store the state before these files (absolute) or any others change; a failure is reported once."""
         async with self._lock:
             if self._given_up == context.turn_id:
                 return
@@ -57,7 +57,7 @@ class TurnCheckpoints:
                 self._warn(error)
 
     async def after(self) -> None:
-        """Keep the state at the end of the turn, if anything may have changed."""
+        """Store the state at the end of the turn, if anything may have changed."""
         async with self._lock:
             checkpoint, touched = self._checkpoint, tuple(self._touched)
             self._checkpoint, self._touched = "", {}

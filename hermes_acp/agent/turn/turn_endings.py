@@ -1,4 +1,4 @@
-"""Every way a turn can end, each with a sentence for the user."""
+"""All endings of a turn, each with a sentence for the user."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -10,7 +10,7 @@ from hermes_acp.core.event_types import ExitReason
 
 
 class Ending(Struct, frozen=True):
-    """Why a turn stopped; `sentence` is for the user, empty where there is nothing to explain."""
+    """Why a turn stopped; `sentence` is for the user, or empty if there is nothing to explain."""
 
     reason: ExitReason
     sentence: str = ""
@@ -40,6 +40,6 @@ _WITHOUT_CODE: Final = frozenset({"done", "cancelled"})
 
 
 def make_ending(reason: ExitReason, sentence: str = "", error_code: str = "") -> Ending:
-    """Return an ending; by default with the usual sentence, and the reason as its code."""
+    """Return an ending, by default with the standard sentence, and with the reason as its code."""
     code = error_code or ("" if reason in _WITHOUT_CODE else reason)
     return Ending(reason, sentence or SENTENCES[reason], code)

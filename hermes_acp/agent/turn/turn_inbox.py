@@ -1,4 +1,4 @@
-"""Messages that reach a turn while it runs."""
+"""Messages that arrive while a turn runs."""
 
 import anyio
 
@@ -6,7 +6,7 @@ from hermes_acp.core.messages import Part
 
 
 class InboxMessage:
-    """One message to a running turn; `settled` once the turn has read it or ended without."""
+    """A message to a running turn; `settled` once the turn has read it or ended without reading it."""
 
     def __init__(self, parts: tuple[Part, ...]) -> None:
         self.parts = parts
@@ -15,7 +15,7 @@ class InboxMessage:
 
 
 class Inbox:
-    """The messages of one turn, in the order they came."""
+    """The messages of one turn, in order of arrival."""
 
     def __init__(self) -> None:
         self._unread: list[InboxMessage] = []
@@ -29,12 +29,12 @@ class Inbox:
         self._unread.append(message)
 
     def take_back(self, message: InboxMessage) -> None:
-        """Remove a message that was not read."""
+        """Remove an unread message."""
         if message in self._unread:
             self._unread.remove(message)
 
     def read_all(self) -> list[InboxMessage]:
-        """Return the messages since the last reading."""
+        """Return the messages since the last call."""
         fresh, self._unread = self._unread, []
         for message in fresh:
             message.was_read = True
@@ -42,6 +42,6 @@ class Inbox:
         return fresh
 
     def settle(self) -> None:
-        """Release everybody who waits for this turn: it has ended."""
+        """Release everything that waits for this turn after it has ended."""
         for message in (*self._read, *self._unread):
             message.settled.set()

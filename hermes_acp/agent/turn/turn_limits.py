@@ -11,11 +11,11 @@ DEFAULT_CALL_TIMEOUT_S: Final = 600.0
 
 
 class TurnLimits(Struct, frozen=True):
-    """What one turn may use; None is no limit.
+    """What one turn may use; None means no limit.
 
-    `max_tokens` counts what is sent and answered, cached or not, over all steps. `max_refunds` is how many steps that
-    made only cheap calls are refunded. `tool_timeout_s` is the longest that one call may take, `question_timeout_s`
-    the wait for a person's answer.
+    `max_tokens` counts input and output tokens, cached or not, over all steps. `max_refunds` is how many steps with
+    only cheap calls are refunded. `tool_timeout_s` is the time limit of one call, `question_timeout_s` that of a
+    person's answer.
     """
 
     max_steps: int | None = 100
@@ -28,7 +28,7 @@ class TurnLimits(Struct, frozen=True):
 
     @property
     def working_s(self) -> float | None:
-        """The time without the share kept for the final answer: a tenth of it, half a minute at most."""
+        """The time without the share reserved for the final answer: a tenth of it, at most half a minute."""
         if self.timeout_s is None:
             return None
         return self.timeout_s - min(self.timeout_s * FINAL_ANSWER_SHARE, MAX_FINAL_ANSWER_S)

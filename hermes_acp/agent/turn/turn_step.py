@@ -1,4 +1,4 @@
-"""One step of a turn, as the stages after it see it."""
+"""One step of a turn, as seen by the stages after it."""
 
 from msgspec import Struct
 
@@ -9,8 +9,8 @@ from hermes_acp.core.messages import ModelReply
 class CallOutcome(Struct, frozen=True):
     """The outcome of one call.
 
-    `call` is the tool and its arguments in one spelling, so that equal calls are equal. A call that was not
-    understood, or that repeats another of its step, was not carried out.
+    `call` is the tool and its arguments in canonical form, so that equal calls compare equal. A call that could not be
+    parsed, or that repeats another of its step, was not carried out.
     """
 
     name: str
@@ -23,7 +23,7 @@ class CallOutcome(Struct, frozen=True):
 
 
 class TurnStep(Struct, frozen=True):
-    """One answer of the model with the outcomes of its calls, in their order."""
+    """An answer of the model with the outcomes of its calls, in order."""
 
     reply: ModelReply
     outcomes: tuple[CallOutcome, ...] = ()

@@ -1,10 +1,10 @@
-"""What a turn has used so far."""
+"""The usage of a turn so far."""
 
 from hermes_acp.core.messages import Usage
 
 
 class TurnUsage:
-    """What a turn has used so far, its child agents included; `cost_usd` is None while no step had a price."""
+    """The usage of a turn so far, including its child agents; `cost_usd` is None while no step had a price."""
 
     def __init__(self, started_at_s: float, delegator: "TurnUsage | None" = None) -> None:
         self._delegator = delegator
@@ -25,7 +25,7 @@ class TurnUsage:
             self._delegator._count()
 
     def charge(self, usage: Usage, cost_usd: float | None) -> None:
-        """Count usage outside of the steps."""
+        """Count usage outside the steps."""
         if cost_usd is not None:
             self.cost_usd = (self.cost_usd or 0.0) + cost_usd
         self.usage += usage

@@ -1,1 +1,1 @@
-"""The ports to the outside, a module a family, with the values they take and return."""
+"""The ports to the outside, one module for each family, with the values they take and return."""

@@ -1,4 +1,4 @@
-"""Checkpoints: the files of a workspace before and after a turn."""
+"""Checkpoints: the state of a workspace's files before and after a turn."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -9,13 +9,13 @@ from hermes_acp.core.errors import WorkspaceError
 
 
 class CheckpointError(WorkspaceError):
-    """The changes of a turn cannot be stored, or stored ones cannot be read. The turn itself continues."""
+    """A turn's changes cannot be stored, or stored ones cannot be read. The turn itself continues."""
 
     code = "checkpoint_trouble"
 
 
 class FileChange(Struct, frozen=True):
-    """One file (absolute) that differs between two states; `old_path` is where a renamed one was."""
+    """A file (absolute path) that differs between two states; `old_path` is the previous path of a renamed file."""
 
     path: str
     change: Literal["added", "modified", "deleted", "renamed"]
@@ -23,10 +23,10 @@ class FileChange(Struct, frozen=True):
 
 
 class Checkpoint(Struct, frozen=True):
-    """What one turn changed, or an undo: then `undoes` names the checkpoints whose changes it reverted.
+    """The changes of one turn or of one undo; an undo names the checkpoints it reverted in `undoes`.
 
-    `is_torn`: its process ended before the state after the turn was kept. `left_out` are files that it only names,
-    such as those too large. `undone_by` is the checkpoint that reverted this one, empty for none.
+    `is_torn`: the process ended before the state after the turn was stored. `left_out` are files that are only named,
+    such as files that are too large. `undone_by` is the checkpoint that reverted this one, or empty.
     """
 
     id: str
@@ -43,7 +43,7 @@ class Checkpoint(Struct, frozen=True):
 
 
 class CheckpointEntry(Struct, frozen=True):
-    """A checkpoint in a list, without what it changed."""
+    """A checkpoint in a list, without its changes."""
 
     id: str
     turn_id: str
@@ -52,7 +52,7 @@ class CheckpointEntry(Struct, frozen=True):
 
 
 class FileTexts(Struct, frozen=True):
-    """A file (absolute) before and after, None where it did not exist; `is_binary` where either is no text."""
+    """A file's text (absolute path) before and after, or None if it did not exist; `is_binary` if one is not text."""
 
     path: str
     old_text: str | None = None
@@ -61,16 +61,16 @@ class FileTexts(Struct, frozen=True):
 
 
 class UndoConflict(Struct, frozen=True):
-    """A file (absolute) that was left alone, and why, in a few words."""
+    """A file (absolute path) that was not changed, and a short reason."""
 
     path: str
     why: str
 
 
 class RestoreResult(Struct, frozen=True):
-    """The result of a restore: the files restored, the conflicts, and the checkpoint that undoes it (empty for none).
+    """The result of a restore: the restored files, the conflicts, and the checkpoint that undoes it (or empty).
 
-    `taken_back` are the checkpoints whose changes were to be reverted, the newest first.
+    `taken_back` are the checkpoints whose changes were to be reverted, newest first.
     """
 
     restored: tuple[str, ...] = ()
@@ -80,17 +80,17 @@ class RestoreResult(Struct, frozen=True):
 
     @property
     def is_refused(self) -> bool:
-        """Whether nothing was done because of a conflict."""
+        """Whether a conflict prevented the whole restore."""
         return bool(self.conflicts) and not self.restored
 
     @property
     def turns(self) -> tuple[Checkpoint, ...]:
-        """The reverted checkpoints that were turns."""
+        """The reverted checkpoints that belong to turns."""
         return tuple(each for each in self.taken_back if each.kind == "turn")
 
 
 class CheckpointContext(Struct, frozen=True):
-    """The turn, session and folders (absolute) of a checkpoint, and its title."""
+    """The turn, session, folders (absolute) and title of a checkpoint."""
 
     session_id: str
     turn_id: str
@@ -102,20 +102,20 @@ class Checkpoints(Protocol):
     """The store of checkpoints. Every method raises CheckpointError."""
 
     def expect(self, roots: Sequence[str]) -> None:
-        """Prepare for a checkpoint of these folders soon; returns at once."""
+        """Prepare for an upcoming checkpoint of these folders; returns at once."""
         ...
 
     async def open(self, occasion: CheckpointContext, touched: Sequence[str]) -> str:
-        """Keep the state before a turn's first change and return the checkpoint's ID.
+        """Store the state before a turn's first change and return the checkpoint's ID.
 
-        `touched` are files (absolute) that will change; they are kept even where ignore files name them.
+        `touched` are files (absolute) that will change; they are stored even if ignore files name them.
         """
         ...
 
     async def add(self, checkpoint_id: str, touched: Sequence[str]) -> None:
-        """Keep further files that are about to change, where the open checkpoint does not hold them yet."""
+        """Store more files that are about to change, unless the open checkpoint already contains them."""
         ...
 
     async def close(self, checkpoint_id: str, touched: Sequence[str]) -> tuple[FileChange, ...]:
-        """Keep the state after the turn and return its changes; without changes no checkpoint is left."""
+        """Store the state after the turn and return its changes; a checkpoint without changes is removed."""
         ...

@@ -11,7 +11,7 @@ from hermes_acp.core.record.session_record import Record
 
 
 class DelegatedTask(Struct, frozen=True):
-    """One task for a child agent, which sees nothing else of the conversation."""
+    """A task for a child agent, which sees nothing else of the conversation."""
 
     title: str
     instructions: str
@@ -19,23 +19,23 @@ class DelegatedTask(Struct, frozen=True):
 
 
 class TaskDelegator(Protocol):
-    """Child agents that work within the turn that calls for them."""
+    """Runs child agents within the turn that delegates to them."""
 
     async def run_tasks(
         self, delegated_tasks: Sequence[DelegatedTask], tools: Sequence[str] | None, progress: Progress
     ) -> Sequence[Result]:
-        """Have a child agent carry out each task, and return what each answered.
+        """Have a child agent carry out each task, and return their answers.
 
-        `tools` are the only ones they may use; None is all that a child may have. Raises BadRequest.
+        `tools` are the only tools they may use; None allows all tools that a child may have. Raises BadRequest.
         """
         ...
 
 
 class ChildJournal(Journal, Protocol):
-    """A journal that is closed when its child agent is done."""
+    """A journal that is closed when its child agent has finished."""
 
     def close(self) -> None:
-        """Close it."""
+        """Close the journal."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Custom tools that the agent writes: changes, previews and the port that makes them."""
+"""Custom tools that the agent writes: changes, previews and the port that applies them."""
 
 from typing import Literal, Protocol
 
@@ -10,10 +10,10 @@ ToolScope = Literal["user", "workspace"]
 
 
 class ToolChange(Struct, frozen=True):
-    """One change of a tool, and its reason.
+    """A change of a tool, and its reason.
 
-    `text` is the whole file, or what replaces `old_text` in it; `version` is the one to roll back to, 0 for the one
-    before. `scope` says whose a new tool is.
+    `text` is the whole file, or the replacement for `old_text` in it; `version` is the version to roll back to, 0 for
+    the previous one. `scope` says who a new tool belongs to.
     """
 
     action: Literal["create", "patch", "rollback", "delete"]
@@ -26,7 +26,7 @@ class ToolChange(Struct, frozen=True):
 
 
 class ToolPreview(Struct, frozen=True):
-    """What a change would make of a tool's file, whose present state is `state`; `abilities` for people."""
+    """A preview of a tool's file after a change; `state` is its present state, and `abilities` is for people."""
 
     scope: ToolScope
     state: str
@@ -35,12 +35,12 @@ class ToolPreview(Struct, frozen=True):
 
 
 class ToolWorkshop(Protocol):
-    """The editor of custom tools, by the folder the agent works in."""
+    """The editor of custom tools, by the agent's working directory."""
 
     async def preview(self, cwd: str, change: ToolChange) -> ToolPreview:
-        """Show what a change would make of a tool. Raises BadRequest, with every fault."""
+        """Preview a change of a tool. Raises BadRequest, with every fault."""
         ...
 
     async def change(self, cwd: str, change: ToolChange, preview: ToolPreview, session_id: str) -> str:
-        """Make the previewed change, and describe the result. Raises BadRequest, StorageError."""
+        """Apply the previewed change, and describe the result. Raises BadRequest, StorageError."""
         ...

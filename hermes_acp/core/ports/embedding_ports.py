@@ -1,4 +1,4 @@
-"""Embeddings: the port to a model that makes them, and the arithmetic of vectors."""
+"""Embeddings: the port to an embedding model, and vector arithmetic."""
 
 import math
 from array import array
@@ -10,11 +10,11 @@ Purpose = Literal["query", "passage"]
 
 
 class Embedder(Protocol):
-    """An embedding model: similar texts get nearby vectors."""
+    """An embedding model: similar texts have nearby vectors."""
 
     @property
     def name(self) -> str:
-        """The model; vectors of two names cannot be compared."""
+        """The model's name; vectors of different models cannot be compared."""
         ...
 
     async def embed(self, texts: Sequence[str], purpose: Purpose) -> "Sequence[array[float]]":
@@ -22,12 +22,12 @@ class Embedder(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Release its resources; a later call acquires them again."""
+        """Release resources; a later call acquires them again."""
         ...
 
 
 def unit(numbers: Iterable[float]) -> "array[float]":
-    """Return a vector of length 1 in the same direction. Raises ValueError where there is no direction."""
+    """Return a vector of length 1 in the same direction. Raises ValueError for a zero vector."""
     vector = array("f", numbers)
     length = math.sqrt(math.fsum(number * number for number in vector))
     if not (vector and math.isfinite(length) and length > 0):
@@ -36,5 +36,5 @@ def unit(numbers: Iterable[float]) -> "array[float]":
 
 
 def cosine_similarity(one: "array[float]", other: "array[float]") -> float:
-    """Return the cosine of two vectors of length 1: 1 is the same direction, 0 is unrelated."""
+    """Return the cosine of two vectors of length 1: 1 for the same direction, 0 for unrelated ones."""
     return math.fsum(a * b for a, b in zip(one, other, strict=True))

@@ -1,4 +1,4 @@
-"""The port to the person who can be asked, and their answers."""
+"""The port to the person who can be asked, and that person's answers."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -12,9 +12,9 @@ from hermes_acp.core.proposals import Question, Reply
 
 
 class PermissionResponse(Struct, frozen=True):
-    """An answer with a comment, and with the texts that files shall have instead, by path.
+    """An answer with a comment and, by path, the texts that files should have instead.
 
-    `left_out` says by path which parts of the proposal are not wanted, in words for the model.
+    `left_out` says by path which parts of the proposal are not wanted, as text for the model.
     """
 
     answer: PermissionAnswer
@@ -24,10 +24,10 @@ class PermissionResponse(Struct, frozen=True):
 
 
 class PermissionScope(Struct, frozen=True):
-    """What a lasting answer would be remembered for, in words; empty where it would not be.
+    """What a lasting answer would be remembered for, as text; empty if it cannot be remembered.
 
-    `session` holds until the session ends, `workspace` for every later session in its folder. `manner` says how what
-    was allowed runs then.
+    `session` lasts until the session ends, `workspace` applies to every later session in its folder. `manner` says how
+    an allowed call then runs.
     """
 
     session: str = ""
@@ -36,17 +36,17 @@ class PermissionScope(Struct, frozen=True):
 
 
 class Gate(Protocol):
-    """Whoever can be asked, for permission or for what only they know."""
+    """A person who can be asked for permission, or for information that only they have."""
 
     async def ask(
         self, call: CallProposed, *, permission_scope: PermissionScope
     ) -> PermissionAnswer | PermissionResponse:
-        """Put one call to a person and wait as long as it takes; `unavailable` where nobody can be asked.
+        """Ask a person about one call and wait without a time limit; return `unavailable` if nobody can be asked.
 
-        Lasting answers are offered as far as `permission_scope` says what they would be remembered for.
+        Lasting answers are offered only as far as `permission_scope` describes them.
         """
         ...
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Put a call's question to a person and wait as long as it takes; None where nobody can be asked."""
+        """Ask a person a call's question and wait without a time limit; return None if nobody can be asked."""
         ...

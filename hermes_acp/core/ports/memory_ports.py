@@ -10,9 +10,9 @@ MemoryStoreName = Literal["memory", "user", "workspace"]
 
 
 class MemoryChange(Struct, frozen=True):
-    """One change of the agent's notes; `old_text` is a part of the one note it replaces or removes.
+    """A change of the agent's notes; `old_text` is a part of the one note it replaces or removes.
 
-    `meant` is the whole of that note as it was shown; empty accepts whatever it says by then.
+    `meant` is the whole of that note as it was shown; if empty, the note may have changed since.
     """
 
     store: MemoryStoreName
@@ -23,14 +23,14 @@ class MemoryChange(Struct, frozen=True):
 
 
 class MemoryPreview(Struct, frozen=True):
-    """What a change would make of the notes, and that change, bound to the note that was shown."""
+    """A preview of the notes after a change, and that change, bound to the note that was shown."""
 
     change: MemoryChange
     diff: Diff
 
 
 class MemoryState(Struct, frozen=True):
-    """The notes of one store, their length, its limit, and the difference a change made."""
+    """The notes of one store, their length and limit, and the difference that a change made."""
 
     store: MemoryStoreName
     entries: tuple[str, ...]
@@ -40,16 +40,16 @@ class MemoryState(Struct, frozen=True):
 
 
 class MemoryNotes(Protocol):
-    """The agent's notes for later sessions, by the folder it works in."""
+    """The agent's notes for later sessions, by working directory."""
 
     async def preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
-        """Show what a change would make of the notes. Raises BadRequest."""
+        """Preview a change of the notes. Raises BadRequest."""
         ...
 
     async def change(self, cwd: str, change: MemoryChange, moment: EventContext) -> MemoryState:
-        """Make a change of the notes as they are now. Raises BadRequest, StorageError."""
+        """Apply a change to the current notes. Raises BadRequest, StorageError."""
         ...
 
     async def defer(self, cwd: str, change: MemoryChange, moment: EventContext) -> None:
-        """Keep a change until a person decides, also in a later session. Raises BadRequest, StorageError."""
+        """Store a change until a person decides, possibly in a later session. Raises BadRequest, StorageError."""
         ...

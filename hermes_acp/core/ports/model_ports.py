@@ -1,4 +1,4 @@
-"""Models and what is known of them."""
+"""Models and their known properties."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -15,14 +15,14 @@ class Provider(Protocol):
     name: str
 
     def stream(self, request: ModelRequest) -> AbstractAsyncContextManager[AsyncIterator[ModelEvent]]:
-        """Open one step: fragments in order, then exactly one ModelReply. Raises ModelError and its kin."""
+        """Open one step: fragments in order, then exactly one ModelReply. Raises ModelError or a subclass."""
         ...
 
 
 class ModelInfo(Struct, frozen=True):
-    """What is known of a model: its window in tokens, and its prices in dollars per million tokens.
+    """A model's known properties: its window in tokens, and its prices in dollars per million tokens.
 
-    `sees`: it is known to accept pictures.
+    `sees`: it is known to accept images.
     """
 
     window_tokens: int

@@ -1,4 +1,4 @@
-"""Search in earlier sessions."""
+"""Search earlier sessions."""
 
 from typing import Protocol
 
@@ -8,11 +8,11 @@ from hermes_acp.core.event_types import Speaker
 
 
 class RecallQuery(Struct, frozen=True):
-    """A search in earlier sessions: words that must all occur, "phrases", begins*, either OR other.
+    """A search in earlier sessions. Syntax: words that must all occur, "phrases", prefix*, either OR other.
 
-    `cwd` limits it to the sessions of one working directory, `excluded` leaves out one session. What was written
-    since the last search is read first, for at most `max_wait_s` seconds; None reads all of it. `by_meaning` also
-    finds similar texts, where there is an embedding model.
+    `cwd` limits the search to the sessions of one working directory; `excluded` leaves out one session. Text written
+    since the last search is indexed first, for at most `max_wait_s` seconds, or completely if None. `by_meaning` also
+    finds similar texts, if there is an embedding model.
     """
 
     text: str
@@ -24,10 +24,10 @@ class RecallQuery(Struct, frozen=True):
 
 
 class SearchHit(Struct, frozen=True):
-    """A passage that was found: its session, its position, and the part around the words.
+    """A matching passage: its session, its position, and an excerpt around the match.
 
-    In the snippet each word searched for is between the characters 0x02 and 0x03. `updated_at` is the session's, in
-    seconds since the epoch.
+    In the snippet, each match is between the characters 0x02 and 0x03. `updated_at` is the session's, in seconds since
+    the epoch.
     """
 
     session_id: str
@@ -40,9 +40,9 @@ class SearchHit(Struct, frozen=True):
 
 
 class SearchResults(Struct, frozen=True):
-    """What a search found, the best first, and how many sessions were not indexed yet.
+    """The hits, best first, and the number of sessions that are not indexed yet.
 
-    `note` says what was left out, if anything was.
+    `note` says what was left out, if anything.
     """
 
     found: tuple[SearchHit, ...]
@@ -51,8 +51,8 @@ class SearchResults(Struct, frozen=True):
 
 
 class Recall(Protocol):
-    """Search in the sessions of this home."""
+    """Search in the sessions of one home."""
 
     async def search(self, asked: RecallQuery) -> SearchResults:
-        """Find passages. Raises BadRequest for a query without a word, StorageError."""
+        """Find passages. Raises BadRequest for a query without words, and StorageError."""
         ...

@@ -9,19 +9,19 @@ class Journal(Protocol):
     """The durable record of one session."""
 
     def append(self, event: AnyEvent) -> AnyEvent:
-        """Write one event and return it as it was written; it then survives this process. Raises StorageError."""
+        """Write an event and return it as written; it then survives this process. Raises StorageError."""
         ...
 
     async def settle(self) -> None:
-        """Make what was appended survive a crash of the machine (fsync)."""
+        """Make all appended events survive a crash of the machine (fsync)."""
         ...
 
 
 class Audience(Protocol):
-    """An observer of a session; shown only what is already recorded."""
+    """An observer of a session; it is shown only events that are already recorded."""
 
     def show(self, event: Event) -> None:
-        """Take one event; never blocks."""
+        """Show one event; never blocks."""
         ...
 
     async def drained(self) -> None:

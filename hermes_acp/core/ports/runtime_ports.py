@@ -5,19 +5,19 @@ from typing import Any, Protocol
 
 
 class Clock(Protocol):
-    """The time, injected so that tests own it."""
+    """The time, injected so that tests control it."""
 
     def now(self) -> float:
         """Return seconds since the epoch, for records."""
         ...
 
     def monotonic(self) -> float:
-        """Return seconds that never jump, for waiting and budgets."""
+        """Return monotonic seconds, for waiting and budgets."""
         ...
 
 
 class Ids(Protocol):
-    """Fresh identifiers, injected so that tests own them."""
+    """New identifiers, injected so that tests control them."""
 
     def fresh(self, kind: str) -> str:
         """Return a new ID such as `turn_…` for kind `turn`."""
@@ -25,12 +25,12 @@ class Ids(Protocol):
 
 
 StartTask = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
-"""Starts some work in the background, in a task that somebody else owns."""
+"""Start a background task that is owned by another component."""
 
 
 class Log(Protocol):
     """The decision log: what the program decided and why; not part of any session."""
 
     def note(self, what: str, **facts: str | float | None) -> None:
-        """Record one decision by names and numbers: no secret, no words of a conversation."""
+        """Record one decision as names and numbers, without secrets or conversation text."""
         ...

@@ -1,4 +1,4 @@
-"""Ports to an open session: what the services around sessions see of one."""
+"""Ports to an open session, for the services around sessions."""
 
 from typing import Protocol
 
@@ -9,42 +9,42 @@ from hermes_acp.core.record.session_record import Record
 
 
 class EventSink(Protocol):
-    """The way an event takes into a session's record, and to whoever watches."""
+    """Records events of a session and shows them to its audiences."""
 
     def emit(self, event: AnyEvent) -> AnyEvent:
-        """Record one event, then show it; return it as it was recorded. Raises StorageError, with nothing shown."""
+        """Record an event, then show it; return it as recorded. Raises StorageError, and then shows nothing."""
         ...
 
     async def drained(self) -> None:
-        """Wait while somebody who watches is too far behind."""
+        """Wait while an audience is too far behind."""
         ...
 
 
 class RecordedSession(Protocol):
-    """A session as whoever asks its user something sees it."""
+    """A session, as seen by services that ask its user."""
 
     @property
     def record(self) -> Record:
-        """What its events so far come to."""
+        """The state that results from its events so far."""
         ...
 
     @property
     def ledger(self) -> EventSink:
-        """What records its events."""
+        """The sink that records its events."""
         ...
 
 
 class MovableSession(Protocol):
-    """A session as whoever chooses its backend sees it."""
+    """A session, as seen by the service that chooses its backend."""
 
     @property
     def record(self) -> Record:
-        """What its events so far come to."""
+        """The state that results from its events so far."""
         ...
 
     @property
     def workspace(self) -> Workspace:
-        """Where its next turn works."""
+        """The workspace of its next turn."""
         ...
 
     def move(self, workspace: Workspace) -> None:
@@ -53,7 +53,7 @@ class MovableSession(Protocol):
 
 
 class SourceSlots(Protocol):
-    """A session's sources of further tools, one for each kind of owner; whoever sets `skills` runs that source."""
+    """A session's sources of additional tools, one per kind of owner; the service that sets `skills` runs it."""
 
     own: ToolSource | None
     workspace: ToolSource | None
@@ -61,41 +61,41 @@ class SourceSlots(Protocol):
     written: ToolSource | None
 
     async def replace(self, own: ToolSource | None) -> None:
-        """Use another own source from the next turn on, and close the one before."""
+        """Replace the session's own source from the next turn on, and close the old one."""
         ...
 
     async def replace_workspace(self, source: ToolSource | None) -> None:
-        """Use another source of the workspace's from the next turn on, and close the one before."""
+        """Replace the workspace's source from the next turn on, and close the old one."""
         ...
 
 
 class CommandAnnouncer(Protocol):
-    """Tells whoever watches a session which slash commands it offers."""
+    """Shows audiences the slash commands of a session."""
 
     def announce(self) -> None:
-        """Show the commands again where others are offered than before."""
+        """Show the commands again if they have changed."""
         ...
 
 
 class EquippedSession(RecordedSession, Protocol):
-    """A session as whoever gives it further tools sees it."""
+    """A session, as seen by services that provide additional tools."""
 
     @property
     def id(self) -> str:
-        """The session's id."""
+        """The session's ID."""
         ...
 
     @property
     def workspace(self) -> Workspace:
-        """Where its next turn works."""
+        """The workspace of its next turn."""
         ...
 
     @property
     def sources(self) -> SourceSlots:
-        """Where its further tools come from."""
+        """The sources of its additional tools."""
         ...
 
     @property
     def commands(self) -> CommandAnnouncer:
-        """The slash commands it offers."""
+        """Its slash commands."""
         ...

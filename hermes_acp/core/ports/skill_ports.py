@@ -1,4 +1,4 @@
-"""Skills: reading, changing, suggesting them, and counting their use."""
+"""Skills: read, change and suggest them, and count their use."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -10,9 +10,9 @@ from hermes_acp.core.ports.workspace_ports import Workspace
 
 
 class SkillContent(Struct, frozen=True):
-    """A skill's text, or another file of it; `place` says where it is, `cut_out` what the scanner removed.
+    """A skill's text, or another of its files; `place` is its location, `cut_out` what the scanner removed.
 
-    `files` are the other files in its `folder` (absolute), by path within it.
+    `files` are the other files in its `folder` (absolute), by relative path.
     """
 
     name: str
@@ -27,10 +27,10 @@ SkillScope = Literal["user", "workspace"]
 
 
 class SkillChange(Struct, frozen=True):
-    """One change of a skill, and its reason.
+    """A change of a skill, and its reason.
 
-    `text` is what is written: a whole file, or what replaces `old_text` in one. `file` is a path in the skill's
-    folder; empty is the SKILL.md. `scope` says whose a new skill is.
+    `text` is a whole file, or the replacement for `old_text` in one. `file` is a path in the skill's folder, or empty
+    for SKILL.md. `scope` says who a new skill belongs to.
     """
 
     action: Literal["create", "patch", "write_file", "remove_file", "delete"]
@@ -43,9 +43,9 @@ class SkillChange(Struct, frozen=True):
 
 
 class SkillPreview(Struct, frozen=True):
-    """What a change would make of a skill's folder (absolute), whose present state is `state`.
+    """A preview of a skill's folder (absolute) after a change; `state` is its present state.
 
-    `written` and `removed` are files by their absolute paths, `warnings` what whoever decides should know.
+    `written` and `removed` are files by absolute path; `warnings` are for the person who decides.
     """
 
     folder: str
@@ -61,35 +61,35 @@ class Skills(Protocol):
     """The available skills, by working directory."""
 
     def place(self, workspace: Workspace) -> str:
-        """Return the folder of this machine whose skills count for a workspace, which may be on another machine."""
+        """Return the folder on this machine whose skills apply to a workspace, which may be on another machine."""
         ...
 
     async def names(self, cwd: str) -> tuple[str, ...]:
-        """List the skills, each with what it is for."""
+        """List the skills with their descriptions."""
         ...
 
     async def find(self, cwd: str, words: str) -> tuple[str, ...]:
-        """List the skills that contain any of the words, the best first. Raises BadRequest where there is no word."""
+        """List the skills that contain any of the words, best first. Raises BadRequest if there are no words."""
         ...
 
     async def open(self, cwd: str, name: str, file: str = "") -> SkillContent:
-        """Return a skill's text, or another file of it. Raises BadRequest, which lists what there is."""
+        """Return a skill's text, or another of its files. Raises BadRequest, which lists the available ones."""
         ...
 
 
 class SkillUsageLog(Protocol):
-    """The log of how skills are used."""
+    """The log of skill usage."""
 
     def note(self, session_id: str, name: str, folder: str) -> None:
-        """Record that a session's turn uses a skill, whose folder is absolute."""
+        """Record that a session's turn uses a skill; `folder` is absolute."""
         ...
 
 
 class SkillWorkshop(Protocol):
-    """The editor of skills, by the folder the agent works in."""
+    """The editor of skills, by the agent's working directory."""
 
     async def preview(self, cwd: str, change: SkillChange) -> SkillPreview:
-        """Show what a change would make of a skill. Raises BadRequest."""
+        """Preview a change of a skill. Raises BadRequest."""
         ...
 
     async def change(self, cwd: str, change: SkillChange, state: str, session_id: str) -> str:
@@ -100,12 +100,12 @@ class SkillWorkshop(Protocol):
         ...
 
     async def report(self, cwd: str, name: str, session_id: str) -> str:
-        """Record that a skill did not work, and say what follows. Raises BadRequest."""
+        """Record that a skill did not work, and return the consequence as text. Raises BadRequest."""
         ...
 
 
 class SkillSuggestion(Struct, frozen=True):
-    """A skill that seems to fit what the user asked."""
+    """A skill that seems to fit the user's prompt."""
 
     name: str
     about: str
@@ -119,9 +119,9 @@ class SkillSuggester(Protocol):
         ...
 
     async def fitting(self, session_id: str, max_wait_s: float) -> Sequence[SkillSuggestion]:
-        """Return the skills found and not yet suggested in this session, after waiting at most `max_wait_s`."""
+        """Return the skills found but not yet suggested in this session, after waiting at most `max_wait_s`."""
         ...
 
     def forget(self, session_id: str) -> None:
-        """Drop the search of a session that closes."""
+        """Drop the search of a closing session."""
         ...

@@ -1,4 +1,4 @@
-"""Tools, and sources of further tools."""
+"""Tools, and sources of additional tools."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -12,19 +12,19 @@ from hermes_acp.core.tool_metadata import ToolMetadata
 
 
 class Tool(Protocol):
-    """One capability offered to the model; a plugin of `tools/builtin`, or of a tool source."""
+    """A capability offered to the model; a plugin of `tools/builtin`, or part of a tool source."""
 
     name: str
     kind: ToolKind
 
     @property
     def tool_metadata(self) -> ToolMetadata:
-        """What the tool declares of all its calls."""
+        """What the tool declares about all its calls."""
         ...
 
     @property
     def arguments(self) -> type[Any] | dict[str, object]:
-        """The model that checks arguments, or the JSON Schema of a tool that checks them itself."""
+        """The model that validates arguments, or the JSON Schema of a tool that validates them itself."""
         ...
 
     def schema(self) -> ToolSchema:
@@ -32,14 +32,14 @@ class Tool(Protocol):
         ...
 
     async def propose(self, arguments: Any, workspace: Workspace) -> Proposal:
-        """Understand a call without any effect. Raises WorkspaceError or BadRequest for what cannot be done."""
+        """Turn a call into a proposal without any effect. Raises WorkspaceError or BadRequest if it cannot be done."""
         ...
 
 
 class PromptTemplate(Protocol):
-    """A prompt written beforehand that a user calls by name; `hint` describes what follows the name.
+    """A predefined prompt that a user calls by name; `hint` describes what follows the name.
 
-    `brings` are the untrusted sources that its words come from.
+    `brings` are the untrusted sources of its text.
     """
 
     name: str
@@ -48,16 +48,16 @@ class PromptTemplate(Protocol):
     brings: tuple[Source, ...]
 
     async def fill(self, words: str) -> tuple[Part, ...]:
-        """Return the prompt with the words behind its name filled in. Raises BadRequest."""
+        """Return the prompt with the words after its name filled in. Raises BadRequest."""
         ...
 
 
 class ResourceLibrary(Protocol):
-    """Resources of one place elsewhere, such as those of an MCP server."""
+    """The resources of one external source, such as an MCP server."""
 
     @property
     def name(self) -> str:
-        """The place's name, as the user knows it."""
+        """The source's name, as the user knows it."""
         ...
 
     async def contents(self, progress: Progress) -> Result:
@@ -70,47 +70,47 @@ class ResourceLibrary(Protocol):
 
 
 class ToolSource(Protocol):
-    """Further tools that come and go, such as those of MCP servers, with their prompts and resources."""
+    """Additional tools that come and go, such as those of MCP servers, with their prompts and resources."""
 
     async def run(self) -> None:
         """Run until closed or cancelled; the owner of the source calls this once."""
         ...
 
     def tools(self) -> Mapping[str, Tool]:
-        """Return the available tools by name; costs nothing."""
+        """Return the available tools by name; cheap."""
         ...
 
     def templates(self) -> Mapping[str, PromptTemplate]:
-        """Return the available prompts by name; costs nothing."""
+        """Return the available prompts by name; cheap."""
         ...
 
     def libraries(self) -> Mapping[str, ResourceLibrary]:
-        """Return the available resources by a short name; costs nothing."""
+        """Return the available resources by short name; cheap."""
         ...
 
     def news(self) -> Sequence[str]:
-        """Return sentences for the user on the present state; a session shows each once while it stands."""
+        """Return notices for the user about the present state; a session shows each once while it applies."""
         ...
 
     async def settled(self) -> None:
-        """Wait until it is known of everything here whether it is available."""
+        """Wait until the availability of everything in this source is known."""
         ...
 
     async def close(self) -> None:
-        """Stop the work and wait for its end; also before it started."""
+        """Stop the work and wait for its end; may be called before `run`."""
         ...
 
 
 class ToolCaller(Protocol):
-    """The tools of the turn that a call belongs to."""
+    """Calls the tools of the turn that a call belongs to."""
 
     def names(self, progress: Progress) -> tuple[str, ...]:
         """List the tools that can be called."""
         ...
 
     async def call(self, name: str, arguments: str, progress: Progress) -> Result:
-        """Make a call within the call of `progress`; it is checked, asked about and shown like any other.
+        """Make a call within the call of `progress`; it is checked, approved and shown like any other.
 
-        `arguments` are JSON. Any failure is the result.
+        `arguments` is JSON. A failure is returned as the result.
         """
         ...

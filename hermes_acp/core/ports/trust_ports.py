@@ -1,4 +1,4 @@
-"""What a workspace contains that its user must trust first, and what users settled beforehand.
+"""What a workspace contains that its user must trust first, and what users have already decided.
 
 Trust is bound to content: a changed item is a new one.
 """
@@ -14,13 +14,13 @@ from hermes_acp.core.policy_rules import Rule
 TrustKind = Literal["rules", "mcp_server", "hook", "script", "tool", "prompt", "variables", "context_file"]
 
 REJECTED: Final = "rejected_context_file"
-"""The kind of an entry that says what a user rejected."""
+"""The kind of an entry that records what a user rejected."""
 
 
 class TrustItem(Struct, frozen=True):
-    """An item of a workspace that could run code or loosen policy, as it is now.
+    """An item of a workspace that could run code or loosen policy, in its current state.
 
-    `digest` is of everything that decides what it does; `about` shows a person what that is, such as its command
+    `digest` covers everything that determines what it does; `about` describes that to a person, such as its command
     line.
     """
 
@@ -31,7 +31,7 @@ class TrustItem(Struct, frozen=True):
 
 
 class TrustedItem(Struct, frozen=True):
-    """An item that a user trusted: this very content. With the kind REJECTED, one that they did not trust."""
+    """An item that a user trusted, with exactly this content; with the kind REJECTED, one that they did not trust."""
 
     kind: str
     name: str
@@ -39,14 +39,14 @@ class TrustedItem(Struct, frozen=True):
 
 
 class WorkspacePolicyStore(Protocol):
-    """Rules and grants for each workspace, by its working directory; costs next to nothing."""
+    """Rules and grants of workspaces, by working directory; lookups are cheap."""
 
     def rules(self, place: str) -> Sequence[Rule]:
-        """Return the rules there beside the user's own: those of the workspace, as far as trusted."""
+        """Return the rules that apply there in addition to the user's own: the workspace's rules, as far as trusted."""
         ...
 
     def grants(self, place: str) -> Sequence[Grant]:
-        """Return the standing answers for every session there."""
+        """Return the standing answers for all sessions there."""
         ...
 
     def remember(self, place: str, grants: Sequence[Grant]) -> None:
@@ -55,8 +55,8 @@ class WorkspacePolicyStore(Protocol):
 
 
 class Trust(Protocol):
-    """What users trust of their workspaces."""
+    """What users trust in their workspaces."""
 
     def is_trusted(self, place: str, item: TrustItem) -> bool:
-        """Return whether this very content of an item may be used."""
+        """Return whether exactly this content of an item may be used."""
         ...

@@ -1,4 +1,4 @@
-"""The web: pages, search engines, a browser, the injection scanner."""
+"""The web: pages, search engines, the browser and the injection scanner."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
@@ -7,9 +7,9 @@ from msgspec import Struct
 
 
 class Page(Struct, frozen=True):
-    """A web page as text; `url` is the final address, `is_cut` says that there is more of it.
+    """A web page as text; `url` is the final address, `is_cut` says that the text was truncated.
 
-    A redirect that was not followed has no text but `moved_to` and, in `note`, why not.
+    A redirect that was not followed has no text; its target is `moved_to`, and `note` gives the reason.
     """
 
     url: str
@@ -21,7 +21,7 @@ class Page(Struct, frozen=True):
 
 
 class WebSearchHit(Struct, frozen=True):
-    """One result of a web search; `date` as the engine writes it, empty where unknown."""
+    """A result of a web search; `date` is as the engine writes it, or empty if unknown."""
 
     title: str
     url: str
@@ -30,9 +30,9 @@ class WebSearchHit(Struct, frozen=True):
 
 
 class BrowserAction(Struct, frozen=True):
-    """One action in a browser: `ref` names an element of the last snapshot, `text` is what to type.
+    """An action in a browser: `ref` names an element of the last snapshot; `text` is typed into it.
 
-    A `key` is pressed after typing. With `sees_private` the address may be in this machine's private network.
+    `key` is pressed after typing. With `sees_private`, the address may be in this machine's private network.
     """
 
     kind: Literal["navigate", "snapshot", "click", "type", "screenshot", "back", "close"]
@@ -44,9 +44,9 @@ class BrowserAction(Struct, frozen=True):
 
 
 class BrowserSnapshot(Struct, frozen=True):
-    """The page in a browser as a tree of elements with refs; `image` is a PNG where one was asked for.
+    """The page in a browser as a tree of elements with refs; `image` is a PNG if one was requested.
 
-    `notes` are sentences on what happened meanwhile, such as a refused navigation; pages influence their words.
+    `notes` are sentences about events in between, such as a refused navigation; pages influence their wording.
     `trouble` says why nothing is shown.
     """
 
@@ -59,14 +59,14 @@ class BrowserSnapshot(Struct, frozen=True):
 
 
 class WebFetcher(Protocol):
-    """The pages of the web."""
+    """Fetches web pages."""
 
     def require_public(self, url: str) -> None:
-        """Refuse a URL that leads to a private address. Raises BadRequest, WorkspaceError."""
+        """Reject a URL that leads to a private address. Raises BadRequest, WorkspaceError."""
         ...
 
     async def fetch(self, url: str, may_redirect: Callable[[str, str], bool]) -> Page:
-        """Fetch a page's text; follow a redirect to another host only where `may_redirect(host, url)` is true.
+        """Fetch a page's text; follow a redirect to another host only if `may_redirect(host, url)` is true.
 
         Raises BadRequest, WorkspaceError.
         """
@@ -78,35 +78,35 @@ class SearchEngine(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name, as the user knows it."""
+        """The engine's name, as the user knows it."""
         ...
 
     @property
     def host(self) -> str:
-        """The host that queries go to."""
+        """The host that receives the queries."""
         ...
 
     async def search(self, query: str, most: int) -> Sequence[WebSearchHit]:
-        """Find pages, the best first. Raises WorkspaceError."""
+        """Find pages, best first. Raises WorkspaceError."""
         ...
 
 
 class Scanner(Protocol):
-    """The injection scanner for text from others."""
+    """The injection scanner for text from other people."""
 
     def clean(self, text: str) -> str:
-        """Return the text with injected passages removed and marked. Takes time linear in its length."""
+        """Return the text with injected passages removed and marked. Takes linear time."""
         ...
 
 
 class Browser(Protocol):
-    """One browser for each session, opened when it is first used."""
+    """A browser for each session, opened on first use."""
 
     async def act(
         self, session_id: str, act: BrowserAction, may_redirect: Callable[[str, str], bool]
     ) -> BrowserSnapshot:
-        """Do one action in the session's browser, and return what it shows then.
+        """Perform one action in the session's browser, and return the resulting page.
 
-        The page may navigate to another host only where `may_redirect(host, url)` is true. Raises WorkspaceError.
+        The page may navigate to another host only if `may_redirect(host, url)` is true. Raises WorkspaceError.
         """
         ...

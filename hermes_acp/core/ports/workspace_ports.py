@@ -1,4 +1,4 @@
-"""A session's files and commands, and what an editor offers of its own."""
+"""A session's files and commands, and what an editor provides."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
@@ -9,16 +9,16 @@ from hermes_acp.core.proposals import Confinement, Progress
 
 
 class DirectoryEntry(Struct, frozen=True):
-    """One entry of a folder; `name` ends in a slash for a folder."""
+    """An entry of a folder; the `name` of a folder ends in a slash."""
 
     name: str
     size_bytes: int
 
 
 class SearchMatch(Struct, frozen=True):
-    """One line that a search found, or a line of context (`is_context`); lines count from 1.
+    """A line that a search found, or a line of context (`is_context`); lines count from 1.
 
-    A search for files or counts has one match a file, with line 0 and its `count` of lines.
+    A search for files or counts has one match per file, with line 0 and the `count` of matching lines.
     """
 
     path: str
@@ -29,11 +29,11 @@ class SearchMatch(Struct, frozen=True):
 
 
 class SearchQuery(Struct, frozen=True):
-    """A search by regular expression, or `is_literal` words, under `path` (absolute), narrowed by a glob.
+    """A search by regular expression, or for literal text (`is_literal`), under `path` (absolute), narrowed by a glob.
 
-    Names in `excluded` are passed over. Globs are those of ignore files: `*.py` anywhere, `src/**/*.ts` from
-    `path` on; `{a,b}` is either. `kind` is one of ripgrep's types, such as `py`. `before` and `after` are lines of
-    context. Where it `is_multiline`, a match may span lines, and `.` is any character.
+    Names in `excluded` are skipped. Globs are those of ignore files: `*.py` anywhere, `src/**/*.ts` relative to `path`;
+    `{a,b}` is either. `kind` is one of ripgrep's types, such as `py`. `before` and `after` are lines of context. If
+    `is_multiline`, a match may span lines, and `.` matches any character.
     """
 
     pattern: str
@@ -51,9 +51,9 @@ class SearchQuery(Struct, frozen=True):
 
 
 class FileQuery(Struct, frozen=True):
-    """A search for files by name under `path` (absolute), by a glob as in SearchQuery, the newest first.
+    """A search for files by name under `path` (absolute), with a glob as in SearchQuery, newest first.
 
-    Ignored files are passed over unless `takes_ignored`; `.git` always is, and names in `excluded`.
+    Ignored files are skipped unless `takes_ignored`; `.git` and names in `excluded` always are.
     """
 
     glob: str
@@ -64,16 +64,16 @@ class FileQuery(Struct, frozen=True):
 
 
 class FileChunk(Struct, frozen=True):
-    """A part of a file's bytes, and how many the whole file has."""
+    """A part of a file's bytes, and the size of the whole file."""
 
     content: bytes
     size_bytes: int
 
 
 class Command(Struct, frozen=True):
-    """A shell command, its working directory (absolute), and the seconds after which it is killed.
+    """A shell command, its working directory (absolute), and its time limit in seconds, after which it is killed.
 
-    `is_quiet`: it is the program's own and shown in no terminal. `variables` override the environment.
+    `is_quiet`: the program itself runs it, and no terminal shows it. `variables` override the environment.
     """
 
     line: str
@@ -85,15 +85,15 @@ class Command(Struct, frozen=True):
 
     @property
     def must_be_confined(self) -> bool:
-        """Whether it runs in a sandbox or not at all."""
+        """Whether it must not run outside a sandbox."""
         return self.confinement in ("must", "read_only")
 
 
 class CommandResult(Struct, frozen=True):
-    """How a command ended: output bounded to head and tail, and the exit code or None when killed.
+    """How a command ended: its output, limited to head and tail, and the exit code, or None if it was killed.
 
-    `signal` is the name of the signal that killed it, where that is known instead of a code. `left_running`:
-    something that it started is still running.
+    `signal` is the name of the signal that killed it, if known instead of a code. `left_running`: a process that it
+    started is still running.
     """
 
     output: str
@@ -111,7 +111,7 @@ class OutputSnapshot(Struct, frozen=True):
 
 
 class FileDiagnostic(Struct, frozen=True):
-    """Something an editor finds wrong in a file; lines and columns count from 1."""
+    """A problem that an editor reports in a file; lines and columns count from 1."""
 
     path: str
     line: int
@@ -124,7 +124,7 @@ class FileDiagnostic(Struct, frozen=True):
 class Files(Protocol):
     """The folders a session may touch, on this machine or (`is_remote`) on another. All paths are absolute.
 
-    Files are read and changed by the paths that `locate` returns: links that appear later are not followed.
+    Files are read and changed by the paths that `locate` returns: links created later are not followed.
     """
 
     cwd: str
@@ -132,23 +132,23 @@ class Files(Protocol):
     is_remote: bool
 
     def locate(self, path: str) -> str:
-        """Resolve a path: relative to cwd, links followed. Raises OutsideRoots."""
+        """Resolve a path relative to the working directory, following links. Raises OutsideRoots."""
         ...
 
     async def read(self, path: str) -> bytes | None:
-        """Return a file's bytes, the editor's unsaved ones first; None where there is no such file."""
+        """Return a file's bytes, including the editor's unsaved changes, or None if there is no such file."""
         ...
 
     async def read_for_edit(self, path: str) -> bytes | None:
-        """Return the same as `read`. Raises EditorStateUnknown where unsaved changes cannot be ruled out."""
+        """Do the same as `read`. Raises EditorStateUnknown if unsaved changes cannot be ruled out."""
         ...
 
     async def write(self, path: str, content: bytes) -> None:
-        """Replace or create a file whole: all of it or nothing."""
+        """Replace or create a whole file, atomically."""
         ...
 
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
-        """Return a part of a file of any size, as it is stored, without unsaved changes."""
+        """Return a part of a file of any size, as stored, without unsaved changes."""
         ...
 
     async def remove(self, path: str) -> None:
@@ -160,16 +160,16 @@ class Files(Protocol):
         ...
 
     async def find(self, query: FileQuery) -> Sequence[str]:
-        """Find files by name, honouring ignore files; the newest first."""
+        """Find files by name, respecting ignore files; newest first."""
         ...
 
     async def search(self, query: SearchQuery) -> Sequence[SearchMatch]:
-        """Find lines, honouring ignore files."""
+        """Find lines, respecting ignore files."""
         ...
 
 
 class LiveProcess(Protocol):
-    """A command that runs in the background; `is_confined` where it runs in a sandbox."""
+    """A command running in the background; `is_confined` if it runs in a sandbox."""
 
     name: str
     line: str
@@ -178,25 +178,25 @@ class LiveProcess(Protocol):
     async def read(self, wait_s: float) -> OutputSnapshot:
         """Return the output since the last read; wait up to `wait_s` for output or the end.
 
-        Where it is too much, the middle is left out, and the text says where all of it is.
+        If there is too much, the middle is left out, and the text says where the full output is.
         """
         ...
 
     async def write(self, text: str) -> None:
-        """Send input; a final U+0004 ends the input. Raises WorkspaceError where it takes no more."""
+        """Send input; a final U+0004 ends the input. Raises WorkspaceError if the process accepts no more."""
         ...
 
     async def kill(self) -> None:
-        """Kill it with everything it started; nothing of it is left on return."""
+        """Kill the process and everything it started; nothing of it is left on return."""
         ...
 
 
 class Commands(Protocol):
-    """A machine on which commands are run."""
+    """A machine that runs commands."""
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:
-        """The background processes that were not forgotten yet, by their short names: p1, p2…."""
+        """The background processes that have not been dropped yet, by short name: p1, p2…."""
         ...
 
     def confines(self, command: Command) -> bool:
@@ -204,53 +204,53 @@ class Commands(Protocol):
         ...
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:
-        """Run a command to its end; when cancelled, its whole process group is dead before this returns."""
+        """Run a command to its end; if cancelled, its whole process group is dead before this returns."""
         ...
 
     async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
-        """Start a command in the background, in a terminal of its own where asked; `timeout_s` is not used.
+        """Start a command in the background, in a new terminal if requested; `timeout_s` is not used.
 
-        Raises WorkspaceError where it cannot start, or too many are running.
+        Raises WorkspaceError if it cannot start or too many are running.
         """
         ...
 
     async def close(self) -> None:
-        """Kill everything that commands left running."""
+        """Kill everything that commands have left running."""
         ...
 
 
 class Workspace(Files, Commands, Protocol):
-    """The folders a session may touch and the machine its commands run on."""
+    """The folders a session may touch and the machine that runs its commands."""
 
 
 class Editor(Protocol):
-    """The files and terminals that an editor offers; each may be missing. All paths are absolute."""
+    """The files and terminals that an editor provides; either may be missing. All paths are absolute."""
 
     reads_files: bool
     writes_files: bool
     runs_commands: bool
 
     async def read_text(self, path: str) -> str | None:
-        """Return a file as the editor sees it, unsaved changes included; None where it knows no such file.
+        """Return a file as the editor sees it, including unsaved changes, or None if it does not know the file.
 
-        Raises EditorStateUnknown when it does not say.
+        Raises EditorStateUnknown if the editor does not answer.
         """
         ...
 
     async def write_text(self, path: str, text: str) -> None:
-        """Let the editor write a file. Raises WorkspaceError when it refuses."""
+        """Have the editor write a file. Raises WorkspaceError if it refuses."""
         ...
 
     async def run(self, command: Command, progress: Progress) -> CommandResult | None:
-        """Run a command in a terminal of the editor's; None when it has none after all.
+        """Run a command in one of the editor's terminals; return None if it has none after all.
 
-        Raises WorkspaceError when it may have been started and is lost.
+        Raises WorkspaceError if the command may have started but was lost.
         """
         ...
 
 
 class DiagnosticsProvider(Protocol):
-    """The errors and warnings that the session's editor knows."""
+    """The errors and warnings known to the session's editor."""
 
     async def file_diagnostics(self, path: str) -> Sequence[FileDiagnostic]:
         """Return the errors and warnings in a file or below a folder (absolute). Raises WorkspaceError."""

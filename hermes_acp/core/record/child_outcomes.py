@@ -1,4 +1,4 @@
-"""The outcomes of a call's child agents, in words for the agent that delegated to them."""
+"""The outcomes of a call's child agents, as text for the agent that delegated to them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -19,14 +19,14 @@ UNREADABLE: Final = "[The child agent ended, and its answer cannot be read any m
 
 
 class ChildOutcome(Struct, frozen=True):
-    """A child's answer so far, and how it ended; None where its process was killed."""
+    """A child's answer so far, and how it ended, or None if its process was killed."""
 
     answer: str
     ended: TurnEnded | None = None
 
 
 def format_answers(answers: Iterable[tuple[str, str]]) -> str:
-    """List answers, each under its task's title."""
+    """List answers, each below its task's title."""
     return "\n\n".join(
         f"## {number}. {title}\n{answer or '(no answer)'}"
         for number, (title, answer) in enumerate(answers, 1)
@@ -34,13 +34,13 @@ def format_answers(answers: Iterable[tuple[str, str]]) -> str:
 
 
 def describe_interrupted_call(children: Iterable[ChildChanged], accounts: Mapping[str, ChildOutcome]) -> str:
-    """Return the outcome of a call whose process ended: what was answered, and what is in doubt."""
+    """Return the outcome of a call whose process ended: the answers received, and what is uncertain."""
     answers = [(child.title, _standing(child, accounts.get(child.child_id))) for child in children]
     return f"{CUT_SHORT}\n\n{format_answers(answers)}\n\n{UNLISTED}"
 
 
 def resolve_child_end(child: ChildChanged, account: ChildOutcome | None, otherwise: str) -> ChildChanged:
-    """Return the end of a child whose parent recorded only its start; `otherwise` where nothing is known."""
+    """Return the end of a child for which only the start was recorded; `otherwise` is used if nothing is known."""
     if account and (ended := account.ended):
         return structs.replace(child, reason=ended.reason, sentence=ended.sentence, cost_usd=ended.cost_usd)
     return structs.replace(child, reason="cancelled", sentence=otherwise)

@@ -1,4 +1,4 @@
-"""Apply a compaction to a history; the same event gives the same history, live and after a restart."""
+"""Apply a compaction to a history; the same event has the same result, live and after a restart."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -18,7 +18,7 @@ CUT_OUT: Final = (
     "\n[… {count:,} characters were left out here to make room; make the call again to see them …]\n"
 )
 SLACK_CHARACTERS: Final = 200
-"""Cutting less than this, mark included, is not worth it; what was cut once is not cut again."""
+"""Smaller cuts, including the mark, are not worthwhile; text that was cut once is not cut again."""
 
 
 def apply_compaction(messages: Sequence[Message], event: HistoryCompacted) -> list[Message]:
@@ -33,7 +33,7 @@ def apply_compaction(messages: Sequence[Message], event: HistoryCompacted) -> li
 
 
 def shifted_position(place: int, event: HistoryCompacted) -> int:
-    """Return where a position lies after a compaction; a removed one becomes the next one that was kept."""
+    """Return the new index of a position after a compaction; a removed one moves to the next message that was kept."""
     if not event.summary:
         return place
     if place < event.replaced:
@@ -42,13 +42,13 @@ def shifted_position(place: int, event: HistoryCompacted) -> int:
 
 
 def fenced_summary(summary: str) -> str:
-    """Return a summary as the model is shown it; it cannot close its own fence."""
+    """Return a summary as shown to the model; its text cannot close the fence."""
     inside = summary.replace(f"</{TAG}", f"< /{TAG}")
     return f"{PREAMBLE}\n<{TAG}>\n{inside}\n</{TAG}>"
 
 
 def shorten(text: str, characters: int) -> str:
-    """Cut out the middle of a text that is much longer than so many characters."""
+    """Cut the middle out of a text that is much longer than `characters`."""
     if not is_long(text, characters):
         return text
     tail = characters // 3
@@ -58,7 +58,7 @@ def shorten(text: str, characters: int) -> str:
 
 
 def is_long(text: str, characters: int) -> bool:
-    """Return whether a text would be cut."""
+    """Return whether `shorten` would cut a text."""
     return len(text) > characters + SLACK_CHARACTERS
 
 

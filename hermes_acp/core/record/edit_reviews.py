@@ -1,8 +1,8 @@
-"""Unasked edits that wait for the user's review, file by file, hunk by hunk.
+"""Edits made without asking that wait for the user's review, by file and hunk.
 
-A file under review is two texts: what its user agreed to so far, and what the agent left there. An accepted hunk goes
-into the first, a rejected one out of the second; where they are equal nothing is open. What somebody else changes
-meanwhile goes into both.
+A file under review has two texts: what its user has agreed to so far, and what the agent wrote. Accepting a hunk adds
+it to the first, rejecting a hunk removes it from the second; when both are equal, nothing is open. Changes that others
+make meanwhile are applied to both.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,14 +24,14 @@ from hermes_acp.core.hunks import Hunk, apply_hunks, describe_hunk, diff_hunks, 
 
 MAX_FILES: Final = 200
 MAX_CHARACTERS: Final = 4_000_000
-"""The limit of text held for one session; beyond it the oldest review counts as accepted."""
+"""The limit of text held for one session; beyond it, the oldest review counts as accepted."""
 
 REVIEWED: Final = (CallProposed, PermissionAsked, PermissionAnswered, CallEnded, EditsJudged, NoteAdded)
-"""The events that reviews are folded from."""
+"""The events that determine the reviews."""
 
 
 class Review(Struct, frozen=True):
-    """One file; None is no file. `call_ids` are the calls whose edits are open in it."""
+    """The review of one file; a text of None means no file. `call_ids` are the calls whose edits are open in it."""
 
     path: str
     before: str | None
@@ -40,7 +40,7 @@ class Review(Struct, frozen=True):
 
     @property
     def hunks(self) -> tuple[Hunk, ...]:
-        """The open hunks, in order; a file that was created or deleted is one hunk."""
+        """The open hunks, in order; a created or deleted file is one hunk."""
         if self.before is None or self.after is None:
             whole = Hunk(0, _lines(self.before), 0, _lines(self.after))
             return () if self.before == self.after else (whole,)
@@ -48,14 +48,14 @@ class Review(Struct, frozen=True):
 
     @property
     def revision(self) -> str:
-        """A name for exactly this state, so that hunk numbers are not taken for those of another."""
+        """A name for exactly this state, which prevents hunk numbers from being applied to another."""
         from hashlib import blake2b
 
         said = repr((self.before, self.after)).encode("utf-8", "surrogatepass")
         return blake2b(said, digest_size=8).hexdigest()
 
     def followed(self, now: str | None) -> "Review":
-        """Return the review after somebody else changed the file; hunks they touched count as accepted."""
+        """Return the review after others changed the file; hunks they touched count as accepted."""
         if now == self.after:
             return self
         if self.before is None or self.after is None or now is None:
@@ -77,13 +77,13 @@ class Review(Struct, frozen=True):
         return structs.replace(self, after=revert_hunks(self.after, hunks)[0])
 
     def at(self, spans: Iterable[HunkSpan]) -> tuple[Hunk, ...]:
-        """Return the hunks at these spans."""
+        """Return the hunks at the given spans."""
         wanted = set(spans)
         return tuple(hunk for hunk in self.hunks if span_of(hunk) in wanted)
 
 
 class Reviews:
-    """The open reviews of one session, and what its model must still be told."""
+    """The open reviews of one session, and what its model must still be told about them."""
 
     def __init__(self) -> None:
         self.untold: tuple[EditsJudged, ...] = ()
@@ -94,11 +94,11 @@ class Reviews:
         self._told: tuple[EditsJudged, ...] = ()
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the same is open, reviewed and reported."""
+        """Return whether the open reviews, decisions and pending reports are equal."""
         return isinstance(other, Reviews) and vars(self) == vars(other)
 
     def apply(self, event: Event) -> None:
-        """Take one event into account."""
+        """Apply one event."""
         match event:
             case CallProposed():
                 if event.diffs:
@@ -124,12 +124,12 @@ class Reviews:
 
     @property
     def open(self) -> tuple[Review, ...]:
-        """The files with open hunks, the oldest first."""
+        """The files with open hunks, oldest first."""
         return tuple(self._open.values())
 
     @property
     def waiting(self) -> tuple[CallProposed, ...]:
-        """The calls whose edits are not made yet, as somebody is being asked about them."""
+        """The calls whose edits have not been made yet because they await approval."""
         return tuple(call for call in self._proposed.values() if call.call_id in self._asked)
 
     def find(self, path: str) -> Review | None:
@@ -137,13 +137,13 @@ class Reviews:
         return self._open.get(path)
 
     def end_turn(self, *, was_answered: bool) -> None:
-        """Note the end of a turn; where the model never answered, it was told nothing in it."""
+        """Note the end of a turn; if the model never answered, it has not seen the reports of this turn."""
         if not was_answered:
             self.untold = self._told + self.untold
         self._told = ()
 
     def _put(self, diff: Diff, call_id: str) -> None:
-        """Add an edit: asked edits count as accepted, masked ones are ignored, others are open."""
+        """Add an edit: approved edits count as accepted, masked ones are ignored, others are open."""
         old, new = diff.old_text, None if diff.is_deleted else diff.new_text
         known = self._open.pop(diff.path, None)
         if diff.is_masked:
@@ -188,14 +188,14 @@ class Reviews:
 def judgement(
     review: Review, verdict: str, numbers: Iterable[int] | None
 ) -> tuple[tuple[Hunk, ...], tuple[str, ...]]:
-    """Return the hunks that are meant (all where none are numbered), and what the model is told of rejected ones."""
+    """Return the chosen hunks (all if none are numbered), and the parts that tell the model about rejected ones."""
     hunks = review.hunks
     chosen = hunks if numbers is None else tuple(hunks[number] for number in sorted(set(numbers)))
     return chosen, tuple(describe_hunk(hunk) for hunk in chosen) if verdict == "rejected" else ()
 
 
 def span_of(hunk: Hunk) -> HunkSpan:
-    """Return where a hunk lies in both texts."""
+    """Return a hunk's position in both texts."""
     return HunkSpan(hunk.old_start, len(hunk.old_lines), hunk.new_start, len(hunk.new_lines))
 
 
@@ -204,7 +204,7 @@ def _lines(text: str | None) -> tuple[str, ...]:
 
 
 def _holds(known: str | None, old: str | None) -> bool:
-    """Return whether a diff's old text, which of a large file is only a part, is what is there."""
+    """Return whether a diff's old text matches; for a large file, the old text is only a part."""
     if known is None or old is None:
         return known == old
     return known == old or (bool(old) and old in known)

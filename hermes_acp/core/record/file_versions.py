@@ -1,4 +1,4 @@
-"""The content of files, by digest."""
+"""File versions: the content of files, by digest."""
 
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote, urlsplit
@@ -17,7 +17,7 @@ def file_version(path: str, content: bytes) -> FileVersion:
 
 
 def attached_versions(parts: Iterable[Part]) -> Iterator[FileVersion]:
-    """Yield the files whose whole text was attached to a prompt; a part of one names no version."""
+    """Yield the files whose whole text was attached to a prompt; a partial attachment has no version."""
     for part in parts:
         if isinstance(part, ResourcePart) and part.uri.startswith("file:///"):
             yield file_version(unquote(urlsplit(part.uri).path), part.text.encode("utf-8", "replace"))

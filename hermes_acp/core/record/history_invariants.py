@@ -1,6 +1,6 @@
-"""The invariants of every list of messages that a model is shown.
+"""The invariants of every list of messages sent to a model.
 
-Every vendor refuses a history with a call without its outcome, or an outcome without its call.
+Every vendor rejects a history that has a call without its outcome, or an outcome without its call.
 """
 
 from collections.abc import Sequence
@@ -9,10 +9,10 @@ from hermes_acp.core.messages import AssistantMessage, Message, ToolMessage, Use
 
 
 def invariant_violations(messages: Sequence[Message]) -> list[str]:
-    """Describe where a history breaks an invariant; empty for a valid one.
+    """Describe where a history violates an invariant; empty for a valid one.
 
-    It begins with the user; each call has exactly one outcome, all of a step's right after it and in their order; no
-    two answers follow each other.
+    It starts with the user; each call has exactly one outcome, directly after its step and in order; no two answers
+    follow each other.
     """
     found: list[str] = []
     awaited: list[str] = []
@@ -36,15 +36,15 @@ def invariant_violations(messages: Sequence[Message]) -> list[str]:
 
 
 def can_split_before(messages: Sequence[Message], place: int) -> bool:
-    """Return whether a history may be split before the message at a place: never between a call and its outcome."""
+    """Return whether a history may be split before the message at a position: never between a call and its outcome."""
     return place >= len(messages) or not isinstance(messages[place], ToolMessage)
 
 
 def last_exchange_index(messages: Sequence[Message]) -> int:
-    """Return the index from which on nothing may be removed: what the model has not answered yet.
+    """Return the index from which nothing may be removed: what the model has not answered yet.
 
-    That is everything after the last answer, and that answer too where the outcomes of its calls are unanswered.
-    After an answer without calls it is the end.
+    That is everything after the last answer, and that answer too if it made calls whose outcomes are unanswered. After
+    an answer without calls, the index is the end.
     """
     place = len(messages)
     while place and isinstance(messages[place - 1], UserMessage):
@@ -57,7 +57,7 @@ def last_exchange_index(messages: Sequence[Message]) -> int:
 
 
 def last_prompt_index(messages: Sequence[Message]) -> int | None:
-    """Return the index of the last message that is the user's own."""
+    """Return the index of the last message written by the user."""
     places = (
         place
         for place in range(len(messages) - 1, -1, -1)

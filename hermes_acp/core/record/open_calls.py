@@ -1,4 +1,4 @@
-"""The calls of a session that have no outcome yet, and the child agents at work for them."""
+"""The calls of a session that have no outcome yet, and the child agents that work for them."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ IN_DOUBT = (
 
 
 class OpenCalls:
-    """A fold of the events of calls and child agents."""
+    """The open calls and children that result from the events."""
 
     def __init__(self) -> None:
         self._of_model: dict[str, ToolCall] = {}
@@ -34,26 +34,26 @@ class OpenCalls:
         return isinstance(other, OpenCalls) and vars(self) == vars(other)
 
     def begin_step(self, calls: tuple[ToolCall, ...]) -> None:
-        """Take the calls of a step of the model."""
+        """Add the calls of a model step."""
         self._of_model = {call.id: call for call in calls}
         self._step = tuple(self._of_model)
 
     def propose(self, event: CallProposed) -> None:
-        """Take a call that was understood and shown."""
+        """Add a call that was proposed and shown."""
         self._proposed.add(event.call_id)
         if event.within:
             self._inner[event.call_id] = event
 
     def start(self, event: CallStarted) -> None:
-        """Take a call that was started."""
+        """Mark a call as started."""
         self._started[event.call_id] = event
 
     def change_child(self, event: ChildChanged) -> None:
-        """Take what became of a child agent."""
+        """Record the start or end of a child agent."""
         self._children[event.child_id] = event
 
     def end(self, call_id: str) -> None:
-        """Forget a call that has its outcome, with its children."""
+        """Remove a call that has its outcome, with its children."""
         self._of_model.pop(call_id, None)
         self._started.pop(call_id, None)
         self._inner.pop(call_id, None)
@@ -61,22 +61,22 @@ class OpenCalls:
             del self._children[child.child_id]
 
     def ended_behind(self, call_id: str) -> int:
-        """Return how many calls behind this one in its step have their outcome already."""
+        """Return how many later calls of the same step already have their outcome."""
         if call_id not in self._step:
             return 0
         behind = self._step[self._step.index(call_id) + 1 :]
         return sum(other not in self._of_model for other in behind)
 
     def of_model(self) -> tuple[ToolCall, ...]:
-        """List the model's calls that have no outcome yet, in their order."""
+        """List the model's calls that have no outcome yet, in order."""
         return tuple(self._of_model.values())
 
     def is_inner(self, call_id: str) -> bool:
-        """Return whether another call made this one and it has no outcome yet."""
+        """Return whether this call was made by another call and has no outcome yet."""
         return call_id in self._inner
 
     def was_proposed(self, call_id: str) -> bool:
-        """Return whether a call was shown as understood."""
+        """Return whether a call was proposed and shown."""
         return call_id in self._proposed
 
     def children(self) -> tuple[str, ...]:
@@ -84,13 +84,14 @@ class OpenCalls:
         return tuple(self._children)
 
     def children_of(self, call_id: str) -> list[ChildChanged]:
-        """List the child agents of an open call, each as it was last recorded."""
+        """List the child agents of an open call, each as last recorded."""
         return [child for child in self._children.values() if child.call_id == call_id]
 
     def closing_events(self, accounts: Mapping[str, ChildOutcome], lost: str) -> list[Event]:
-        """List the events that close the open calls after their process was killed.
+        """List the events that close the open calls of a killed process.
 
-        `accounts` are the outcomes in the children's own records, by child ID. `lost` is said of a child without one.
+        `accounts` are the outcomes in the children's own records, by child ID. `lost` is the text for a child without
+        one.
         """
         ends: list[Event] = [
             resolve_child_end(child, accounts.get(child.child_id), lost)

@@ -1,7 +1,7 @@
 """The passages of a session's record: who said what, at which position.
 
-Positions count from 1. The same events always give the same positions, so a position found by a search is the one
-that a listing of the session shows.
+Positions count from 1. The same events always have the same positions, so a position found by a search matches the
+listing of the session.
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ from hermes_acp.core.messages import LinkPart, Part, ResourcePart, TextPart
 
 
 class Passage(Struct, frozen=True, gc=False):
-    """What was said at one position. A tool's passage is the call's title, and after a line feed its outcome."""
+    """The text at one position. A tool's passage is the call's title, followed by a line feed and its outcome."""
 
     position: int
     speaker: Speaker
@@ -40,7 +40,7 @@ class PassageReader:
     """Folds events into passages."""
 
     def __init__(self, position: int = 0) -> None:
-        """Start after `position`, where the reader before `was_settled`."""
+        """Start after `position`, at which an earlier reader `was_settled`."""
         self.position = position
         self.finished: list[Passage] = []
         self._words: list[str] = []
@@ -49,11 +49,11 @@ class PassageReader:
 
     @property
     def is_settled(self) -> bool:
-        """Whether no passage is incomplete: another reader may continue from here."""
+        """Whether no passage is incomplete, so another reader may continue from here."""
         return not self._words and not self._cards
 
     def take(self, event: Event) -> None:
-        """Take one event into account; passages it completes are added to `finished`."""
+        """Apply one event; add the passages it completes to `finished`."""
         match event:
             case TextSaid():
                 if not self._words:
@@ -79,7 +79,7 @@ class PassageReader:
                 pass
 
     def unfinished(self) -> list[Passage]:
-        """Return the incomplete passage as it is, without completing it."""
+        """Return the incomplete passage in its present state, without completing it."""
         passages = [Passage(card.position, "tool", card.title) for card in self._cards.values()]
         if self._words:
             passages.append(Passage(self._words_position, "agent", "".join(self._words)))
@@ -99,7 +99,7 @@ class PassageReader:
 
 
 def passages_of(events: Iterable[Event]) -> list[Passage]:
-    """Return all passages of a record, in their order."""
+    """Return all passages of a record, in order."""
     reader = PassageReader()
     for event in events:
         reader.take(event)
@@ -107,7 +107,7 @@ def passages_of(events: Iterable[Event]) -> list[Passage]:
 
 
 def words_of(parts: Iterable[Part]) -> str:
-    """Return a prompt's words, and the names of its attachments."""
+    """Return a prompt's text, and the names of its attachments."""
     pieces: list[str] = []
     for part in parts:
         match part:

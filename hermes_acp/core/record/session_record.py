@@ -1,8 +1,8 @@
 """Fold a session's events into its state: history, mode, title, grants, the frozen prompt.
 
-Live and after a restart the same fold runs over the same events, so both agree by construction. A call has exactly
-one outcome, and outcomes follow the step that made the calls. Of a turn that failed before the model said anything
-only the prompt remains (`core.record.unanswered_prompts`).
+The same fold runs over the same events live and after a restart, so both states agree by construction. A call has
+exactly one outcome, and outcomes follow the step that made the calls. If a turn failed before the model said anything,
+only its prompt remains (`core.record.unanswered_prompts`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -61,7 +61,7 @@ UNFINISHED = "The agent's process ended while the conversation was being shorten
 
 
 class Record:
-    """The state of one session by its events so far."""
+    """The state of one session that results from its events so far."""
 
     def __init__(self) -> None:
         self.session_id = ""
@@ -77,19 +77,19 @@ class Record:
         self.instructions: InstructionsGiven | None = None
         self.layers: tuple[str, ...] = ()
         self.frozen_at = 0.0
-        """When the building of the prompt started; 0.0 where that was not recorded."""
+        """When the building of the prompt started, or 0.0 if that was not recorded."""
         self.context_answers: dict[str, bool] = {}
-        """Whether context files that appeared or changed may be used, by the SHA-256 of their content."""
+        """Whether new or changed context files may be used, by the SHA-256 of their content."""
         self.grants: tuple[Grant, ...] = ()
         self.messages: list[Message] = []
         self.open_turn = ""
         self.usage = UsageChanged(used_tokens=0, window_tokens=0)
         self.measured_at = 0
-        """How many messages `usage` counts; later ones were not measured yet."""
+        """How many messages `usage` covers; later ones have not been measured yet."""
         self.open_compaction = ""
         self.used_at: dict[str, Usage] = {}
         self.seen: dict[str, str] = {}
-        """The file contents that the model knows: digests by path."""
+        """The file contents that the model knows, as digests by path."""
         self.reviews = Reviews()
         self.exposure = Exposure()
         self._informed: dict[str, tuple[Grant, ...]] = {}
@@ -102,7 +102,7 @@ class Record:
         self._mode_told_before: Mode = "ask"
 
     def apply(self, event: Event) -> None:
-        """Take one event into account."""
+        """Apply one event."""
         if isinstance(event, REVIEWED):
             self.reviews.apply(event)
         match event:
@@ -173,7 +173,7 @@ class Record:
                 pass
 
     def _read(self, event: SourcesRead) -> None:
-        """Add sources; earlier answers count no longer, except the answer to the very call that reads them."""
+        """Add sources; earlier answers no longer count, except the answer to the very call that reads them."""
         if self.exposure.missing(event.sources):
             self.exposure = self.exposure.including(event.sources)
             kept = self._informed.get(event.call_id)
@@ -181,11 +181,11 @@ class Record:
 
     @property
     def informed_grants(self) -> tuple[Grant, ...]:
-        """The standing answers given since the latest source was read."""
+        """The standing answers given after the latest source was read."""
         return tuple(grant for grants in self._informed.values() for grant in grants)
 
     def _compact(self, event: CompactionStarted | HistoryCompacted | CompactionFailed) -> None:
-        """Follow a compaction: only its end changes the history, however it started."""
+        """Apply a compaction event: only the end of a compaction changes the history."""
         self.open_compaction = event.compaction_id if isinstance(event, CompactionStarted) else ""
         if isinstance(event, HistoryCompacted):
             self.messages = apply_compaction(self.messages, event)
@@ -199,7 +199,7 @@ class Record:
             self.used_at[provider] = self.used_at.get(provider, Usage()) + usage
 
     def _end_call(self, event: CallEnded) -> None:
-        """Insert a call's outcome in its place: calls of a step end in any order, the history keeps theirs."""
+        """Insert a call's outcome at its position: calls of a step end in any order, but the history keeps theirs."""
         self.calls.end(event.call_id)
         self.seen.update({version.path: version.digest for version in event.seen})
         if event.within:
@@ -250,24 +250,24 @@ class Record:
             self.mode_told = self._mode_told_before
 
     def opening(self) -> SessionOpened:
-        """Return the event the session began with."""
+        """Return the session's first event."""
         return SessionOpened(self.session_id, self.cwd, self.roots, self.created_at, self.parent_id)
 
     @property
     def can_resume(self) -> bool:
-        """Whether the last turn stopped before it was done, so that it can be resumed."""
+        """Whether the last turn stopped early, so that it can be resumed."""
         has_begun = bool(self.messages or self._unanswered)
         return bool(has_begun and self.last_end and self.last_end.reason != "done" and not self.open_turn)
 
     @property
     def was_interrupted(self) -> bool:
-        """Whether the process ended before the last prompt got a word of an answer."""
+        """Whether the process ended before any answer to the last prompt."""
         return bool(self._unanswered and self.last_end and self.last_end.error_code == CUT_OFF)
 
     def closing_events(self, accounts: Mapping[str, ChildOutcome] | None = None) -> list[Event]:
         """List the events that close what a killed process left open; apply and record them in order.
 
-        `accounts` are the outcomes in the records of child agents, by their IDs.
+        `accounts` are the outcomes in the records of child agents, by child ID.
         """
         ends: list[Event] = []
         if self.open_compaction:
@@ -279,7 +279,7 @@ class Record:
 
 
 def fold_events(events: Iterable[Event]) -> Record:
-    """Return the state that a session's events amount to."""
+    """Return the state that results from a session's events."""
     record = Record()
     for event in events:
         record.apply(event)

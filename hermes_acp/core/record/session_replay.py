@@ -1,6 +1,6 @@
 """Select the events of a session that are worth showing again.
 
-The user's and the agent's words are never shortened; the record keeps everything.
+The user's and the agent's text is never shortened; the record keeps everything.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,8 +33,8 @@ PASSING: Final = (CallProgressed, Noticed, CompactionStarted, SummarySaid)
 def replayable(events: Iterable[Event]) -> Iterator[Event]:
     """Yield the events to show again, in order.
 
-    Frames of one message are joined; live output, notices and the starts of compactions are left out; large payloads
-    of tools are cut, with the missing size. The present use of the window comes last.
+    The parts of one message are joined; live output, notices and the starts of compactions are left out; large tool
+    payloads are cut, with a note of what is missing. The present use of the context window comes last.
     """
     usage: UsageChanged | None = None
     held: TextSaid | ThoughtSaid | None = None
@@ -68,7 +68,7 @@ def _joined(held: TextSaid | ThoughtSaid, pieces: list[str]) -> TextSaid | Thoug
 
 
 def _cut(event: CallProposed | CallEnded) -> CallProposed | CallEnded:
-    """Return a call's event with as much as is worth showing again, usually all of it."""
+    """Return a call's event, with large payloads cut."""
     diffs = _small(event.diffs) if event.diffs else ()
     if isinstance(event, CallProposed):
         fits = _is_short(event.raw_input)

@@ -1,7 +1,7 @@
-"""Keep prompts that got no answer in the conversation, with a note on what happened.
+"""Keep unanswered prompts in the conversation, with a note on what happened.
 
-A prompt that would break every later request is left out. "Try again" and "go on" refer to such prompts; what the
-user sees and what the model sees agree.
+A prompt that would break every later request is left out. Users refer to such prompts with "try again" and "go on", so
+the model sees what the user sees.
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ FAILED: Final = "[Nothing was answered to this: that turn failed.]"
 REFUSED: Final = "[Nothing was answered to this: the endpoint refused it. What was attached was left out.]"
 TOO_LONG: Final = "[A message of the user's stood here. It did not fit the window and was left out.]"
 MAX_KEPT_CHARACTERS: Final = 4_000
-"""A prompt no longer than this is not what filled a window."""
+"""A prompt up to this length cannot have filled a context window."""
 
 
 def with_outcome_note(said: Sequence[UserMessage], end: TurnEnded | None) -> list[Message]:
-    """Return the user's words of an unanswered turn as the next turn finds them."""
+    """Return the user's words of an unanswered turn as the next turn shows them to the model."""
     code = end.error_code if end else ""
     if code == "model_refused":
         return [*(UserMessage(_plain(message)) for message in said), _note(REFUSED)]
@@ -29,13 +29,13 @@ def with_outcome_note(said: Sequence[UserMessage], end: TurnEnded | None) -> lis
 
 
 def _plain(message: UserMessage) -> tuple[Part, ...]:
-    """Leave out what may have been refused, such as a picture the model cannot take."""
+    """Leave out what the endpoint may have refused, such as an image that the model cannot take."""
     parts = tuple(part for part in message.parts if isinstance(part, TextPart))
     return parts or (TextPart("(no text)"),)
 
 
 def _weight(message: UserMessage) -> int:
-    """Return the length of a message in characters; what is no text counts as long."""
+    """Return the length of a message in characters; anything other than text counts as long."""
     return sum(
         len(part.text) if isinstance(part, TextPart) else MAX_KEPT_CHARACTERS + 1 for part in message.parts
     )

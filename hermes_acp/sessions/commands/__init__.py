@@ -1,1 +1,1 @@
-"""The slash commands offered in every session, one file a command; the file name is the command's name."""
+"""The slash commands available in every session, one file for each; the file name is the command's name."""

@@ -20,7 +20,7 @@ FAR_CONTEXT: Final = (
 
 
 async def answer(services: CommandServices, record: Record) -> str:
-    """List the files that are read now, and what the scanner found in them."""
+    """List the files in use and what the scanner found in them."""
     if backend := services.elsewhere(record):
         return FAR_CONTEXT.format(backend=backend)
     unread = (await services.configuration.deps()).policy.unread(record.cwd)

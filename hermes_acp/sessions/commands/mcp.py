@@ -1,4 +1,4 @@
-"""`/mcp`: show how the MCP servers stand, sign in, sign out or connect again."""
+"""`/mcp`: show the state of the MCP servers, sign in, sign out or reconnect."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 async def run(services: CommandServices, turn: "Turn", words: str) -> str:
-    """Do what `words` ask for, or list the servers."""
+    """Do what `words` request, or list the servers."""
     return await services.oauth_coordinator.answer(turn.record.session_id, turn.gate, words)
 
 

@@ -1,4 +1,4 @@
-"""`/memory`: show the notes that wait for approval, and approve or reject them."""
+"""`/memory`: show the notes that wait for approval; approve or reject them."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 async def run(services: CommandServices, turn: "Turn", words: str) -> str:
-    """List what waits, or approve or reject what `words` name."""
+    """List the waiting notes, or approve or reject those that `words` name."""
     return await run_sync(settle_pending, services.home, words)
 
 

@@ -5,7 +5,7 @@ from hermes_acp.sessions.builtin_commands import CommandServices, RecordCommand
 
 
 async def answer(services: CommandServices, record: Record) -> str:
-    """List the skills, how they stand, and which are much alike. Raises StorageError."""
+    """List the skills, their state, and which of them are similar. Raises StorageError."""
     from hermes_acp.skills.skill_overview import to_markdown
 
     skill_service = services.skill_service

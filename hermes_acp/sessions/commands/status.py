@@ -5,7 +5,7 @@ from hermes_acp.sessions.builtin_commands import CommandServices, RecordCommand
 
 
 async def answer(services: CommandServices, record: Record) -> str:
-    """Answer from the record, and from the models that can be chosen."""
+    """Report from the record and from the models that can be chosen."""
     from hermes_acp.sessions.command_answers import status_text
 
     await services.configuration.deps()

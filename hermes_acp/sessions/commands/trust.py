@@ -1,4 +1,4 @@
-"""`/trust`: show what a folder contains that has to be trusted, and trust it or not."""
+"""`/trust`: show which of a folder's contents need trust; trust or distrust them."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 async def run(services: CommandServices, turn: "Turn", words: str) -> str:
-    """Ask about what is not trusted yet, or forget what was trusted. Raises StorageError."""
+    """Ask about what is not trusted yet, or revoke earlier trust. Raises StorageError."""
     workspace_trust, place = services.workspace_trust, turn.record.cwd
     if words.strip().lower() in ("no", "revoke"):
         workspace_trust.revoke(place)

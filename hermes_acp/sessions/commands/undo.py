@@ -1,4 +1,4 @@
-"""`/undo`: undo what the last turns changed in files."""
+"""`/undo`: undo the file changes of the last turns."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 async def run(services: CommandServices, turn: "Turn", words: str) -> str:
-    """Undo turns, and count that against the skills they followed. Raises CheckpointError, StorageError."""
+    """Undo turns, and count that against the skills they used. Raises CheckpointError, StorageError."""
     undoing = services.checkpoint_service.undoing(turn.record.session_id, turn.emit)
     answer = await undoing.undo(words)
     if not undoing.is_done or answer == NOTHING:
