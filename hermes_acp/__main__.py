@@ -8,7 +8,7 @@ import sys
 from typing import NoReturn
 
 # Importing creates many objects and no garbage; collecting would take a quarter of the time to the first output.
-# `agent.setup.configuration` turns the collector on again when all is loaded (`world.enable_garbage_collection`).
+# `agent.setup.configuration` turns the collector on again when all is loaded (`garbage_collection.py`).
 gc.disable()
 
 
@@ -28,10 +28,10 @@ def main() -> None:
         from hermes_acp.frontends.acp.stdio_server import serve_stdio
 
         code = serve_stdio(*wire, allows_bypass=allows_bypass)
-        from hermes_acp.world import exit_process
+        from hermes_acp.shutdown import exit_process
 
         exit_process(code)
-    from hermes_acp.world import reset_inherited_signals
+    from hermes_acp.shutdown import reset_inherited_signals
 
     reset_inherited_signals()
     if sys.argv[1:2] == ["serve"]:

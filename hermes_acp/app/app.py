@@ -14,6 +14,7 @@ from hermes_acp.agent.setup.configuration import Configuration
 from hermes_acp.agent.setup.turn_dependencies import TurnDependenciesFactory, TurnServices
 from hermes_acp.app.confinement import confinement_inputs
 from hermes_acp.app.service_factories import build_mcp_manager, build_recall_service, skill_similarity
+from hermes_acp.clock import SystemClock
 from hermes_acp.config.environment import Environment
 from hermes_acp.config.provider_access import ProviderAccess
 from hermes_acp.context.context_approvals import ContextApprovals
@@ -22,6 +23,8 @@ from hermes_acp.core.ports.recall_ports import Recall
 from hermes_acp.core.ports.runtime_ports import Clock, Ids
 from hermes_acp.core.ports.trust_ports import TrustItem
 from hermes_acp.core.ports.workspace_ports import Editor, Workspace
+from hermes_acp.garbage_collection import enable_garbage_collection
+from hermes_acp.ids import RandomIds
 from hermes_acp.mcp.sign_in.oauth_coordinator import OAuthCoordinator
 from hermes_acp.memory.memory_notes import PendingNoteNotices
 from hermes_acp.policy.workspace_trust import WorkspaceTrust
@@ -41,7 +44,6 @@ from hermes_acp.storage.session_store import SessionStore
 from hermes_acp.telemetry.bug_log import BugLog
 from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
 from hermes_acp.workspaces.backend_selector import BackendSelector
-from hermes_acp.world import RandomIds, SystemClock, enable_garbage_collection
 
 if TYPE_CHECKING:
     from hermes_acp.models.model_connections import Connect

@@ -95,9 +95,10 @@ def skill_similarity(recall_service: RecallService) -> "SkillSimilarity":
 def custom_tools_of(environment: Environment) -> "CustomToolManager":
     """Return the custom tools of a home, without an app."""
     from hermes_acp.app.confinement import confinement_inputs
+    from hermes_acp.clock import SystemClock
+    from hermes_acp.ids import RandomIds
     from hermes_acp.policy.workspace_trust import WorkspaceTrust
     from hermes_acp.tools.custom.custom_tool_manager import CustomToolManager
-    from hermes_acp.world import RandomIds, SystemClock
 
     workspace_trust = WorkspaceTrust(environment, RandomIds())
     confinement = confinement_inputs(environment, lambda: None, workspace_trust)

@@ -11,7 +11,7 @@ from hermes_acp.core.available_options import AvailableModel
 from hermes_acp.core.errors import ConfigError, ModelError
 from hermes_acp.core.ports.model_ports import Provider
 from hermes_acp.core.ports.runtime_ports import Clock
-from hermes_acp.world import random_fraction
+from hermes_acp.ids import random_fraction
 
 if TYPE_CHECKING:
     from hermes_acp.config.model_choice import Key, ModelChoice

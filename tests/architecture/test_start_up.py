@@ -145,7 +145,7 @@ def test_garbage_is_collected_again_once_everything_is_there() -> None:
 import gc
 import hermes_acp.__main__
 print(gc.isenabled())
-from hermes_acp.world import enable_garbage_collection
+from hermes_acp.garbage_collection import enable_garbage_collection
 enable_garbage_collection()
 print(gc.isenabled(), gc.get_freeze_count() > 0)
 """

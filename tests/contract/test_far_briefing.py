@@ -10,9 +10,9 @@ from hermes_acp.config.environment import environment_of
 from hermes_acp.config.sections.memory_settings import MemorySettings
 from hermes_acp.config.settings import Settings
 from hermes_acp.context.context_consent import Consent
+from hermes_acp.ids import RandomIds
 from hermes_acp.policy.workspace_trust import WorkspaceTrust
 from hermes_acp.workspaces.backend_selector import BackendSelector
-from hermes_acp.world import RandomIds
 
 
 def nobody(path: str, digest: str) -> bool:

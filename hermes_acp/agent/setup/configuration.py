@@ -15,8 +15,8 @@ from hermes_acp.core.available_options import AvailableModel
 from hermes_acp.core.errors import AuthRequired
 from hermes_acp.core.event_types import Mode
 from hermes_acp.core.ports.runtime_ports import Clock
+from hermes_acp.garbage_collection import enable_garbage_collection
 from hermes_acp.mcp.server_manager import McpServerManager
-from hermes_acp.world import enable_garbage_collection
 
 if TYPE_CHECKING:
     from hermes_acp.agent.children.delegation import ChildLimits

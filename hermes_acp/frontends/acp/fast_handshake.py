@@ -71,15 +71,16 @@ def _begin(client: ClientConnection, environment: Environment, read: bytes, out_
         return Handshake(read)
     if environment.config_file.is_file() or not environment.mentions_a_model():
         return Handshake(read)
+    from hermes_acp.clock import SystemClock
     from hermes_acp.core.available_options import AvailableOptions
     from hermes_acp.core.errors import HermesError
     from hermes_acp.frontends.acp.extensions.editor_trust import is_distrusted
     from hermes_acp.frontends.acp.v1.mcp_servers import specs_of
     from hermes_acp.frontends.acp.v1.options import config_options
     from hermes_acp.frontends.acp.v1.session_modes import mode_state
+    from hermes_acp.ids import RandomIds
     from hermes_acp.sessions.session_creation import SessionCreator
     from hermes_acp.storage.session_store import SessionStore
-    from hermes_acp.world import RandomIds, SystemClock
 
     creator = SessionCreator(SessionStore(environment.home), SystemClock(), RandomIds())
     try:

@@ -11,7 +11,7 @@ from hermes_acp.config.environment import Environment
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.connection_server import serve
 from hermes_acp.frontends.acp.fast_handshake import Handshake
-from hermes_acp.world import ShutdownGuard
+from hermes_acp.shutdown import ShutdownGuard
 from hermes_protocol.transport import StdioTransport
 
 

@@ -11,8 +11,8 @@ from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection
 from hermes_acp.frontends.acp.fast_handshake import greet
+from hermes_acp.shutdown import ShutdownGuard, reset_inherited_signals
 from hermes_acp.storage.descriptor_limit import raise_limit
-from hermes_acp.world import ShutdownGuard, reset_inherited_signals
 
 
 def serve_stdio(in_fd: int, out_fd: int, *, allows_bypass: bool = False) -> int:

@@ -28,7 +28,7 @@ from hermes_acp.frontends.chat.rendering.text_rendering import TerminalStyle, Te
 from hermes_acp.frontends.chat.rendering.transcript_layout import TranscriptLayout
 from hermes_acp.frontends.chat.screens.plain_screen import PlainScreen
 from hermes_acp.frontends.chat.screens.screen import Screen, ScreenWidgets
-from hermes_acp.world import enable_garbage_collection
+from hermes_acp.garbage_collection import enable_garbage_collection
 
 CAPABILITIES: Final[Mapping[str, Any]] = MappingProxyType(
     {"session": {"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}}}

@@ -91,14 +91,15 @@ def run_checkpoints(options: argparse.Namespace) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
+    from hermes_acp.clock import SystemClock
     from hermes_acp.config.settings import load_settings
+    from hermes_acp.ids import RandomIds
     from hermes_acp.memory.note_changes import NoteChanges
     from hermes_acp.sessions.checkpoint_service import checkpoint_retention, checkpoint_setup
     from hermes_acp.sessions.turn_undo import TurnUndo
     from hermes_acp.storage.checkpoints.checkpoint_index import CheckpointIndex
     from hermes_acp.storage.checkpoints.checkpoint_manager import CheckpointManager
     from hermes_acp.storage.session_store import SessionStore
-    from hermes_acp.world import RandomIds, SystemClock
 
     environment = read_environment()
     section = load_settings(environment).checkpoints

@@ -29,9 +29,9 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
 def run_trust(options: argparse.Namespace) -> int:
     """Trust what is there now, or do what a flag says; give the exit code."""
     from hermes_acp.app.service_factories import custom_tools_of
+    from hermes_acp.ids import RandomIds
     from hermes_acp.policy.workspace_trust import WorkspaceTrust
     from hermes_acp.skills.skill_service import SkillService
-    from hermes_acp.world import RandomIds
 
     place = Path(options.path).resolve()
     if not place.is_dir():

@@ -14,9 +14,10 @@ from hermes_acp.frontends.lsp.editor.method_registration import register_all
 from hermes_acp.frontends.lsp.server.lsp_transport import LspTransport, log_line
 from hermes_acp.frontends.lsp.server.pygls_server import PyglsServer, make_server
 from hermes_acp.frontends.lsp.server.request_tasks import RequestTasks
+from hermes_acp.ids import RandomIds
+from hermes_acp.shutdown import ShutdownGuard
 from hermes_acp.storage.descriptor_limit import raise_limit
 from hermes_acp.telemetry.bug_log import BugLog
-from hermes_acp.world import RandomIds, ShutdownGuard
 from hermes_protocol.transport import StdioTransport
 
 

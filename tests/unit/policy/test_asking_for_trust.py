@@ -11,8 +11,8 @@ from hermes_acp.core.ports.gate_ports import PermissionScope
 from hermes_acp.core.ports.trust_ports import TrustItem
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.core.record.session_record import Record
+from hermes_acp.ids import RandomIds
 from hermes_acp.policy.workspace_trust import WorkspaceTrust
-from hermes_acp.world import RandomIds
 
 pytestmark = pytest.mark.anyio
 SERVER = TrustItem("mcp_server", "notes", "digest-1", "run notes")

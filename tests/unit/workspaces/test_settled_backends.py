@@ -11,9 +11,9 @@ from hermes_acp.config.settings import Settings
 from hermes_acp.core.errors import ConfigError
 from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.record.session_record import Record
+from hermes_acp.ids import RandomIds
 from hermes_acp.policy.workspace_trust import WorkspaceTrust
 from hermes_acp.workspaces.backend_selector import BackendSelector
-from hermes_acp.world import RandomIds
 
 
 class MovedSession:

@@ -25,8 +25,8 @@ from hermes_acp.frontends.acp.http.remote_clients import RemoteClients
 from hermes_acp.frontends.acp.http.request_admission import LOCAL_NAMES, AdmissionPolicy, host_name
 from hermes_acp.frontends.acp.http.serve_settings import ServeSettings
 from hermes_acp.frontends.acp.messages import serving
+from hermes_acp.shutdown import ShutdownGuard
 from hermes_acp.storage.descriptor_limit import raise_limit
-from hermes_acp.world import ShutdownGuard
 from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
 
 BACKLOG: Final = 1024

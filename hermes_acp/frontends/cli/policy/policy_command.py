@@ -63,10 +63,10 @@ def run_policy(options: argparse.Namespace) -> int:
 def _as_in_session(environment: Environment, cwd: str) -> "tuple[Policy, DetectedSandbox]":
     """Return the policy and the sandbox of a session here: the rules of both, as far as trusted."""
     from hermes_acp.config.settings import load_settings
+    from hermes_acp.ids import RandomIds
     from hermes_acp.policy.policy_factory import build_policy
     from hermes_acp.policy.workspace_trust import WorkspaceTrust
     from hermes_acp.workspaces.sandbox_setup import sandbox_here
-    from hermes_acp.world import RandomIds
 
     settings = load_settings(environment)
     policy = build_policy(environment, settings.rules, WorkspaceTrust(environment, RandomIds()))

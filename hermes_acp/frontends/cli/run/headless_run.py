@@ -25,7 +25,7 @@ from hermes_acp.frontends.cli.cli_output import escaped
 from hermes_acp.frontends.cli.messages import run_messages
 from hermes_acp.frontends.cli.run.headless_session import RunReporter, UnattendedGate
 from hermes_acp.sessions.session import Session
-from hermes_acp.world import ShutdownGuard
+from hermes_acp.shutdown import ShutdownGuard
 from hermes_protocol.descriptors import claim
 
 EXIT_INTERRUPTED: Final = 130

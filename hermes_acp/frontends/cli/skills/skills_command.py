@@ -75,11 +75,11 @@ def run_skills(options: argparse.Namespace) -> int:
 
 
 def _list(environment: Environment, place: Path, *, as_json: bool) -> int:
+    from hermes_acp.ids import RandomIds
     from hermes_acp.policy.workspace_trust import WorkspaceTrust
     from hermes_acp.skills.skill_commands import trust_item
     from hermes_acp.skills.skill_overview import line_text, overview
     from hermes_acp.skills.skill_service import SkillService
-    from hermes_acp.world import RandomIds
 
     skill_service = SkillService(environment, lambda _: None)  # looked up here, and not followed
     workspace_trust = WorkspaceTrust(environment, RandomIds(), skill_service.brings)
@@ -134,8 +134,8 @@ def _show_history(history: "VersionHistory", *, as_json: bool) -> int:
 
 
 def _roll_back(history: "VersionHistory", number: int | None) -> int:
+    from hermes_acp.clock import SystemClock
     from hermes_acp.storage.version_history import ChangeCause, origin_of
-    from hermes_acp.world import SystemClock
 
     versions = history.versions()
     if number is None:

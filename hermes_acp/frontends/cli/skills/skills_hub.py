@@ -37,8 +37,8 @@ def add_hub(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run_hub(environment: Environment, place: Path, options: argparse.Namespace) -> int:
     """Do what was asked; give the exit code."""
+    from hermes_acp.clock import SystemClock
     from hermes_acp.skills.skill_hub import SkillHub, read_source
-    from hermes_acp.world import SystemClock
 
     search_path = environment.variables.get("PATH", "")
     hub = SkillHub(environment.home, practice_of(environment), SystemClock().now, search_path)
@@ -58,8 +58,8 @@ def run_hub(environment: Environment, place: Path, options: argparse.Namespace) 
 
 def practice_of(environment: Environment) -> "SkillUsageTracker":
     """Return the books on the uses of skills."""
+    from hermes_acp.clock import SystemClock
     from hermes_acp.skills.skill_usage import SkillUsageTracker
-    from hermes_acp.world import SystemClock
 
     return SkillUsageTracker(environment.home, SystemClock().now)
 

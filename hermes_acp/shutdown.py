@@ -1,6 +1,5 @@
-"""The clock, random IDs, garbage collection, signals and process exit."""
+"""End the process: the signals that ask for it, and a guard that ends it when an orderly end does not come."""
 
-import gc
 import os
 import select
 import sys
@@ -14,13 +13,6 @@ if TYPE_CHECKING:
 
 SHUTDOWN_GRACE_S: Final = 2.5
 PROGRESS_INTERVAL_MS: Final = 250
-
-
-def enable_garbage_collection() -> None:
-    """Turn garbage collection on; objects made during start-up are never examined again."""
-    if not gc.isenabled():
-        gc.freeze()
-        gc.enable()
 
 
 def reset_inherited_signals() -> None:
@@ -154,28 +146,3 @@ def exit_process(code: int) -> NoReturn:
         with suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)
-
-
-class SystemClock:
-    """The system clocks."""
-
-    def now(self) -> float:
-        """Return seconds since the epoch."""
-        return time.time()
-
-    def monotonic(self) -> float:
-        """Return monotonic seconds."""
-        return time.monotonic()
-
-
-class RandomIds:
-    """Unguessable IDs."""
-
-    def fresh(self, kind: str) -> str:
-        """Return `kind_` and 16 random hexadecimal digits."""
-        return f"{kind}_{os.urandom(8).hex()}"
-
-
-def random_fraction() -> float:
-    """Return a random number from 0 up to, but not including, 1."""
-    return int.from_bytes(os.urandom(6)) / 2**48
