@@ -228,9 +228,7 @@ def secret_name_matching(pattern: str) -> str:
 
 
 def is_sensitive(path: str) -> bool:
-    """Return whether reading a path may reveal keys, judging by its name, its folder, or its role as git
-    configuration.
-    """
+    """Return whether reading a path may reveal keys: by its name, its folder, or as a repository's configuration."""
     parts: Sequence[str] = [_plain(part) for part in path.split("/")]
     if not SECRET_FOLDERS.isdisjoint(parts):
         return True

@@ -14,7 +14,7 @@ from hermes_acp.policy.shell.script_languages import is_harmless
 
 def find_hazard(command: Command, covered: int) -> str:
     """Say what in a command goes beyond a rule for its first `covered` words; return an empty string if
-    nothing does.
+    all is covered.
     """
     table, program = load_tables(), command.program
     words = command.args

@@ -187,7 +187,7 @@ def _texts_of(program_spec: ProgramSpec, found: ParsedArguments) -> list[str]:
 
 
 def _cluster_of(letters: str, program_spec: ProgramSpec) -> str:
-    """Rewrite flags given without a dash as a cluster, with the one that takes a value last; empty if one
+    """Rewrite undashed flags as a cluster that ends in the one with a value; return an empty string if one
     is unknown.
     """
     flags = flags_of(program_spec.flags)

@@ -20,9 +20,7 @@ def _sed_pattern(mark: str, in_brackets: str = "") -> str:
 
 
 def _sed_substitution(mark: str) -> str:
-    """Return a regular expression for `s` with a delimiter; some seds might take its replacement for a
-    file-opening flag.
-    """
+    """Return a regular expression for `s`, excluding what some seds would read as a flag that opens a file."""
     marked = rf"{_sed_pattern(mark, f'{mark}?')}{mark}(?![gpiIeMm0-9]*w)"
     put_in = rf"(?:[^{mark}\\\n]|\\[^\n])*"
     return rf"s{mark}(?:{_sed_pattern(mark)}{mark}|{marked}){put_in}{mark}[gpiI0-9]*"
@@ -104,9 +102,7 @@ def is_harmless(script: str, language: str) -> bool:
 
 
 def _only_asks(script: str) -> bool:
-    """Return whether all SQL statements are queries; a line that begins with a dot is a command to the
-    client itself.
-    """
+    """Return whether all SQL statements are queries; a line that begins with a dot is a client command."""
     if SQL_LOOKS.fullmatch(script):
         return True
     plain = script.strip().rstrip(";").casefold()
@@ -116,8 +112,7 @@ def _only_asks(script: str) -> bool:
 
 
 def _without_comparisons(script: str) -> str:
-    """Remove from an awk script each `>` that is certainly no redirection: redirections only follow `print`,
-    unbracketed.
+    """Return an awk script without what cannot be a redirection: those follow only `print`, outside brackets.
 
     Quotes and brackets are unreliable wherever a slash may begin a regular expression.
     """

@@ -53,9 +53,7 @@ def tracked_secrets_shown(
 def secrets_shown(
     name: str, words: Sequence[Word], cwds: tuple[str, ...], roots: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the tracked secret files that may appear in the subcommand `name`'s output although it does
-    not name them.
-    """
+    """Return tracked secret files that the subcommand `name` does not name but may show in its output."""
     places = tracked_secrets_shown(name, words, cwds, roots)
     if not places:
         return ()

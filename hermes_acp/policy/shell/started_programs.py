@@ -151,9 +151,7 @@ def _take_flags(words: list[Word], program_spec: ProgramSpec) -> dict[str, str] 
 
 
 def _files_from_pipe(command: Command, environment: ShellEnvironment) -> ReadAccess | None:
-    """Return the folders of the files whose paths make up a command's input, or None if it may contain
-    anything else.
-    """
+    """Return the folders of the files whose paths are a command's only input, or None if there may be other input."""
     source = command.source
     if source is None or program_mistake(source, environment):
         return None

@@ -1,8 +1,8 @@
 """Run a command in a sandbox without a network, with a local relay to the proxy.
 
-It is run as a file by an interpreter that imports nothing else: `python -I -S relay_exec.py SOCKET PROGRAM
-…`. It runs the program with variables that name the relay, passes data on to the proxy's socket, and exits as
-the program does.
+The interpreter runs it as a file that imports nothing else from this package: `python -I -S relay_exec.py
+SOCKET PROGRAM …`. It runs the program with variables that name the relay, forwards data to the proxy's
+socket, and exits with the program's exit code.
 """
 
 import os
@@ -44,7 +44,7 @@ def pass_on(visitor: socket.socket, path: str) -> None:
 
 
 def main(path: str, *command: str) -> None:
-    """Run the command beside the relay."""
+    """Run the command alongside the relay."""
     listening = socket.create_server(("127.0.0.1", 0))
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
     variables = [f"{name}={address}" for name in NAMES] + ["NO_PROXY=localhost,127.0.0.1"]
