@@ -13,9 +13,7 @@ from hermes_acp.policy.shell.script_languages import is_harmless
 
 
 def find_hazard(command: Command, covered: int) -> str:
-    """Say what in a command goes beyond a rule for its first `covered` words; return an empty string if
-    all is covered.
-    """
+    """Return what in a command goes beyond a rule for its first `covered` words, or an empty string if nothing does."""
     table, program = load_tables(), command.program
     words = command.args
     rest = words[max(0, covered - 1) :]

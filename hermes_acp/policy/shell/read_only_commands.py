@@ -187,9 +187,7 @@ def _texts_of(program_spec: ProgramSpec, found: ParsedArguments) -> list[str]:
 
 
 def _cluster_of(letters: str, program_spec: ProgramSpec) -> str:
-    """Rewrite undashed flags as a cluster that ends in the one with a value; return an empty string if one
-    is unknown.
-    """
+    """Return flags written without a dash as a cluster, the one with a value last; empty if a flag is unknown."""
     flags = flags_of(program_spec.flags)
     valued = [letter for letter in letters if flags.get(f"-{letter}") != "nothing"]
     plain = [letter for letter in letters if letter not in valued]

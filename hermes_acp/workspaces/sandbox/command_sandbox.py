@@ -378,8 +378,8 @@ class Sandbox:
     def _socket_families(self, *, is_read_only: bool) -> tuple[int, ...]:
         """Return the allowed socket families; local ones are left out with the machine's network.
 
-        That network would also make the machine's abstract sockets, which have no path, reachable. No mount keeps a command away from local sockets in the workspace, so a read-only command may not
-        create any such sockets.
+        That network would also make the machine's abstract sockets, which have no path, reachable. No mount keeps a
+        command away from local sockets in the workspace, so a read-only command may not create any.
         """
         if is_read_only:
             return (*INTERNET, NETLINK) if self.found.way == "bubblewrap" else ()
