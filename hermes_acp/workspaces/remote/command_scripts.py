@@ -96,7 +96,7 @@ hermes_setsid=$$(command -v setsid)
 echo "$$!" >"$$d/pid"
 echo "began $$!"
 """)
-# util-linux comes first, then BusyBox and the BSDs, which have a `script`; Python can open a terminal too.
+# util-linux, BusyBox and the BSDs have different versions of `script`; Python can open a terminal too.
 _TERMINAL: Final = r"""
 export TERM=xterm
 if script -qefc true /dev/null </dev/null >/dev/null 2>&1; then

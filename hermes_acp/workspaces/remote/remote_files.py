@@ -113,9 +113,7 @@ class RemoteFiles:
         return sorted(entries, key=lambda entry: entry.name)
 
     async def search(self, query: SearchQuery) -> Sequence[SearchMatch]:
-        """Find lines with ripgrep, honouring ignore files, if the host has it; otherwise with grep, which
-        disregards them.
-        """
+        """Find lines with ripgrep, honouring ignore files, if the host has it; otherwise with grep, which does not."""
         ripgrep.refuse_long_pattern(query)
         place = self.locate(query.path)
         done = await self._host.call(file_scripts.search_script(query, place, MAX_FOUND_BYTES))
