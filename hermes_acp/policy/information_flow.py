@@ -136,9 +136,9 @@ def _carries_out(effect: Effect, case: PolicyContext, flow: FlowState) -> bool:
 
 
 def _run_carries_out(effect: Runs, case: PolicyContext, informed: StandingGrants) -> bool:
-    """Return whether a command contacts other machines without the user's approval.
+    """Return whether a command contacts other machines unapproved.
 
-    A sandboxed command cannot, but it may delete what undo cannot restore.
+    A sandboxed one cannot, but may delete what undo cannot restore.
     """
     if informed.allowed_state("run", run_subject(effect)) is not None:
         return False

@@ -1,6 +1,6 @@
 """The environment variables that commands see.
 
-Policy relies on these when it lets commands run without a question.
+Policy relies on these to let commands run without a question.
 """
 
 import os

@@ -60,8 +60,8 @@ class BoundedOutput:
     def text(self, file: OutputFile | None = None) -> str:
         """Return what was kept; a line in the gap says how many bytes were left out and where the full output is.
 
-        The full output is in `file`, if another file took the stream. The gap is between lines, or at
-        least between words, because half a secret could not be recognised.
+        The full output is in `file` if another file took the stream. The gap is between lines, or at least
+        words, because half a secret could not be recognised.
         """
         if self._total <= 2 * self._kept:
             return (self._head + self._tail).decode("utf-8", "replace")

@@ -1,7 +1,6 @@
 """A workspace that stores file changes as drafts and shows them to the user before writing anything.
 
-Open documents and drafts take precedence over the disk. Commands and searches see only saved content,
-because drafts are in memory.
+Open documents and drafts take precedence over the disk. Commands and searches see only saved content.
 """
 
 import os
@@ -105,7 +104,7 @@ class DraftWorkspace:
         return content
 
     async def write(self, path: str, content: bytes) -> None:
-        """Draft a file's new content. Raises WorkspaceError for content that no editor can show as text."""
+        """Draft new content. Raises WorkspaceError if no editor can show it as text."""
         resolved = self._require_editable(path)
         before = await self._before(resolved)
         for each in (before, content):

@@ -1,7 +1,6 @@
 """Globs in ignore file syntax, with braces.
 
-`*.py` matches anywhere, `src/**/*.ts` is relative to the base folder, and `{a,b}` matches either
-alternative.
+`*.py` matches anywhere, `src/**/*.ts` from the base folder, `{a,b}` either alternative.
 """
 
 import re

@@ -13,7 +13,7 @@ MAX_FILES: Final = 32
 
 
 class OutputFile:
-    """One output as it arrived, up to a size limit; if the disk is full, storing stops but the command continues."""
+    """One output as it arrived, up to a size limit; a full disk stops the storing, not the command."""
 
     def __init__(self, path: str, file: int, largest_bytes: int) -> None:
         self.path = path

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class ConfinementInputs(Struct, frozen=True):
     """What sandboxes need from other packages; each function is called when a command is first to be confined.
 
-    `guarded` returns the names that nothing in a sandbox may change or see, `is_public` returns whether an
-    address is outside all private networks, and `denied_paths` returns the paths that rules deny to tools.
+    `guarded` returns the names that nothing in a sandbox may change or see, `is_public` whether an address
+    is outside all private networks, `denied_paths` the paths that rules deny to tools.
     """
 
     guarded: "Callable[[], GuardedNames]"

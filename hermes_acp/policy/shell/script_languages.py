@@ -8,11 +8,11 @@ from typing import Final
 
 
 def _sed_pattern(mark: str, in_brackets: str = "") -> str:
-    """Return a regular expression for a sed pattern up to its delimiter, which is given as a character class.
+    """Return a regular expression for a sed pattern up to its delimiter, given as a character class.
 
-    Inside brackets, some versions of sed treat the delimiter as a plain character and others as the end of
-    the pattern. It may therefore appear there only as the last character, so that the latter find the
-    bracket open and reject the script.
+    Inside brackets, some versions of sed treat the delimiter as a plain character, others as the end. It
+    may appear there only as the last character, so that the latter find the bracket open and reject the
+    script.
     """
     named = "" if mark == ":" else r"\[:[a-z]+:\]|"
     inside = rf"(?:{named}\\[^\]\[\n]|[^\]\[\\\n{mark}])"

@@ -114,7 +114,7 @@ class CloudChannel:
         return piece
 
     async def send(self, data: bytes) -> None:
-        """Refuse input, because a script in a sandbox gets none through this channel."""
+        """Refuse input: scripts in a sandbox get none from channels."""
         raise WorkspaceError("The command takes no input.", hint="Start it as a background process.")
 
     async def end_input(self) -> None:

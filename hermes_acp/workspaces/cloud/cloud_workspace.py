@@ -21,7 +21,7 @@ def require_library(name: str) -> None:
 
 
 def service_error(service: str, what: str, error: Exception) -> WorkspaceError:
-    """Return the error for an operation that a service failed to perform."""
+    """Return the error for an operation that failed at a service."""
     return WorkspaceError(f"{service} {what}: {error}.", hint="Check your account there.", retryable=True)
 
 

@@ -88,7 +88,7 @@ class DockerEngine:
         return await self._run("exec", "--interactive", called, "/bin/sh", "-c", script)
 
     async def end(self, called: str, lease: ProgramChannel) -> None:
-        """End the container's first process, and remove the container if it still exists."""
+        """End the container's first process; remove the container if it remains."""
         await lease.end_input()
         with move_on_after(STOP_TIMEOUT_S):
             await lease.wait()

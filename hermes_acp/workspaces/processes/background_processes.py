@@ -59,7 +59,7 @@ OnFinish = Callable[[str, int, bool], str]
 class Pipes(Struct, frozen=True):
     """Our ends of a process's input and output.
 
-    For a terminal, they include the terminal's own end, which must stay open until the process opens it.
+    For a terminal, also the terminal's own end, which must stay open until the process opens it.
     """
 
     writing: int

@@ -264,8 +264,8 @@ def launch_script(
 def poll_script(folder: str, name: str, seen: int, wait_s: float, kept_bytes: int) -> str:
     """Return the script that waits for a launched command's output beyond `seen` bytes, and prints it.
 
-    Its first line contains the current size and the exit code, which is `none` while the command runs and
-    `gone` if it left no exit code.
+    Its first line contains the current size and the exit code: `none` while the command runs, `gone` if it
+    left none.
     """
     return _POLL.substitute(
         folder=quote(folder),

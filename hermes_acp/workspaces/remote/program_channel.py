@@ -97,7 +97,7 @@ async def open_program(argv: Sequence[str], environment: Mapping[str, str]) -> P
 
 
 async def _start(argv: Sequence[str], environment: Mapping[str, str], said: IO[bytes]) -> Process:
-    """Start the program; cancellation waits until its process is known, because it could not be killed otherwise."""
+    """Start the program; cancellation waits until it has started, as it could not be killed otherwise."""
     started: list[Process] = []
     with CancelScope(shield=True):
         started.append(

@@ -73,7 +73,7 @@ class Host(Protocol):
         ...
 
     async def close(self) -> None:
-        """Leave the machine; none of the agent's files or processes stay there."""
+        """Leave the machine, with none of the agent's files there."""
         ...
 
 

@@ -14,8 +14,8 @@ MAX_CHARS: Final = 8192
 class Notice(Struct, frozen=True):
     """One report from a script.
 
-    `began` carries its process ID, `stands` a folder, `left` whether something keeps running, and finally
-    `ended` an exit code. `nowhere` is sent if the working directory is unusable.
+    `began` carries its process ID, `stands` a folder, `left` whether something keeps running, and the
+    final `ended` an exit code; `nowhere` means that the folder is unusable.
     """
 
     word: str

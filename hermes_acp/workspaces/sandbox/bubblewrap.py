@@ -1,8 +1,7 @@
 """Build the bubblewrap arguments for a sandbox (bwrap(1)), with its mounts in the right order.
 
-The orphan reaper kills sandboxes together with the agent, so a command's background processes may continue
-as they would without a sandbox. When a sandbox's first process ends, all others end too, whatever they did
-to detach.
+The orphan reaper kills sandboxes with the agent, so a command's background processes may continue as they
+would without one. When a sandbox's first process ends, all others end too, even detached ones.
 """
 
 import os

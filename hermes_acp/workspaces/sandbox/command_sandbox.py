@@ -376,10 +376,11 @@ class Sandbox:
         self._folder = folder
 
     def _socket_families(self, *, is_read_only: bool) -> tuple[int, ...]:
-        """Return the allowed socket families; local ones are left out with the machine's network.
+        """Return the allowed socket families: not local ones with the machine's network, which exposes
+        abstract sockets.
 
-        That network would also make the machine's abstract sockets, which have no path, reachable. No mount keeps a
-        command away from local sockets in the workspace, so a read-only command may not create any.
+        No mount keeps a command away from local sockets in the workspace, so a read-only one may not
+        create any.
         """
         if is_read_only:
             return (*INTERNET, NETLINK) if self.found.way == "bubblewrap" else ()

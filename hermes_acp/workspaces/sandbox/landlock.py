@@ -1,8 +1,8 @@
 """The rights that a command confined by Landlock keeps.
 
-Landlock rights only add up: a right on a folder also applies to everything beneath it. What must not
-change therefore cannot be inside a writable folder: at the top of a root nothing new can be created,
-`.git` is read-only, and everything else beneath the root is writable.
+Rights only add up, and apply to everything beneath a folder, so what must not change cannot be inside a
+writable folder: at the top of a root nothing new can be created, `.git` is read-only, and everything else
+beneath the root is writable.
 """
 
 import os

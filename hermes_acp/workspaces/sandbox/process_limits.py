@@ -30,7 +30,7 @@ def process_ulimits(bounds: SandboxPolicy, tag: int) -> str:
 def process_count_limit(most: int, *, has_namespace: bool) -> tuple[str, ...]:
     """Return the limit on a command's number of processes, or nothing for root, whose processes have no limit.
 
-    Without their own user namespace, they are counted together with all of this user's other processes.
+    Without their own user namespace, they are counted with all of this user's other processes.
     """
     if os.getuid() == 0:
         return ()

@@ -1,8 +1,8 @@
 """Rename what appears under a guarded name while unapproved commands run, and report it.
 
-Nothing can be mounted over a missing path, so new entries are renamed once a command has ended; until then
-they exist under the guarded name. A renamed entry keeps its content and its folder, under a name that no
-program looks for. Everything here blocks.
+Nothing can be mounted over a missing path, so new entries exist until the command has ended and are
+renamed then. A renamed entry keeps its content and its folder, under a name that no program looks for.
+Everything here blocks.
 """
 
 import os

@@ -1,8 +1,8 @@
 """Run a command in a sandbox without a network, with a local relay to the proxy.
 
-The interpreter runs it as a file that imports nothing else from this package: `python -I -S relay_exec.py
-SOCKET PROGRAM …`. It runs the program with variables that name the relay, forwards data to the proxy's
-socket, and exits with the program's exit code.
+The interpreter runs this file and imports nothing else: `python -I -S relay_exec.py SOCKET PROGRAM …`. The
+file runs the program with variables that name the relay, forwards data to the proxy's socket, and exits as
+the program does.
 """
 
 import os

@@ -1,8 +1,7 @@
 """An index of notable entries in a session's folders: repositories, secrets, local sockets and guarded names.
 
-Everything here blocks. A watched folder is listed again when the kernel reports a change. Any other folder
-is listed again if its modification time differs, or is so recent that a later change could have the same
-time.
+Everything here blocks. A watched folder is listed again when the kernel reports a change; any other
+folder, when its modification time differs or is so recent that a later change could have the same time.
 """
 
 import os

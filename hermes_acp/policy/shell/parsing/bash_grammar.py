@@ -61,7 +61,7 @@ def parse(text: str) -> "Node":
 
 
 def syntax_error_of(root: "Node", source: bytes) -> str:
-    """Say why the tree does not represent its source faithfully; return an empty string if it does."""
+    """Say where the tree misrepresents its source; return an empty string if nowhere."""
     if root.has_error:
         return "it cannot be parsed as shell"
     if not BETWEEN.fullmatch(source, 0, root.start_byte) or not BETWEEN.fullmatch(source, root.end_byte):

@@ -14,7 +14,7 @@ DOCUMENT: Final = re.compile(r"<<\s?(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1(?: *\|(?!
 
 
 class Redirect(Struct, frozen=True):
-    """The target of one redirected stream; `target` is None if the stream only joins another one."""
+    """One stream's target; `target` is None if the stream only joins another."""
 
     operator: str
     target: Word | None

@@ -74,7 +74,7 @@ def parse_script(text: str, cwds: tuple[str, ...], home: str) -> ParsedScript:
 
 
 class _Reader:
-    """Walks one syntax tree and collects its commands."""
+    """Collects the commands in a tree."""
 
     def __init__(self) -> None:
         self.commands: list[Command] = []

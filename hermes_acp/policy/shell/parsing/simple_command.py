@@ -11,10 +11,10 @@ from hermes_acp.policy.shell.parsing.shell_words import Word
 class Command(Struct, frozen=True):
     """One program and its arguments; without a `name`, only assignments and redirections.
 
-    `cwds` are the folders it may run in. `feed` is the text that it is known to read from its input.
-    `is_piped` means that another command writes its input; `source` is that command if there is only one.
-    `in_word` means that its output becomes part of another command's word. `told_by` is the command whose
-    output, or one word of it, becomes its last argument.
+    `cwds` are the folders it may run in, `feed` the text that it is known to read from its input.
+    `is_piped` means that another command writes its input: `source`, if there is only one. `in_word` means
+    that its output becomes part of another command's word. The output of `told_by`, or one word of it,
+    becomes its last argument.
     """
 
     name: Word | None
