@@ -73,7 +73,7 @@ class Host(Protocol):
         ...
 
     async def close(self) -> None:
-        """Leave the machine, with none of the agent's files there."""
+        """Leave the machine, and nothing of the agent's on it."""
         ...
 
 

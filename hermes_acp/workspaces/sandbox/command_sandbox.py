@@ -376,8 +376,7 @@ class Sandbox:
         self._folder = folder
 
     def _socket_families(self, *, is_read_only: bool) -> tuple[int, ...]:
-        """Return the allowed socket families: not local ones with the machine's network, which exposes
-        abstract sockets.
+        """Return the allowed socket families; with the machine's network not local ones, as it has abstract sockets.
 
         No mount keeps a command away from local sockets in the workspace, so a read-only one may not
         create any.

@@ -42,8 +42,8 @@ class Quarantine:
         self._names: Mapping[str, _State] = MappingProxyType({})
         self._known: frozenset[tuple[int, int]] = frozenset()
         self._entries: set[str] = set()
-        self._leftovers: set[str] = set()
         """The entries of git directories that are not plain data."""
+        self._leftovers: set[str] = set()
         self.repositories: tuple[str, ...] = ()
         """The repositories that existed before the running commands started."""
         self._at_work = 0
