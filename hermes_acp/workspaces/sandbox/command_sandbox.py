@@ -376,7 +376,7 @@ class Sandbox:
         self._folder = folder
 
     def _socket_families(self, *, is_read_only: bool) -> tuple[int, ...]:
-        """Return the allowed socket families; with the machine's network not local ones, as it has abstract sockets.
+        """Return the allowed socket families: no local ones on the machine's network, where abstract sockets exist.
 
         No mount keeps a command away from local sockets in the workspace, so a read-only one may not
         create any.
