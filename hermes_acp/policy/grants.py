@@ -1,6 +1,6 @@
-"""Standing grants: permissions a user gave permanently, and whether each still applies.
+"""Standing grants: permanent permissions from the user, and whether each still applies.
 
-A grant is bound to the state it was given for and lapses when that state changes.
+A grant is bound to the state for which it was given and lapses when that state changes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,39 +14,39 @@ MAX_WORD_CHARS: Final = 60
 
 
 class StandingGrants:
-    """The standing grants that apply to one check; of several for one subject the last wins."""
+    """The standing grants that apply to one check; the last one for a subject wins."""
 
     def __init__(self, grants: Iterable[Grant] = ()) -> None:
         self._known = {(grant.kind, grant.subject): grant for grant in grants}
 
     def refuses(self, kind: str, subject: str) -> bool:
-        """Return whether the user refused this permanently; a refusal holds whatever has changed since."""
+        """Return whether the user refused this permanently; a refusal holds even after changes."""
         grant = self._known.get((kind, subject))
         return grant is not None and not grant.allowed
 
     def allows(self, kind: str, subject: str) -> bool:
-        """Return whether the user allowed this permanently, without binding it to a state."""
+        """Return whether the user allowed this permanently without binding it to a state."""
         grant = self._known.get((kind, subject))
         return grant is not None and grant.allowed and not grant.state
 
     def allowed_state(self, kind: str, subject: str) -> str | None:
-        """Return the state in which this was allowed permanently; None where it never was."""
+        """Return the state in which this was permanently allowed, or None if it never was."""
         grant = self._known.get((kind, subject))
         return grant.state if grant is not None and grant.allowed else None
 
 
 def call_subject(effect: Calls) -> str:
-    """Name a server's tool for a standing grant, whatever its arguments."""
+    """Return a standing grant's subject for an MCP server's tool, whatever its arguments."""
     return f"{effect.server}\0{effect.tool}"
 
 
 def run_subject(effect: Runs) -> str:
-    """Name a command for a standing grant: exactly this command in exactly this folder."""
+    """Return a standing grant's subject for exactly this command in exactly this folder."""
     return f"{effect.cwd}\0{effect.command}"
 
 
 def prefix_subject(cwd: str, prefix: str) -> str:
-    """Name a command prefix for a standing grant; no command itself contains two NUL characters."""
+    """Return a standing grant's subject for a command prefix; no command contains two NUL characters."""
     return f"{cwd}\0{prefix}\0"
 
 
@@ -69,7 +69,7 @@ def describe_grant(grant: Grant) -> str:
 
 
 def describe_grants(grants: Sequence[Grant], place: str) -> str:
-    """Describe for a button what a permanent answer would be remembered for; `place` is the session's folder."""
+    """Describe for a button what a permanent answer would cover; `place` is the session's folder."""
     words = list(dict.fromkeys(_word(grant, place) for grant in grants))
     if len(words) > MAX_WORDS:
         return f"{' and '.join(words[: MAX_WORDS - 1])} and {len(words) - MAX_WORDS + 1} more"
@@ -77,7 +77,7 @@ def describe_grants(grants: Sequence[Grant], place: str) -> str:
 
 
 def confinement_note(grants: Sequence[Grant]) -> str:
-    """Return how a permanently allowed command runs, as a suffix for a button's label; empty for other grants."""
+    """Return a button suffix that says how a permanently allowed command runs, or an empty string for other grants."""
     return ", in the sandbox" if any(grant.kind == "run" for grant in grants) else ""
 
 
@@ -103,6 +103,6 @@ def _short(path: str, place: str) -> str:
     inner = path.removeprefix(place.rstrip("/") + "/") if place else path
     if len(inner) > MAX_WORD_CHARS:
         tail = inner[-MAX_WORD_CHARS:]
-        # Cut at the start of a path component where possible: half a folder's name says nothing.
+        # Cut at the start of a path component if possible: a truncated folder name is not meaningful.
         inner = f"…{tail[max(0, tail.find('/')) :]}"
     return "".join(letter if letter.isprintable() else "�" for letter in inner)

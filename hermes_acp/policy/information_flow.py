@@ -1,8 +1,8 @@
 """Information flow: what a call lets a session read, and which calls may send that out of the session.
 
 Once a session has read untrusted text and private data (in `auto`: untrusted text alone), or a secret,
-effects that leave the machine, outlive the session or delete files are asked about again. Answers the user
-gave before the latest source was read do not count; the user's own rules do.
+effects that leave the machine, outlive the session or delete files need approval again. The user's answers
+from before the latest source was read do not count; the user's own rules do.
 """
 
 import os
@@ -35,16 +35,16 @@ from hermes_acp.policy.verdicts import ALLOWED, StepVerdict, Verdict
 PACKAGE_FOLDERS: Final = frozenset(
     {"node_modules", "site-packages", "dist-packages", "bower_components", "third_party", "vendor"}
 )
-"""Folders of code that others wrote."""
+"""Folders of third-party code."""
 MAX_COMMAND_CHARACTERS: Final = 60
 
 
 class FlowState(Struct, frozen=True):
-    """What is known of the information flow when a call is checked.
+    """What is known about the information flow when a call is checked.
 
-    `informed` are the standing answers given since the latest source was read. `is_known_link` tells whether
-    a URL appears verbatim in what the user or a web page said: fetching it sends out nothing that is not in
-    it.
+    `informed` are the standing answers given since the latest source was read. `is_known_link` returns
+    whether a URL appears verbatim in what the user or a web page said; fetching such a URL sends out
+    nothing beyond the URL itself.
     """
 
     exposure: Exposure = Exposure()
@@ -67,9 +67,9 @@ def check_flow(effects: Iterable[Effect], case: PolicyContext, flow: FlowState) 
 def sources_of(
     effects: Iterable[Effect], case: PolicyContext, cwd: str, *, has_network: bool
 ) -> Iterator[Source]:
-    """List what a call with these effects lets the model read.
+    """Yield the sources that a call with these effects lets the model read.
 
-    Its commands may reach other machines if it `has_network`.
+    With `has_network`, its commands may contact other machines.
     """
     for effect in effects:
         match effect:
@@ -136,9 +136,9 @@ def _carries_out(effect: Effect, case: PolicyContext, flow: FlowState) -> bool:
 
 
 def _run_carries_out(effect: Runs, case: PolicyContext, informed: StandingGrants) -> bool:
-    """Return whether a command reaches other machines.
+    """Return whether a command contacts other machines unapproved.
 
-    One in a sandbox cannot, but it may delete what undo cannot restore.
+    A sandboxed one cannot, but may delete what undo cannot restore.
     """
     if informed.allowed_state("run", run_subject(effect)) is not None:
         return False

@@ -1,4 +1,4 @@
-"""The circumstances of one policy check: what is the same for every effect of a call."""
+"""The context of one policy check, shared by all effects of a call."""
 
 from collections.abc import Mapping
 
@@ -12,12 +12,12 @@ from hermes_acp.policy.sensitive_names import is_protected
 
 
 class PolicyContext(Struct, frozen=True):
-    """The circumstances in which a call is checked.
+    """The context in which a call is checked.
 
-    `own_home` is the agent's folder, `user_home` and `search_path` are those that commands will have.
-    `tool_rule` is the rule about the called tool alone. `is_remote`: the files are on another machine and
-    cannot be inspected from here. `imports` are the files that context files import, with the name of the
-    importing file.
+    `own_home` is the agent's folder; commands will see `user_home` and `search_path`. `tool_rule` is the
+    rule for the called tool as a whole. `is_remote` means that the files are on another machine and cannot
+    be inspected from here. `imports` maps each file imported by a context file to the importing file's
+    name.
     """
 
     mode: Mode

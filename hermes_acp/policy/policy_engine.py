@@ -1,7 +1,7 @@
-"""The policy engine: check the effects of a call against rules, grants and the mode.
+"""The policy engine: check a call's effects against rules, grants and the mode.
 
-A call is allowed only when every one of its effects is; one denied effect denies it; everything else is asked
-about. A shell command has as many effects as it has steps (`policy/shell`), each checked by itself.
+A call is allowed only if all of its effects are, and denied if any effect is; otherwise the user is asked.
+A shell command has one effect per step (`policy/shell`), each checked separately.
 """
 
 import os
@@ -38,10 +38,10 @@ from hermes_acp.policy.verdicts import ALLOWED, StepVerdict, Verdict, apply_rule
 
 
 class Policy:
-    """The rules of one home; its own folder is off limits to every call.
+    """The rules of one home, whose own folder is off limits to every call.
 
-    `user_home` and `search_path` are those that commands will have. `rules` are the user's own for every
-    place; `policy_store` adds what applies in one place.
+    Commands will see `user_home` and `search_path`. `rules` are the user's own and apply everywhere;
+    `policy_store` adds those for one place.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Policy:
     ) -> None:
         """Take what applies everywhere.
 
-        `imports` returns what the context files of a place import, with their names.
+        `imports` returns the files that a place's context files import, with the importers' names.
         """
         self._home = home
         self._user_home = user_home
@@ -75,10 +75,10 @@ class Policy:
         folder: str = "",
         flow: FlowState = NO_FLOW,
     ) -> Verdict:
-        """Check a call of `tool` by all of its effects, in a session whose working directory is `place`.
+        """Check all effects of a call to `tool`, in a session whose working directory is `place`.
 
-        Where its files are on another machine, `folder` is the one there from which relative rules count.
-        `flow` is what the session has read.
+        If its files are on another machine, relative rules start from `folder` there. `flow` is what the
+        session has read.
         """
         effects = tuple(effects)
         case = self._case(mode, grants, tool, place, folder)
@@ -90,14 +90,14 @@ class Policy:
     def sources_of(
         self, effects: Iterable[Effect], place: str, *, has_network: bool = True
     ) -> tuple[Source, ...]:
-        """List the untrusted and private sources that a call with these effects reads."""
+        """Return the untrusted and private sources that a call with these effects reads."""
         case = self._case("ask", (), "", place)
         return tuple(dict.fromkeys(sources_of(effects, case, place, has_network=has_network)))
 
     def judge_steps(
         self, effect: Runs, mode: Mode, grants: Iterable[Grant]
     ) -> tuple[Verdict, tuple[StepVerdict, ...]]:
-        """Check a command, and return the verdict on each of its steps."""
+        """Check a command, and return its verdict and those of its steps."""
         from hermes_acp.policy.judges.command_judge import check_run
 
         trial = check_run(effect, self._case(mode, grants, "terminal", effect.cwd))
@@ -106,8 +106,9 @@ class Policy:
     def grants_for(self, effects: Iterable[Effect], *, allowed: bool, place: str = "") -> tuple[Grant, ...]:
         """Return one standing grant, as narrow as possible, for each effect that a person can grant.
 
-        Protected and secret paths never become one. A command is remembered by the prefixes of all its steps
-        where each of them is unambiguous, otherwise verbatim; where no sandbox would hold it, not at all.
+        Protected and secret paths are never granted. A command is remembered by the prefixes of all its
+        steps if each is unambiguous, otherwise verbatim; if no sandbox would confine it, it is not
+        remembered at all.
         """
         grants: list[Grant] = []
         imports = self.imports(place)
@@ -133,19 +134,19 @@ class Policy:
         return tuple(dict.fromkeys(grants))
 
     def denied_paths(self, place: str, tools: Sequence[str], folder: str = "") -> tuple[DeniedPath, ...]:
-        """Return what rules deny these tools in a place, for commands that run where nobody can be asked."""
+        """Return what rules deny to these tools in a place, for commands that run without anyone to ask."""
         return self._case("auto", (), "", place, folder).rulebook.denied_paths(tools)
 
     def unread(self, place: str) -> tuple[DeniedPath, ...]:
-        """Return what rules deny or ask about reading in a place."""
+        """Return the paths in a place whose reading rules deny or ask about."""
         return tuple(each for each in self.denied_paths(place, ("read_file",)) if each.hides)
 
     def imports(self, place: str) -> Mapping[str, str]:
-        """Return the files that context files import in a place: by their real path, the name of the importer."""
+        """Return the files that context files in a place import, as a map from real path to the importer's name."""
         return self._imports(place) if self._imports and place else {}
 
     def remember(self, place: str, grants: Sequence[Grant]) -> None:
-        """Keep standing grants for later sessions of a place. Raises StorageError."""
+        """Save standing grants for later sessions in a place. Raises StorageError."""
         if self._settlements:
             self._settlements.remember(place, grants)
 
@@ -198,7 +199,7 @@ class Policy:
 
 
 def _is_sensitive_write(effect: Writes) -> bool:
-    """Return whether no standing grant covers a change, as the file is protected or holds keys."""
+    """Return whether a change is beyond standing grants because the file is protected or holds keys."""
     return is_protected(effect.path) or is_sensitive(effect.path) or bool(effect.secret)
 
 

@@ -1,4 +1,4 @@
-"""Make policies from the environment and the settings."""
+"""Build policies from the environment and the settings."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -20,9 +20,9 @@ def build_policy(
     policy_store: WorkspacePolicyStore | None = None,
     imports: Callable[[str], Mapping[str, str]] | None = None,
 ) -> "Policy":
-    """Choose the policy for sessions of one process: `rules` are the user's own.
+    """Build the policy for all sessions of one process; `rules` are the user's own.
 
-    `imports` gives what the context files of a place import.
+    `imports` returns what the context files of a place import.
     """
     from hermes_acp.policy.policy_engine import Policy
 
@@ -43,7 +43,7 @@ def build_policy(
 def denied_path_lookup(
     environment: Environment, settings: "Callable[[], Settings | None]", policy_store: WorkspacePolicyStore
 ) -> DeniedPathLookup:
-    """Return what looks up which files rules shut; `settings` gives those of the user once they are known."""
+    """Return a lookup of the paths that rules deny; `settings` returns the user's settings once they are loaded."""
 
     def denied_paths(place: str, tools: Sequence[str], folder: str = "") -> tuple[DeniedPath, ...]:
         known = settings()

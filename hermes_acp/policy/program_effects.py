@@ -1,7 +1,7 @@
-"""Tell which commands reach other machines or delete files, by the names of programs and subcommands.
+"""Detect commands that use the network or delete files, by the names of programs and subcommands.
 
-This labels what a command reads in and what it may send out. It permits nothing: a command that is not
-recognised here runs unasked only where it has no network.
+This labels what a command may read and what it may send out. It permits nothing: a command that is not
+recognised here runs without a question only if it has no network.
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ def is_loopback(host: str) -> bool:
 
 
 def uses_network(step: Step) -> bool:
-    """Return whether a step of a command reaches another machine, as far as its words tell."""
+    """Return whether a command step contacts another machine, as far as its words show."""
     if step.judgement == "harmless" or step.program in _LOCAL:
         return False
     if step.program in _BY_SUBCOMMAND:
@@ -59,13 +59,13 @@ def uses_network(step: Step) -> bool:
 
 
 def deletes_files(step: Step) -> bool:
-    """Return whether a step of a command deletes files, as far as its words tell."""
+    """Return whether a command step deletes files, as far as its words show."""
     way = _DELETE_BY.get(step.program)
     return bool(step.deletes) or (way is not None and way in step.words)
 
 
 def _subcommands(words: Sequence[str | None]) -> Iterator[str]:
-    """Return the subcommand, and the next word where the first is a group of subcommands."""
+    """Yield the subcommand, and the next word if the first one is a group of subcommands."""
     rest = iter(words)
     for word in rest:
         if word in _TAKE_VALUE:

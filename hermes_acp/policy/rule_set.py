@@ -1,6 +1,6 @@
-"""The rules that apply in one place; deny beats ask and ask beats allow.
+"""The rules that apply in one workspace: deny beats ask, and ask beats allow.
 
-A rule that restricts is matched generously, one that allows narrowly.
+Restricting rules are matched broadly, allowing rules narrowly.
 """
 
 import os
@@ -23,7 +23,7 @@ GLOB_CHARACTERS: Final = frozenset("*?[")
 
 
 class RuleSet:
-    """Rules as they apply in one place: relative globs start there. `user_home` is what `~` stands for."""
+    """The rules as they apply in one place, from which relative globs start. `user_home` is what `~` expands to."""
 
     def __init__(self, rules: Iterable[Rule] = (), place: str = "/", user_home: str = "/") -> None:
         self._rules = tuple(rules)
@@ -33,13 +33,13 @@ class RuleSet:
 
     @property
     def watched(self) -> frozenset[str]:
-        """The programs that a rule denies or asks about."""
+        """The programs that some rule denies or asks about."""
         return frozenset(
             _base(rule.command[0]) for rule in self._rules if rule.command and rule.decision != "allow"
         )
 
     def for_path(self, path: str, access: Literal["read", "write"], tool: str) -> Rule | None:
-        """Return the rule that decides about one path, absolute and resolved."""
+        """Return the rule that decides about one absolute, resolved path."""
         return _first(
             rule
             for rule in self._rules_of(tool)
@@ -55,7 +55,7 @@ class RuleSet:
         )
 
     def for_tool(self, tool: str) -> Rule | None:
-        """Return the rule that is about a tool alone, whatever it is called with."""
+        """Return the rule for a tool as a whole, whatever its arguments."""
         return _first(
             rule
             for rule in self._rules_of(tool)
@@ -80,7 +80,7 @@ class RuleSet:
         )
 
     def denied_paths(self, tools: Sequence[str]) -> tuple[DeniedPath, ...]:
-        """Return the paths that rules deny to, or ask about for, any of these tools."""
+        """Return the paths for which rules deny or ask about any of these tools."""
         rules = [rule for tool in ("", *tools) for rule in self._rules_of(tool)]
         return tuple(
             _closure_of(glob, hides=rule.access != "write")
@@ -93,7 +93,7 @@ class RuleSet:
         return (rule for rule in self._rules if not rule.tool or fnmatchcase(tool, rule.tool))
 
     def _globs_of(self, rule: Rule) -> tuple[str, ...]:
-        """Return a rule's glob, absolute; for a restricting rule also the path its links lead to."""
+        """Return a rule's glob as an absolute path; for a restricting rule, also the path its links lead to."""
         if rule not in self._globs:
             written = _absolute(rule.path, self._place, self._user_home)
             led = written if rule.decision == "allow" else _resolve_glob(written)
@@ -103,7 +103,7 @@ class RuleSet:
     def _fits_path(self, rule: Rule, path: str) -> bool:
         if rule.decision == "allow":
             return any(_compiled(glob).fullmatch(path) for glob in self._globs_of(rule))
-        # Denying a folder denies everything in it, however it is spelled.
+        # Denying a folder denies everything in it, however the glob is written.
         parts = path.casefold().split("/")
         above = ["/".join(parts[:end]) or "/" for end in range(1, len(parts) + 1)]
         folded = [_compiled(glob.casefold()) for glob in self._globs_of(rule)]
@@ -131,7 +131,7 @@ def _resolve_glob(glob: str) -> str:
 
 
 def names_literally(rule: Rule, path: str) -> bool:
-    """Return whether a rule names literally what makes a path sensitive, as only the user's own rule can."""
+    """Return whether a rule names literally what makes a path sensitive; only a user's own rule can."""
     if not rule.is_users:
         return False
     spelled = [part.casefold() for part in rule.path.split("/") if not any(sign in part for sign in "*?[")]
@@ -165,7 +165,7 @@ def _fits_step(rule: Rule, step: "Step") -> bool:
 
 
 def _is_subsequence(wanted: Sequence[str], words: Sequence[str | None]) -> bool:
-    """Return whether some words occur among others in this order, with anything between them."""
+    """Return whether some words occur among others in this order, possibly with other words between them."""
     rest = iter(words)
     return all(any(word == one for word in rest) for one in wanted)
 
@@ -182,7 +182,7 @@ def _absolute(glob: str, place: str, user_home: str) -> str:
 
 @lru_cache(maxsize=512)
 def _compiled(glob: str) -> re.Pattern[str]:
-    """Return a glob as a pattern for whole paths: `*` stays within a name, `**` crosses folders."""
+    """Compile a glob into a pattern for whole paths: `*` stays within one name, `**` spans folders."""
     parts: list[str] = []
     names = glob.rstrip("/").split("/")
     for number, name in enumerate(names):

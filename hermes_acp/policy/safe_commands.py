@@ -1,7 +1,6 @@
-"""The few commands that run without a question where no sandbox is available.
+"""The few commands that run without a question if no sandbox is available.
 
-A line of plain words is one command to any shell, whatever it makes of other lines. The paths in it are
-checked elsewhere.
+Every shell reads a line of plain words as the same single command. Its paths are checked elsewhere.
 """
 
 import re
@@ -29,7 +28,7 @@ class SafeForm(Struct, frozen=True, forbid_unknown_fields=True):
     takes: Literal["nothing", "words", "paths", "names"] = "nothing"
 
     def fits(self, words: Sequence[str], *, is_remote: bool) -> bool:
-        """Return whether the words have this form; a file elsewhere cannot be inspected."""
+        """Return whether the words have this form; remote files cannot be inspected."""
         rest = [
             word
             for word in words
@@ -41,7 +40,7 @@ class SafeForm(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def unsafe_reasons(effect: Runs) -> Iterator[str]:
-    """Yield why an unconfined command needs a question; nothing for one of the fixed forms."""
+    """Yield why an unconfined command needs a question; yield nothing for one of the fixed forms."""
     if not PLAIN_LINE.fullmatch(effect.command):
         yield WHY
         return
@@ -53,6 +52,6 @@ def unsafe_reasons(effect: Runs) -> Iterator[str]:
 
 @cache
 def _safe_forms() -> dict[str, SafeForm]:
-    """Read the file, once."""
+    """Read the file once."""
     text = Path(__file__).with_name("fixed_forms.toml").read_text(encoding="utf-8")
     return msgspec.convert(tomllib.loads(text)["forms"], dict[str, SafeForm])

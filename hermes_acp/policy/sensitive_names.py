@@ -1,7 +1,7 @@
-"""Names that tell what a file is for: running code later, steering agents, holding keys.
+"""Names that show a file's purpose: running code later, steering agents, holding keys.
 
-Everything is in lower case and in one of four shapes: names, globs of names (`*` within one name), folders
-that count with everything in them, and places: a file or a folder given by several components
+Everything is in lower case and has one of four forms: names, globs of names (`*` within one name), folders
+that count with everything in them, and places, which are files or folders given by several components
 (`.cargo/credentials`). Case does not matter.
 """
 
@@ -14,7 +14,7 @@ from typing import Final
 # Writing these can run code later or widen the next session's permissions: no mode and no grant covers them.
 PROTECTED_FOLDERS: Final = frozenset(
     {
-        # Repositories, their hooks, what others run of them
+        # Repositories, their hooks, and what other tools run from them
         ".git", ".githooks", ".git-hooks", ".husky", ".lefthook", ".lefthook-local", ".github", ".gitlab", ".gitea",
         ".forgejo", ".circleci", ".buildkite", ".woodpecker", ".semaphore", ".tekton", ".teamcity", ".harness",
         ".azure-pipelines", ".azuredevops",
@@ -32,7 +32,7 @@ PROTECTED_FOLDERS: Final = frozenset(
 )  # fmt: skip
 PROTECTED_FILES: Final = frozenset(
     {
-        # Repositories, their hooks, what others run of them
+        # Repositories, their hooks, and what other tools run from them
         ".gitmodules", ".gitattributes", ".gitconfig", ".hgrc", "hgrc", ".arcconfig", ".pre-commit-config.yaml",
         ".pre-commit-config.yml", ".pre-commit-hooks.yaml", "prek.toml", "hk.pkl", ".overcommit.yml",
         "captainhook.json", "grumphp.yml", ".huskyrc", ".lintstagedrc", ".gitlab-ci.yml", ".gitlab-ci.yaml",
@@ -40,7 +40,7 @@ PROTECTED_FILES: Final = frozenset(
         "bitbucket-pipelines.yaml", ".travis.yml", ".drone.yml", ".drone.yaml", ".woodpecker.yml", ".woodpecker.yaml",
         ".cirrus.yml", ".cirrus.star", "appveyor.yml", ".appveyor.yml", "wercker.yml", "buildspec.yml",
         "cloudbuild.yaml", "cloudbuild.yml", "codemagic.yaml", "netlify.toml", "vercel.json",
-        # Shells, programs that read settings where they start
+        # Shells, and programs that read settings when they start
         ".envrc", ".direnvrc", ".autoenv", ".autoenv.zsh", ".profile", ".bashrc", ".bash_profile", ".bash_login",
         ".bash_logout", ".bash_aliases", ".zshrc", ".zprofile", ".zshenv", ".zlogin", ".zlogout", ".kshrc", ".mkshrc",
         ".cshrc", ".tcshrc", ".login", ".logout", ".inputrc", ".pam_environment", ".xinitrc", ".xprofile",
@@ -52,7 +52,7 @@ PROTECTED_FILES: Final = frozenset(
         ".devcontainer.json", "devcontainer.json", ".gitpod.yml", ".replit", ".vimrc", "_vimrc", ".gvimrc",
         ".ideavimrc", ".exrc", ".lvimrc", ".nvim.lua", ".nvimrc", ".localrc", ".ycm_extra_conf.py", ".luarc.json",
         ".luarc.jsonc", ".emacs", ".dir-locals.el", ".dir-locals-2.el",
-        # Toolchains and packages
+        # Toolchains and package managers
         ".mise.toml", "mise.toml", ".mise.local.toml", "mise.local.toml", ".rtx.toml", ".tool-versions",
         "rust-toolchain", "rust-toolchain.toml", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".pnpmfile.mjs",
         ".corepack.env", ".pypirc", "pip.conf", ".pythonrc", ".pdbrc", "sitecustomize.py", "usercustomize.py",
@@ -67,7 +67,7 @@ PROTECTED_FILES: Final = frozenset(
         ".kilocoderules", ".kilocodemodes", ".goosehints", ".augment-guidelines", ".openhands_instructions",
         ".mcp.json", "mcp.json", "mcp_config.json", "mcp_settings.json", ".claude.json", "claude_desktop_config.json",
         "opencode.json", "opencode.jsonc", "crush.json", ".crush.json", "firebender.json",
-        # What agents may not read
+        # Files that agents may not read
         ".cursorignore", ".cursorindexingignore", ".aiignore", ".aiexclude", ".codeiumignore", ".clineignore",
         ".rooignore", ".kilocodeignore", ".geminiignore", ".claudeignore", ".augmentignore", ".hermesignore",
     }
@@ -93,11 +93,11 @@ SECRET_FILES: Final = (
     # Variables
     ".env", ".env.*", ".env-*", ".env_*", "*.env", ".envrc", ".envrc.*", ".dev.vars", ".dev.vars.*", ".secret",
     ".secrets", ".secrets.*", ".token", ".apikey", ".api_key", ".api-key",
-    # Private keys and stores of keys
+    # Private keys and key stores
     "*.pem", "*.key", "*.p8", "*.ppk", "*.pvk", "*.p12", "*.pfx", "*.pkcs12", "*.jks", "*.bks", "*.keystore", "*.kdb",
     "*.kdbx", "*.keychain", "*.keychain-db", "*.agekey", "*.ovpn", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
     "ssh_host_*_key", "secring.gpg", "wallet.dat", "key.properties", "keystore.properties", "signing.properties",
-    # Accounts of clouds and services
+    # Cloud and service accounts
     "credentials", "credentials.json", "credentials.toml", "credentials.yaml", "credentials.yml", "credentials.xml",
     "credentials.csv", "credentials.ini", "credentials.properties", "credentials.db", "access_tokens.db",
     ".credentials", ".credentials.json", "credentials-config.json", "credentials.tfrc.json",
@@ -120,7 +120,7 @@ SECRET_FILES: Final = (
     "settings-security.xml", "datasources.local.xml",
     # Shell histories and browser profiles
     ".*_history", ".histfile", "fish_history", "cookies.txt", "cookies.sqlite", "key4.db", "logins.json",
-    # Settings of agents, which contain the keys of servers
+    # Agent settings, which contain the servers' keys
     ".mcp.json", "mcp.json", "mcp_config.json", "mcp_settings.json", "*_mcp_settings.json", ".claude.json",
     "claude_desktop_config.json",
 )  # fmt: skip
@@ -143,7 +143,7 @@ SECRET_NAME_EXCEPTIONS: Final = (
     # CA certificates, which programs need to verify their peers
     "cacert.pem", "cacerts.pem", "ca-cert.pem", "ca-bundle.pem", "ca-certificates.pem", "roots.pem",
 )  # fmt: skip
-# Names by which a pattern may look for keys, whether they exist or not.
+# Names for which a pattern may search to find keys, whether or not they exist.
 _KNOWN_SECRETS: Final = (
     *(name for name in SECRET_FILES if "*" not in name and name.startswith((".", "credentials", "secrets"))),
     *SECRET_FOLDERS,
@@ -166,7 +166,7 @@ _SECRET_NAMES: Final = frozenset(name for name in SECRET_FILES if "*" not in nam
 _SECRET_NAME: Final = _any_of(name for name in SECRET_FILES if "*" in name)
 _SECRET_PLACE: Final = _consecutive_parts(SECRET_PLACES)
 _HARMLESS_NAME: Final = _any_of(SECRET_NAME_EXCEPTIONS)
-# Settings of a repository may hold an address with a password; those of its submodules and work trees as well.
+# Repository settings, including those of submodules and work trees, may hold an address with a password.
 _OF_REPOSITORY: Final = re.compile(r"(?:^|/)\.git/(?:.+/)?config(?:\.worktree)?$")
 
 
@@ -184,13 +184,13 @@ _IN_INDEX: Final = (
 
 
 def may_name_secrets(index: bytes) -> bool:
-    """Return whether a git index with unabridged paths (version 2 or 3) may name anything that holds keys."""
+    """Return whether a git index with unabridged paths (version 2 or 3) may name a file that holds keys."""
     folded = index.lower()
     return any(name in folded for name in _IN_INDEX)
 
 
 def is_protected(path: str) -> bool:
-    """Return whether writing a path can run code or loosen rules later; neither its case nor its existence matters."""
+    """Return whether writing a path can later run code or loosen rules; the path's case and existence do not matter."""
     parts = [_plain(part) for part in PurePosixPath(path).parts]
     if not parts:
         return False
@@ -200,7 +200,7 @@ def is_protected(path: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """Return a name as a file system takes it that ignores case, hidden characters, and trailing dots and blanks."""
+    """Normalise a name as file systems do that ignore case, hidden characters, and trailing dots and blanks."""
     if not name.isprintable():
         name = "".join(each for each in name if each.isprintable())
     shown = name.casefold()
@@ -208,7 +208,7 @@ def _plain(name: str) -> str:
 
 
 def holds_secrets(path: str) -> bool:
-    """Return whether a file of this name usually holds keys."""
+    """Return whether a file with this name usually holds keys."""
     name = _plain(path.rstrip("/").rpartition("/")[2])
     is_secret = name in _SECRET_NAMES or bool(_SECRET_NAME.fullmatch(name))
     return is_secret and not _HARMLESS_NAME.fullmatch(name)
@@ -217,7 +217,7 @@ def holds_secrets(path: str) -> bool:
 def secret_name_matching(pattern: str) -> str:
     """Return the first key file name that a part of a pattern matches and partly spells out.
 
-    Empty where there is none.
+    Return an empty string if there is none.
     """
     for part in pattern.casefold().split("/"):
         if set(part) & set("*?[") and _SPELLED_OUT.fullmatch(part):
@@ -228,7 +228,7 @@ def secret_name_matching(pattern: str) -> str:
 
 
 def is_sensitive(path: str) -> bool:
-    """Return whether reading a path may show keys: by its name, its folder, or as a repository's configuration."""
+    """Return whether reading a path may reveal keys: by its name, its folder, or as a repository's configuration."""
     parts: Sequence[str] = [_plain(part) for part in path.split("/")]
     if not SECRET_FOLDERS.isdisjoint(parts):
         return True

@@ -1,4 +1,4 @@
-"""The result of a policy check, and how several become one."""
+"""The result of a policy check, and how to combine several results into one."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Verdict(Struct, frozen=True):
-    """A decision and why, in words for the user and the model; what is simply allowed needs no words.
+    """A decision and its reasons, worded for the user and the model; a plain approval needs no reason.
 
-    `confinement` is what the commands of a call need that runs by this verdict without anybody being asked.
-    `shown` is the part of `why` that every question repeats, as the call itself does not show it.
+    `confinement` is how the call's commands must be confined if they run without a question. `shown` is
+    the part of `why` that every question repeats because the call itself does not show it.
     """
 
     decision: Decision
@@ -26,7 +26,7 @@ class Verdict(Struct, frozen=True):
 
 
 class StepVerdict(Struct, frozen=True):
-    """One step of a command with its verdict, and the rule that matches it, if any."""
+    """One step of a command with its verdict and the matching rule, if any."""
 
     step: "Step"
     verdict: Verdict
@@ -37,7 +37,7 @@ ALLOWED = Verdict("allow")
 
 
 def strictest(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the strictest of several verdicts, with every reason for it, each once."""
+    """Return the strictest of several verdicts, with each distinct reason for it."""
     given = list(verdicts)
     for decision in ("deny", "ask", "allow"):
         whys = [verdict.why for verdict in given if verdict.decision == decision]
@@ -48,21 +48,21 @@ def strictest(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def _joined(texts: Iterable[str]) -> str:
-    """Return every reason in some texts, each once."""
+    """Return each distinct reason in some texts."""
     return "; ".join(dict.fromkeys(reason for text in texts for reason in text.split("; ") if reason))
 
 
 def _loosest(verdicts: Iterable[Verdict]) -> Confinement:
-    """Return what suffices for every one of several effects: a call that only reads in one may write in another."""
+    """Return the confinement that suffices for all of several effects: one may only read while another writes."""
     needed = {verdict.confinement for verdict in verdicts}
     return "must" if "must" in needed else "read_only" if "read_only" in needed else "usual"
 
 
 def apply_rule(verdict: Verdict, rule: Rule | None, *, is_spared: bool = False) -> Verdict:
-    """Apply a rule to the verdict without it.
+    """Apply a rule to the verdict reached without it.
 
-    What is denied stays denied; a question is dropped where a rule allows it, unless it `is_spared` from such
-    rules.
+    A denial stays a denial. A rule that allows drops the question, unless the question `is_spared` from
+    such rules.
     """
     if rule is None:
         return verdict

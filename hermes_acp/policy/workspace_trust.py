@@ -1,7 +1,7 @@
-"""Trust in workspaces: what users allowed in each folder, and which of its own files may be used because of that.
+"""Workspace trust: what users allowed in each folder, and which of its files may be used as a result.
 
-Trust is bound to content: a changed entry is a new one, and asked about again. What makes policy stricter needs no
-trust: a workspace's rules may always ask and deny.
+Trust is bound to content: after a change, an entry counts as new and the user is asked again. Rules that
+only ask or deny need no trust, because they make the policy stricter.
 """
 
 import os
@@ -39,7 +39,7 @@ UNTRUSTED: Final = (
     "`/trust` shows it and lets you trust it."
 )
 TRUST_CARD_PARENT: Final = "welcome"
-"""The call that the card of a trust question lies within: none of the model's, which does not see the card."""
+"""The call ID on a trust question: not one of the model's calls, because the model does not see the question."""
 TRUST_SCOPE: Final = "what is listed, until it changes,"
 Marks = tuple[tuple[int, int, int], ...]
 
@@ -47,12 +47,12 @@ TrustItemsOf = Callable[[str], tuple[TrustItem, ...]]
 
 
 class WorkspaceTrust:
-    """What the user of one home decided for every workspace; both `WorkspacePolicyStore` and `Trust`."""
+    """One user's decisions for every workspace; implements both `WorkspacePolicyStore` and `Trust`."""
 
     def __init__(self, environment: Environment, ids: Ids, brings: TrustItemsOf = lambda _: ()) -> None:
-        """Read nothing yet; `brings` gives what else of a workspace is used once it is trusted, such as its skills.
+        """Read nothing yet; `brings` returns what else a trusted workspace provides, such as its skills.
 
-        Nobody is asked about that beforehand. It blocks on the disk.
+        The user is not asked about those in advance. `brings` blocks on disk access.
         """
         self._brings = brings
         home = environment.home
@@ -67,7 +67,7 @@ class WorkspaceTrust:
         self._told: WeakKeyDictionary[RecordedSession, set[str]] = WeakKeyDictionary()
 
     def rules(self, place: str) -> Sequence[Rule]:
-        """Return a workspace's own rules: those that ask or deny, and what allows something where that is trusted."""
+        """Return a workspace's own rules: those that ask or deny, and those that allow if they are trusted."""
         found = self.settings_of(place)
         if found is None or not found.rules:
             return ()
@@ -75,11 +75,11 @@ class WorkspaceTrust:
         return tuple(rule for rule in found.rules if is_trusted or rule.decision != "allow")
 
     def grants(self, place: str) -> Sequence[Grant]:
-        """Return the standing answers for every session in a folder."""
+        """Return the standing grants for every session in a folder."""
         return self.answers.of(os.path.realpath(place))
 
     def remember(self, place: str, grants: Sequence[Grant]) -> None:
-        """Keep standing answers for later sessions in a folder. Raises StorageError."""
+        """Save standing grants for later sessions in a folder. Raises StorageError."""
         fresh = {(grant.kind, grant.subject) for grant in grants}
         self.answers.change(
             os.path.realpath(place),
@@ -87,7 +87,7 @@ class WorkspaceTrust:
         )
 
     def is_trusted(self, place: str, item: TrustItem) -> bool:
-        """Return whether a thing may be used: this very content of it."""
+        """Return whether an item may be used with exactly its current content."""
         place = os.path.realpath(place)
         wanted = TrustedItem(item.kind, item.name, item.digest)
         if place in self._distrusted:
@@ -95,9 +95,9 @@ class WorkspaceTrust:
         return wanted in self._trusted_by_process.get(place, ()) or wanted in self.trusted.of(place)
 
     def settings_of(self, place: str, *, again: bool = False) -> "WorkspaceSettings | None":
-        """Return what a workspace configures, read again where a file changed; None where it configures nothing.
+        """Return a workspace's settings, read again if a file changed, or None if it has none.
 
-        `again` reads in any case: what its servers' command lines name may have changed too.
+        `again` forces a new read, because files named in its servers' command lines may have changed too.
         """
         place = os.path.realpath(place)
         marks = _marks_of(place)
@@ -113,12 +113,12 @@ class WorkspaceTrust:
         return found
 
     def items(self, place: str) -> tuple[TrustItem, ...]:
-        """Return all that a workspace contains and its user has to trust first."""
+        """Return all items in a workspace that the user must trust before they are used."""
         found = self.settings_of(place)
         return (*(found.items if found else ()), *self._brings(place))
 
     def trust(self, place: str, items: Sequence[TrustItem]) -> None:
-        """Trust these from now on. Raises StorageError."""
+        """Trust these items from now on. Raises StorageError."""
         named = {(item.kind, item.name) for item in items}
         fresh = [TrustedItem(item.kind, item.name, item.digest) for item in items]
         self.trusted.change(
@@ -127,18 +127,18 @@ class WorkspaceTrust:
         )
 
     def trust_for_process(self, place: str, items: Sequence[TrustItem] | None = None) -> None:
-        """Trust these, or everything that is there, as long as this process lives."""
+        """Trust these items, or everything in the workspace, for the lifetime of this process."""
         place = os.path.realpath(place)
         given = self.items(place) if items is None else items
         found = (TrustedItem(item.kind, item.name, item.digest) for item in given)
         self._trusted_by_process.setdefault(place, set()).update(found)
 
     def set_editor_trust(self, place: str, *, is_trusted: bool) -> None:
-        """Trust nothing there in this process while its editor does not, whatever its user said before."""
+        """Trust nothing in a workspace while its editor does not trust it, whatever the user decided before."""
         (self._distrusted.discard if is_trusted else self._distrusted.add)(os.path.realpath(place))
 
     def revoke(self, place: str) -> None:
-        """Forget what was trusted, and nothing of what was rejected. Raises StorageError."""
+        """Forget what was trusted, but not what was rejected. Raises StorageError."""
         place = os.path.realpath(place)
         self._trusted_by_process.pop(place, None)
         self.trusted.change(place, lambda kept: (each for each in kept if each.kind == REJECTED))
@@ -146,9 +146,9 @@ class WorkspaceTrust:
     async def welcome(
         self, session: "RecordedSession", gate: Gate, found: "WorkspaceSettings | None"
     ) -> "WorkspaceSettings | None":
-        """Before a turn: tell what is wrong with a workspace's own files, and ask once about each thing in them.
+        """Before a turn, report problems with a workspace's own files and ask once about each item in them.
 
-        `found` is what was read of them for this turn. Gives what holds after that, trusted or not.
+        `found` is what was read for this turn. Return the settings that apply afterwards, trusted or not.
         """
         place = session.record.cwd
         if found is None:
@@ -159,14 +159,14 @@ class WorkspaceTrust:
                 told.add(notice)
                 session.ledger.emit(Noticed("warning", notice))
         if await self.introduce(session, gate, place, found.items):
-            # What was changed while the question stood is not what was shown: only what is there now may be used.
+            # Files may have changed while the question was open; only what is there now may be used.
             return await anyio.to_thread.run_sync(lambda: self.settings_of(place, again=True))
         return found
 
     async def introduce(
         self, session: "RecordedSession", gate: Gate, place: str, items: Sequence[TrustItem]
     ) -> bool:
-        """Ask about what nobody trusts yet, about each thing once a session; tell whether anybody was asked."""
+        """Ask about untrusted items, each once per session; return whether the user was asked."""
         asked = self._asked.setdefault(session, set())
         fresh = [item for item in items if item not in asked and not self.is_trusted(place, item)]
         if fresh:
@@ -183,7 +183,7 @@ class WorkspaceTrust:
         ledger.emit(Noticed("info", await self.ask(ledger, gate, place, items)))
 
     async def ask(self, ledger: "EventSink", gate: Gate, place: str, items: Sequence[TrustItem]) -> str:
-        """Put to a person what a workspace contains, on a card of its own; say what came of it."""
+        """Ask the user about a workspace's contents in a separate question; return the outcome."""
         card = CallProposed(
             call_id=self._ids.fresh("trust"),
             name="trust_workspace",
@@ -228,13 +228,13 @@ class WorkspaceTrust:
 
 
 class StillTrusted(Struct, frozen=True):
-    """Tells of a workspace's servers, by name, whether what is there now is what its user trusted. Blocks."""
+    """Checks whether a workspace's server, given by name, is still what the user trusted. Blocks."""
 
     workspace_trust: WorkspaceTrust
     place: str
 
     def __call__(self, name: str) -> bool:
-        """Look again at the files that name it, and at what it stands on."""
+        """Check again the files that name the server and the files it depends on."""
         found = self.workspace_trust.settings_of(self.place, again=True)
         servers = found.servers if found else ()
         return any(
@@ -246,7 +246,7 @@ NOTHING: Final = (0, 0, 0)
 
 
 def _marks_of(place: str) -> Marks:
-    """Return what tells whether one of a workspace's own files has changed."""
+    """Return marks that show whether one of a workspace's own files has changed."""
     return tuple(_mark(os.path.join(place, file)) for file in FILES)
 
 
@@ -257,7 +257,7 @@ FILES: Final = (
     ".cursor/mcp.json",
     ".vscode/mcp.json",
 )
-"""Held equal to those that `config.workspace` reads by a test: that module is imported where there is one of them."""
+"""A test keeps these equal to the files that `config.workspace` reads, which is imported only if one of them exists."""
 
 
 def _mark(path: str) -> tuple[int, int, int]:

@@ -1,1 +1,1 @@
-"""Workspaces: the folders a session may touch and the machine its commands run on."""
+"""Workspaces: the folders a session may access and the machine its commands run on."""

@@ -1,7 +1,7 @@
-"""Choose the backend of a session: where its commands run and its files are.
+"""Choose a session's backend, which determines where its commands run and where its files are.
 
-A session is opened on this machine before any settings are read, which costs nothing, and moves to its backend before
-its first turn. If that backend cannot be used, the session does not run anywhere else.
+A session is opened on this machine before any settings are read, which costs nothing, and moves to its
+backend before its first turn. If that backend cannot be used, the session runs nowhere else.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,9 +30,9 @@ LOCAL = "local"
 
 
 class OpenedWorkspace(Struct, frozen=True):
-    """One workspace as it was opened: on which backend, for which folders, seen through which editor.
+    """How one workspace was opened: its backend, folders and editor.
 
-    Where there are `drafts`, what is written becomes one.
+    If there are `drafts`, writes become drafts.
     """
 
     backend: str
@@ -43,7 +43,7 @@ class OpenedWorkspace(Struct, frozen=True):
 
 
 class BackendSelector:
-    """Opens workspaces of this process, and moves sessions to the backends they are to be on."""
+    """Opens this process's workspaces, and moves sessions to their chosen backends."""
 
     def __init__(
         self,
@@ -51,14 +51,14 @@ class BackendSelector:
         settings: "Callable[[], Settings | None]",
         confinement: ConfinementInputs,
     ) -> None:
-        """Open nothing; `settings` gives them once they are known."""
+        """Open nothing; `settings` returns the settings once they are loaded."""
         self._confinement = confinement
         self._environment = environment
         self._settings = settings
         self._opened_workspaces: WeakKeyDictionary[Workspace, OpenedWorkspace] = WeakKeyDictionary()
 
     def backends(self) -> tuple[str, ...]:
-        """Return the backends that can be chosen, the configured one first; empty until settings are known."""
+        """Return the available backends, the configured one first, or none until the settings are known."""
         settings = self._settings()
         return _configured_backends(settings) if settings else ()
 
@@ -69,14 +69,14 @@ class BackendSelector:
         editor: Editor | None = None,
         drafts: "Drafts | None" = None,
     ) -> Workspace:
-        """Open a workspace where the settings say, or on this machine while they are not known."""
+        """Open a workspace on the configured backend, or on this machine until the settings are known."""
         known = self.backends()
         return self._open(OpenedWorkspace(known[0] if known else LOCAL, cwd, roots, editor, drafts))
 
     def settle(self, session: "MovableSession") -> str:
-        """Move a session to its backend, and give what its model should know of that; nothing where it stays.
+        """Move a session to its backend and return a note for its model, or an empty string if it does not move.
 
-        Raises ConfigError where that backend cannot be had.
+        Raises ConfigError if that backend is not available.
         """
         opened, known = self._opened_workspaces.get(session.workspace), self.backends()
         wanted = session.record.options.backend or (known[0] if known else LOCAL)
@@ -91,14 +91,12 @@ class BackendSelector:
         return f"[Commands run on the backend {wanted} now; the working directory there is {session.workspace.cwd}.]"
 
     def elsewhere(self, workspace: Workspace) -> str:
-        """Return the backend on which a workspace's files are, where that is not this machine; empty where it is."""
+        """Return the backend that holds a workspace's files, or an empty string if they are on this machine."""
         opened = self._opened_workspaces.get(workspace)
         return _far(opened.backend) if opened else ""
 
     def remote_backend_for(self, chosen: str | None) -> str:
-        """Return the backend that has the files of a session which chose one, or none; empty where it is this
-        machine.
-        """
+        """Return the backend with the files of a session that chose `chosen`, or an empty string for this machine."""
         known = self.backends()
         return _far(chosen or (known[0] if known else LOCAL))
 
@@ -109,7 +107,7 @@ class BackendSelector:
         return workspace
 
     def _variables(self, opened: OpenedWorkspace) -> Mapping[str, str]:
-        """Return the process's variables, and for backends elsewhere the keys that stand beside the settings."""
+        """Return the process's variables and, for remote backends, the keys stored with the settings."""
         if opened.backend == LOCAL:
             return self._environment.variables
         from hermes_acp.config.settings import load_variables
@@ -149,13 +147,13 @@ class BackendSelector:
 
 
 def _far(backend: str) -> str:
-    """Return a backend whose files are not this machine's; nothing for any other."""
+    """Return a backend if its files are remote, or an empty string otherwise."""
     plugin_folder: PluginFolder[Any] = PluginFolder("hermes_acp.workspaces.backends", "BACKEND")
     return "" if backend == LOCAL or plugin_folder.open(backend).keeps_files_here else backend
 
 
 def _configured_backends(settings: "Settings") -> tuple[str, ...]:
-    """Return the backends a session can be on: the one in use first, this machine, and those that were set up."""
+    """Return the backends a session can use: the selected one first, this machine, and those that were set up."""
     named = {
         "docker": settings.docker.image,
         "singularity": settings.singularity.image,

@@ -1,6 +1,6 @@
 """The environment variables that commands see.
 
-What policy allows to run unasked relies on these.
+Policy relies on these to let commands run without a question.
 """
 
 import os
@@ -45,13 +45,13 @@ def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def temporary_folder(environment: Mapping[str, str]) -> str:
-    """Return the folder for temporary files: `TMPDIR` where it is a folder, else `/tmp`. Blocks."""
+    """Return the folder for temporary files: `TMPDIR` if it is a folder, otherwise `/tmp`. Blocks."""
     named = environment.get("TMPDIR", "")
     return named if os.path.isdir(named) else "/tmp"
 
 
 def terminal_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what an editor is to lay over its own variables, which are likely ours: secret ones are set to empty."""
+    """Return overrides for an editor's variables, which are probably ours too; secret ones are set to empty."""
     kept = command_environment(environment)
     empty = {name: "" for name in environment if name not in kept and not name.startswith(FUNCTION_PREFIX)}
     return {

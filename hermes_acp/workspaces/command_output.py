@@ -1,4 +1,4 @@
-"""Keep the beginning and the end of a command's output in bounded memory."""
+"""Store the beginning and the end of a command's output in bounded memory."""
 
 import codecs
 from collections.abc import Callable
@@ -11,9 +11,9 @@ MAX_WORD_CHARS = 4096
 
 
 class BoundedOutput:
-    """The first and the last `kept` bytes of a stream; its memory does not grow with the stream.
+    """The first and last `kept` bytes of a stream; memory use does not grow with the stream.
 
-    Once something has to be left out, `keep` returns the file that takes all of it, if any.
+    Once something has to be left out, `keep` returns a file for the whole stream, if there is one.
     """
 
     def __init__(self, kept: int = KEPT_BYTES, keep: Callable[[], OutputFile | None] | None = None) -> None:
@@ -44,7 +44,7 @@ class BoundedOutput:
             del self._tail[: -self._kept]
 
     def _start_keeping(self) -> None:
-        """Write out everything so far, which is still in memory: nothing was left out before this."""
+        """Write out everything so far, which is still in memory because nothing was left out before."""
         keep, self._keep = self._keep, None
         self._file = keep() if keep else None
         if self._file is not None:
@@ -58,10 +58,10 @@ class BoundedOutput:
         return self._decoder.decode(b"", final=True)
 
     def text(self, file: OutputFile | None = None) -> str:
-        """Return what was kept, with a line in the gap that says how many bytes were left out, and where all are.
+        """Return what was kept; a line in the gap says how many bytes were left out and where the full output is.
 
-        That is `file`, if another one took the stream. The gap is between lines, or at least words: half a
-        secret could not be recognised.
+        The full output is in `file` if another file took the stream. The gap is between lines, or at least
+        words, because half a secret could not be recognised.
         """
         if self._total <= 2 * self._kept:
             return (self._head + self._tail).decode("utf-8", "replace")
@@ -76,14 +76,15 @@ class BoundedOutput:
 class WordJoiner:
     """Joins text read in pieces so that no word is cut in two: a cut word is repeated with its rest.
 
-    Half a secret could not be recognised; a caller that waits for a prompt sees it all the same.
+    Half a secret could not be recognised. A caller that waits for a prompt still sees the cut word at
+    once.
     """
 
     def __init__(self) -> None:
         self._begun = ""
 
     def join(self, text: str) -> str:
-        """Return the next piece, preceded by the word that the last one ended with where it continues."""
+        """Return the next piece, preceded by the last piece's final word if that word continues."""
         if not text:
             return ""
         whole = text if text[0].isspace() else self._begun + text

@@ -29,5 +29,5 @@ class CompositeWorkspace:
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:
-        """Return the processes that were launched and not forgotten yet, by their short names."""
+        """Return the launched processes that are not forgotten yet, by their short names."""
         return self._commands.live

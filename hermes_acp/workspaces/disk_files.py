@@ -1,7 +1,7 @@
 """Read, replace and list files on this machine's disk.
 
-Functions take a resolved path, walk to it without following a link, and block, except `peek_at`: call them in
-a worker thread.
+Functions take a resolved path and walk to it without following links. All block except `peek_at`, so call
+them in a worker thread.
 """
 
 import errno
@@ -36,7 +36,7 @@ _KINDS = MappingProxyType(
 
 
 class FileSnapshot(Struct, frozen=True):
-    """A file as it was read: its identity on disk and its bytes; both None where there was none."""
+    """A file as it was read: its identity on disk and its bytes, or None for both if there was no file."""
 
     identity: tuple[int, int] | None
     content: bytes | None
@@ -45,7 +45,7 @@ class FileSnapshot(Struct, frozen=True):
 def read_snapshot(path: str, roots: Sequence[str]) -> FileSnapshot:
     """Return a regular file with its identity, so that a later change applies to the same file.
 
-    Raises WorkspaceError for a file above the size limit.
+    Raises WorkspaceError if the file exceeds the size limit.
     """
     try:
         with _os_errors_as("read", path), open_parent(path, roots) as folder:
@@ -66,9 +66,9 @@ def read_snapshot(path: str, roots: Sequence[str]) -> FileSnapshot:
 
 
 def peek_at(path: str, roots: Sequence[str]) -> FileSnapshot | None:
-    """Return a small file that is already in memory, without waiting for the disk; None for any other.
+    """Return a small file that is already in memory, without waiting for the disk, or None for any other file.
 
-    What is wrong with a file is reported by `read_snapshot`, not here.
+    Problems with a file are reported by `read_snapshot`, not here.
     """
     if not _NOWAIT_FLAG:
         return None
@@ -89,7 +89,7 @@ def peek_at(path: str, roots: Sequence[str]) -> FileSnapshot | None:
 
 
 def read_range(path: str, start: int, size_bytes: int, roots: Sequence[str]) -> FileChunk | None:
-    """Return a part of a regular file of any size, None where there is none; beyond its end, nothing."""
+    """Return a part of a regular file of any size, or None if there is no file; beyond its end, the part is empty."""
     try:
         with _os_errors_as("read", path), open_parent(path, roots) as folder:
             _refuse_special_files(os.stat(_name(path), dir_fd=folder, follow_symlinks=False), path)
@@ -112,12 +112,11 @@ def remove_file(path: str, roots: Sequence[str]) -> None:
 
 
 def replace_file(path: str, content: bytes, roots: Sequence[str], known: FileSnapshot | None = None) -> None:
-    """Replace or create a whole file, missing folders included.
+    """Replace or create a whole file, including any missing folders.
 
-    An existing one keeps its mode, owner, group, extended attributes and access lists; where a new file
-    cannot have them, the old one is written in place. Raises WorkspaceError for what is not a regular file,
-    has several hard links, is reached through a link, is another file than the `known` one, or cannot keep
-    its metadata.
+    An existing file keeps its mode, owner, group, extended attributes and ACLs; if a new file cannot have
+    them, the old one is overwritten in place. Raises WorkspaceError if the file is not a regular file, has
+    several hard links, is reached through a link, is not the `known` one, or cannot keep its metadata.
     """
     try:
         with _os_errors_as("write", path), open_parent(path, roots, create=True) as folder:
@@ -141,7 +140,7 @@ def replace_file(path: str, content: bytes, roots: Sequence[str], known: FileSna
 
 
 def list_folder(path: str, roots: Sequence[str]) -> list[DirectoryEntry]:
-    """List a folder by name; a link to a folder counts as a folder. Raises WorkspaceError without one."""
+    """List a folder by name; a link to a folder counts as a folder. Raises WorkspaceError if the folder is missing."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         with _os_errors_as("list", path), open_parent(path, roots) as parent:
@@ -181,7 +180,7 @@ def _present(folder: int, name: str) -> os.stat_result | None:
 
 
 def _replace_present(path: str, folder: int, content: bytes) -> None:
-    """Replace a file by one with the same metadata. Raises OSError, WorkspaceError."""
+    """Replace a file with one that has the same metadata. Raises OSError, WorkspaceError."""
     present = os.open(_name(path), _READ_FLAGS, dir_fd=folder)
     try:
         about, attributes = os.fstat(present), _attributes(present)
@@ -201,17 +200,17 @@ def _replace_present(path: str, folder: int, content: bytes) -> None:
 
 
 class _CannotPreserve(Exception):
-    """A new file cannot have an owner or an attribute of the old one."""
+    """A new file cannot have the old one's owner or one of its attributes."""
 
 
 def _copy_metadata(draft: int, about: os.stat_result, attributes: Mapping[str, bytes]) -> None:
-    """Give an open file the owner, mode and attributes of another. Raises _CannotPreserve."""
+    """Copy owner, mode and attributes to an open file. Raises _CannotPreserve."""
     now, present = os.fstat(draft), _attributes(draft)
     try:
         if (now.st_uid, now.st_gid) != (about.st_uid, about.st_gid):
             os.fchown(draft, about.st_uid, about.st_gid)
         os.fchmod(draft, stat.S_IMODE(about.st_mode))
-        for name in present.keys() - attributes.keys():  # what the folder passes on to new files
+        for name in present.keys() - attributes.keys():  # attributes that new files inherit from the folder
             os.removexattr(draft, name)
         for name, value in attributes.items():
             if present.get(name) != value:
@@ -221,7 +220,7 @@ def _copy_metadata(draft: int, about: os.stat_result, attributes: Mapping[str, b
 
 
 def _attributes(file: int) -> dict[str, bytes]:
-    """Return a file's extended attributes, access lists among them; none where its file system has none."""
+    """Return a file's extended attributes, including ACLs, or none if its file system does not support them."""
     if not hasattr(os, "listxattr"):
         return {}
     try:
@@ -266,7 +265,7 @@ def _refuse_shared_file(about: os.stat_result, path: str) -> None:
 
 @contextmanager
 def _os_errors_as(doing: str, path: str) -> Generator[None, None, None]:
-    """Turn an OSError into a sentence about `path`; a missing file passes through for the caller to handle."""
+    """Turn an OSError into a message about `path`; FileNotFoundError passes through for the caller to handle."""
     try:
         yield
     except FileNotFoundError:

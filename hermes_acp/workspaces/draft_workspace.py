@@ -1,6 +1,6 @@
-"""A workspace that keeps file changes as drafts, shown to the user before anything is written.
+"""A workspace that stores file changes as drafts and shows them to the user before writing anything.
 
-Open documents and drafts come before the disk. Commands and searches see what is saved: drafts are in memory.
+Open documents and drafts take precedence over the disk. Commands and searches see only saved content.
 """
 
 import os
@@ -27,15 +27,15 @@ MAX_VISITED: Final = 1_000
 
 
 class OpenDocuments(Protocol):
-    """What an editor has open."""
+    """The documents that an editor has open."""
 
     def text_of(self, path: str) -> str | None:
-        """Return the text of an open document by its resolved path, unsaved changes included; None for any other."""
+        """Return an open document's text with unsaved changes, by its resolved path, or None if it is not open."""
         ...
 
 
 class Draft(Struct, frozen=True):
-    """One file as it was (None: it did not exist) and as it is to be (None: it is to be deleted)."""
+    """A file's content before (None: it did not exist) and after the change (None: it is to be deleted)."""
 
     path: str
     before: bytes | None
@@ -43,25 +43,25 @@ class Draft(Struct, frozen=True):
 
 
 class Drafts:
-    """The pending changes of one workspace, over what its editor has open."""
+    """One workspace's pending changes, on top of the documents open in its editor."""
 
     def __init__(self, documents: OpenDocuments) -> None:
         self.documents = documents
         self._drafts: dict[str, Draft] = {}
 
     def get(self, path: str) -> Draft | None:
-        """Return the draft of a file by its resolved path."""
+        """Return a file's draft by its resolved path."""
         return self._drafts.get(path)
 
     def put(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        """Keep a change; the content before the first change counts, and an unchanged file is not a draft."""
+        """Store a change; `before` counts only for the first change, and an unchanged file is not a draft."""
         first = self._drafts.pop(path, None)
         before = first.before if first else before
         if before != after:
             self._drafts[path] = Draft(path, before, after)
 
     def take(self) -> tuple[Draft, ...]:
-        """Return all drafts in the order of their last changes, and forget them."""
+        """Return all drafts in the order of their last changes, and clear them."""
         taken = tuple(self._drafts.values())
         self._drafts.clear()
         return taken
@@ -72,7 +72,7 @@ class Drafts:
 
 
 class DraftWorkspace:
-    """One session's workspace, with drafts before its files."""
+    """One session's workspace, in which drafts take precedence over files."""
 
     def __init__(self, underlying: Workspace, drafts: Drafts) -> None:
         self.cwd = underlying.cwd
@@ -81,14 +81,14 @@ class DraftWorkspace:
         self._underlying = underlying
         self._drafts = drafts
         self._looked_at: dict[str, bytes | None] = {}
-        """The files as last read for editing: a draft is based on these, and on nothing newer."""
+        """The content of each file when last read for editing, on which a draft is based."""
 
     def locate(self, path: str) -> str:
         """Resolve a path. Raises OutsideRoots."""
         return self._underlying.locate(path)
 
     async def read(self, path: str) -> bytes | None:
-        """Return a file's draft, else its open document, else the stored file."""
+        """Return a file's draft, otherwise its open document, otherwise the stored file."""
         resolved = self.locate(path)
         if draft := self._drafts.get(resolved):
             return draft.after
@@ -96,7 +96,7 @@ class DraftWorkspace:
         return await self._underlying.read(path) if text is None else text.encode("utf-8", "replace")
 
     async def read_for_edit(self, path: str) -> bytes | None:
-        """Return the same as `read`, and record that a change will be based on it."""
+        """Return the same as `read`, and record it as the base of a later change."""
         content = await self.read(path)
         self._looked_at[self.locate(path)] = content
         while len(self._looked_at) > MAX_VISITED:
@@ -104,7 +104,7 @@ class DraftWorkspace:
         return content
 
     async def write(self, path: str, content: bytes) -> None:
-        """Draft it. Raises WorkspaceError for what no editor can show as text."""
+        """Draft new content. Raises WorkspaceError if no editor can show it as text."""
         resolved = self._require_editable(path)
         before = await self._before(resolved)
         for each in (before, content):
@@ -116,7 +116,7 @@ class DraftWorkspace:
         self._drafts.put(resolved, before, content)
 
     async def remove(self, path: str) -> None:
-        """Draft its deletion. Raises WorkspaceError where there is no such file."""
+        """Draft a file's deletion. Raises WorkspaceError if there is no such file."""
         resolved = self._require_editable(path)
         before = await self._before(resolved)
         if before is None:
@@ -138,7 +138,7 @@ class DraftWorkspace:
         return resolved
 
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
-        """Return a part of a file as `read` returns it."""
+        """Return a part of a file's content as returned by `read`."""
         resolved = self.locate(path)
         if self._drafts.get(resolved) or self._drafts.documents.text_of(resolved) is not None:
             content = await self.read(resolved)
@@ -163,12 +163,12 @@ class DraftWorkspace:
         return await self._underlying.find(query)
 
     async def search(self, query: SearchQuery) -> Sequence[SearchMatch]:
-        """Search what is stored; unsaved changes are not found."""
+        """Search stored files; unsaved changes are not searched."""
         return await self._underlying.search(query)
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:
-        """Return the processes that were launched."""
+        """Return the launched processes."""
         return self._underlying.live
 
     def confines(self, command: Command) -> bool:
@@ -180,7 +180,7 @@ class DraftWorkspace:
         return await self._underlying.launch(command, in_terminal=in_terminal)
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:
-        """Run a command on what is stored."""
+        """Run a command, which sees only stored files."""
         return await self._underlying.run(command, progress)
 
     async def close(self) -> None:

@@ -1,7 +1,7 @@
-"""A workspace that is open in an editor: the editor's files and terminals first, the machine's behind them.
+"""A workspace that is open in an editor: the editor's files and terminals first, then the machine's own.
 
-Unsaved changes win, so reads go to the editor; what it cannot hold (binary, huge, not UTF-8) comes from the
-disk. A write the editor refuses fails: it is never done without the editor.
+Unsaved changes win, so reads go to the editor; what the editor cannot hold (binary, huge, not UTF-8) comes
+from the disk. If the editor refuses a write, the write fails; it never bypasses the editor.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ from hermes_acp.core.proposals import Progress
 
 
 class EditorWorkspace:
-    """One session's workspace, seen through its editor."""
+    """One session's workspace, accessed through its editor."""
 
     def __init__(
         self,
@@ -35,9 +35,9 @@ class EditorWorkspace:
         *,
         handles_commands: bool = True,
     ) -> None:
-        """Use `local` through an editor; `variables` are laid over the editor's own in its terminals.
+        """Use `local` through an editor; in its terminals, `variables` override the editor's own.
 
-        It `handles_commands` only where its terminals are on the machine that commands are meant for.
+        It `handles_commands` only if its terminals are on the machine where commands should run.
         """
         self._takes_commands = handles_commands
         self._variables = variables
@@ -48,20 +48,20 @@ class EditorWorkspace:
         self._local = local
 
     def locate(self, path: str) -> str:
-        """Resolve a path on the machine the editor shares with the agent. Raises OutsideRoots."""
+        """Resolve a path on the machine that the editor shares with the agent. Raises OutsideRoots."""
         return self._local.locate(path)
 
     async def read(self, path: str) -> bytes | None:
-        """Return the editor's text where there is one; otherwise read the disk."""
+        """Return the editor's text if it has any; otherwise read the disk."""
         try:
             return await self.read_for_edit(path)
         except EditorStateUnknown:
             return await self._local.read(path)
 
     async def read_for_edit(self, path: str) -> bytes | None:
-        """Return the editor's text where there is one. Raises EditorStateUnknown where it may hold unsaved changes.
+        """Return the editor's text if it has any. Raises EditorStateUnknown if it may hold unsaved changes.
 
-        The disk is checked first, so that the editor is asked for nothing huge or binary.
+        The disk is checked first, so that the editor is never asked for huge or binary files.
         """
         on_disk = await self._local.read(path)
         if not self._editor.reads_files or (on_disk is not None and not _is_text(on_disk)):
@@ -79,7 +79,7 @@ class EditorWorkspace:
         return text.encode("utf-8", "replace")
 
     async def write(self, path: str, content: bytes) -> None:
-        """Write through the editor, then verify: where it reports success without writing, the disk is written."""
+        """Write through the editor, then verify; if it reports success without writing, write to the disk."""
         if not self._editor.writes_files or not _is_text(content):
             await self._local.write(path, content)
             return
@@ -93,7 +93,7 @@ class EditorWorkspace:
         return await self._local.read_range(path, start, size_bytes)
 
     async def remove(self, path: str) -> None:
-        """Delete a file on disk: editors have no method for that."""
+        """Delete a file on disk, because editors have no method for that."""
         await self._local.remove(path)
 
     async def entries(self, path: str) -> Sequence[DirectoryEntry]:
@@ -105,7 +105,7 @@ class EditorWorkspace:
         return await self._local.find(query)
 
     async def search(self, query: SearchQuery) -> Sequence[SearchMatch]:
-        """Search the disk; unsaved changes are not found."""
+        """Search the disk; unsaved changes are not searched."""
         return await self._local.search(query)
 
     @property
@@ -118,11 +118,11 @@ class EditorWorkspace:
         return self._local.confines(command)
 
     async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
-        """Start it on this machine: an editor's terminal takes no input from us."""
+        """Start a command on this machine, because an editor's terminal takes no input from us."""
         return await self._local.launch(command, in_terminal=in_terminal)
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:
-        """Run in an editor terminal, or on this machine when it would not start one or a sandbox is needed."""
+        """Run a command in an editor terminal, or on this machine if the editor starts none or a sandbox is needed."""
         is_bound = command.must_be_confined or self._local.confines(command)
         is_free = not command.is_quiet and not is_bound
         if self._takes_commands and self._editor.runs_commands and is_free:
@@ -148,5 +148,5 @@ def _is_text(content: bytes) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    """Split into lines for comparison apart from line endings, which some editors normalise."""
+    """Split into lines so that they can be compared regardless of line endings, which some editors normalise."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")

@@ -1,6 +1,6 @@
-"""Globs in the syntax of ignore files, with braces.
+"""Globs in ignore file syntax, with braces.
 
-`*.py` matches anywhere, `src/**/*.ts` from the folder on, `{a,b}` either.
+`*.py` matches anywhere, `src/**/*.ts` from the base folder, `{a,b}` either alternative.
 """
 
 import re
@@ -16,11 +16,11 @@ class Glob:
     """One glob, ready to be matched against paths relative to its base folder."""
 
     def __init__(self, pattern: str) -> None:
-        """Compile a glob. Raises BadRequest for one with too many alternatives."""
+        """Compile a glob. Raises BadRequest if it has too many alternatives."""
         from pathspec import GitIgnoreSpec
 
         self._spec = GitIgnoreSpec.from_lines(expand_braces(pattern.removeprefix("./")))
-        # A single pattern without negation needs no precedence check, and matches much faster alone.
+        # A single pattern without negation needs no precedence check, and matches much faster on its own.
         sole = self._spec.patterns[0] if len(self._spec.patterns) == 1 else None
         self._sole: re.Pattern[str] | None = None
         if sole is not None and sole.include:
@@ -32,7 +32,7 @@ class Glob:
 
 
 def expand_braces(pattern: str) -> list[str]:
-    """Return the globs without braces that one with braces stands for. Raises BadRequest for more than a hundred."""
+    """Return the globs that a glob with braces expands to. Raises BadRequest for more than a hundred."""
     patterns = [pattern]
     while any(INNERMOST_BRACES.search(each) for each in patterns):
         patterns = [part for each in patterns for part in _split_first(each)]

@@ -1,4 +1,4 @@
-"""Run or launch commands on this machine, with nothing of them left at the close."""
+"""Run or launch commands on this machine, leaving nothing of them after `close`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -32,7 +32,7 @@ STILL_RUNNING = (
 
 
 class LocalCommands:
-    """Runs commands of one workspace; `locate` resolves their folders, `environment` returns their variables."""
+    """Runs one workspace's commands; `locate` resolves their folders, `environment` returns their variables."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class LocalCommands:
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:
-        """Return the processes that were launched, by their short names."""
+        """Return the launched processes by their short names."""
         return self._processes.by_name
 
     def confines(self, command: Command) -> bool:
@@ -67,10 +67,10 @@ class LocalCommands:
         return self._sandbox.could_confine(command)
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:
-        """Run a command in the user's shell; on time-out and on cancellation nothing of it is left on return.
+        """Run a command in the user's shell; on timeout or cancellation, nothing of it is left on return.
 
-        What a command that ends by itself left in the background keeps running until `close`. An exit by a
-        signal counts as 128 plus its number, as in shells.
+        If a command ends by itself, its background processes keep running until `close`. An exit by a
+        signal counts as 128 plus the signal's number, as in shells.
         """
         self._registry.begin()
         confined = await self._prepare(command, CommandMode(opens_git=names_git(command.line)))
@@ -100,7 +100,7 @@ class LocalCommands:
     async def _see_through(
         self, confined: SandboxedCommand, take: Callable[[bytes], None]
     ) -> tuple[ProcessExit, str]:
-        """Run a command to its end; then quarantine what it created without permission, and report it."""
+        """Run a command to its end, then quarantine what it created without permission and report that."""
         is_lasting = False
         told: list[str] = []
 
@@ -120,7 +120,7 @@ class LocalCommands:
         return ending, "".join(told)
 
     async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
-        """Start a command and leave it running. Raises WorkspaceError where it cannot start, or too many run."""
+        """Start a command and leave it running. Raises WorkspaceError if it cannot start or too many are running."""
         name = self._processes.next_name()
         self._registry.begin()
         confined = await self._prepare(command, CommandMode(in_terminal=in_terminal))
@@ -146,7 +146,7 @@ class LocalCommands:
         return self._processes.by_name[name]
 
     async def close(self) -> None:
-        """Kill everything that commands of this workspace left running, and remove their kept outputs."""
+        """Kill everything that this workspace's commands left running, and remove their stored outputs."""
         await self._processes.end()
         await self._registry.close(self._threads)
         for confined in self._lasting:
@@ -188,7 +188,7 @@ class LocalCommands:
     async def search_sandboxed(
         self, argv: Sequence[str], folder: str, timeout_s: float
     ) -> SearchOutput | None:
-        """Run a search where no running command can lead it out of the folders; None while none is running."""
+        """Run a search that running commands cannot lead out of the folders; return None if none are running."""
         if not self._at_work:
             return None
         shell = ShellCommand(tuple(argv), folder, self._environment(), self._registry.fresh_mark(), timeout_s)
@@ -211,11 +211,11 @@ class LocalCommands:
         return SearchOutput(bytes(content), is_whole=any(not each.timed_out for each in endings))
 
     def _clear(self, confined: SandboxedCommand, *, is_lasting: bool) -> None:
-        """Clean up after a command, unless something of it is still in its sandbox: then at the close."""
+        """Clean up after a command, or at `close` if part of it is still running in its sandbox."""
         if is_lasting:
             self._lasting.append(confined)
         else:
-            if self._sandbox.found.way == "bubblewrap":  # elsewhere something may have closed its output
+            if self._sandbox.found.way == "bubblewrap":  # elsewhere a process may have closed its output
                 self._at_work.discard(confined.shell.mark)
             self._sandbox.release(confined)
 

@@ -1,6 +1,6 @@
-"""The files of this machine, confined to the session's folders.
+"""Files on this machine, confined to the session's folders.
 
-A path is resolved once, by `locate`: later operations follow no link, so they act on the path that was
+A path is resolved once, by `locate`. Later operations follow no link, so they act on the path that was
 checked.
 """
 
@@ -28,9 +28,10 @@ MAX_CACHED: Final = 1_000
 
 
 class LocalFiles:
-    """Files beneath `roots`; `private` is a folder no search looks into, `outputs` returns read-only folders.
+    """Files beneath `roots`; searches skip the folder `private`, and `outputs` returns read-only folders.
 
-    `environment` returns the variables of search programs; `sandboxed` runs them while commands are running.
+    `environment` returns the variables of search programs; `sandboxed` runs those while commands are
+    running.
     """
 
     def __init__(
@@ -52,10 +53,10 @@ class LocalFiles:
         self._sandboxed = sandboxed
         self._threads = CapacityLimiter(4)
         self._known: dict[str, disk_files.FileSnapshot] = {}
-        """The identity of each file last read for editing, by path: only that file is written."""
+        """The identity of each file when last read for editing, by path; only that same file is written."""
 
     def locate(self, path: str) -> str:
-        """Resolve a path, relative ones from cwd, links followed. Raises OutsideRoots."""
+        """Resolve a path relative to `cwd`, following links. Raises OutsideRoots."""
         try:
             return path_confinement.locate(path, self.cwd, self.roots)
         except OutsideRoots as outside:
@@ -70,11 +71,11 @@ class LocalFiles:
         return (*self.roots, *self._outputs())
 
     async def read(self, path: str) -> bytes | None:
-        """Return a regular file's bytes; None where there is no such file."""
+        """Return a regular file's bytes, or None if there is no such file."""
         return (await self._read_snapshot(path)).content
 
     async def read_for_edit(self, path: str) -> bytes | None:
-        """Return a regular file's bytes: a file on disk has no unsaved changes."""
+        """Return a regular file's bytes; a file on disk has no unsaved changes."""
         known = await self._read_snapshot(path)
         self._known[path] = structs.replace(known, content=None)
         while len(self._known) > MAX_CACHED:
@@ -82,31 +83,31 @@ class LocalFiles:
         return known.content
 
     async def _read_snapshot(self, path: str) -> disk_files.FileSnapshot:
-        """Read a file in memory without a thread, which would take longer to wake up."""
+        """Read a file that is already in memory without a thread, which would take longer to wake up."""
         readable = self._readable()
         known = disk_files.peek_at(path, readable)
         return known or await run_sync(disk_files.read_snapshot, path, readable, limiter=self._threads)
 
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
-        """Return a part of a regular file of any size; None where there is no such file."""
+        """Return a part of a regular file of any size, or None if there is no such file."""
         readable = self._readable()
         return await run_sync(disk_files.read_range, path, start, size_bytes, readable, limiter=self._threads)
 
     async def write(self, path: str, content: bytes) -> None:
-        """Replace or create a whole file. Raises WorkspaceError where a link leads `path` elsewhere."""
+        """Replace or create a whole file. Raises WorkspaceError if a link redirects `path`."""
         known = self._known.pop(path, None)
         await run_sync(disk_files.replace_file, path, content, self.roots, known, limiter=self._threads)
 
     async def remove(self, path: str) -> None:
-        """Delete a regular file. Raises WorkspaceError for anything else, and where a link leads elsewhere."""
+        """Delete a regular file. Raises WorkspaceError for anything else, or if a link redirects `path`."""
         await run_sync(disk_files.remove_file, path, self.roots, limiter=self._threads)
 
     async def entries(self, path: str) -> Sequence[DirectoryEntry]:
-        """List one folder, by name."""
+        """List one folder by name."""
         return await run_sync(disk_files.list_folder, path, self._readable(), limiter=self._threads)
 
     async def find(self, query: FileQuery) -> Sequence[str]:
-        """Find files by name, honouring ignore files; hidden files count, `.git` does not. The newest come first."""
+        """Find files by name, newest first, honouring ignore files; hidden files are included, `.git` is not."""
         path, excluded = self._searched(query.path, query.excluded)
         if path is None:
             return []
@@ -114,7 +115,7 @@ class LocalFiles:
         return await ripgrep.find(place, self._environment(), self.roots, sandboxed=self._sandboxed)
 
     async def search(self, query: SearchQuery) -> Sequence[SearchMatch]:
-        """Find lines, honouring ignore files; hidden files count, `.git` does not."""
+        """Find lines, honouring ignore files; hidden files are included, `.git` is not."""
         path, excluded = self._searched(query.path, query.excluded)
         if path is None:
             return []
@@ -122,7 +123,7 @@ class LocalFiles:
         return await ripgrep.search(place, self._environment(), self.roots, sandboxed=self._sandboxed)
 
     def _searched(self, path: str, excluded: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
-        """Return where to search and what to skip; no path where all of it is private."""
+        """Return where to search and what to skip; the path is None if all of it is private."""
         path = self.locate(path)
         if not os.path.exists(path):
             raise WorkspaceError(f"There is no {path} to search.", hint="Check the path.")

@@ -1,6 +1,6 @@
-"""Open a folder below another with openat2(2), where the kernel itself ensures that nothing leads out.
+"""Open a folder below another with openat2(2), with which the kernel itself ensures that nothing leads out.
 
-Source: openat2(2), Linux 5.6; its number is the same on every architecture but Alpha.
+Source: openat2(2), Linux 5.6; its number is the same on every architecture except Alpha.
 """
 
 import ctypes
@@ -25,9 +25,9 @@ class _How(ctypes.Structure):
 
 
 def open_beneath(folder: int, path: str) -> int | None:
-    """Open a folder by its relative path below an open one, following no link; None where the kernel cannot.
+    """Open a folder by its path relative to an open one, following no link; return None if the kernel cannot.
 
-    Raises OSError as open does: ELOOP where the path contains a link, EXDEV where it would lead out.
+    Raises OSError as open does: ELOOP if the path contains a link, EXDEV if it would lead out.
     """
     call = _system_call()
     if call is None:
@@ -40,7 +40,7 @@ def open_beneath(folder: int, path: str) -> int | None:
         number = ctypes.get_errno()
         if number in (errno.ENOSYS, errno.EPERM, errno.E2BIG, errno.EINVAL):
             return None
-        # Folders are being renamed meanwhile: the kernel cannot guarantee the result.
+        # Folders are being renamed at the same time, so the kernel cannot guarantee the result.
         if number not in (errno.EAGAIN, errno.EINTR):
             raise OSError(number, os.strerror(number), path)
     return None

@@ -1,4 +1,4 @@
-"""The private folder that keeps a session's long outputs in full."""
+"""The private folder that stores a session's long outputs in full."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ MAX_FILES: Final = 32
 
 
 class OutputFile:
-    """One output as it came, up to a size limit; a full disk ends the keeping, not the command."""
+    """One output as it arrived, up to a size limit; a full disk stops the storing, not the command."""
 
     def __init__(self, path: str, file: int, largest_bytes: int) -> None:
         self.path = path
@@ -23,7 +23,7 @@ class OutputFile:
         self._room = largest_bytes
 
     def write(self, piece: bytes | bytearray) -> None:
-        """Append a piece, or as much of it as there is room for."""
+        """Append as much of a piece as there is room for."""
         room = self._room - self.size_bytes
         rest = memoryview(piece)[:room]
         self.is_whole = self.is_whole and len(piece) <= room and self._file >= 0
@@ -38,20 +38,20 @@ class OutputFile:
             rest = rest[written:]
 
     def close(self) -> None:
-        """Close it; nothing more is written."""
+        """Close the file; nothing more is written."""
         if self._file >= 0:
             os.close(self._file)
         self._file = -1
 
 
 class OutputFolder:
-    """Makes files for outputs, in a folder that only this user can enter; the oldest are deleted for new ones.
+    """Creates files for outputs, in a folder that only this user can enter; the oldest are deleted to make room.
 
-    May be called from several threads. `on_made` receives the folder's path when it is made.
+    Thread-safe. `on_made` receives the folder's path when it is created.
     """
 
     def __init__(self, temporary: str, on_made: Callable[[str], None] | None = None) -> None:
-        """Make nothing yet; `temporary` is the parent for temporary folders."""
+        """Create nothing yet; `temporary` is the parent for temporary folders."""
         self.path = ""
         self._temporary = temporary
         self._on_made = on_made
@@ -63,7 +63,7 @@ class OutputFolder:
         return (self.path,) if self.path else ()
 
     def fresh(self, name: str) -> OutputFile | None:
-        """Start a file for one output; None where the disk refuses, or everything was removed."""
+        """Start a file for one output; return None if the disk refuses or everything was removed."""
         if self._is_gone:
             return None
         path = os.path.join(self._made(), f"{name}.txt") if self._made() else ""
@@ -88,7 +88,7 @@ class OutputFolder:
         return self.path
 
     def remove(self) -> None:
-        """Remove the folder with everything in it; blocks."""
+        """Remove the folder and everything in it. Blocks."""
         self._is_gone = True
         if self.path:
             shutil.rmtree(self.path, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Keep every path inside the session's folders, links included."""
+"""Keep every path, links included, inside the session's folders."""
 
 import os
 from collections.abc import Generator, Sequence
@@ -14,10 +14,10 @@ _FOLDER_FLAGS: int = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_
 
 
 def locate(path: str, cwd: str, roots: Sequence[str]) -> str:
-    """Resolve a path as written: relative ones from `cwd`, links followed, missing ends kept.
+    """Resolve a path as written: relative to `cwd`, following links; its last components may be missing.
 
-    `~` is an ordinary character. Raises OutsideRoots where the result lies in none of `roots`, and
-    WorkspaceError for what is not a path.
+    `~` is an ordinary character. Raises OutsideRoots if the result lies in none of `roots`, and
+    WorkspaceError if the text is not a valid path.
     """
     written = plain_path(path)
     if not written or "\0" in written or len(os.fsencode(written)) > MAX_PATH_CHARS:
@@ -30,7 +30,7 @@ def locate(path: str, cwd: str, roots: Sequence[str]) -> str:
         raise WorkspaceError(
             f"The name of {resolved!r} is not UTF-8.", hint="Rename it, or use a command on it."
         )
-    # A resolved path contains no link, so a root that it begins with is resolved as well.
+    # A resolved path contains no link, so any root that is a prefix of it is resolved as well.
     is_inside = any(
         is_within(resolved, root) or is_within(resolved, os.path.realpath(root)) for root in roots
     )
@@ -72,10 +72,10 @@ def is_within(path: str, root: str) -> bool:
 
 @contextmanager
 def open_parent(path: str, roots: Sequence[str], *, create: bool = False) -> Generator[int, None, None]:
-    """Yield a descriptor of the folder that holds a resolved path, reached without following any link.
+    """Yield a descriptor of the folder that contains a resolved path, reached without following any link.
 
-    With `create`, missing folders are made on the way. Raises OSError: ELOOP or ENOTDIR where a link was
-    swapped in, FileNotFoundError for a missing folder. The descriptor closes with the context.
+    With `create`, missing folders along the path are created. Raises OSError: ELOOP or ENOTDIR if a link
+    was swapped in, FileNotFoundError for a missing folder. The descriptor closes with the context.
     """
     root = max((root for root in roots if is_within(path, root)), key=len, default=None)
     if root is None or is_within(path, "/proc"):
@@ -95,7 +95,7 @@ def open_parent(path: str, roots: Sequence[str], *, create: bool = False) -> Gen
 
 
 def _go_down(folder: int, names: Sequence[str], *, create: bool) -> int:
-    """Return the folder below, closing the given one; step by step where the kernel cannot do it in one."""
+    """Open a folder below the given one, which is closed; use single steps if the kernel cannot do it at once."""
     try:
         inner = open_beneath(folder, "/".join(names))
     except FileNotFoundError:
@@ -113,7 +113,7 @@ def _go_down(folder: int, names: Sequence[str], *, create: bool) -> int:
 
 
 def walk_down(folder: int, names: Sequence[str], *, create: bool) -> int:
-    """Return the folder below, closing the given one; one step per name, never through a link."""
+    """Open a folder below the given one, which is closed; take one step per name and follow no link."""
     for name in names:
         folder = _step_into(folder, name, create=create)
     return folder
@@ -130,7 +130,7 @@ def _step_into(folder: int, name: str, *, create: bool) -> int:
 
 
 def plain_path(path: str) -> str:
-    """Return a plain path, also for file URLs. Raises WorkspaceError for one on another machine, or an invalid one."""
+    """Return a plain path, converting file URLs. Raises WorkspaceError for invalid URLs and those of other machines."""
     if not _encodes(path):
         raise WorkspaceError(f"{path[:80]!r} is not a usable path.", hint="Write it in valid Unicode.")
     if not path.lower().startswith("file:"):

@@ -1,4 +1,4 @@
-"""Find files, and lines in them, with ripgrep.
+"""Find files, and lines in files, with ripgrep.
 
 Source: `rg --json` prints one message per line: begin, match, end, summary.
 """
@@ -39,7 +39,7 @@ TIMEOUT_S: Final = 20.0
 KEPT_HEAD_BYTES: Final = 1 << 16
 _OPTIONS: Final = ("--no-config", "--hidden", "--no-require-git", "--no-messages")
 LEFT_OUT: Final = b"\0left out\0"
-"""Marks where the middle of a message was cut out; JSON has no such bytes."""
+"""Marks where the middle of a message was cut out; JSON contains no such bytes."""
 _WANTED: Final = "wanted"
 _LONG_MATCH: Final = re.compile(rb'\{"type":"match","data":\{"path":(\{[^{}]*\}),"lines":')
 _LINE_NUMBER: Final = re.compile(rb'"line_number":(\d+),"absolute_offset"')
@@ -47,18 +47,18 @@ _NAME_GLOB: Final = re.compile(r"\*[\w.-]*(?:\{[\w.,-]+\})?")
 
 
 class RipgrepText(Struct, frozen=True):
-    """A string as ripgrep encodes it: text, or base64 where it is not UTF-8."""
+    """A string as ripgrep encodes it: as text, or as base64 if it is not UTF-8."""
 
     text: str | None = None
     bytes: str | None = None
 
     def read(self) -> str:
-        """Return the string, invalid bytes replaced."""
+        """Return the string, with invalid bytes replaced."""
         return self.text or base64.b64decode(self.bytes or "").decode("utf-8", "replace")
 
 
 class RipgrepSpan(Struct, frozen=True):
-    """Where in the line, in bytes."""
+    """A match's position in its line, in bytes."""
 
     start: int
 
@@ -90,9 +90,9 @@ async def search(
 ) -> Sequence[SearchMatch]:
     """Return at most `query.limit` matching lines with their context, or files, by path and line.
 
-    Ripgrep is killed once it found that many, when its time is up, and when this is cancelled. For a match in
-    a line of more than MAX_MESSAGE_BYTES only the position is returned. Raises WorkspaceError for a bad
-    pattern, without ripgrep, or where the time is up before the results can be reported truthfully.
+    Ripgrep is killed once it has found that many, on timeout, and on cancellation. For a match in a line
+    of more than MAX_MESSAGE_BYTES, only the position is returned. Raises WorkspaceError for a bad pattern,
+    if ripgrep is missing, or if time runs out before the results can be reported truthfully.
     """
     refuse_long_pattern(query)
     folder = query.path if os.path.isdir(query.path) else os.path.dirname(query.path)
@@ -122,7 +122,7 @@ async def search(
 def _search_sandboxed(
     output: SearchOutput, query: SearchQuery, wanted: Glob | None, folder: str, timeout_s: float
 ) -> Sequence[SearchMatch]:
-    """Parse the output of a search that ran sandboxed, as if it had arrived in pieces. Raises WorkspaceError."""
+    """Parse the output of a sandboxed search as if it had arrived in chunks. Raises WorkspaceError."""
     lines, complaint = split_output(output, b"\0" if query.shape == "files" else b"\n")
     matches: list[SearchMatch] = []
     found = 0
@@ -156,7 +156,7 @@ def refuse_long_pattern(query: SearchQuery) -> None:
 
 
 def _stopped(query: SearchQuery, matches: Sequence[SearchMatch], timeout_s: float) -> SearchMatch:
-    """Report that not everything was searched. Raises WorkspaceError where no line can carry that."""
+    """Report that not everything was searched. Raises WorkspaceError if no line can carry that report."""
     told = f"the search was stopped after {timeout_s:.0f} s; there may be more that was not searched"
     if query.shape == "lines" and matches:
         return SearchMatch(query.path, 0, f"[{told}]")
@@ -176,7 +176,7 @@ async def find(
 ) -> list[str]:
     """Return the paths of at most `query.limit` files whose names match, newest first.
 
-    Raises WorkspaceError without ripgrep.
+    Raises WorkspaceError if ripgrep is missing.
     """
     options, wanted = find_options(query)
     argv = [find_ripgrep(environment, roots), *options, "--", query.path]
@@ -202,21 +202,21 @@ async def find(
 
 
 def search_options(query: SearchQuery) -> tuple[list[str], Glob | None]:
-    """Return ripgrep's options for a search, its pattern included, and the filters left to apply afterwards."""
+    """Return ripgrep's options for a search, including its pattern, and the filter to apply afterwards."""
     narrowing, wanted = _narrowed(query.glob, query.kind)
     options = [*_OPTIONS, *_exclude_options(query.excluded), *narrowing, *_manner(query)]
     return [*options, f"--regexp={query.pattern}"], wanted
 
 
 def find_options(query: FileQuery) -> tuple[list[str], Glob | None]:
-    """Return ripgrep's options for a file search, and the filters left to apply afterwards."""
+    """Return ripgrep's options for a file search, and the filter to apply afterwards."""
     narrowing, wanted = _narrowed(query.glob, "")
     options = [*_OPTIONS, *_exclude_options(query.excluded), *narrowing, "--files", "--null"]
     return [*options, "--no-ignore"] if query.takes_ignored else options, wanted
 
 
 def read_matches(output: bytes, query: SearchQuery) -> tuple[list[SearchMatch], str]:
-    """Parse all of ripgrep's output for such options, complaints included."""
+    """Parse all of ripgrep's output for such options, including error messages."""
     matches: list[SearchMatch] = []
     complaints: list[str] = []
     for line in output.split(b"\0" if query.shape == "files" else b"\n"):
@@ -237,7 +237,7 @@ def _newest(paths: Sequence[str], limit: int) -> list[str]:
 
 
 def _manner(query: SearchQuery) -> list[str]:
-    """Return the options for how a pattern is read, and what is reported of a match."""
+    """Return the options for how a pattern is interpreted and what is reported for a match."""
     options = ["--fixed-strings"] if query.is_literal else []
     if query.ignores_case:
         options.append("--ignore-case")
@@ -254,10 +254,10 @@ def _manner(query: SearchQuery) -> list[str]:
 
 
 def _narrowed(glob: str | None, kind: str) -> tuple[list[str], Glob | None]:
-    """Return the options that narrow a search, and the filters left to apply afterwards.
+    """Return the options that narrow a search, and the filter to apply afterwards.
 
-    A positive glob of ripgrep's own would bring ignored files back; a type, which is a glob of names, does
-    not.
+    A positive glob passed to ripgrep would include ignored files again; a type, which is a glob of names,
+    does not.
     """
     options = [f"--type={kind}"] if kind else []
     if not glob:
@@ -275,7 +275,7 @@ def _exclude_options(patterns: Sequence[str]) -> list[str]:
 async def _running(
     argv: Sequence[str], folder: str, environment: Mapping[str, str]
 ) -> AsyncGenerator[tuple[Process, ByteReceiveStream]]:
-    """Run ripgrep for the duration of the block, and yield its process; it is dead afterwards."""
+    """Run ripgrep for the duration of the block and yield its process, which is dead afterwards."""
     process = await open_process(argv, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, cwd=folder, env=environment)
     if process.stdout is None:
         raise InternalError("A process started with pipes has none.")
@@ -287,7 +287,7 @@ async def _running(
 
 
 def find_ripgrep(environment: Mapping[str, str], roots: Sequence[str]) -> str:
-    """Return the path of `rg`: beside this interpreter, else on PATH outside the workspace."""
+    """Return the path of `rg`: next to this interpreter, or else on PATH outside the workspace."""
     beside = Path(sys.executable).parent / "rg"
     if os.access(beside, os.X_OK):
         return str(beside)
@@ -305,7 +305,7 @@ def find_ripgrep(environment: Mapping[str, str], roots: Sequence[str]) -> str:
 
 
 def find_program(name: str, environment: Mapping[str, str], roots: Sequence[str]) -> str | None:
-    """Look a program up on PATH, skipping folders that are relative or inside the workspace."""
+    """Look up a program on PATH, skipping folders that are relative or inside the workspace."""
     for folder in environment.get("PATH", os.defpath).split(os.pathsep):
         resolved = os.path.realpath(folder)
         if os.path.isabs(folder) and not any(is_within(resolved, root) for root in roots if root != "/"):
@@ -325,7 +325,7 @@ async def _end(process: Process) -> None:
 
 
 async def _lines(stream: ByteReceiveStream, end: bytes) -> AsyncIterator[bytes]:
-    """Yield message after message; of an overlong one, the beginning and the end joined without the middle."""
+    """Yield each message; for an overlong one, yield its beginning and end joined without the middle."""
     held = bytearray()
     head = b""
     while True:
@@ -346,7 +346,7 @@ async def _lines(stream: ByteReceiveStream, end: bytes) -> AsyncIterator[bytes]:
 
 
 async def _read_some(process: Process) -> str:
-    """Return the first part of a process's complaints."""
+    """Return the first part of a process's error output."""
     try:
         return (await process.stderr.receive(4096)).decode("utf-8", "replace") if process.stderr else ""
     except EndOfStream:
@@ -381,7 +381,7 @@ def _read_match(line: bytes) -> SearchMatch | None:
 
 
 def _read_file(line: bytes) -> SearchMatch | None:
-    """Parse `PATH`, or `PATH NUL COUNT`; a name that itself contains a line break is skipped."""
+    """Parse `PATH`, or `PATH NUL COUNT`; skip a name that itself contains a line break."""
     path, separator, count = line.partition(b"\0")
     if not path or (separator and not count.isdigit()):
         return None

@@ -1,4 +1,4 @@
-"""How commands are confined, from the settings and from what policy and web know."""
+"""Set up command confinement from the settings and from what the policy and web packages provide."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class ConfinementInputs(Struct, frozen=True):
-    """What sandboxes need of other rooms; each is called when a command is first to be confined.
+    """What sandboxes need from other packages; each function is called when a command is first to be confined.
 
-    `guarded` gives the names that nothing in a sandbox changes or sees, `is_public` tells which addresses belong to
-    nobody's own network, `denied_paths` what rules keep tools out of.
+    `guarded` returns the names that nothing in a sandbox may change or see, `is_public` whether an address
+    is outside all private networks, `denied_paths` the paths that rules deny to tools.
     """
 
     guarded: "Callable[[], GuardedNames]"
@@ -28,11 +28,11 @@ class ConfinementInputs(Struct, frozen=True):
 
 
 COMMAND_TOOLS: Final = ("terminal", "execute_code")
-"""The tools that run commands: what a rule keeps one of them out of, no command sees."""
+"""The tools that run commands; commands cannot see what a rule denies to any of these tools."""
 
 
 def sandbox_setup(settings: "Callable[[], Settings | None]", inputs: ConfinementInputs) -> "SandboxSetup":
-    """Return how the workspaces of this process are confined; `settings` gives them once they are known."""
+    """Return how this process's workspaces are confined; `settings` returns the settings once they are loaded."""
     from hermes_acp.workspaces.backends.local import SandboxSetup
     from hermes_acp.workspaces.sandbox.sandbox_detection import detect_sandbox
 
@@ -45,14 +45,14 @@ def sandbox_setup(settings: "Callable[[], Settings | None]", inputs: Confinement
 
 
 def container_restrictions(inputs: ConfinementInputs, place: str) -> "MountRestrictions":
-    """Return what a container keeps from commands nobody approved, for a session in a folder."""
+    """Return what a container denies to unapproved commands, for a session in a folder."""
     from hermes_acp.workspaces.containers.mounted_commands import MountRestrictions
 
     return MountRestrictions(inputs.guarded(), lambda: inputs.denied_paths(place, COMMAND_TOOLS))
 
 
 def remote_denied_paths(inputs: ConfinementInputs, place: str) -> Callable[[str], tuple[DeniedPath, ...]]:
-    """Return what tells which paths rules keep from commands of a session of a place here, in a folder elsewhere."""
+    """Return a lookup of the paths that rules deny to commands in a remote folder, for a session of a local place."""
 
     def denied_paths(folder: str) -> tuple[DeniedPath, ...]:
         return inputs.denied_paths(place, COMMAND_TOOLS, folder)
@@ -61,7 +61,7 @@ def remote_denied_paths(inputs: ConfinementInputs, place: str) -> Callable[[str]
 
 
 def sandbox_bounds(settings: "Settings | None", guarded: "GuardedNames") -> "SandboxPolicy":
-    """Return the bounds that settings set, or the usual ones."""
+    """Return the sandbox policy from the settings, or the default one."""
     from hermes_acp.workspaces.sandbox.sandbox_policy import SandboxPolicy
 
     if settings is None:
@@ -83,9 +83,9 @@ def sandbox_bounds(settings: "Settings | None", guarded: "GuardedNames") -> "San
 
 
 def sandbox_remark(settings: "Settings", variables: Mapping[str, str]) -> str:
-    """Say where commands that are to be confined are not, or not as they should be; nothing where all is well.
+    """Say which commands are not confined as they should be; return an empty string if all is well.
 
-    Blocks for some milliseconds where a sandbox is meant to be used.
+    Blocks for a few milliseconds if a sandbox is to be used.
     """
     if settings.sandbox.mode == "off":
         return ""
@@ -95,7 +95,7 @@ def sandbox_remark(settings: "Settings", variables: Mapping[str, str]) -> str:
 
 
 def sandbox_here(settings: "Settings | None", variables: Mapping[str, str], *roots: str) -> "DetectedSandbox":
-    """Return how this machine confines the commands of a workspace with these roots, as the settings have it."""
+    """Return how this machine confines the commands of a workspace with these roots, according to the settings."""
     from hermes_acp.workspaces.sandbox.sandbox_detection import DetectedSandbox, detect_sandbox
 
     if settings and settings.sandbox.mode == "off":
@@ -108,7 +108,7 @@ def sandbox_here(settings: "Settings | None", variables: Mapping[str, str], *roo
 
 
 def sandbox_notice(found: "DetectedSandbox") -> str:
-    """Return what a user is to be told of the sandbox; empty where all is well."""
+    """Return what to tell the user about the sandbox, or an empty string if all is well."""
     from hermes_acp.workspaces.sandbox.sandbox_detection import HOW_TO_FIX
 
     return "" if found.way == "bubblewrap" else f"{found.remark} {HOW_TO_FIX[found.way]}"

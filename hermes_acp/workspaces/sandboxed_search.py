@@ -1,4 +1,4 @@
-"""Searches that run in a sandbox, as running commands could lead them astray."""
+"""Searches that run in a sandbox, because running commands could redirect them."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
@@ -9,24 +9,24 @@ MAX_OUTPUT_BYTES: Final = 1 << 26
 
 
 class SearchOutput(Struct, frozen=True):
-    """The output of ripgrep, complaints included; the end is missing where it is not whole."""
+    """The output of ripgrep, error messages included; its end is missing unless it `is_whole`."""
 
     content: bytes
     is_whole: bool
 
 
 SandboxedSearch = Callable[[Sequence[str], str, float], Awaitable[SearchOutput | None]]
-"""Runs ripgrep sandboxed in a folder for so many seconds; None where no sandbox is needed."""
+"""Runs ripgrep sandboxed in a folder with a timeout in seconds, or returns None if no sandbox is needed."""
 
 
 async def search_directly(argv: Sequence[str], folder: str, timeout_s: float) -> SearchOutput | None:
-    """Return None: nothing could lead a search astray."""
+    """Return None, because nothing could redirect the search."""
     del argv, folder, timeout_s
     return None
 
 
 def split_output(output: SearchOutput, end: bytes) -> tuple[list[bytes], str]:
-    """Separate messages and absolute paths from complaints; a cut-off end is dropped."""
+    """Separate messages and absolute paths from error messages; a truncated end is dropped."""
     pieces = output.content.split(end)
     whole = [each for each in (pieces if output.is_whole else pieces[:-1]) if each]
     lines = [each for each in whole if each[:1] in (b"/", b"{")]

@@ -10,7 +10,7 @@ from hermes_acp.workspaces import path_confinement
 def resolve_folders(cwd: str, roots: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """Return `cwd` and `roots` with links resolved.
 
-    Raises BadRequest for what is not a folder, OutsideRoots for a `cwd` outside the roots.
+    Raises BadRequest for a path that is not a folder, and OutsideRoots for a `cwd` outside the roots.
     """
     for folder in (cwd, *roots):
         if not os.path.isabs(folder) or not os.path.isdir(folder):

@@ -1,6 +1,6 @@
 """Check calls to MCP tools, searches of other sessions, and changes to the agent's notes.
 
-A server's own hints count for no more than a question in plan mode.
+A server's own hints never allow a call; at most they turn a refusal in plan mode into a question.
 """
 
 from hermes_acp.core.proposals import Calls, Remembers
@@ -10,7 +10,7 @@ from hermes_acp.policy.verdicts import ALLOWED, Verdict, apply_rule
 
 
 def check_call(effect: Calls, case: PolicyContext) -> Verdict:
-    """Check a call by the user's own answers and rules alone."""
+    """Check a call against the user's answers and rules only."""
     subject = call_subject(effect)
     if case.standing_grants.refuses("call", subject):
         return Verdict("deny", "the user refused this tool")
@@ -40,13 +40,13 @@ def check_recall(case: PolicyContext) -> Verdict:
 def check_note(effect: Remembers, case: PolicyContext) -> Verdict:
     """Check a change to the agent's own notes.
 
-    Such a change is asked about where the user wants to see it, or where every workspace shows the note. The
-    mode `bypass` allows the former; only a rule of the user's own allows the latter.
+    The user is asked if they want to review such changes, or if the note is visible in every workspace.
+    `bypass` mode allows the former; only a user's own rule allows the latter.
     """
     if case.mode == "plan":
         return Verdict("deny", "plan mode changes nothing")
     is_asked = effect.is_user_wide or (effect.is_asked and case.mode != "bypass")
     verdict = Verdict("ask", "what the agent stores for later sessions would change") if is_asked else ALLOWED
-    # The note applies in every workspace, so no single workspace can allow it.
+    # The note applies to every workspace, so a single workspace cannot allow it.
     is_foreign = case.tool_rule is not None and not case.tool_rule.is_users
     return apply_rule(verdict, case.tool_rule, is_spared=is_foreign)

@@ -1,4 +1,4 @@
-"""Check shell commands step by step, and decide how a command runs that nobody is asked about."""
+"""Check shell commands step by step, and decide how commands that need no approval are confined."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -47,7 +47,7 @@ def check_run(effect: Runs, case: PolicyContext) -> CommandVerdict:
 
 
 def _confined(verdict: Verdict, effect: Runs, analysis: CommandAnalysis, case: PolicyContext) -> Verdict:
-    """Decide how a command that needs no approval is confined; without a sandbox only fixed forms run."""
+    """Decide how a command that needs no approval is confined; without a sandbox, only fixed forms run."""
     if verdict.decision != "allow" or case.mode == "bypass":
         return verdict
     if not effect.confined:
@@ -58,14 +58,14 @@ def _confined(verdict: Verdict, effect: Runs, analysis: CommandAnalysis, case: P
 
 
 def is_sensitive_step(step: Step, case: PolicyContext) -> bool:
-    """Return whether no standing grant covers a step that changes protected files, shows secrets or elevates rights."""
+    """Return whether a step is too sensitive for standing grants: protected files, secrets or elevated rights."""
     changed = (*step.writes, *step.deletes)
     touches = any(case.protects(path) or holds_secrets(path) for path in changed)
     return touches or any(map(is_sensitive, (*step.reads, *step.lists))) or _elevates(step)
 
 
 def fingerprint_steps(steps: Sequence[StepVerdict], effect: Runs) -> str:
-    """Return the state of everything a command's steps depend on."""
+    """Fingerprint the state of everything that a command's steps depend on."""
     footings = ((*judged.step.dependencies, *judged.step.scripts) for judged in steps)
     return fingerprint_of(footings, effect.cwd, effect.roots)
 
@@ -98,7 +98,7 @@ def _check_whole(
 
 
 def _is_granted_whole(effect: Runs, steps: Sequence[StepVerdict], case: PolicyContext) -> bool:
-    """Return whether the user allowed exactly this command permanently and what it depends on is unchanged."""
+    """Return whether the user permanently allowed exactly this command and nothing it depends on has changed."""
     state = case.standing_grants.allowed_state("run", run_subject(effect))
     if state is None or any(is_sensitive_step(judged.step, case) for judged in steps):
         return False
@@ -108,7 +108,7 @@ def _is_granted_whole(effect: Runs, steps: Sequence[StepVerdict], case: PolicyCo
 
 
 def _check_step(step: Step, effect: Runs, case: PolicyContext) -> StepVerdict:
-    """Check one step: its program first, then every path and host it names."""
+    """Check one step: first its program, then every path and host it names."""
     rule = case.rulebook.for_step(step, case.tool)
     own = apply_rule(_check_program(step, effect, case), rule, is_spared=_elevates(step))
     verdicts = [own]
@@ -157,7 +157,7 @@ def _check_read(path: str, effect: Runs, case: PolicyContext) -> Verdict:
     if path in HARMLESS_DEVICES or path in PUBLIC_FILES:
         return ALLOWED
     verdict = check_read(path, case)
-    # A rule that names the path outright is the user's own decision, wherever the path is.
+    # A rule that names the path literally is the user's own decision, wherever the path is.
     if verdict.decision != "allow" or verdict.why or _is_unattended(effect, case):
         return verdict
     if not _is_outside(path, effect) or any(is_within(path, folder) for folder in PUBLIC_FOLDERS):
@@ -167,7 +167,7 @@ def _check_read(path: str, effect: Runs, case: PolicyContext) -> Verdict:
 
 
 def _check_listing(path: str, effect: Runs, case: PolicyContext) -> Verdict:
-    """Check a folder listing; listing the parents of the session's folders shows no secret."""
+    """Check listing a folder; listing a parent of the session's folders reveals no secrets."""
     is_above = any(is_within(root, path) for root in (*effect.roots, effect.cwd, case.user_home))
     is_known = is_above or path in LISTED_FOLDERS
     return check_read(path, case) if is_known else _check_read(path, effect, case)

@@ -1,4 +1,4 @@
-"""Check connections to other machines; a page can do more than display itself."""
+"""Check connections to other machines and actions on web pages."""
 
 from hermes_acp.core.proposals import Reaches
 from hermes_acp.policy.policy_context import PolicyContext
@@ -6,7 +6,7 @@ from hermes_acp.policy.verdicts import ALLOWED, Verdict, apply_rule
 
 
 def check_reach(effect: Reaches, case: PolicyContext) -> Verdict:
-    """Check one address that would be contacted."""
+    """Check contacting one address."""
     host = effect.host
     if case.standing_grants.refuses("reach", host):
         return Verdict("deny", f"the user refused connections to {host}")
@@ -16,13 +16,13 @@ def check_reach(effect: Reaches, case: PolicyContext) -> Verdict:
 
 
 def check_page_input(case: PolicyContext) -> Verdict:
-    """Check a click, or typing, on a page: allowed wherever opening its host was allowed, except in plan mode."""
+    """Check a click or typing on a page: allowed wherever opening its host was allowed, except in plan mode."""
     if case.mode == "plan":
         return Verdict("deny", "plan mode only reads pages; it does not click or type")
     return apply_rule(ALLOWED, case.tool_rule)
 
 
 def check_named_host(host: str, case: PolicyContext) -> Verdict:
-    """Check a host that a command names: only a rule against it matters."""
+    """Check a host that a command names; only a rule against the host matters."""
     rule = case.rulebook.for_host(host, case.tool)
     return apply_rule(ALLOWED, rule if rule and rule.decision != "allow" else None)

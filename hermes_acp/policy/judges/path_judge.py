@@ -12,7 +12,7 @@ from hermes_acp.policy.verdicts import ALLOWED, Verdict, apply_rule
 
 
 def check_read(path: str, case: PolicyContext, secret: str = "") -> Verdict:
-    """Check reading one path; `secret` names the secret found in the file."""
+    """Check reading a path; `secret` names a secret found in the file."""
     if _is_own(path, case):
         return Verdict("deny", f"{path} belongs to the agent itself")
     verdict = ALLOWED
@@ -24,9 +24,9 @@ def check_read(path: str, case: PolicyContext, secret: str = "") -> Verdict:
 
 
 def check_write(path: str, case: PolicyContext, *, is_whole: bool = True, secret: str = "") -> Verdict:
-    """Check changing one path, which may contain a `secret`.
+    """Check changing a path, which may contain a `secret`.
 
-    A standing grant counts unless the path would be deleted (`is_whole` false).
+    A standing grant applies unless the path would be deleted (`is_whole` is false).
     """
     if _is_own(path, case):
         return Verdict("deny", f"{path} belongs to the agent itself")
@@ -56,7 +56,7 @@ def check_write(path: str, case: PolicyContext, *, is_whole: bool = True, secret
 
 
 def check_delete(path: str, case: PolicyContext) -> Verdict:
-    """Check deleting one path; only a rule, or an autonomous mode, allows it without asking."""
+    """Check deleting a path; only a rule or an autonomous mode allows that without asking."""
     if case.standing_grants.refuses("delete", path):
         return Verdict("deny", f"the user refused to have {path} deleted")
     verdict = check_write(path, case, is_whole=False)
@@ -66,9 +66,9 @@ def check_delete(path: str, case: PolicyContext) -> Verdict:
 
 
 def write_protection(path: str) -> int | None:
-    """Return the mode of a local file that is not meant to be written, None for others. Blocks.
+    """Return the mode of a local file that is write-protected, or None for any other file. Blocks.
 
-    Replacing such a file would succeed all the same.
+    Replacing such a file would succeed despite its mode.
     """
     try:
         about = os.lstat(path)
@@ -100,7 +100,7 @@ def _apply_rule(
     needs_name = has_secret or (access == "write" and path in case.imports)
     is_covered = _covers(rule, path) and (not needs_name or _names(rule, path))
     verdict = apply_rule(verdict, rule, is_spared=is_delicate and not is_covered)
-    # A rule about a tool alone does not cover sensitive paths.
+    # A rule about a tool as a whole does not cover sensitive paths.
     return apply_rule(verdict, case.tool_rule, is_spared=is_delicate)
 
 
@@ -111,6 +111,6 @@ def _covers(rule: Rule | None, path: str) -> bool:
 def _names(rule: Rule | None, path: str) -> bool:
     """Return whether a rule names the file itself.
 
-    A rule for many files cannot account for what one of them contains.
+    A rule that covers many files cannot account for what one of them contains.
     """
     return rule is not None and rule.path.rpartition("/")[2] == path.rpartition("/")[2]

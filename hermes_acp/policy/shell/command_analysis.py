@@ -1,4 +1,4 @@
-"""Analyse a command line step by step: parse it, unwrap it, look programs up, trace words to paths."""
+"""Analyse a command line step by step: parse and unwrap it, look up programs, and resolve words to paths."""
 
 import os
 import re
@@ -41,7 +41,7 @@ NETWORK_PATH: Final = re.compile(r"/dev/(?:tcp|udp)/([^/]*)")
 
 
 class CommandAnalysis(Struct, frozen=True):
-    """Every step of a command line and what of it is not understood; `destruction` is why it is never allowed."""
+    """The steps of a command line and what was not understood; `destruction` says why it is never allowed."""
 
     steps: tuple[Step, ...]
     obstacles: tuple[str, ...] = ()
@@ -49,12 +49,12 @@ class CommandAnalysis(Struct, frozen=True):
 
     @property
     def was_cut_short(self) -> bool:
-        """Whether a part of it was not analysed because there is too much of it."""
+        """Whether a part of it was not analysed because the command line is too long."""
         return any(why.startswith(CUT_SHORT) for why in self.obstacles)
 
     @property
     def is_harmless(self) -> bool:
-        """Whether it only reads, as far as its programs go; its paths are checked separately."""
+        """Whether all of its programs only read; paths are checked separately."""
         return not self.obstacles and all(step.judgement == "harmless" for step in self.steps)
 
 
@@ -63,8 +63,7 @@ def analyze_command(
 ) -> CommandAnalysis:
     """Analyse a command line that starts in `cwd` (absolute, resolved).
 
-    Programs that are `watched` are looked for wherever they might be started, whatever the tables know of
-    them.
+    Programs in `watched` are searched for wherever they might be started, regardless of the tables.
     """
     analyst = _Analyzer(environment, watched)
     analyst.add_script(text, (cwd,), 0)
@@ -83,7 +82,7 @@ class _Analyzer:
         self.destruction = ""
 
     def add_script(self, text: str, cwds: tuple[str, ...], depth: int) -> None:
-        """Analyse a text for a shell."""
+        """Analyse a text to be run by a shell."""
         if depth > MAX_SCRIPT_DEPTH:
             self.obstacles.append("it wraps commands too deeply")
             return
@@ -94,7 +93,7 @@ class _Analyzer:
             self._take(command, depth)
 
     def _take(self, command: Command, depth: int, *, is_guess: bool = False) -> None:
-        """Analyse one command; a guess is one that a wrapper may start."""
+        """Analyse one command; `is_guess` marks one that a wrapper may start."""
         if len(self.steps) > MAX_STEPS or depth > MAX_SCRIPT_DEPTH:
             self.obstacles.append("it contains too many commands")
             return
@@ -114,7 +113,7 @@ class _Analyzer:
             return
         inside = possible_commands(command)
         if step.judgement != "unknown":
-            # What it starts was analysed with it; rules on that program still count.
+            # What the program starts has been analysed with it, but rules for watched programs still apply.
             inside = WrappedCommands(tuple(each for each in inside.commands if each.program in self._watched))
         for started in inside.commands:
             self._guess(started, depth + 1)
@@ -122,7 +121,7 @@ class _Analyzer:
             self.add_script(script, command.cwds, depth + 1)
 
     def _guess(self, command: Command, depth: int) -> None:
-        """Analyse what a wrapper may start; only programs the tables know become steps."""
+        """Analyse what a wrapper may start; only programs in the tables become steps."""
         self._guesses += 1
         if self._guesses > MAX_GUESSES:
             return
@@ -139,7 +138,7 @@ class _Analyzer:
             self._take(command, depth, is_guess=True)
 
     def _unclassified_step(self, command: Command) -> Step:
-        """Return a step of which only the words are known yet."""
+        """Return a step for which only the words are known so far."""
         named = (command.name, *command.args) if command.name else ()
         return Step(
             command.text[:SHOWN_CHARACTERS],
@@ -152,7 +151,7 @@ class _Analyzer:
         )
 
     def _judge(self, command: Command) -> Step:
-        """Classify a command by its program and its words."""
+        """Classify a command by its program and its arguments."""
         step = self._unclassified_step(command)
         if why := assignment_mistake(command):
             return structs.replace(self._unknown(step, command, why), is_plain=False)
@@ -236,7 +235,7 @@ class _Analyzer:
         )
 
     def _prefix(self, command: Command) -> str:
-        """Return what may be remembered of a command: its first words, where they are unambiguous."""
+        """Return what may be remembered of a command: its first words, if they are unambiguous."""
         plain = [
             word.text for word in command.args if word.is_plain and PLAIN_EXTRA.fullmatch(word.text or "")
         ]
@@ -266,7 +265,7 @@ class _Analyzer:
 
 
 def _exclusions(reading: ReadAccess, command: Command) -> Iterator[tuple[str, str]]:
-    """Yield each file that git would show without its being named, with the words that exclude it."""
+    """Yield each file that git would show without being asked for it, with the words that exclude it."""
     behind = "" if any(word.text == "--" for word in command.args) else "-- "
     for path in reading.unnamed if len(command.cwds) == 1 else ():
         yield path, behind + quote(f":!{os.path.relpath(path, command.cwds[0])}")

@@ -1,4 +1,4 @@
-"""Sort a command's words into flags, their values and operands, as GNU programs do."""
+"""Sort a command's words into flags, flag values and operands, as GNU programs do."""
 
 import re
 from typing import Final
@@ -15,7 +15,7 @@ NUMBER: Final = re.compile(r"[+-]?\d+[kKMGT]?")
 class ParsedArguments(Struct):
     """The sorted words; `unknown` is the first word that the table does not cover.
 
-    `values` are those of flags that take a text.
+    `values` are the values of flags that take text.
     """
 
     flags: list[str] = []
@@ -40,7 +40,7 @@ class _ArgumentParser:
         return bool(self._waiting)
 
     def take(self, word: Word) -> None:
-        """Sort one word that no `--` precedes."""
+        """Sort one word that comes before any `--`."""
         text = word.text
         if self._waiting:
             self._value(self._waiting, word)
@@ -70,7 +70,7 @@ class _ArgumentParser:
             self._cluster(text, word)
 
     def finish(self) -> ParsedArguments:
-        """Return the result; a flag that still waits for its value is unknown."""
+        """Return the result; a flag that still lacks its value is reported as unknown."""
         if self._waiting:
             self.found.unknown = self.found.unknown or self._waiting
         return self.found
@@ -127,7 +127,7 @@ class _ArgumentParser:
 
 
 def parse_arguments(words: tuple[Word, ...], program_spec: ProgramSpec) -> ParsedArguments:
-    """Sort the words; GNU programs accept flags anywhere before `--`, so that holds for all but a few."""
+    """Sort the words. Most GNU programs accept flags anywhere before `--`; the exceptions are in the table."""
     parser = _ArgumentParser(program_spec)
     for at, word in enumerate(words):
         if word.text == "--" and not parser.is_waiting:

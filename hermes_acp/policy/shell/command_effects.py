@@ -1,6 +1,6 @@
-"""What a command that is not known to be harmless would touch, as far as its words tell.
+"""What a command that is not known to be harmless would touch, as far as its words show.
 
-This explains a question and finds what is never allowed; nothing is allowed because of it.
+This explains a question and finds what is never allowed; it allows nothing.
 """
 
 import re
@@ -31,7 +31,7 @@ class TouchedPaths(Struct):
 
 
 def paths_touched_by(command: Command) -> TouchedPaths:
-    """Find the paths and hosts that a command's words name."""
+    """Find the paths and hosts named in a command's words."""
     found = TouchedPaths()
     program, table = command.program, load_tables().changes
     operands = [word for word in command.args if word.text is not None and not word.text.startswith("-")]
@@ -50,7 +50,7 @@ def paths_touched_by(command: Command) -> TouchedPaths:
 
 
 def _begins_with_script(program: str, words: tuple[Word, ...]) -> bool:
-    """Return whether a program's first operand must be a script or a pattern, as no flag provides one."""
+    """Return whether a program's first operand must be a script or pattern because no flag provides one."""
     program_spec = load_tables().program_spec(program)
     brings = any((word.text or "-e").startswith(("-e", "-f", "--")) for word in words)
     return program_spec is not None and program_spec.operands == "script" and not brings

@@ -1,7 +1,6 @@
 """Check whether a command goes beyond a rule that allows its first words.
 
-A rule such as `allow: git` is about git as the user knows it, not about every way to make git run something
-else.
+A rule such as `allow: git` means ordinary use of git, not every option that makes git run something else.
 """
 
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from hermes_acp.policy.shell.script_languages import is_harmless
 
 
 def find_hazard(command: Command, covered: int) -> str:
-    """Say what in a command goes beyond a rule on its first `covered` words; empty where nothing does."""
+    """Return what in a command goes beyond a rule for its first `covered` words, or an empty string if nothing does."""
     table, program = load_tables(), command.program
     words = command.args
     rest = words[max(0, covered - 1) :]
@@ -32,7 +31,7 @@ def find_hazard(command: Command, covered: int) -> str:
 
 
 def is_hazardous(word: Word, hazard: ProgramHazard) -> bool:
-    """Return whether one word can make a program run something else."""
+    """Return whether a single word can make a program run something else."""
     text = word.text
     if text is None:
         return True

@@ -1,4 +1,4 @@
-"""Check a command's operands against the table of its program, and find the files among them."""
+"""Check a command's operands against its program's table, and find the files among them."""
 
 import os
 import re
@@ -19,7 +19,7 @@ SECRET_KEY: Final = re.compile(r"extraheader|credential|password|token|secret", 
 
 
 def count_mistake(name: str, program_spec: ProgramSpec, found: ParsedArguments) -> str:
-    """Say whether there are too few or too many operands, or a flag is missing; empty where the count is right."""
+    """Return an error for too few or too many operands or a missing flag, or an empty string if there is none."""
     number = len(found.operands)
     if number < program_spec.least or (program_spec.most is not None and number > program_spec.most):
         return f"{name} with {number} operands may do more than read"
@@ -33,7 +33,7 @@ def count_mistake(name: str, program_spec: ProgramSpec, found: ParsedArguments) 
 def read_operands(
     name: str, program_spec: ProgramSpec, found: ParsedArguments, cwds: tuple[str, ...]
 ) -> ReadAccess:
-    """Check the operands, and return what of them is read."""
+    """Check the operands, and return what would be read."""
     parted = _part_scripts(name, program_spec, found)
     if isinstance(parted, str):
         return ReadAccess(parted)
@@ -102,7 +102,7 @@ def _stands_alone(program_spec: ProgramSpec, found: ParsedArguments) -> bool:
 def _part_scripts(
     name: str, program_spec: ProgramSpec, found: ParsedArguments
 ) -> tuple[list[Word], list[Word]] | str:
-    """Separate the scripts and patterns, all harmless, from the other operands; or return why one is not harmless."""
+    """Separate the scripts and patterns from the other operands, or say why one of them is not harmless."""
     scripts, operands = list(found.scripts), list(found.operands)
     if program_spec.operands == "database":
         scripts, operands = operands[1:], operands[:1]
@@ -162,5 +162,5 @@ def _operand_mistake(name: str, program_spec: ProgramSpec, operands: list[Word])
 
 
 def _path_in_revision(text: str) -> str:
-    """Return the path of `revision:path`, or the word itself, which may be a path."""
+    """Return the path in `revision:path`, or the word itself, which may be a path."""
     return text.rpartition(":")[2] or text

@@ -1,4 +1,4 @@
-"""Resolve the words of a command to paths, and expand its patterns."""
+"""Resolve a command's words to paths, and expand its patterns."""
 
 import glob
 import os
@@ -74,7 +74,7 @@ def is_inside(path: str, environment: ShellEnvironment) -> bool:
 
 
 def resolve(text: str, cwd: str) -> str:
-    """Return the absolute path that a word names, links followed."""
+    """Return the absolute path that a word names, with links followed."""
     try:
         return os.path.realpath(os.path.join(cwd, text))
     except (OSError, ValueError):
@@ -82,7 +82,7 @@ def resolve(text: str, cwd: str) -> str:
 
 
 def paths_of(word: Word, cwds: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return every path that a word may name; None where that is not known."""
+    """Return every path that a word may name, or None if that is unknown."""
     if word.text is None:
         return None
     if word.text in HARMLESS_DEVICES or word.text in PUBLIC_FILES:
@@ -99,7 +99,7 @@ def paths_of(word: Word, cwds: tuple[str, ...]) -> tuple[str, ...] | None:
 
 
 def _own_view(text: str, cwd: str, path: str) -> tuple[str, ...]:
-    """Return the real target of a word that leads through what the kernel shows each process of itself (/proc/self)."""
+    """Return the real target of a word that leads through the kernel's per-process view (/proc/self)."""
     way = os.path.join(cwd, text)
     for _ in range(MAX_LINKS):
         if PROC_SELF.match(way):
@@ -123,7 +123,7 @@ def _ends(path: str) -> Iterator[int]:
 
 
 def _matches(pattern: str, cwd: str) -> list[str] | None:
-    """Return all names that a pattern may match; None for too many, or one that would be taken for a flag."""
+    """Return all names that a pattern may match, or None if there are too many or one looks like a flag."""
     pattern = broadened(pattern)
     before, slash, last = pattern.rpartition("/")
     if any(map(_fits_above, before.split("/"))):
@@ -137,17 +137,17 @@ def _matches(pattern: str, cwd: str) -> list[str] | None:
 
 
 def broadened(pattern: str) -> str:
-    """Return a pattern of stars alone that matches at least as much: what `?` and `[…]` match depends on the locale."""
+    """Return a pattern that matches at least as much, using stars only: `?` and `[…]` depend on the locale."""
     return re.sub(r"[?\[][^/]*", "*", pattern)
 
 
 def _fits_above(pattern: str) -> bool:
-    """Return whether a shell may take a pattern such as `.*` for the parent folder; some do, others skip it."""
+    """Return whether a shell may expand a pattern such as `.*` to the parent folder; some shells do, others skip it."""
     return pattern.startswith(".") and pattern != ".." and fnmatchcase("..", pattern)
 
 
 def workspace_program(program: str, cwds: tuple[str, ...], environment: ShellEnvironment) -> str:
-    """Return the program's file where it would come from the session's folders; empty where it does not."""
+    """Return the program's file if it would come from the session's folders, or an empty string otherwise."""
     for folder in environment.search_path:
         is_relative = not folder.startswith("/")
         for cwd in cwds if is_relative else cwds[:1]:
@@ -161,7 +161,7 @@ def workspace_program(program: str, cwds: tuple[str, ...], environment: ShellEnv
 
 
 def find_program_file(name: str, cwd: str, environment: ShellEnvironment) -> str:
-    """Return the file that a plain name would start, links unresolved; empty where there is none."""
+    """Return the file that a plain name would start, with links unresolved, or an empty string if there is none."""
     for folder in environment.search_path:
         path = os.path.join(cwd, folder, name)
         if os.access(path, os.X_OK) and os.path.isfile(path):

@@ -11,14 +11,14 @@ StepClass = Literal["harmless", "unknown", "forbidden"]
 
 
 class Step(Struct, frozen=True):
-    """One simple command as analysed: `unknown` is for a person to decide, `forbidden` is never allowed.
+    """One analysed simple command; `unknown` needs a person's decision, `forbidden` is never allowed.
 
-    Paths are absolute, links resolved; of those it `lists`, only the names are shown. `passed_over` are those
-    that one more word would exclude, each with that word. `prefix` is what a standing grant may remember of
-    it, empty where that is ambiguous. `origin` is the command itself, None for a guess at what a wrapper may
-    start. It `is_plain` where nothing about it is hidden: its name, its variables, its redirections.
-    `dependencies` and `scripts` are what it depends on (`shell.dependencies`), `words` its program and
-    arguments, None where they are not known.
+    Paths are absolute with links resolved; for those in `lists`, only names are shown. `passed_over` pairs
+    each path that one more word would exclude with that word. `prefix` is what a standing grant may
+    remember, or an empty string if that is ambiguous. `origin` is the command itself, or None for a guess
+    at what a wrapper may start. `is_plain` means that the command hides nothing: not its name, variables
+    or redirections. `dependencies` and `scripts` are what it depends on (`shell.dependencies`); `words`
+    are its program and arguments, with None for each unknown word.
     """
 
     command: str

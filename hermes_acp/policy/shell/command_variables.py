@@ -1,4 +1,4 @@
-"""Decide which variables a command line may set because they only change how output looks."""
+"""Decide which variables a command line may set because they affect only how output looks."""
 
 import re
 from typing import TYPE_CHECKING, Final
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 OWN: Final = re.compile(r"(?!.*_proxy$|npm_)[a-z][a-z0-9_]*")
 PLAIN: Final = re.compile(r"[A-Za-z0-9_.,:+@%-]*")
 ZONE: Final = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*")
-# In some Chinese and Japanese encodings a backslash byte may be half a character.
+# In some Chinese and Japanese encodings, a backslash byte may be half a character.
 LOCALE: Final = re.compile(r"(?:C|POSIX)?|(?:C|[a-z]{2,3}(?:_[A-Z]{2})?)\.(?:UTF|utf)-?8")
 
 
 def is_script_variable(name: str) -> bool:
-    """Return whether a variable is a script's own: no program reads it from its environment."""
+    """Return whether a variable belongs to the script: no program reads it from its environment."""
     return bool(OWN.fullmatch(name)) or name in load_tables().variables.own
 
 
 def assignment_mistake(command: "Command") -> str:
-    """Say what speaks against the variables that a command sets; empty where nothing does."""
+    """Return the objection to the variables that a command sets, or an empty string if there is none."""
     for name, value in command.assignments:
         is_fine = is_script_variable(name) if command.name is None else _only_shapes_output(name, value)
         if not is_fine or (name == "IFS" and command.program == "export"):

@@ -1,4 +1,4 @@
-"""Commands that never run, whoever allows them: wiping the disk or the home, overwriting a device, fork bombs.
+"""Commands that never run, whoever allows them: wiping the disk or home, overwriting a device, fork bombs.
 
 Commands that are merely dangerous are left to the user.
 """
@@ -45,7 +45,7 @@ SELF_CALL: Final = r"(?<![\w./-]){name}(?![\w./-])"
 
 
 def destruction_by_command(command: Command, environment: ShellEnvironment) -> str:
-    """Say what a command would destroy; empty where that is not plain to see."""
+    """Say what a command would destroy; return an empty string unless that is obvious."""
     program = command.program
     if program not in DESTRUCTIVE_PROGRAMS and not FORMATTERS.fullmatch(program):
         return ""
@@ -69,7 +69,7 @@ def is_device(path: str) -> bool:
 
 
 def destruction_by_script(script: ParsedScript, text: str) -> str:
-    """Say whether a text is a fork bomb: a function that calls itself twice, or beside itself, without end."""
+    """Say whether a text is a fork bomb: a function that endlessly calls itself twice, or in parallel with itself."""
     if FORK_BOMB.search(text):
         return "a fork bomb is never allowed"
     for name, body in script.functions:
@@ -81,7 +81,7 @@ def destruction_by_script(script: ParsedScript, text: str) -> str:
 
 
 def _system_target(word: Word, command: Command, environment: ShellEnvironment) -> str:
-    """Return the folder that a word names as a whole, where that is the system's or the user's home; else nothing."""
+    """Return the system or home folder that a word names as a whole, or an empty string if it names neither."""
     text = word.text
     if not text or text.startswith("-"):
         return ""

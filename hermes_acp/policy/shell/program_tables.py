@@ -43,7 +43,7 @@ MARKS: Final[Mapping[str, Takes]] = MappingProxyType(
 
 
 class ProgramSpec(Struct, frozen=True, forbid_unknown_fields=True):
-    """How one program, or one of its subcommands, is used only to read."""
+    """Read-only usage of one program, or of one of its subcommands."""
 
     flags: str = ""
     operands: Operands = "none"
@@ -79,7 +79,7 @@ class ProgramSpec(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WrapperTable(Struct, frozen=True, forbid_unknown_fields=True):
-    """Programs that start the programs named by their words."""
+    """Programs that start other programs named in their arguments."""
 
     transparent: frozenset[str]
     direct: frozenset[str]
@@ -89,7 +89,7 @@ class WrapperTable(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ChangeTable(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which words of modifying programs are the paths that change."""
+    """Which arguments of modifying programs are the paths they change."""
 
     deletes: frozenset[str]
     all: frozenset[str]
@@ -101,13 +101,13 @@ class ChangeTable(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RememberedPrefix(Struct, frozen=True, forbid_unknown_fields=True):
-    """A command prefix that may be remembered, with this many more words."""
+    """A command prefix that may be remembered, together with this many further words."""
 
     words: int = 0
 
 
 class ProgramHazard(Struct, frozen=True, forbid_unknown_fields=True):
-    """The words of one program that no rule on its first words covers."""
+    """The words of one program that a rule for its first words does not cover."""
 
     letters: str = ""
     long: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ class ProgramHazard(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class VariableTable(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which variables a command line may set, and to what."""
+    """The variables that a command line may set, and their permitted values."""
 
     harmless: frozenset[str]
     own: frozenset[str]
@@ -147,11 +147,11 @@ class ProgramTables(Struct, frozen=True, forbid_unknown_fields=True):
     reasons: dict[str, frozenset[str]]
 
     def program_spec(self, name: str) -> ProgramSpec | None:
-        """Return how a program, or a subcommand, is used to read; aliases are resolved."""
+        """Return the read-only usage of a program or subcommand, resolving aliases."""
         return self.read_only.get(self.aliases.get(name, name))
 
     def why_asked(self, name: str) -> str:
-        """Say why a program with its first words (`name`) is asked about; empty where nothing is known of it."""
+        """Say why a program with its first words (`name`) needs a question; return an empty string if it is unknown."""
         words = name.split()
         heads = (" ".join(words[:count]) for count in range(len(words), 0, -1))
         told = ((head, reason) for head in heads for reason, known in self.reasons.items() if head in known)
@@ -161,7 +161,7 @@ class ProgramTables(Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def load_tables() -> ProgramTables:
-    """Read the file, once."""
+    """Read the file once."""
     import tomllib
 
     with (Path(__file__).parent / "commands.toml").open("rb") as file:
@@ -170,7 +170,7 @@ def load_tables() -> ProgramTables:
 
 @cache
 def flags_of(spec: str) -> Mapping[str, Takes]:
-    """Return what each flag of a table's line takes; a mark at its end says so."""
+    """Return what each flag in a table line takes, as shown by the mark at the flag's end."""
     flags: dict[str, Takes] = {}
     for token in spec.split():
         takes = MARKS.get(token[-1]) if token[0] == "-" and len(token) > 1 else None

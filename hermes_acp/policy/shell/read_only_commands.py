@@ -1,4 +1,4 @@
-"""Decide whether a command only reads, by the table of its program."""
+"""Decide from a program's table whether a command only reads."""
 
 import re
 from typing import Final
@@ -49,7 +49,7 @@ NAMED_BY_PLACE: Final = re.compile(r"[\w.+-]*(?:/[\w.+-]+)+")
 
 
 def read_only_access(command: Command, environment: ShellEnvironment) -> ReadAccess:
-    """Check a command whose words are its own, not a wrapper's."""
+    """Check a command whose words are its own, not those of a wrapper."""
     if why := program_mistake(command, environment):
         return ReadAccess(why)
     program = command.program
@@ -66,7 +66,7 @@ def read_only_access(command: Command, environment: ShellEnvironment) -> ReadAcc
 
 
 def program_mistake(command: Command, environment: ShellEnvironment) -> str:
-    """Say why a command's first word may not be the program it looks like; empty where it is."""
+    """Say why a command's first word may not be the program it appears to be; return an empty string if it is."""
     name = command.name
     if name and name.is_plain and NAMED_BY_PLACE.fullmatch(name.raw):
         return f"{name.raw[:60]} names a program by its path; only names without a path are recognised"
@@ -96,7 +96,7 @@ def _read_subcommand(
     cwds: tuple[str, ...],
     environment: ShellEnvironment,
 ) -> ReadAccess:
-    """Check what follows a program's own flags; `-C` leads to another folder."""
+    """Check what follows a program's own flags, where `-C` changes the folder."""
     led = _skip_flags(program, program_spec, words, cwds)
     if isinstance(led, ReadAccess):
         return led
@@ -123,7 +123,7 @@ def _read_subcommand(
 def _skip_flags(
     program: str, program_spec: ProgramSpec, words: tuple[Word, ...], cwds: tuple[str, ...]
 ) -> tuple[int, tuple[str, ...], tuple[str, ...]] | ReadAccess:
-    """Return the index of a subcommand, the folders it works in and what leads there; or the whole result."""
+    """Return a subcommand's index, its working folders and the paths that lead there; or the final result."""
     if program_spec.lead:
         if not words or words[0].raw != program_spec.lead:
             return ReadAccess(_reason_to_ask(program, words))
@@ -157,7 +157,7 @@ def _skip_flags(
 def read_program_words(
     name: str, program_spec: ProgramSpec, words: tuple[Word, ...], cwds: tuple[str, ...]
 ) -> ReadAccess:
-    """Check the words of a program, or of one of its subcommands, against its table."""
+    """Check the arguments of a program or subcommand against its table."""
     if program_spec.drops and words and words[0].text in program_spec.drops:
         words = words[1:]
     if program_spec.operands == "free":
@@ -187,7 +187,7 @@ def _texts_of(program_spec: ProgramSpec, found: ParsedArguments) -> list[str]:
 
 
 def _cluster_of(letters: str, program_spec: ProgramSpec) -> str:
-    """Return flags without a dash as a cluster, the one that takes a value last; empty where one is not known."""
+    """Return flags written without a dash as a cluster, the one with a value last; empty if a flag is unknown."""
     flags = flags_of(program_spec.flags)
     valued = [letter for letter in letters if flags.get(f"-{letter}") != "nothing"]
     plain = [letter for letter in letters if letter not in valued]
@@ -196,6 +196,6 @@ def _cluster_of(letters: str, program_spec: ProgramSpec) -> str:
 
 
 def _may_expand(word: Word, mark: str) -> bool:
-    """Return whether a word may be one in which `mark` precedes the name of a file with more arguments."""
+    """Return whether a word may contain `mark` in front of the name of a file with more arguments."""
     text = word.text or mark
     return text.startswith(mark) or (word.globs and text[0] in "*?[")

@@ -1,6 +1,6 @@
-"""Recognise scripts of sed, awk, jq, yq and SQL that only print.
+"""Recognise sed, awk, jq, yq and SQL scripts that only print.
 
-Only a few forms are known; anything else counts as not harmless.
+Only a few forms are recognised; anything else is not considered harmless.
 """
 
 import re
@@ -8,10 +8,11 @@ from typing import Final
 
 
 def _sed_pattern(mark: str, in_brackets: str = "") -> str:
-    """Return a regular expression for a sed pattern up to its delimiter, given for a character class.
+    """Return a regular expression for a sed pattern up to its delimiter, given as a character class.
 
-    Within brackets some versions of sed take the delimiter for a plain character, others for the end: it may
-    appear there only as the last character, where those others find the bracket open and refuse the script.
+    Inside brackets, some versions of sed treat the delimiter as a plain character, others as the end. It
+    may appear there only as the last character, so that the latter find the bracket open and reject the
+    script.
     """
     named = "" if mark == ":" else r"\[:[a-z]+:\]|"
     inside = rf"(?:{named}\\[^\]\[\n]|[^\]\[\\\n{mark}])"
@@ -19,7 +20,7 @@ def _sed_pattern(mark: str, in_brackets: str = "") -> str:
 
 
 def _sed_substitution(mark: str) -> str:
-    """Return a regular expression for `s` with a delimiter; its replacement may be read as a flag that opens a file."""
+    """Return a regular expression for `s`, excluding what some seds would read as a flag that opens a file."""
     marked = rf"{_sed_pattern(mark, f'{mark}?')}{mark}(?![gpiIeMm0-9]*w)"
     put_in = rf"(?:[^{mark}\\\n]|\\[^\n])*"
     return rf"s{mark}(?:{_sed_pattern(mark)}{mark}|{marked}){put_in}{mark}[gpiI0-9]*"
@@ -41,7 +42,7 @@ AWK_WORDS: Final = re.compile(
 )
 AWK_COMPARISONS: Final = re.compile(r">=|\|\|")
 AWK_PRINT: Final = re.compile(r"print|@|func")
-# The head of a `for` may be a `print`, and be redirected to a file.
+# The head of a `for` may be a `print` that is redirected to a file.
 AWK_BRACKETS: Final = re.compile(r"\((?:(?!print)[^()|])*\)")
 AWK_TEXT: Final = re.compile(r'"[^"\\\n]*"')
 BOUND: Final = re.compile(r"[+-]?\d{1,7}(?:\.\d{1,6})?")
@@ -72,7 +73,7 @@ MAX_SCRIPT_CHARS: Final = 1_000
 
 
 def is_harmless(script: str, language: str) -> bool:
-    """Return whether a script only prints what its program reads; for a number, whether it is bounded."""
+    """Return whether a script only prints what its program reads or, if it is a number, whether it is bounded."""
     if len(script) > MAX_SCRIPT_CHARS:
         return False
     match language:
@@ -101,7 +102,7 @@ def is_harmless(script: str, language: str) -> bool:
 
 
 def _only_asks(script: str) -> bool:
-    """Return whether all SQL statements are queries; a line that begins with a dot is the client's own command."""
+    """Return whether all SQL statements are queries; a line that begins with a dot is a client command."""
     if SQL_LOOKS.fullmatch(script):
         return True
     plain = script.strip().rstrip(";").casefold()
@@ -111,9 +112,9 @@ def _only_asks(script: str) -> bool:
 
 
 def _without_comparisons(script: str) -> str:
-    """Return an awk script without what is certainly no redirection: those follow `print` alone, outside brackets.
+    """Return an awk script without what cannot be a redirection: those follow only `print`, outside brackets.
 
-    Where a slash may begin a regular expression, quotes and brackets cannot be relied on.
+    Quotes and brackets are unreliable wherever a slash may begin a regular expression.
     """
     rest = AWK_COMPARISONS.sub("", script)
     if not AWK_PRINT.search(rest):

@@ -1,4 +1,4 @@
-"""What a read-only command would show of files it does not name, where rules deny some of them."""
+"""What a read-only command would show of files it does not name, some of which may be secret or denied."""
 
 import os
 import re
@@ -38,9 +38,9 @@ PATCH_LETTERS: Final = frozenset("pucmULW")
 def tracked_secrets_shown(
     name: str, words: Sequence[Word], cwds: tuple[str, ...], roots: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the paths whose files git may show, now or in the past, for the subcommand `name`.
+    """Return the paths of files whose current or past content the git subcommand `name` may show.
 
-    Only what follows `--` is certainly a path: a branch can be named like a folder.
+    Only what follows `--` is certain to be a path: a branch can have the same name as a folder.
     """
     if not _shows_content(name, [word.text or "" for word in words]):
         return ()
@@ -53,7 +53,7 @@ def tracked_secrets_shown(
 def secrets_shown(
     name: str, words: Sequence[Word], cwds: tuple[str, ...], roots: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the tracked secret files that the output of the subcommand `name` may contain without its naming them."""
+    """Return tracked secret files that the subcommand `name` does not name but may show in its output."""
     places = tracked_secrets_shown(name, words, cwds, roots)
     if not places:
         return ()
@@ -73,7 +73,7 @@ def secrets_shown(
 
 
 def _is_left_out(path: str, pattern: str) -> bool:
-    """Return whether git excludes a path by such a pattern, whose `*` matches slashes too."""
+    """Return whether such a pattern makes git exclude a path; its `*` also matches slashes."""
     plain = pattern.removeprefix("./").rstrip("/")
     return path == plain or path.startswith(f"{plain}/") or fnmatchcase(path, plain)
 
@@ -93,7 +93,7 @@ def _shows_content(name: str, words: Sequence[str]) -> bool:
 
 
 def denied_beneath(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -> tuple[str, ...] | None:
-    """Return what rules deny beneath some folders, at any depth; None where there is too much to check."""
+    """Return what rules deny beneath some folders, at any depth, or None if there is too much to check."""
     waiting = deque(folders)
     found: list[str] = []
     looked_at = 0

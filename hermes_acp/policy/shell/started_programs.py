@@ -1,6 +1,6 @@
 """Check programs started on files that `find` finds, or whose names come from `xargs`, a word or a loop.
 
-What is started must be read-only too. The sandbox limits what a file name could make such a program do.
+The started program must be read-only too. The sandbox limits what a file name could make it do.
 """
 
 import os
@@ -44,7 +44,7 @@ def access_of_command(command: Command, environment: ShellEnvironment) -> ReadAc
 
 
 def _access_from_output(command: Command, teller: Command, environment: ShellEnvironment) -> ReadAccess:
-    """Check a program whose last argument is another command's output: file names, each a word of its own."""
+    """Check a program whose last argument is another command's output: file names, one per word."""
     told = _files_from_pipe(structs.replace(command, source=teller), environment)
     name = program_mistake(command, environment) == "" and command.name
     is_quiet = all(each.target and each.target.text == "/dev/null" for each in teller.redirects)
@@ -56,7 +56,7 @@ def _access_from_output(command: Command, teller: Command, environment: ShellEnv
 def _access_of_started(
     command: Command, program_spec: ProgramSpec, environment: ShellEnvironment
 ) -> ReadAccess:
-    """Check a program that starts others on each file it finds: they may only read, and only those files."""
+    """Check a program that starts others on each file it finds: they may only read, and read only those files."""
     own: list[Word] = []
     started: list[tuple[Word, ...]] = []
     rest = list(command.args)
@@ -83,14 +83,14 @@ def _access_of_started(
 
 
 def _including_contents(found: ReadAccess, command: Command) -> ReadAccess:
-    """Return what is read of files found in some folders: whatever is in those."""
+    """Return the access for files found in some folders: everything in those folders is read."""
     return structs.replace(found, beneath=found.paths or command.cwds, is_listing=False)
 
 
 def _access_on_found(
     command: Command, words: tuple[Word, ...], found: ReadAccess, environment: ShellEnvironment
 ) -> ReadAccess:
-    """Check a program started on found files, for which the last word stands."""
+    """Check a program started on found files, which the last word represents."""
     name, fixed = words[0], words[1:-1]
     program_spec = load_tables().program_spec(name.text or "")
     if (
@@ -116,7 +116,7 @@ def _access_on_found(
 def _access_from_pipe(
     command: Command, program_spec: ProgramSpec, environment: ShellEnvironment
 ) -> ReadAccess:
-    """Check a program started on the files whose names another one writes."""
+    """Check a program started on the files whose names another program writes."""
     words = list(command.args)
     given = _take_flags(words, program_spec)
     if isinstance(given, str):
@@ -136,7 +136,7 @@ def _access_from_pipe(
 
 
 def _take_flags(words: list[Word], program_spec: ProgramSpec) -> dict[str, str] | str:
-    """Strip the leading flags and return them with their values; or the one that is not known."""
+    """Strip the leading flags and return them with their values, or return the first unknown flag."""
     flags = flags_of(program_spec.flags)
     given: dict[str, str] = {}
     while words and (text := words[0].text) and text.startswith("-"):
@@ -151,7 +151,7 @@ def _take_flags(words: list[Word], program_spec: ProgramSpec) -> dict[str, str] 
 
 
 def _files_from_pipe(command: Command, environment: ShellEnvironment) -> ReadAccess | None:
-    """Return the folders of the files whose paths are all of a command's input; None where there may be more."""
+    """Return the folders of the files whose paths are a command's only input, or None if there may be other input."""
     source = command.source
     if source is None or program_mistake(source, environment):
         return None

@@ -1,4 +1,4 @@
-"""The secret files tracked by git, whose content it may show without their being named."""
+"""Secret files tracked by git, whose content git may show even if a command does not name them."""
 
 import os
 from typing import Final
@@ -7,14 +7,14 @@ from hermes_acp.git.git_index import GitIndex, IndexEntry, read_index
 from hermes_acp.policy.sensitive_names import is_sensitive, may_name_secrets
 
 MAX_RESULTS: Final = 50
-# From version 4 on, a path is stored as its difference from the one before it.
+# From version 4 on, the index stores each path as its difference from the previous one.
 _ABRIDGED: Final = b"\0\0\0\4"
 
 
 def tracked_secret_files(cwd: str, *, only_touched: bool = False) -> tuple[str, ...]:
-    """Return the secret files that the repository around a folder tracks, except those modified since.
+    """Return the secret files tracked by the repository around a folder, except those modified since.
 
-    They are absolute. What cannot be read as an index has none.
+    The paths are absolute. If the index cannot be read, the result is empty.
     """
     index = read_index(cwd)
     if index is None or not any(map(_may_name_secrets, index.contents)):
@@ -33,7 +33,7 @@ def _may_name_secrets(content: bytes) -> bool:
 
 
 def _is_unchanged(entry: IndexEntry, index: GitIndex) -> bool:
-    """Return whether git takes a file for unchanged without reading it; it reads one as new as its index."""
+    """Return whether git considers a file unchanged without reading it; git reads files as recent as its index."""
     try:
         about = os.lstat(entry.path)
     except OSError:

@@ -1,6 +1,6 @@
 """A workspace in a Daytona sandbox, through Daytona's own library.
 
-The library is `daytona`; its key is in DAYTONA_API_KEY, a non-default address in DAYTONA_API_URL.
+The library is `daytona`. Its key is in DAYTONA_API_KEY, and a non-default address in DAYTONA_API_URL.
 """
 
 import base64
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class DaytonaSandbox:
-    """One sandbox, deleted with everything in it when it is given back."""
+    """One sandbox, deleted with everything in it on release."""
 
     name = "Daytona"
 
@@ -57,7 +57,7 @@ class DaytonaSandbox:
             else CreateSandboxFromSnapshotParams(snapshot=settings.snapshot)
         )
         params.auto_stop_interval = settings.idle_minutes
-        params.auto_delete_interval = 0  # at once, when it is stopped
+        params.auto_delete_interval = 0  # delete immediately when the sandbox is stopped
         params.network_block_all = not settings.network
         try:
             self._sandbox = await self._client.create(params, timeout=settings.start_timeout_s)
@@ -86,7 +86,7 @@ class DaytonaSandbox:
             raise service_error(self.name, "did not accept a file", error) from error
 
     async def deprovision(self) -> None:
-        """Delete the sandbox and close the connection; one that was not deleted stops when it is idle."""
+        """Delete the sandbox and close the connection; if deleting fails, the sandbox stops when it is idle."""
         from daytona import DaytonaError
 
         sandbox, self._sandbox = self._sandbox, None
@@ -117,7 +117,7 @@ class DaytonaBackend:
         settings: DaytonaSettings | None = None,
         denied_paths: DeniedPathLookup = no_denied_paths,
     ) -> CompositeWorkspace:
-        """Open a workspace in the configured folder there; nothing is created yet. Raises ConfigError."""
+        """Open a workspace in the configured remote folder, but create nothing yet. Raises ConfigError."""
         settings = settings or DaytonaSettings()
         require_library("daytona")
         if not environment.get("DAYTONA_API_KEY"):

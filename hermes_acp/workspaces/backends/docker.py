@@ -1,4 +1,4 @@
-"""A workspace whose commands run in a docker or podman container, over this machine's own folders."""
+"""A workspace whose commands run in a docker or podman container and use this machine's own folders."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from hermes_acp.workspaces.workspace_folders import resolve_folders
 
 
 class DockerBackend:
-    """Opens workspaces with one container each."""
+    """Opens workspaces, each with its own container."""
 
     name = "docker"
     keeps_files_here = True
@@ -30,7 +30,7 @@ class DockerBackend:
         settings: DockerSettings | None = None,
         restrictions: MountRestrictions | None = None,
     ) -> CompositeWorkspace:
-        """Open a workspace; nothing is started yet. Raises ConfigError, BadRequest, OutsideRoots."""
+        """Open a workspace, but start nothing yet. Raises ConfigError, BadRequest, OutsideRoots."""
         settings = settings or DockerSettings()
         place, within = resolve_folders(cwd, roots)
         restrictions = restrictions or MountRestrictions()
@@ -71,7 +71,7 @@ def _limits(settings: DockerSettings) -> Limits:
 
 
 def _refuse_far_engine(environment: Mapping[str, str]) -> None:
-    """Refuse an engine on another machine, whose folders of the same names are different ones."""
+    """Refuse an engine on another machine, where folders with the same names are different ones."""
     for variable in ("DOCKER_HOST", "CONTAINER_HOST"):
         address = environment.get(variable, "")
         if address and not address.startswith(("unix:", "npipe:", "fd:")):

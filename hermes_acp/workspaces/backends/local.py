@@ -30,10 +30,10 @@ def _nothing_shut(folder: str) -> tuple[DeniedPath, ...]:
 
 
 class SandboxSetup(Struct, frozen=True):
-    """How workspaces' sandboxes are limited, looked up at their first command, and which addresses are public.
+    """The limits on workspaces' sandboxes, looked up at their first command, and a check for public addresses.
 
-    `find` returns the confinement method that this machine has, `denied_paths` what rules deny to commands of
-    a session in a folder.
+    `find` returns this machine's confinement method; `denied_paths` returns what rules deny to the
+    commands of a session in a folder.
     """
 
     bounds: Callable[[], SandboxPolicy] = SandboxPolicy
@@ -58,8 +58,9 @@ class LocalBackend:
     ) -> CompositeWorkspace:
         """Open a workspace; `cwd` and `roots` are absolute, and the workspace shows them with links resolved.
 
-        `private` is the resolved path of the agent's own folder, which no search and no sandbox looks into.
-        Raises BadRequest for what is not a folder, and OutsideRoots for a `cwd` in none of `roots`.
+        `private` is the resolved path of the agent's own folder, which is hidden from searches and
+        sandboxes. Raises BadRequest for a path that is not a folder, and OutsideRoots for a `cwd` in none
+        of `roots`.
         """
         place, within = resolve_folders(cwd, roots)
         bound = confinement or SandboxSetup()

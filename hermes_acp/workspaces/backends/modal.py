@@ -1,6 +1,6 @@
 """A workspace in a Modal sandbox, through Modal's own library.
 
-The library is `modal`; its credentials are what `modal setup` wrote, or MODAL_TOKEN_ID and
+The library is `modal`. Its credentials are those written by `modal setup`, or MODAL_TOKEN_ID and
 MODAL_TOKEN_SECRET.
 """
 
@@ -25,7 +25,7 @@ PIECE_BYTES: Final = 1 << 20
 
 
 class ModalSandbox:
-    """One sandbox, terminated with everything in it when it is given back."""
+    """One sandbox, terminated with everything in it on release."""
 
     name = "Modal"
 
@@ -77,7 +77,7 @@ class ModalSandbox:
         return output
 
     async def upload(self, path: str, content: bytes) -> None:
-        """Write a file, through the standard input of a command. Raises WorkspaceError."""
+        """Write a file through a command's standard input. Raises WorkspaceError."""
         from modal.exception import Error
 
         try:
@@ -94,7 +94,7 @@ class ModalSandbox:
             raise WorkspaceError(f"Modal did not accept {len(content):,} bytes.", hint="Is its disk full?")
 
     async def deprovision(self) -> None:
-        """Terminate the sandbox; one that was not terminated ends when its time is up."""
+        """Terminate the sandbox; if that fails, the sandbox ends when its time is up."""
         from modal.exception import Error
 
         sandbox, self._sandbox = self._sandbox, None
@@ -126,7 +126,7 @@ class ModalBackend:
         settings: ModalSettings | None = None,
         denied_paths: DeniedPathLookup = no_denied_paths,
     ) -> CompositeWorkspace:
-        """Open a workspace in the configured folder there; nothing is created yet. Raises ConfigError."""
+        """Open a workspace in the configured remote folder, but create nothing yet. Raises ConfigError."""
         settings = settings or ModalSettings()
         require_library("modal")
         sandbox = ModalSandbox(settings, environment)

@@ -1,4 +1,4 @@
-"""A workspace whose commands run in an apptainer or singularity instance, over this machine's own folders."""
+"""A workspace whose commands run in an apptainer or singularity instance and use this machine's own folders."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,7 +15,7 @@ from hermes_acp.workspaces.workspace_folders import resolve_folders
 
 
 class SingularityBackend:
-    """Opens workspaces with one instance each."""
+    """Opens workspaces, each with its own instance."""
 
     name = "singularity"
     keeps_files_here = True
@@ -29,7 +29,7 @@ class SingularityBackend:
         settings: SingularitySettings | None = None,
         restrictions: MountRestrictions | None = None,
     ) -> CompositeWorkspace:
-        """Open a workspace; nothing is started yet. Raises ConfigError, BadRequest, OutsideRoots."""
+        """Open a workspace, but start nothing yet. Raises ConfigError, BadRequest, OutsideRoots."""
         settings = settings or SingularitySettings()
         place, within = resolve_folders(cwd, roots)
         restrictions = restrictions or MountRestrictions()

@@ -1,6 +1,6 @@
-"""A workspace on a machine reached by the system's own ssh: its files and its commands.
+"""A workspace on a machine reached with the system's own ssh: its files and its commands.
 
-A command starts with the working directory and the variables that the one before left.
+Each command starts with the working directory and variables that the previous one left.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,9 +32,9 @@ class SshBackend:
         private: str = "",
         settings: SshSettings | None = None,
     ) -> CompositeWorkspace:
-        """Open a workspace; nothing is connected yet. Raises ConfigError.
+        """Open a workspace, but connect to nothing yet. Raises ConfigError.
 
-        Where a folder is configured, that alone is the session's, whatever folders it has here.
+        If a folder is configured, the session uses only that folder, whatever its folders are here.
         """
         settings = settings or SshSettings()
         if settings.host is None:

@@ -1,7 +1,7 @@
 """A workspace in a Vercel sandbox, through Vercel's own library.
 
-The library is `vercel`. Its credentials are VERCEL_OIDC_TOKEN, or VERCEL_TOKEN with VERCEL_TEAM_ID and
-VERCEL_PROJECT_ID.
+The library is `vercel`. Its credentials are VERCEL_OIDC_TOKEN, or VERCEL_TOKEN together with
+VERCEL_TEAM_ID and VERCEL_PROJECT_ID.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ KEYS: Final = ("VERCEL_TOKEN", "VERCEL_TEAM_ID", "VERCEL_PROJECT_ID")
 
 
 class VercelSandbox:
-    """One sandbox, destroyed with everything in it when it is given back."""
+    """One sandbox, destroyed with everything in it on release."""
 
     name = "Vercel"
 
@@ -90,7 +90,7 @@ class VercelSandbox:
             raise service_error(self.name, "did not accept a file", error) from error
 
     async def deprovision(self) -> None:
-        """Destroy the sandbox and close the connection; one that was not destroyed ends when its time is up."""
+        """Destroy the sandbox and close the connection; if destroying fails, the sandbox ends when its time is up."""
         from vercel.sandbox import SandboxError
 
         sandbox, self._sandbox = self._sandbox, None
@@ -121,7 +121,7 @@ class VercelBackend:
         settings: VercelSettings | None = None,
         denied_paths: DeniedPathLookup = no_denied_paths,
     ) -> CompositeWorkspace:
-        """Open a workspace in the configured folder there; nothing is created yet. Raises ConfigError."""
+        """Open a workspace in the configured remote folder, but create nothing yet. Raises ConfigError."""
         settings = settings or VercelSettings()
         require_library("vercel")
         if not (environment.get("VERCEL_OIDC_TOKEN") or all(environment.get(name) for name in KEYS)):

@@ -1,1 +1,1 @@
-"""Sandboxes hired from a cloud service, through the service's own library."""
+"""Sandboxes rented from a cloud service, through the service's own library."""

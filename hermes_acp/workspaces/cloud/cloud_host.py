@@ -1,7 +1,7 @@
-"""A sandbox hired from a service, provisioned at its first use and given back at the close.
+"""A sandbox rented from a service, provisioned at first use and released when the session closes.
 
-A running command writes to a file there and is polled for what it wrote since: so its output arrives while it
-runs, on every service alike, and a broken connection loses nothing.
+A running command writes to a file there, which is polled for new output. Output therefore arrives while
+the command runs, with every service alike, and a broken connection loses nothing.
 """
 
 import base64
@@ -21,7 +21,7 @@ from hermes_acp.workspaces.remote.remote_host import CALL_TIMEOUT_S, Outcome
 POLL_INTERVAL_S: Final = 2.0
 CHUNK_BYTES: Final = 1 << 20
 SERVICE_TIMEOUT_S: Final = 60.0
-# Bytes are returned as base64, since services return text; the exit code is the last line.
+# Bytes are returned as base64, because services return text; the exit code is the last line.
 ASK_SCRIPT: Final = Template("""(
 ( eval "$$(printf %s $letters | base64 -d)" ) </dev/null
 printf '\\n%s' "$$?"
@@ -50,7 +50,7 @@ tail -c +$from $folder/$name.out | head -c $most
 """)
 
 DeniedPathLookup = Callable[[str], tuple[DeniedPath, ...]]
-"""Returns what rules deny to commands of a session that works in a folder of a service."""
+"""Returns what rules deny to the commands of a session that works in a folder at a service."""
 
 
 def no_denied_paths(folder: str) -> tuple[DeniedPath, ...]:
@@ -60,12 +60,12 @@ def no_denied_paths(folder: str) -> tuple[DeniedPath, ...]:
 
 
 class CloudService(Protocol):
-    """What a service must provide: a sandbox, a script run to its end in it, a file uploaded to it."""
+    """What a service must provide: a sandbox, running a script in it to its end, and uploading a file to it."""
 
     name: str
 
     async def provision(self) -> None:
-        """Provision a fresh sandbox; one that is incomplete is given back. Raises WorkspaceError."""
+        """Provision a fresh sandbox and release an incomplete one. Raises WorkspaceError."""
         ...
 
     async def execute(self, script: str, max_wait_s: float) -> str:
@@ -73,7 +73,7 @@ class CloudService(Protocol):
         ...
 
     async def upload(self, path: str, content: bytes) -> None:
-        """Write a file, whose folder exists. Raises WorkspaceError."""
+        """Write a file to an existing folder. Raises WorkspaceError."""
         ...
 
     async def deprovision(self) -> None:
@@ -91,7 +91,7 @@ class CloudChannel:
         self._code: int | None = None
 
     async def receive(self) -> bytes:
-        """Return the next bytes of its output, none at the end."""
+        """Return the next bytes of its output, or none at the end."""
         while True:
             piece = await self._poll()
             self._seen += len(piece)
@@ -114,24 +114,24 @@ class CloudChannel:
         return piece
 
     async def send(self, data: bytes) -> None:
-        """Refuse input: a script in a sandbox gets none this way."""
+        """Refuse input: scripts in a sandbox get none from channels."""
         raise WorkspaceError("The command takes no input.", hint="Start it as a background process.")
 
     async def end_input(self) -> None:
-        """Do nothing: its input ended before it began."""
+        """Do nothing: the script's input ended before the script began."""
 
     async def wait(self) -> int:
-        """Wait for its end and return its exit code."""
+        """Wait for the script to end and return its exit code."""
         while self._code is None:
             await self.receive()
         return self._code
 
     def complaint(self) -> str:
-        """Return nothing: connection failures are raised."""
+        """Return an empty string: connection failures are raised."""
         return ""
 
     async def close(self) -> None:
-        """Release it."""
+        """Release the channel."""
 
 
 class CloudHost:
@@ -147,7 +147,7 @@ class CloudHost:
         has_network: bool,
         denied_paths: DeniedPathLookup = no_denied_paths,
     ) -> None:
-        """Hire nothing yet; `place` is the folder in which the session works there."""
+        """Rent nothing yet; `place` is the remote folder in which the session works."""
         self.name = service.name
         self._has_network = has_network
         self._closures = denied_paths
@@ -160,7 +160,7 @@ class CloudHost:
 
     @property
     def is_sandbox(self) -> bool:
-        """Whether nothing leads out and rules deny nothing there, as no service can enforce them."""
+        """Whether nothing leads out and rules deny nothing there, since no service can enforce rules."""
         is_something_shut = any(each.may_match_below(self._place) for each in self._closures(self._place))
         return not self._has_network and not is_something_shut
 
@@ -170,7 +170,7 @@ class CloudHost:
         return f"/tmp/{self._called}"
 
     async def open(self, script: str) -> CloudChannel:
-        """Start a script in the sandbox. Raises WorkspaceError where no sandbox is available."""
+        """Start a script in the sandbox. Raises WorkspaceError if no sandbox is available."""
         self._count += 1
         name = f"c{self._count}"
         start = START_SCRIPT.substitute(folder=quote(self.folder), name=name, script=quote(script))
@@ -199,7 +199,7 @@ class CloudHost:
             ) from error
 
     async def put(self, path: str, content: bytes) -> None:
-        """Write a file of the agent's own."""
+        """Write one of the agent's own files."""
         done = await self.call(f"umask 077; mkdir -p {quote(self.folder)}")
         if done.code:
             raise WorkspaceError(
@@ -208,11 +208,11 @@ class CloudHost:
         await self._service.upload(path, content)
 
     async def renew(self) -> bool:
-        """Return False: a sandbox that holds the session's files is never replaced."""
+        """Return False: a sandbox with the session's files is never replaced."""
         return False
 
     async def close(self) -> None:
-        """Give back the sandbox."""
+        """Release the sandbox."""
         async with self._hiring:
             if self._is_there:
                 self._is_there = False
@@ -231,6 +231,6 @@ class CloudHost:
             await self._service.execute(f"mkdir -p {quote(self._place)}", SERVICE_TIMEOUT_S)
 
     async def _deprovision(self) -> None:
-        """Give back the sandbox, even when cancelled: it costs money as long as it exists."""
+        """Release the sandbox, even if cancelled: it costs money as long as it exists."""
         with move_on_after(SERVICE_TIMEOUT_S, shield=True):
             await self._service.deprovision()

@@ -13,7 +13,7 @@ Sandbox = TypeVar("Sandbox")
 
 
 def require_library(name: str) -> None:
-    """Raise ConfigError where a service's own library, installed by the extra of the same name, is missing."""
+    """Raise ConfigError if a service's own library, installed by the extra of the same name, is missing."""
     if find_spec(name) is None:
         raise ConfigError(
             f"The library {name} is not installed.", hint=f"pip install 'hermes-acp-server[{name}]'"
@@ -21,12 +21,12 @@ def require_library(name: str) -> None:
 
 
 def service_error(service: str, what: str, error: Exception) -> WorkspaceError:
-    """Return the error for what a service failed to do."""
+    """Return the error for an operation that failed at a service."""
     return WorkspaceError(f"{service} {what}: {error}.", hint="Check your account there.", retryable=True)
 
 
 def require_sandbox(service: str, sandbox: Sandbox | None) -> Sandbox:
-    """Return the sandbox. Raises WorkspaceError where it was given back."""
+    """Return the sandbox. Raises WorkspaceError if it was released."""
     if sandbox is None:
         raise WorkspaceError(f"The sandbox at {service} no longer exists.", hint="Start a new session.")
     return sandbox
@@ -35,7 +35,7 @@ def require_sandbox(service: str, sandbox: Sandbox | None) -> Sandbox:
 def open_cloud_workspace(
     service: CloudService, folder: str, denied_paths: DeniedPathLookup, *, has_network: bool
 ) -> CompositeWorkspace:
-    """Open a workspace in a folder at a service; nothing is hired yet."""
+    """Open a workspace in a folder at a service, but rent nothing yet."""
     host = CloudHost(service, folder, has_network=has_network, denied_paths=denied_paths)
     files = RemoteFiles(host, folder, (folder,))
     return CompositeWorkspace(files, RemoteCommands(host, files.locate))

@@ -1,1 +1,1 @@
-"""Containers on this machine: one per session, containing only what is mounted."""
+"""Containers on this machine: one per session, with access only to what is mounted."""

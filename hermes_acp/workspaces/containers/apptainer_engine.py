@@ -1,7 +1,7 @@
-"""Start, enter and stop instances of apptainer and singularity.
+"""Start, enter and stop apptainer and singularity instances.
 
-A shell beside each instance waits at a pipe whose other end this process holds, and stops the instance when
-that closes.
+A shell next to each instance waits on a pipe whose other end this process holds, and stops the instance
+when that end closes.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ STOP_S: Final = 15.0
 
 
 class ApptainerLimits(Struct, frozen=True):
-    """What an instance is made from and may use; None means no limit."""
+    """An instance's image and resource limits; None means no limit."""
 
     image: str
     has_network: bool = False
@@ -33,7 +33,7 @@ class ApptainerLimits(Struct, frozen=True):
 
 
 def start_options(limits: ApptainerLimits, mounts: Mounts) -> list[str]:
-    """Return the arguments of `instance start` up to the image. Raises BadRequest for a folder that cannot be bound."""
+    """Return the arguments of `instance start` up to the image. Raises BadRequest for folders that cannot be bound."""
     return [
         "--containall",
         "--no-home",
@@ -58,7 +58,7 @@ def _bind(path: str, manner: str) -> str:
 
 
 class ApptainerEngine:
-    """Apptainer or singularity, with what instances may use."""
+    """Apptainer or singularity, with the limits for its instances."""
 
     name = "the apptainer instance"
 
@@ -104,7 +104,7 @@ class ApptainerEngine:
         return await self._run("exec", *options, f"instance://{called}", "/bin/sh", "-c", script)
 
     async def end(self, called: str, lease: ProgramChannel) -> None:
-        """Make the shell beside it stop the instance."""
+        """Make the shell next to the instance stop it."""
         await lease.end_input()
         with move_on_after(STOP_S):
             await lease.wait()

@@ -1,7 +1,8 @@
-"""Start, enter and remove containers of docker and podman.
+"""Start, enter and remove docker and podman containers.
 
-A container's first process waits at a pipe whose other end this process holds, through the engine's client.
-When that end closes, the process ends, and the kernel ends all others in the container with it.
+A container's first process waits on a pipe whose other end this process holds, through the engine's
+client. When that end closes, the first process exits and the kernel ends every other process in the
+container.
 """
 
 import os
@@ -23,14 +24,14 @@ from hermes_acp.workspaces.containers.engine_options import (
 from hermes_acp.workspaces.remote.program_channel import ProgramChannel, open_program
 from hermes_acp.workspaces.remote.remote_host import Channel
 
-# The outer shell reaps every orphan; the inner one waits at the pipe.
+# The outer shell reaps every orphan; the inner one waits on the pipe.
 FIRST_PROCESS: Final = "exec 3<&0; (echo ready; exec cat <&3 >/dev/null) & wait $!"
 STOP_TIMEOUT_S: Final = 1.0
 CLEANUP_TIMEOUT_S: Final = 15.0
 
 
 class DockerEngine:
-    """Docker or podman, with what containers may use."""
+    """Docker or podman, with the limits for its containers."""
 
     def __init__(
         self,
@@ -51,7 +52,7 @@ class DockerEngine:
         self._has_looked = False
 
     async def start(self, called: str) -> ProgramChannel:
-        """Start a container; strays of owners that are gone are removed first. Raises WorkspaceError."""
+        """Start a container, after removing those whose owners are gone. Raises WorkspaceError."""
         if not self._has_looked:
             self._has_looked = True
             await self._remove_strays()
@@ -87,7 +88,7 @@ class DockerEngine:
         return await self._run("exec", "--interactive", called, "/bin/sh", "-c", script)
 
     async def end(self, called: str, lease: ProgramChannel) -> None:
-        """End its first process; a container that stays is removed."""
+        """End the container's first process; remove the container if it remains."""
         await lease.end_input()
         with move_on_after(STOP_TIMEOUT_S):
             await lease.wait()
@@ -95,7 +96,7 @@ class DockerEngine:
             await self._remove(called)
             with move_on_after(
                 CLEANUP_TIMEOUT_S
-            ):  # an engine that is already removing it says so, and continues
+            ):  # an engine that is already removing it reports an error, and continues
                 await lease.wait()
         await lease.close()
 
@@ -113,7 +114,7 @@ class DockerEngine:
             await self._in_background("rm", "--force", "--volumes", container)
 
     async def _in_background(self, *arguments: str) -> str:
-        """Let the engine do something whose failure shows elsewhere, and return its output."""
+        """Run an engine command whose failure shows elsewhere, and return its output."""
         said = bytearray()
         with move_on_after(CLEANUP_TIMEOUT_S):
             channel = await self._run(*arguments)

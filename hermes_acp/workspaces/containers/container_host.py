@@ -1,7 +1,7 @@
-"""A container of any engine as a host: started at its first use, held by a lease, ended with this process.
+"""A container of any engine as a host: started at first use, held by a lease, ended with this process.
 
-A lease is a child process whose input this process holds open; the container ends when that closes. One start
-or end runs at a time.
+A lease is a child process whose input this process holds open; the container ends when that input closes.
+Only one start or end runs at a time.
 """
 
 from secrets import token_hex
@@ -21,7 +21,7 @@ from hermes_acp.workspaces.remote.remote_host import (
 
 
 class Engine(Protocol):
-    """What starts a container of a given name, enters it and ends it."""
+    """An engine that starts, enters and ends a container with a given name."""
 
     name: str
     is_sandbox: bool
@@ -31,11 +31,11 @@ class Engine(Protocol):
         ...
 
     async def enter(self, called: str, script: str) -> Channel:
-        """Start a POSIX shell script in it. Raises WorkspaceError."""
+        """Start a POSIX shell script in the container. Raises WorkspaceError."""
         ...
 
     async def end(self, called: str, lease: ProgramChannel) -> None:
-        """End the container with everything in it, and close its lease."""
+        """End the container and everything in it, and close its lease."""
         ...
 
 
@@ -59,7 +59,7 @@ class ContainerHost:
         return f"{FOLDER}/.{self._called}"
 
     async def open(self, script: str) -> Channel:
-        """Start a script in the container. Raises WorkspaceError where no container is available."""
+        """Start a script in the container. Raises WorkspaceError if no container is available."""
         async with self._changing:
             if self._lease is None or self._lease.has_ended:
                 await self._end()
@@ -72,16 +72,16 @@ class ContainerHost:
         return await run_through(self, script, max_wait_s)
 
     async def put(self, path: str, content: bytes) -> None:
-        """Write a file of the agent's own."""
+        """Write one of the agent's own files."""
         await put_through(self, path, content)
 
     async def renew(self) -> bool:
-        """End the container; the next use starts another one."""
+        """End the container; the next use starts a new one."""
         await self.close()
         return True
 
     async def close(self) -> None:
-        """End the container with everything in it."""
+        """End the container and everything in it."""
         async with self._changing:
             await self._end()
 

@@ -1,4 +1,4 @@
-"""A label that names the owner of a container: this process on this machine, told apart from reused process IDs."""
+"""A label naming a container's owner: this process on this machine, distinguished from reused process IDs."""
 
 import os
 from typing import Final
@@ -12,7 +12,7 @@ def own_label() -> str:
 
 
 def is_gone(label: str) -> bool:
-    """Return whether the process that a label names has ended; False for other machines and for what is not a label."""
+    """Return whether the process in a label has ended; return False for other machines and invalid labels."""
     match label.split(":"):
         case [boot, pid, started] if pid.isdigit() and boot and boot == _boot():
             return _started(int(pid)) != started
@@ -21,7 +21,7 @@ def is_gone(label: str) -> bool:
 
 
 def _boot() -> str:
-    """Return the machine's boot ID; empty where it has none."""
+    """Return the machine's boot ID, or an empty string if it has none."""
     try:
         with open(BOOT_FILE, encoding="ascii") as file:
             return file.read().strip()

@@ -1,7 +1,7 @@
-"""The command-line options of docker and podman.
+"""Command-line options for docker and podman.
 
-What is given here is all a container gets. The settings it is made from are the user's own: no file of a
-workspace can widen it.
+These options are all that a container gets. They come from the user's own settings, so no workspace file
+can widen them.
 """
 
 import os
@@ -21,19 +21,19 @@ OWNER_LABEL: Final = "hermes-acp.owner"
 FOLDER: Final = "/tmp"
 PROTECTED: Final = (".git/hooks", ".git/config", ".git/info", ".git/modules", ".hermes", ".vscode", ".idea")
 SETTINGS_ENTRIES: Final = ("hooks", "config", "config.worktree")
-"""Where git reads settings and hooks, in the directory of a repository and of its linked work trees."""
+"""The files with git's settings and hooks, in the git directory of a repository and of its linked work trees."""
 SYSTEM_FOLDERS: Final = (
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/var/lib", "/var/run",
 )  # fmt: skip
 
 CPU_RANGE_ERROR: Final = re.compile(r"range of CPUs is from [0-9.]+ to ([0-9]+(?:\.[0-9]+)?)", re.IGNORECASE)
-"""The error of an engine asked for more CPUs than its machine has."""
+"""The error of an engine that was asked for more CPUs than its machine has."""
 
 EngineName = Literal["docker", "podman"]
 
 
 class Limits(Struct, frozen=True):
-    """What a container may use, and its image and runtime; `network` is the name of one, or `none`."""
+    """A container's resource limits, image and runtime; `network` is a network's name, or `none`."""
 
     image: str
     engine: EngineName = "docker"
@@ -47,9 +47,9 @@ class Limits(Struct, frozen=True):
 
 
 class Mounts(Struct, frozen=True):
-    """The folders a container sees, at the paths they have outside.
+    """The folders that a container sees, at the same paths as outside.
 
-    `fixed` cannot be changed from inside, `hidden` is an empty folder there.
+    `fixed` paths cannot be changed from inside; a `hidden` path is an empty folder there.
     """
 
     roots: tuple[str, ...]
@@ -57,7 +57,7 @@ class Mounts(Struct, frozen=True):
     hidden: str = ""
 
     def options(self) -> list[str]:
-        """Return the engine's options."""
+        """Return the engine's mount options."""
         writable = [_mount(f"type=bind,source={root},target={root}", root) for root in self.roots]
         fixed = [_mount(f"type=bind,source={path},target={path},readonly", path) for path in self.fixed]
         hidden = (
@@ -67,9 +67,9 @@ class Mounts(Struct, frozen=True):
 
 
 def plan_mounts(roots: Sequence[str], private: str = "", guarded: GuardedNames | None = None) -> Mounts:
-    """Return the mounts of a session's folders. Raises BadRequest for system folders, which no container gets.
+    """Return the mounts for a session's folders. Raises BadRequest for system folders, which no container gets.
 
-    Nothing of `private` is visible where it lies in one of them; what is `guarded` at their top is read-only.
+    If `private` lies in one of them, it appears empty; `guarded` entries at their top level are read-only.
     """
     for root in roots:
         if root == "/" or any(is_within(root, each) or is_within(each, root) for each in SYSTEM_FOLDERS):
@@ -80,7 +80,7 @@ def plan_mounts(roots: Sequence[str], private: str = "", guarded: GuardedNames |
     outermost = tuple(
         root for root in roots if not any(is_within(root, other) and root != other for other in roots)
     )
-    # Links are left alone: a mount would follow one, and protect its target instead.
+    # Links are skipped: a mount would follow a link and protect its target instead.
     fixed = [os.path.join(root, name) for root in outermost for name in PROTECTED]
     fixed += [path for root in outermost for path in _settings_in(f"{root}/.git") if path not in fixed]
     fixed += _guarded_in(outermost, guarded or GuardedNames(), fixed)
@@ -99,7 +99,7 @@ def _settings_in(repository: str) -> list[str]:
 
 
 def _guarded_in(roots: Sequence[str], guarded: GuardedNames, known: Sequence[str]) -> list[str]:
-    """Return the guarded entries at the top of some folders; of a repository only parts are guarded."""
+    """Return the guarded entries at the top of some folders; only parts of a repository are guarded."""
     found: list[str] = []
     for root in roots:
         with suppress(OSError):
@@ -112,7 +112,7 @@ def _guarded_in(roots: Sequence[str], guarded: GuardedNames, known: Sequence[str
 
 
 def run_options(limits: Limits, mounts: Mounts, user: tuple[int, int], *, is_root: bool) -> list[str]:
-    """Return the arguments of `docker run` up to the image: everything a container is allowed."""
+    """Return the arguments of `docker run` up to the image: everything that a container is allowed."""
     maps_user = ["--userns=keep-id"] if limits.engine == "podman" and not is_root else []
     return [
         "--interactive",
@@ -140,7 +140,7 @@ def run_options(limits: Limits, mounts: Mounts, user: tuple[int, int], *, is_roo
 
 
 def cpu_limit_in(complaint: str) -> float | None:
-    """Return how many CPUs an engine offers, where it refused to give more."""
+    """Return how many CPUs an engine offers, from its refusal to provide more."""
     found = CPU_RANGE_ERROR.search(complaint)
     return float(found[1]) if found else None
 

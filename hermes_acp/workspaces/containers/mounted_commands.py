@@ -1,7 +1,7 @@
-"""Unapproved commands in a container, over folders that are this machine's own.
+"""Unapproved commands in a container that uses this machine's own folders.
 
-A container cannot hide single files, so where rules deny any, no command runs unasked. What appears under a
-guarded name is quarantined when the command has ended, as in this machine's sandbox.
+A container cannot hide single files, so if rules deny any, no command runs without a question. What
+appears under a guarded name is quarantined when the command has ended, as in the local sandbox.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,14 +23,14 @@ from hermes_acp.workspaces.sandbox.tree_index import TreeIndex
 
 
 class MountRestrictions(Struct, frozen=True):
-    """The names that nobody changes unasked, and what rules currently deny."""
+    """The names that nobody may change without approval, and what rules currently deny."""
 
     guarded: GuardedNames = GuardedNames()
     denied_paths: Callable[[], tuple[DeniedPath, ...]] = tuple
 
 
 class MountedCommands:
-    """The commands of one workspace with mounted folders; those that nobody approved are checked afterwards."""
+    """The commands of one workspace with mounted folders; what unapproved commands created is checked afterwards."""
 
     def __init__(
         self, commands: RemoteCommands, roots: Sequence[str], restrictions: MountRestrictions
@@ -44,13 +44,13 @@ class MountedCommands:
         self._untold = ""
 
     async def close(self) -> None:
-        """Kill what runs, and stop watching the folders."""
+        """Kill what is running, and stop watching the folders."""
         await self._commands.close()
         await run_sync(self._index.close)
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:
-        """Return the processes that were launched, by their short names."""
+        """Return the launched processes by their short names."""
         return self._commands.live
 
     def confines(self, command: Command) -> bool:
@@ -61,7 +61,7 @@ class MountedCommands:
         return any(each.may_match_below(root) for each in self._closures() for root in self._roots)
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:
-        """Run a command; an unapproved one leaves nothing under a guarded name."""
+        """Run a command; if it was not approved, it leaves nothing under a guarded name."""
         await self._release()
         if not command.must_be_confined:
             end = await self._commands.run(command, progress)
@@ -92,7 +92,7 @@ class MountedCommands:
         return process
 
     async def _begin(self) -> None:
-        """Record what exists. Raises WorkspaceError where a command would see what rules deny."""
+        """Record what exists. Raises WorkspaceError if a command would see what rules deny."""
         if self._has_denied_paths():
             raise WorkspaceError(
                 "Not run: policy rules deny single files, and a container cannot hide those from a command.",
@@ -101,13 +101,13 @@ class MountedCommands:
         await run_sync(self._quarantine.begin, frozenset[str])
 
     async def _end(self, *, is_over: bool) -> None:
-        """Quarantine what a command created without permission, even when it was cancelled."""
+        """Quarantine what a command created without permission, even if it was cancelled."""
         with CancelScope(shield=True):
             end = partial(self._quarantine.end, frozenset[str], is_over=is_over)
             self._untold += await run_sync(end)
 
     async def _release(self) -> None:
-        """Clean up after launched commands that have ended since."""
+        """Clean up after launched commands that have since ended."""
         for process in [each for each in self._launched if each.has_ended]:
             self._launched.remove(process)
             await self._end(is_over=True)

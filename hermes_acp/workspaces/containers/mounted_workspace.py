@@ -1,7 +1,7 @@
 """A workspace with this machine's folders, whose commands run in a container that mounts them.
 
-The folders are mounted where they are, so files are read and written here, bypassing the container, by the
-same paths.
+The folders are mounted at the same paths, so files are read and written here directly, bypassing the
+container.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def open_mounted(
     scratch: str,
     restrictions: MountRestrictions,
 ) -> CompositeWorkspace:
-    """Open a workspace at `place`, in the folders `within`; long outputs are kept in the folder `scratch`."""
+    """Open a workspace at `place`, in the folders `within`; long outputs are stored in the folder `scratch`."""
     outputs = OutputFolder(scratch)
     files = LocalFiles(place, within, lambda: variables, private=private, outputs=outputs.paths)
     commands = RemoteCommands(ContainerHost(engine), files.locate, outputs=outputs)

@@ -1,1 +1,1 @@
-"""Processes on this machine: how they start, how they are found again, how they end."""
+"""Processes on this machine: how they are started, tracked and ended."""

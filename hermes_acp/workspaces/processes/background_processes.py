@@ -1,7 +1,7 @@
-"""Commands that are started and not waited for, each drained by a thread of its own.
+"""Commands that are started without waiting for them, each drained by its own thread.
 
-A thread, not a task: the task that launches a process is done long before the process is, and a process whose
-pipe nobody drains stops. Terminals are those of pty(7).
+Threads are used because the task that launches a process ends long before the process does, and a process
+blocks if nobody drains its pipe. For terminals, see pty(7).
 """
 
 import errno
@@ -48,7 +48,7 @@ POLL_INTERVAL_MS: Final = 50
 WRITE_TIMEOUT_S: Final = 5.0
 MAX_WAIT_S: Final = 600.0
 END_OF_INPUT: Final = "\x04"
-# A session leader without a terminal that opens one gets it as its controlling terminal (tty_ioctl(4)).
+# When a session leader without a terminal opens one, that becomes its controlling terminal (tty_ioctl(4)).
 ADOPT_TERMINAL: Final = 'terminal=$1; shift; exec "$@" <>"$terminal" >&0 2>&1'
 
 
@@ -59,7 +59,7 @@ OnFinish = Callable[[str, int, bool], str]
 class Pipes(Struct, frozen=True):
     """Our ends of a process's input and output.
 
-    For a terminal also its own end, which must not close before it opens.
+    For a terminal, also the terminal's own end, which must stay open until the process opens it.
     """
 
     writing: int
@@ -68,7 +68,7 @@ class Pipes(Struct, frozen=True):
 
 
 class LocalProcess:
-    """One process on this machine, its input and its output."""
+    """A process on this machine, with its input and output."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class LocalProcess:
         log: OutputFile | None,
         finish: OnFinish,
     ) -> None:
-        """Take over a process that was just started, and start draining it; `log` keeps all of its output."""
+        """Take over a process that was just started, and start draining it; `log` stores all of its output."""
         self.name = name
         self.line = line
         self._process, self._pipes = started
@@ -103,11 +103,11 @@ class LocalProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has ended."""
+        """Whether the process has ended."""
         return self._end is not None
 
     async def read(self, wait_s: float) -> OutputSnapshot:
-        """Return the output since the last read; wait for some, then for a moment of quiet, or for the end."""
+        """Return the output since the last read; wait for some, then for a brief pause in it, or for the end."""
         wait_s = min(max(wait_s, 0.0), MAX_WAIT_S)
         await run_sync(self._wait_for_output, wait_s, limiter=self._threads, abandon_on_cancel=True)
         with self._changed:
@@ -124,7 +124,7 @@ class LocalProcess:
                     return
 
     async def write(self, text: str) -> None:
-        """Send it input; a final U+0004 ends the input. Raises WorkspaceError where it accepts none any more."""
+        """Send input; a final U+0004 ends the input. Raises WorkspaceError if the process accepts none any more."""
         await run_sync(self._write, text, limiter=self._threads)
 
     def _write(self, text: str) -> None:
@@ -162,14 +162,14 @@ class LocalProcess:
         self._input = -1
 
     async def kill(self) -> None:
-        """Kill it with everything it started; nothing of it is left on return."""
+        """Kill the process and everything it started; nothing of it is left on return."""
         with CancelScope(shield=True):
             leader = None if self.has_ended else self._process.pid
             await terminate_tree(ProcessTree(self._mark, leader), self._threads)
             await run_sync(self._drain.join, KILL_TIMEOUT_S, limiter=self._threads)
 
     def _follow(self) -> None:
-        """Drain the output until the process has ended; what it leaves running is left to the process registry."""
+        """Drain the output until the process has ended; the process registry handles what it leaves running."""
         pieces = 0
         for chunk in self._chunks():
             with self._changed:
@@ -221,19 +221,19 @@ class LocalProcess:
 
 
 def _read_chunk(reading: int) -> bytes | None:
-    """Return the available bytes; empty at the end, None where nothing was there to read."""
+    """Return the available bytes: none at the end, or None if there is nothing to read yet."""
     try:
         return os.read(reading, CHUNK_BYTES)
     except BlockingIOError:
         return None
     except OSError as error:
-        if error.errno == errno.EIO:  # nobody holds the terminal any more
+        if error.errno == errno.EIO:  # no process has the terminal open any more
             return b""
         raise
 
 
 def start_process(shell: ShellCommand, *, in_terminal: bool) -> tuple[Process, Pipes]:
-    """Start a command with input and output of its own. Blocks; raises OSError where it cannot start."""
+    """Start a command with its own input and output. Blocks. Raises OSError if it cannot start."""
     return _start_in_terminal(shell) if in_terminal else _start_at_pipes(shell)
 
 
@@ -286,11 +286,11 @@ class BackgroundProcesses:
 
     @property
     def by_name(self) -> Mapping[str, LocalProcess]:
-        """Those that are running, and the latest that ended."""
+        """The running processes, and the latest ones that ended."""
         return MappingProxyType(self._by_name)
 
     def next_name(self) -> str:
-        """Return the name for the next one. Raises WorkspaceError where enough are running."""
+        """Return the name for the next process. Raises WorkspaceError if too many are running."""
         running = [process.name for process in self._by_name.values() if not process.has_ended]
         if len(running) >= MAX_RUNNING:
             raise WorkspaceError(
@@ -300,7 +300,7 @@ class BackgroundProcesses:
         return f"p{self._count}"
 
     def add(self, process: LocalProcess) -> None:
-        """Add one; the oldest ended ones are forgotten."""
+        """Add a process; the oldest ended ones are forgotten."""
         self._by_name[process.name] = process
         ended = [name for name, each in self._by_name.items() if each.has_ended]
         for name in ended[: max(0, len(self._by_name) - MAX_ENDED_KEPT)]:

@@ -1,8 +1,8 @@
-"""A shell beside the agent that kills the agent's commands should the agent be killed.
+"""A shell next to the agent that kills the agent's commands if the agent is killed.
 
-The watcher sleeps in `read` until its pipe closes, which happens however this process ends. It is told the
-process group of each command that starts and ends; a process that left its group is found by its mark or its
-tag where there is a /proc. Only one that shed all three escapes.
+The watcher sleeps in `read` until its pipe closes, which happens however this process ends. It receives
+the process group of each command that starts or ends. If there is a /proc, it finds a process that left
+its group by its mark or its tag. Only a process that sheds all three escapes.
 """
 
 import os
@@ -64,9 +64,9 @@ for each in $empty; do rmdir -- "$each"; done
 
 
 class OrphanReaper:
-    """The watcher of one workspace's commands, running from the first of them to `close`.
+    """The watcher of one workspace's commands, running from the first of them until `close`.
 
-    `mark` is what a command's own mark must begin with, in a variable named `variable`.
+    Each command's own mark must begin with `mark`, in the environment variable named `variable`.
     """
 
     def __init__(self, variable: str) -> None:
@@ -76,7 +76,7 @@ class OrphanReaper:
         self._writing = -1
 
     def begin(self) -> None:
-        """Start the watcher if needed; without one, commands run all the same."""
+        """Start the watcher if needed; if it cannot start, commands run anyway."""
         if self._pid:
             return
         reading, writing = os.pipe()
@@ -101,31 +101,31 @@ class OrphanReaper:
             os.close(reading)
 
     def register_process(self, group: int, tag: int = 0) -> None:
-        """Register a command's process group, and all that have its tag (`limit_tags`)."""
+        """Register a command's process group, and all processes that have its tag (`rlimit_tags`)."""
         tagged = f"tagged {group}:{tag}\n" if tag else ""
         self._tell(f"began {group}\n{tagged}")
 
     def forget_process(self, group: int) -> None:
-        """Unregister a command of which nothing is left, as its number may soon be reused."""
+        """Unregister a command of which nothing is left, because its process ID may soon be reused."""
         self._tell(f"ended {group}\n")
 
     def register_folder(self, path: str) -> None:
-        """Have a folder removed should this process be killed; paths with line breaks are not supported."""
+        """Have a folder removed if this process is killed; paths with line breaks are not supported."""
         if "\n" not in path:
             self._tell(f"folder {path}\n")
 
     def note_placeholder(self, path: str) -> None:
-        """Have a folder removed, if it is empty then, should this process be killed."""
+        """Have a folder removed if this process is killed and the folder is empty then."""
         if "\n" not in path:
             self._tell(f"stand-in {path}\n")
 
     def _tell(self, line: str) -> None:
         if self._writing >= 0:
-            with suppress(OSError):  # whoever killed or stopped the watcher does not need it
+            with suppress(OSError):  # a killed or stopped watcher does not need the line
                 os.write(self._writing, line.encode())
 
     def close(self) -> None:
-        """Stop the watcher; no command is left. Blocks for the moment that takes."""
+        """Stop the watcher once no command is left. Blocks briefly."""
         if self._writing < 0:
             return
         pid, self._pid = self._pid, 0

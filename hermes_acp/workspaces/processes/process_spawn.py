@@ -1,8 +1,8 @@
-"""Start one command, with all of our rights or with fewer.
+"""Start one command, with all of our rights or fewer.
 
-A thread has rights of its own, and what it starts has no others (landlock(7), seccomp(2)). A thread that gave
-up rights is used for one start alone, and is gone before the command does anything: while it exists, a
-command with the same restrictions may signal it as a task of this process.
+Each thread has its own rights, which whatever it starts inherits (landlock(7), seccomp(2)). A thread that
+dropped rights is used for a single start and is gone before the command does anything: while the thread
+exists, a command with the same restrictions may signal it as a task of this process.
 """
 
 import errno
@@ -28,9 +28,10 @@ Process = subprocess.Popen[bytes]
 class SandboxEntry(Struct, frozen=True):
     """How a command enters its sandbox.
 
-    `words` are of a shell that waits for the end of its standard error, which from then on is its output, and
-    becomes the command that follows. `give_up` is called in the starting thread to drop its rights, `receive`
-    gets its process before that continues; these `descriptors` are passed on by their numbers.
+    `words` start a shell that waits until its standard error closes, redirects it to its output, and
+    becomes the command that follows. `give_up` is called in the starting thread to drop its rights;
+    `receive` gets the process ID before the shell continues; `descriptors` are passed on under the same
+    numbers.
     """
 
     words: tuple[str, ...]
@@ -40,7 +41,7 @@ class SandboxEntry(Struct, frozen=True):
 
 
 class ShellCommand(Struct, frozen=True):
-    """A command line ready to run: program and arguments, folder, variables, mark, timeout, sandbox entry."""
+    """A command line ready to run: program and arguments, folder, variables, mark, timeout and sandbox entry."""
 
     argv: tuple[str, ...]
     cwd: str
@@ -50,14 +51,14 @@ class ShellCommand(Struct, frozen=True):
     gate: SandboxEntry | None = None
 
     def variables(self) -> dict[str, str]:
-        """Return its variables with its mark among them."""
+        """Return its variables, including its mark."""
         return {**self.environment, MARK: self.mark}
 
 
 def start(shell: ShellCommand, reading: int, writing: int) -> Process:
-    """Start a command with these as its input and its merged output, in a session of its own. Blocks.
+    """Start a command in a new session, with these as its input and merged output. Blocks.
 
-    Raises OSError where it cannot start, or its rights cannot be dropped.
+    Raises OSError if it cannot start or its rights cannot be dropped.
     """
     gate = shell.gate
     if gate is None:
@@ -66,7 +67,7 @@ def start(shell: ShellCommand, reading: int, writing: int) -> Process:
     try:
         argv = (*gate.words, *shell.argv)
         process = _in_own_thread(gate.give_up, lambda: _spawn(shell, argv, reading, writing, waiting))
-        restore_limit(process.pid)  # here: the thread that started it may have given that right up
+        restore_limit(process.pid)  # here, because the thread that started it may have dropped that right
         gate.receive(process.pid)
     finally:
         os.close(waiting)
@@ -88,7 +89,7 @@ def _spawn(shell: ShellCommand, argv: tuple[str, ...], reading: int, writing: in
 
 
 def _in_own_thread(give_up: Callable[[], None] | None, spawn: Callable[[], Process]) -> Process:
-    """Start something from a thread that has dropped its rights, and is gone on return."""
+    """Start a process from a thread that drops its rights first and is gone on return."""
     if give_up is None:
         return spawn()
 
@@ -106,7 +107,7 @@ def _in_own_thread(give_up: Callable[[], None] | None, spawn: Callable[[], Proce
 
 
 def _is_gone(task: int) -> bool:
-    """Wait until the kernel has released a thread: Python considers it finished a little earlier."""
+    """Wait until the kernel has released a thread; Python considers it finished slightly earlier."""
     pause = Event()
     for _ in range(MAX_POLLS):
         if not os.path.exists(f"/proc/self/task/{task}"):
@@ -117,7 +118,7 @@ def _is_gone(task: int) -> bool:
 
 @contextmanager
 def exit_of(pid: int) -> Generator[int | None, None, None]:
-    """Yield a descriptor that becomes readable once a process has ended, where supported (pidfd_open(2))."""
+    """Yield a descriptor that becomes readable once a process has ended, if supported (pidfd_open(2))."""
     opener = getattr(os, "pidfd_open", None)
     opened: int | None = None
     with suppress(OSError):

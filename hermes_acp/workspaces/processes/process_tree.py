@@ -1,6 +1,6 @@
-"""Run one shell command and leave nothing of it behind when it is stopped.
+"""Run one shell command, and leave nothing of it behind when it is stopped.
 
-Uses process groups, /proc, signals, and adopts orphans (prctl(2), PR_SET_CHILD_SUBREAPER).
+Uses process groups, /proc and signals, and adopts orphans (prctl(2), PR_SET_CHILD_SUBREAPER).
 """
 
 import os
@@ -41,7 +41,7 @@ Identity = tuple[int, int]
 
 
 class ProcessInfo(Struct, frozen=True):
-    """One process as the kernel lists it; `started` in clock ticks tells a reused number apart."""
+    """One process as listed by the kernel; `started`, in clock ticks, distinguishes reused process IDs."""
 
     pid: int
     parent: int
@@ -56,7 +56,7 @@ class ProcessInfo(Struct, frozen=True):
 
 
 class ProcessExit(Struct, frozen=True):
-    """How a command ended; `left_running` when something it started still holds its output."""
+    """How a command ended; `left_running` if something it started still holds its output."""
 
     exit_code: int | None
     timed_out: bool
@@ -75,7 +75,8 @@ class ProcessTree:
     def signal(self, number: int) -> bool:
         """Signal every living member, reap adopted dead ones, and return whether any was alive.
 
-        Members are collected before the first signal: once a parent is dead, nothing leads to its children.
+        Members are collected before the first signal, because a dead parent no longer leads to its
+        children.
         """
         own = os.getpid()
         members = self._members(list_processes())
@@ -127,8 +128,8 @@ class ProcessTree:
 class OrphanedProcesses:
     """Background processes that outlived commands which ended by themselves.
 
-    This process adopts them, so it must reap them once they end, and can kill them when the session ends. May
-    be used from several threads.
+    This process adopts them, so it must reap them once they end, and can kill them when the session ends.
+    Thread-safe.
     """
 
     def __init__(self) -> None:
@@ -137,9 +138,9 @@ class OrphanedProcesses:
         self._known: set[Identity] = set()
 
     def gather(self, mark: str, shell: int) -> set[int]:
-        """Note what a command left running, and reap what has ended since. The shell is reaped by now.
+        """Record what a command left running, and reap what has ended since; the shell has been reaped already.
 
-        Return the shells of which nothing is left any more.
+        Return the shells of which nothing is left.
         """
         with self._lock:
             self._marks[mark] = shell
@@ -192,7 +193,7 @@ class OrphanedProcesses:
 
 
 def list_processes() -> dict[int, ProcessInfo]:
-    """Return every process the kernel shows, by number; none where there is no /proc."""
+    """Return every process that the kernel shows, by process ID, or none without /proc."""
     process_infos: dict[int, ProcessInfo] = {}
     with suppress(FileNotFoundError):
         for name in os.listdir("/proc"):
@@ -223,7 +224,7 @@ def _reap(pid: int) -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of orphaned descendants, so that no daemon escapes. Linux only; repeatable."""
+    """Become the parent of orphaned descendants, so that no daemon escapes. Linux only; may be repeated."""
     if sys.platform.startswith("linux"):
         import ctypes
 
@@ -231,9 +232,9 @@ def adopt_orphans() -> None:
 
 
 async def terminate_tree(tree: ProcessTree, threads: CapacityLimiter) -> None:
-    """Ask a command's processes to end, then kill them; done when none lives, or after KILL_TIMEOUT_S seconds.
+    """Ask a command's processes to end, then kill them; return once all are dead, or after KILL_TIMEOUT_S seconds.
 
-    The time counts from the first signal; however late SIGKILL comes on a busy machine, it is sent.
+    The time counts from the first signal. SIGKILL is always sent, however late on a busy machine.
     """
     with CancelScope(shield=True):
         await run_sync(tree.signal, signal.SIGTERM, limiter=threads)
@@ -251,14 +252,14 @@ async def terminate_tree(tree: ProcessTree, threads: CapacityLimiter) -> None:
 
 
 class ProcessRegistry:
-    """Tracks what commands started: from the first of them on nothing escapes, however this process ends."""
+    """Tracks what commands started: from the first command on nothing escapes, however this process ends."""
 
     def __init__(self) -> None:
         self._orphans = OrphanedProcesses()
         self._reaper = OrphanReaper(MARK)
 
     def fresh_mark(self) -> str:
-        """Return a mark for one command."""
+        """Return a new mark for one command."""
         return f"{self._reaper.mark}-{token_hex(8)}"
 
     def begin(self) -> None:
@@ -268,11 +269,11 @@ class ProcessRegistry:
         self._reaper.begin()
 
     def register_folder(self, path: str) -> None:
-        """Have a folder removed should this process be killed."""
+        """Have a folder removed if this process is killed."""
         self._reaper.register_folder(path)
 
     def note_placeholder(self, path: str) -> None:
-        """Have a folder removed, if it is empty then, should this process be killed."""
+        """Have a folder removed if this process is killed and the folder is empty then."""
         self._reaper.note_placeholder(path)
 
     def register_process(self, leader: int, mark: str) -> None:
@@ -280,7 +281,7 @@ class ProcessRegistry:
         self._reaper.register_process(leader, tag_of(mark))
 
     def adopt_leftovers(self, mark: str, leader: int) -> None:
-        """Keep track of what a command that ended by itself left running. Blocks to scan all processes."""
+        """Keep track of what a command that ended by itself left running. Blocks while it scans all processes."""
         for ended in self._orphans.gather(mark, leader):
             self._reaper.forget_process(ended)
 
@@ -297,10 +298,9 @@ class ProcessRegistry:
 async def run_shell(
     shell: ShellCommand, take: Callable[[bytes], None], registry: ProcessRegistry, threads: CapacityLimiter
 ) -> ProcessExit:
-    """Run a command to its end and pass its merged output to `take` as it comes. `registry` was started.
+    """Run a command to its end and pass its merged output to `take` as it arrives. `registry` must be started.
 
-    When its time is up, or this is cancelled, no process of it is left on return. Raises OSError where it
-    cannot start.
+    On timeout or cancellation, none of its processes is left on return. Raises OSError if it cannot start.
     """
     reading, writing = os.pipe()
     leader = 0
@@ -321,7 +321,7 @@ async def run_shell(
 
 
 async def _start(shell: ShellCommand, writing: int, threads: CapacityLimiter) -> Process:
-    """Start the shell; a cancellation waits until its number is known, as it could not be killed otherwise."""
+    """Start the shell; cancellation waits until its process ID is known, because it could not be killed otherwise."""
     started: list[Process] = []
     try:
         with CancelScope(shield=True):
@@ -332,7 +332,7 @@ async def _start(shell: ShellCommand, writing: int, threads: CapacityLimiter) ->
 
 
 async def _exit(process: Process, threads: CapacityLimiter) -> int:
-    """Wait for a process's end and return its exit code."""
+    """Wait for a process to end and return its exit code."""
     with exit_of(process.pid) as exit_of_it:
         if exit_of_it is None:
             return await run_sync(process.wait, limiter=threads, abandon_on_cancel=True)

@@ -1,4 +1,4 @@
-"""Processes of MCP servers: what a server starts ends with it, and with this process."""
+"""Processes of MCP servers: what a server starts ends with the server, and with this process."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,13 +18,13 @@ class ServerProcesses:
         self._has_begun = False
 
     def fresh_mark(self) -> str:
-        """Be ready for a server, and give its mark."""
+        """Prepare for a server, and return its mark."""
         self._registry.begin()
         self._has_begun = True
         return self._registry.fresh_mark()
 
     def words(self, mark: str, argv: Sequence[str]) -> tuple[str, ...]:
-        """Return a server's words behind those that put its mark on its processes."""
+        """Return a server's words, preceded by those that put its mark on its processes."""
         return tagged_argv(tag_of(mark), argv)
 
     def variables(self, mark: str) -> Mapping[str, str]:
@@ -32,15 +32,15 @@ class ServerProcesses:
         return {MARK: mark}
 
     def register_process(self, mark: str, leader: int) -> None:
-        """Have a server's processes ended should this process be killed."""
+        """Have a server's processes ended if this process is killed."""
         self._registry.register_process(leader, mark)
 
     async def end(self, mark: str, leader: int) -> None:
-        """End what a server started and left behind in groups of its own; its own group has ended."""
+        """End what a server started and left behind in other process groups; its own group has ended."""
         await terminate_tree(ProcessTree(mark, None), self._threads)
         self._registry.forget_process(leader)
 
     async def aclose(self) -> None:
-        """Let the watcher go; no server lives."""
+        """Stop the watcher; no server is running."""
         if self._has_begun:
             await self._registry.close(self._threads)

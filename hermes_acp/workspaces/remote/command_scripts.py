@@ -1,7 +1,7 @@
 """The shell scripts that run, launch, poll and end commands on a remote machine.
 
-A command's processes are found by a mark in their environment, by their session and group, and by descent.
-/proc is used where there is one.
+A command's processes are found by a mark in their environment, by session and group, and by descent. /proc
+is used if there is one.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from hermes_acp.workspaces.processes.process_spawn import MARK
 
 NOTICE: Final = "\036"
 MAX_LOG_BLOCKS: Final = 16384
-"""How much of a launched command's output is kept there, in blocks of 512 bytes (1024 in some shells)."""
+"""How much of a launched command's output is stored there, in blocks of 512 bytes (1024 in some shells)."""
 
 _UNSET: Final = " ".join(sorted(HIJACK_VARIABLES - {"SHELLOPTS", "BASHOPTS"}))  # those are read-only in bash
 _RUN: Final = Template(r"""
@@ -32,10 +32,10 @@ $tell
 printf '\036%s left %s\036' $token "$${hermes_seen:+some}"
 printf '\036%s ended %s\036' $token "$$hermes_code"
 """)
-# During exec a process's environment reads as empty, and its code starts at 0 in its row of `stat`, after
-# a size that no kernel thread has. Where this shell's own row says so too, rows are of no use.
-# An exec may complete a moment later, or its process be replaced by a child: environments are read before
-# and after, and no process is left only if a second scan, of all that exist then, finds none either.
+# During exec, a process's environment reads as empty, and its code starts at 0 in its row of `stat`, after a size that
+# no kernel thread has. If this shell's own row looks like that too, rows are useless. An exec may complete a moment
+# later, or a child may replace its process. Environments are therefore read before and after, and the processes count
+# as gone only if a second scan, of all that exist then, finds none either.
 _OUTPUT: Final = Template(r"""
 hermes_sights() {
     for hermes_look in first second; do
@@ -96,7 +96,7 @@ hermes_setsid=$$(command -v setsid)
 echo "$$!" >"$$d/pid"
 echo "began $$!"
 """)
-# util-linux, then BusyBox and the BSDs have a `script`; Python has a terminal as well.
+# util-linux, BusyBox and the BSDs have different versions of `script`; Python can open a terminal too.
 _TERMINAL: Final = r"""
 export TERM=xterm
 if script -qefc true /dev/null </dev/null >/dev/null 2>&1; then
@@ -224,10 +224,10 @@ fi
 
 
 def run_script(token: str, line: str, cwd: str, variables: Mapping[str, str], memory: str = "") -> str:
-    """Return the script that runs one command line in `cwd` and reports on it in notices that carry `token`.
+    """Return the script that runs one command line in `cwd` and reports on it in notices with `token`.
 
-    `variables` hold its mark. `memory` is the folder that keeps what a command leaves for the next one: its
-    variables and its working directory.
+    `variables` include its mark. `memory` is the folder that stores what a command passes on to the next
+    one: its variables and its working directory.
     """
     folder = quote(memory)
     keeps = _KEEP.substitute(folder=folder) if memory else ""
@@ -264,8 +264,8 @@ def launch_script(
 def poll_script(folder: str, name: str, seen: int, wait_s: float, kept_bytes: int) -> str:
     """Return the script that waits for a launched command's output beyond `seen` bytes, and prints it.
 
-    Its first line contains the current size and the exit code: `none` while it runs, `gone` where it left
-    none.
+    Its first line contains the current size and the exit code: `none` while the command runs, `gone` if it
+    left none.
     """
     return _POLL.substitute(
         folder=quote(folder),
@@ -287,7 +287,7 @@ def write_script(folder: str, name: str, data: bytes, *, ends: bool) -> str:
 
 
 def kill_script(mark: str, leader: int = 0) -> str:
-    """Return the script that kills every process with a mark, and those of a session leader; it prints `struck`."""
+    """Return the script that kills the processes with a mark and those of a session leader; it prints `struck`."""
     wanted = quote(f"{MARK}={mark}")
     return _KILL.substitute(mark=wanted, leader=leader, sights=_OUTPUT.substitute(mark=wanted))
 

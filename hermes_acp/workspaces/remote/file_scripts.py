@@ -1,7 +1,7 @@
 """The shell scripts that read, write, list and search files on a remote machine.
 
-A script walks to a file's folder and works on names in it from there, so replacing a folder above it leads
-nowhere else. It follows no link: it reports where the link leads, and that path is checked by itself.
+A script walks to a file's folder and uses relative names from there, so replacing a parent folder cannot
+redirect it. It follows no link: it reports the link's target, which is then checked separately.
 """
 
 from shlex import join, quote
@@ -105,18 +105,18 @@ fi
 
 
 def read_script(path: str, largest_bytes: int) -> str:
-    """Return the script that prints `holds SIZE`, a line end and a file's bytes; or why it cannot."""
+    """Return the script that prints `holds SIZE`, a newline and a file's bytes, or why it cannot."""
     return _enter(path) + _KIND + _READ.substitute(largest=largest_bytes, pour='cat -- "./$base"')
 
 
 def piece_script(path: str, start: int, size_bytes: int) -> str:
-    """Return the script that prints the same for a part of a file; the size is the whole file's."""
+    """Return the script that prints the same for a part of a file; the size is that of the whole file."""
     pour = f'tail -c +{start + 1} -- "./$base" | head -c {size_bytes}'
     return _enter(path) + _KIND + _READ.substitute(largest=1 << 50, pour=pour)
 
 
 def write_script(path: str, root: str, source: str, token: str) -> str:
-    """Return the script that replaces a file by `source`, and makes missing folders beneath `root`."""
+    """Return the script that replaces a file with `source`, creating missing folders beneath `root`."""
     below = path.removeprefix(root.rstrip("/")).strip("/").split("/")[:-1]
     made = _MAKE.substitute(root=quote(root), names=" ".join(quote(name) for name in below))
     return made + _enter(path) + _WRITE.substitute(source=quote(source), token=token)
@@ -133,7 +133,7 @@ def list_script(path: str) -> str:
 
 
 def search_script(query: SearchQuery, path: str, most_bytes: int) -> str:
-    """Return the script that searches by ripgrep, else by grep; its first line says which."""
+    """Return the script that searches with ripgrep, or else with grep; its first line says which."""
     options, _ = ripgrep.search_options(query)
     return _enter(path) + _SEARCH.substitute(
         options=join(options),
@@ -151,7 +151,7 @@ def _grep_manner(query: SearchQuery) -> list[str]:
 
 
 def find_script(query: FileQuery, path: str, most_bytes: int) -> str:
-    """Return the script that prints `found`, a line end, and the paths of files, each followed by NUL."""
+    """Return the script that prints `found`, a newline, and the paths of files, each followed by NUL."""
     options, _ = ripgrep.find_options(query)
     return _enter(path) + _FIND.substitute(options=join(options), most=most_bytes)
 

@@ -1,4 +1,4 @@
-"""A remote script reached through a program on this machine, such as ssh or `docker exec`."""
+"""A remote script reached through a local program, such as ssh or `docker exec`."""
 
 import errno
 import os
@@ -19,7 +19,7 @@ MAX_STDERR_BYTES: Final = 2000
 
 
 class ProgramChannel:
-    """The process of such a program, with its input and output; its standard error is kept separately."""
+    """The process of such a program, with its input and output; its standard error is stored separately."""
 
     def __init__(self, process: Process, said: IO[bytes]) -> None:
         self._process = process
@@ -32,7 +32,7 @@ class ProgramChannel:
         return self._process.returncode is not None
 
     async def receive(self) -> bytes:
-        """Return the next bytes of its output, none at their end."""
+        """Return the next bytes of its output, or none at the end."""
         if self._process.stdout is None:
             raise InternalError("A process started with pipes has none.")
         try:
@@ -41,7 +41,7 @@ class ProgramChannel:
             return b""
 
     async def send(self, data: bytes) -> None:
-        """Send it input. Raises WorkspaceError where it accepts none."""
+        """Send it input. Raises WorkspaceError if it accepts none."""
         if self._process.stdin is None:
             raise InternalError("A process started with pipes has none.")
         try:
@@ -58,7 +58,7 @@ class ProgramChannel:
                 await self._process.stdin.aclose()
 
     async def wait(self) -> int:
-        """Wait for the program's end and return its exit code."""
+        """Wait for the program to end and return its exit code."""
         return await self._process.wait()
 
     def complaint(self) -> str:
@@ -70,7 +70,7 @@ class ProgramChannel:
         return self._complaint
 
     async def close(self) -> None:
-        """End the program, which may leave what it started elsewhere running."""
+        """End the program; what it started remotely may keep running."""
         with CancelScope(shield=True):
             if self._process.returncode is None:
                 # `Process.kill` would poll first, and so take the exit code from the task that awaits it.
@@ -82,7 +82,7 @@ class ProgramChannel:
 
 
 async def open_program(argv: Sequence[str], environment: Mapping[str, str]) -> ProgramChannel:
-    """Start the program in a session of its own, even when cancelled. Raises WorkspaceError where it cannot start."""
+    """Start the program in a new session, even if cancelled. Raises WorkspaceError if it cannot start."""
     said = _unnamed_file()
     try:
         return ProgramChannel(await _start(argv, environment, said), said)
@@ -97,7 +97,7 @@ async def open_program(argv: Sequence[str], environment: Mapping[str, str]) -> P
 
 
 async def _start(argv: Sequence[str], environment: Mapping[str, str], said: IO[bytes]) -> Process:
-    """Start it; a cancellation waits until it is known, as it could not be killed otherwise."""
+    """Start the program; cancellation waits until it has started, as it could not be killed otherwise."""
     started: list[Process] = []
     with CancelScope(shield=True):
         started.append(

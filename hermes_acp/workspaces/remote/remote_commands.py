@@ -1,4 +1,4 @@
-"""Run or launch commands on a remote machine, with nothing of them left at the close."""
+"""Run or launch commands on a remote machine, leaving nothing of them after `close`."""
 
 from collections.abc import Callable, Mapping
 from secrets import token_hex
@@ -25,12 +25,12 @@ START_TIMEOUT_S: Final = 20.0
 KILL_TIMEOUT_S: Final = 15.0
 DRAIN_TIMEOUT_S: Final = 0.3
 CONNECTION_LOST_CODE: Final = 255
-"""The exit code of ssh when the connection broke; it is the same for a shell that was killed there."""
+"""The exit code of ssh when the connection broke; a shell that was killed there has the same code."""
 BACKGROUND: Final = "\n[still running in the background; its further output is lost: redirect it to a file]"
 
 
 class RunStatus(Struct):
-    """What is known of one running script so far."""
+    """What is known so far of one running script."""
 
     leader: int = 0
     code: int | None = None
@@ -40,7 +40,7 @@ class RunStatus(Struct):
     is_at_end: bool = False
 
     def take(self, notice: Notice) -> None:
-        """Update from a notice."""
+        """Update the status from a notice."""
         match notice.word:
             case "began" if notice.value.isdigit():
                 self.leader = int(notice.value)
@@ -57,11 +57,11 @@ class RunStatus(Struct):
 
 
 class RemoteCommands:
-    """Runs commands of one workspace on a host.
+    """Runs one workspace's commands on a host.
 
-    `locate` resolves their folders; long outputs are kept in full in `outputs`. `on_move` is told the new working
-    directory, on a host that keeps it, and returns what to say about that. `mark` is what the marks of its processes
-    begin with.
+    `locate` resolves their folders; `outputs` stores long outputs in full. On a host that remembers the
+    working directory, `on_move` receives each new one and returns what to say about the change. `mark` is
+    the prefix of its processes' marks.
     """
 
     def __init__(
@@ -85,15 +85,15 @@ class RemoteCommands:
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:
-        """Return the processes that were launched, by their short names."""
+        """Return the launched processes by their short names."""
         return self._live
 
     def confines(self, command: Command) -> bool:
-        """Return whether the host is a sandbox, in which every command runs."""
+        """Return whether the host is a sandbox, in which case every command runs in it."""
         return self._host.is_sandbox
 
     async def run(self, command: Command, progress: Progress) -> CommandResult:
-        """Run a command in the host's shell; on time-out and on cancellation nothing of it is left on return."""
+        """Run a command in the host's shell; on timeout or cancellation, nothing of it is left on return."""
         cwd = self._checked(command)
         token, mark = token_hex(8), self._fresh_mark()
         memory = self._host.folder if self._host.remembers else ""
@@ -123,7 +123,7 @@ class RemoteCommands:
         return run, timed_out
 
     async def _follow(self, run: "_Run", mark: str, timeout_s: float) -> bool:
-        """Wait for the end of a command, and return whether it timed out instead."""
+        """Wait for a command to end, and return whether it timed out instead."""
         is_over = False
         try:
             with move_on_after(timeout_s):
@@ -165,7 +165,7 @@ class RemoteCommands:
         return CommandResult(text, telling.code, left_running=telling.left_running)
 
     async def launch(self, command: Command, *, in_terminal: bool = False) -> RemoteProcess:
-        """Start a command and leave it running. Raises WorkspaceError where it cannot start, or too many run."""
+        """Start a command and leave it running. Raises WorkspaceError if it cannot start or too many are running."""
         cwd = self._checked(command)
         if sum(not each.has_ended for each in self._live.values()) >= MAX_RUNNING:
             raise WorkspaceError(f"{MAX_RUNNING} processes are running already.", hint="Kill one first.")
@@ -197,14 +197,14 @@ class RemoteCommands:
         raise WorkspaceError(told, hint="Start it without a terminal.")
 
     async def _start(self, script: str) -> Outcome:
-        """Run a script that starts something to its end, even when cancelled, so that the process is not lost."""
+        """Run a script that starts a process to its end, even if cancelled, so that the process is not lost."""
         done: list[Outcome] = []
         with CancelScope(shield=True):
             done.append(await self._host.call(script))
         return done[0]
 
     async def close(self) -> None:
-        """Kill everything that commands of this workspace left running, and leave the host."""
+        """Kill everything that this workspace's commands left running, and leave the host."""
         with CancelScope(shield=True):
             if self._was_used:
                 with move_on_after(KILL_TIMEOUT_S):
@@ -214,7 +214,7 @@ class RemoteCommands:
                 await run_sync(self._outputs.remove)
 
     async def _strike(self, mark: str, leader: int) -> None:
-        """Kill a command with everything it started; where that fails, abandon the host with everything on it."""
+        """Kill a command and everything it started; if that fails, abandon the host and everything on it."""
         with CancelScope(shield=True):
             is_done = False
             with move_on_after(KILL_TIMEOUT_S):
@@ -270,7 +270,7 @@ class _Run:
         self._progress = progress
 
     async def read_on(self, is_enough: Callable[[RunStatus], bool]) -> None:
-        """Read until enough is known, or until the end."""
+        """Read until enough is known or the output ends."""
         while not self.telling.is_at_end and not is_enough(self.telling):
             chunk = await self.channel.receive()
             self.telling.is_at_end = not chunk
@@ -280,18 +280,18 @@ class _Run:
             self._show(data)
 
     def finish(self) -> None:
-        """Take what was held back; nothing follows."""
+        """Process what was held back, because nothing follows."""
         self._show(self._reader.rest())
         if rest := self._output.finish():
             self._progress.output(rest)
 
     @property
     def never_began(self) -> bool:
-        """Whether the host did not even start the script, as one that is out of processes does."""
+        """Whether the host did not even start the script, for example because it has run out of processes."""
         return not self.telling.leader
 
     async def learn_of_loss(self) -> None:
-        """Find out, where a command ended without a notice, whether the connection to the host was lost."""
+        """Find out whether the connection was lost, if a command ended without a notice."""
         if self.telling.is_at_end and self.telling.code is None:
             with move_on_after(DRAIN_TIMEOUT_S) as scope:
                 code = await self.channel.wait()

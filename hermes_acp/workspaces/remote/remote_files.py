@@ -1,7 +1,7 @@
 """Files on a remote machine, confined to the session's folders there.
 
-A path is normalised as text here, and used there only if it contains no link: a link's target has to be named
-itself, so that it is checked under its own name.
+A path is normalised here as text, and used there only if it contains no link. A link's target must be
+named directly, so that it is checked under its own name.
 """
 
 import os
@@ -37,7 +37,7 @@ class RemoteFiles:
         self._host = host
 
     def locate(self, path: str) -> str:
-        """Resolve a path as text, relative ones from cwd. Raises OutsideRoots."""
+        """Resolve a path as text, relative to `cwd`. Raises OutsideRoots."""
         written = plain_path(path)
         if not written or "\0" in written or len(os.fsencode(written)) > MAX_PATH_CHARS:
             raise WorkspaceError(
@@ -54,18 +54,18 @@ class RemoteFiles:
         return resolved
 
     async def read(self, path: str) -> bytes | None:
-        """Return a regular file's bytes; None where there is no such file."""
+        """Return a regular file's bytes, or None if there is no such file."""
         place = self.locate(path)
         script = file_scripts.read_script(place, MAX_FILE_BYTES)
         held = await self._content(place, script)
         return held[1] if held else None
 
     async def read_for_edit(self, path: str) -> bytes | None:
-        """Return a regular file's bytes: remote files have no unsaved changes."""
+        """Return a regular file's bytes; remote files have no unsaved changes."""
         return await self.read(path)
 
     async def read_range(self, path: str, start: int, size_bytes: int) -> FileChunk | None:
-        """Return a part of a regular file of any size; None where there is no such file."""
+        """Return a part of a regular file of any size, or None if there is no such file."""
         place = self.locate(path)
         script = file_scripts.piece_script(place, start, size_bytes)
         held = await self._content(place, script)
@@ -80,7 +80,7 @@ class RemoteFiles:
         return int(head.split()[1]), content
 
     async def write(self, path: str, content: bytes) -> None:
-        """Replace or create a whole file. Raises WorkspaceError where a link leads `path` elsewhere."""
+        """Replace or create a whole file. Raises WorkspaceError if a link redirects `path`."""
         place, token = self.locate(path), token_hex(6)
         root = max((root for root in self.roots if is_within(place, root)), key=len)
         source = f"{self._host.folder}/{token}"
@@ -95,7 +95,7 @@ class RemoteFiles:
         self._require(b"done", done.output, place, "remove")
 
     async def entries(self, path: str) -> Sequence[DirectoryEntry]:
-        """List one folder, by name; a link to a folder counts as a folder."""
+        """List one folder by name; a link to a folder counts as a folder."""
         place = self.locate(path)
         done = await self._host.call(file_scripts.list_script(place))
         head, _, rest = done.output.partition(b"\n")
@@ -113,7 +113,7 @@ class RemoteFiles:
         return sorted(entries, key=lambda entry: entry.name)
 
     async def search(self, query: SearchQuery) -> Sequence[SearchMatch]:
-        """Find lines: by ripgrep where the host has it, honouring ignore files; else by grep, which ignores them."""
+        """Find lines with ripgrep, honouring ignore files, if the host has it; otherwise with grep, which does not."""
         ripgrep.refuse_long_pattern(query)
         place = self.locate(query.path)
         done = await self._host.call(file_scripts.search_script(query, place, MAX_FOUND_BYTES))
@@ -130,7 +130,7 @@ class RemoteFiles:
         return matches
 
     async def find(self, query: FileQuery) -> Sequence[str]:
-        """Find files by name, newest first; ignore files count where the host has ripgrep."""
+        """Find files by name, newest first; ignore files are honoured if the host has ripgrep."""
         place = self.locate(query.path)
         done = await self._host.call(file_scripts.find_script(query, place, MAX_FOUND_BYTES))
         head, _, output = done.output.partition(b"\n")

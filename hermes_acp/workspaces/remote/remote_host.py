@@ -1,4 +1,4 @@
-"""The interface of a remote machine on which commands and files are used."""
+"""The interface of a remote machine that runs commands and holds files."""
 
 from shlex import quote
 from typing import Final, Protocol
@@ -16,11 +16,11 @@ class Channel(Protocol):
     """One script running on a remote machine."""
 
     async def receive(self) -> bytes:
-        """Return the next bytes of its output, none at the end."""
+        """Return the next bytes of its output, or none at the end."""
         ...
 
     async def send(self, data: bytes) -> None:
-        """Send it input. Raises WorkspaceError where it accepts none."""
+        """Send it input. Raises WorkspaceError if it accepts none."""
         ...
 
     async def end_input(self) -> None:
@@ -28,64 +28,64 @@ class Channel(Protocol):
         ...
 
     async def wait(self) -> int:
-        """Wait for its end and return its exit code."""
+        """Wait for the script to end and return its exit code."""
         ...
 
     def complaint(self) -> str:
-        """Return what the connection reported about a failure, in one line."""
+        """Return the connection's failure message in one line."""
         ...
 
     async def close(self) -> None:
-        """Release it; what it started there keeps running."""
+        """Release the channel; what the script started there keeps running."""
         ...
 
 
 class Host(Protocol):
-    """A remote machine, connected at its first use; a sandbox is one from which nothing leads out."""
+    """A remote machine, connected at first use; in a sandbox host, nothing leads out."""
 
     name: str
     remembers: bool
 
     @property
     def is_sandbox(self) -> bool:
-        """Whether what runs there now can reach nothing that it must not reach."""
+        """Whether what runs there now cannot reach anything it must not reach."""
         ...
 
     @property
     def folder(self) -> str:
-        """Return the path of a folder there for the agent's own files, for this session alone; it may not exist yet."""
+        """Return the path of a remote folder for the agent's own files in this session alone; it may not exist yet."""
         ...
 
     async def open(self, script: str) -> Channel:
-        """Start a POSIX shell script. Raises WorkspaceError where the machine is not available."""
+        """Start a POSIX shell script. Raises WorkspaceError if the machine is not available."""
         ...
 
     async def call(self, script: str, max_wait_s: float = CALL_TIMEOUT_S) -> "Outcome":
-        """Run a script to its end. Raises WorkspaceError where it takes too long, or prints too much."""
+        """Run a script to its end. Raises WorkspaceError if it takes too long or prints too much."""
         ...
 
     async def put(self, path: str, content: bytes) -> None:
-        """Write a file of the agent's own in `folder`. Raises WorkspaceError."""
+        """Write one of the agent's own files in `folder`. Raises WorkspaceError."""
         ...
 
     async def renew(self) -> bool:
-        """Replace the machine and everything running on it by a fresh one; return False where that is impossible."""
+        """Replace the machine and everything running on it with a fresh one; return False if that is impossible."""
         ...
 
     async def close(self) -> None:
-        """Leave the machine; nothing of the agent's stays."""
+        """Leave the machine, and nothing of the agent's on it."""
         ...
 
 
 class Outcome(Struct, frozen=True):
-    """The result of a script: its exit code and its output."""
+    """A script's exit code and output."""
 
     code: int
     output: bytes
 
 
 class ScriptOpener(Protocol):
-    """What scripts can be started on."""
+    """A machine on which scripts can be started."""
 
     name: str
 
@@ -97,7 +97,7 @@ class ScriptOpener(Protocol):
 async def run_through(
     host: ScriptOpener, script: str, max_wait_s: float = CALL_TIMEOUT_S, given: bytes | None = None
 ) -> Outcome:
-    """Run a script to its end through a channel. Raises WorkspaceError where it takes too long, or prints too much."""
+    """Run a script to its end through a channel. Raises WorkspaceError if it takes too long or prints too much."""
     channel = await host.open(script)
     output = bytearray()
     try:
@@ -116,7 +116,7 @@ async def run_through(
 
 
 async def put_through(host: ScriptOpener, path: str, content: bytes) -> None:
-    """Write a file of the agent's own through the input of a script. Raises WorkspaceError."""
+    """Write one of the agent's own files through a script's input. Raises WorkspaceError."""
     folder = quote(path.rpartition("/")[0])
     script = f"umask 077; mkdir -p {folder} && cat >{quote(path)}"
     done = await run_through(host, script, given=content)

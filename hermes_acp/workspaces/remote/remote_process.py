@@ -1,7 +1,7 @@
-"""A command launched on a remote machine, and the files there through which it is controlled.
+"""A command launched on a remote machine, and the remote files that control it.
 
-Nothing has to be connected meanwhile, so a process outlives a broken connection, and its output is there at
-the next poll.
+No connection is needed while it runs, so a process outlives a broken connection and its output is
+available at the next poll.
 """
 
 from typing import Final
@@ -26,7 +26,7 @@ KILLED: Final = 137
 
 
 class RemoteProcess:
-    """One launched command, known by its short name and its mark."""
+    """One launched command, identified by its short name and its mark."""
 
     def __init__(
         self, host: Host, name: str, line: str, mark: str, *, in_terminal: bool, is_confined: bool = False
@@ -44,11 +44,11 @@ class RemoteProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is known to have ended."""
+        """Whether the process is known to have ended."""
         return self._end is not None
 
     def begin(self, leader: int) -> None:
-        """Record the number of the process that leads it there."""
+        """Record the ID of the remote process that leads the command."""
         self._leader = leader
 
     def give_up(self) -> None:
@@ -56,7 +56,7 @@ class RemoteProcess:
         self._end = CommandResult("", None)
 
     async def read(self, wait_s: float) -> OutputSnapshot:
-        """Return the output since the last read; wait for some, then for a moment of quiet, or for the end."""
+        """Return the output since the last read; wait for some, then for a brief pause in it, or for the end."""
         left_s = max(0.0, wait_s)
         while True:
             once_s = min(left_s, MAX_POLL_INTERVAL_S)
@@ -85,7 +85,7 @@ class RemoteProcess:
             self._end = CommandResult("", int(code) if code.isdigit() else KILLED)
 
     async def write(self, text: str) -> None:
-        """Send it input; a final U+0004 ends the input. Raises WorkspaceError where it accepts none any more."""
+        """Send input; a final U+0004 ends the input. Raises WorkspaceError if the process accepts none any more."""
         ends = text.endswith(END_OF_INPUT) and not self._in_terminal
         data = text.removesuffix(END_OF_INPUT if ends else "").encode("utf-8", "replace")
         pieces = [data[at : at + CHUNK_BYTES] for at in range(0, len(data) or 1, CHUNK_BYTES)]
@@ -99,7 +99,7 @@ class RemoteProcess:
                 )
 
     async def kill(self) -> None:
-        """Kill it with everything it started; nothing of it is left on return. Raises WorkspaceError."""
+        """Kill the process and everything it started; nothing of it is left on return. Raises WorkspaceError."""
         is_ended = False
         with move_on_after(KILL_TIMEOUT_S, shield=True):
             done = await self._host.call(kill_script(self._mark, self._leader))
@@ -110,7 +110,7 @@ class RemoteProcess:
 
 
 def _elide_middle(content: bytes, size_bytes: int) -> str:
-    """Return output as text; where only its two ends were sent, a line between them says so."""
+    """Return output as text; if only its two ends were sent, a line between them says so."""
     output = BoundedOutput(KEPT_BYTES)
     if size_bytes <= len(content):
         output.take(content)

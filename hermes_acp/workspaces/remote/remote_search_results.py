@@ -57,7 +57,7 @@ def _limited(matches: Iterable[SearchMatch], limit: int) -> Iterable[SearchMatch
 
 
 def _absolute(path: str, place: str) -> str:
-    """Return a reported path as an absolute one, relative to the folder of `place`."""
+    """Return a reported path as an absolute path, resolved against the folder of `place`."""
     return os.path.normpath(os.path.join(os.path.dirname(place), path))
 
 
@@ -66,7 +66,7 @@ def _shown(path: str, place: str) -> str:
 
 
 def _read_grep(output: bytes, query: SearchQuery) -> tuple[list[SearchMatch], str]:
-    """Read the lines of `grep -Z`: PATH NUL LINE : TEXT, or PATH NUL COUNT, or PATH NUL."""
+    """Parse the lines of `grep -Z`: PATH NUL LINE : TEXT, or PATH NUL COUNT, or PATH NUL."""
     matches: list[SearchMatch] = []
     complaints: list[str] = []
     for line in output.split(b"\0" if query.shape == "files" else b"\n"):

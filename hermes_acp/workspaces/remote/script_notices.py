@@ -1,6 +1,6 @@
 """Separate a script's notices from its command's output.
 
-A notice is RS, a token, a word, a value, RS.
+A notice consists of RS, a token, a word, a value and RS.
 """
 
 from typing import Final
@@ -12,10 +12,10 @@ MAX_CHARS: Final = 8192
 
 
 class Notice(Struct, frozen=True):
-    """One report of a script.
+    """One report from a script.
 
-    `began` comes with its process, `stands` with a folder, `left` with whether something keeps running, and
-    finally `ended` with an exit code; or `nowhere`.
+    `began` carries its process ID, `stands` a folder, `left` whether something keeps running, and the
+    final `ended` an exit code; `nowhere` means that the folder is unusable.
     """
 
     word: str
@@ -23,14 +23,14 @@ class Notice(Struct, frozen=True):
 
 
 class NoticeReader:
-    """Splits a stream into output and notices with one token, wherever its pieces are cut."""
+    """Splits a stream into output and notices with one token, however its chunks are cut."""
 
     def __init__(self, token: str) -> None:
         self._start = RECORD_SEPARATOR + token.encode() + b" "
         self._held = b""
 
     def feed(self, chunk: bytes) -> tuple[bytes, list[Notice]]:
-        """Take the next bytes; return the output in them and the notices."""
+        """Take the next bytes; return the output and the notices in them."""
         data = self._held + chunk
         output = bytearray()
         notices: list[Notice] = []
@@ -48,7 +48,7 @@ class NoticeReader:
         return bytes(output), notices
 
     def rest(self) -> bytes:
-        """Return what was held back as the possible start of a notice; nothing follows."""
+        """Return what was held back as the possible start of a notice, because nothing follows."""
         held, self._held = self._held, b""
         return held
 

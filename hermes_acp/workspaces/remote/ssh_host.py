@@ -1,8 +1,8 @@
-"""A machine reached by the system's own ssh, over one connection that its commands share.
+"""A machine reached with the system's own ssh, over one connection shared by all commands.
 
-The connection's first session waits at a pipe, and kills what the others left when the pipe closes: however
-this process ends, and also when the connection breaks. No agent, no display, no variable of this machine is
-forwarded.
+The connection's first session waits on a pipe, and kills what the others left when the pipe closes:
+however this process ends, and also if the connection breaks. No agent, display or variable of this machine
+is forwarded.
 """
 
 import base64
@@ -48,7 +48,7 @@ cat >/dev/null
 
 
 class Address(Struct, frozen=True):
-    """The address of a machine, and the key and configuration to reach it; empty values are left to ssh."""
+    """A machine's address, and the key and configuration to reach it; empty values are left to ssh."""
 
     host: str
     user: str = ""
@@ -69,7 +69,7 @@ class Address(Struct, frozen=True):
 
 
 class SshHost:
-    """One machine, over one connection."""
+    """One machine, reached over one connection."""
 
     is_sandbox = False
     remembers = True
@@ -79,7 +79,7 @@ class SshHost:
     ) -> None:
         """Connect to nothing yet.
 
-        `on_disconnect` is the script that kills what commands left when the connection is gone.
+        `on_disconnect` is the script that kills what commands left once the connection is gone.
         """
         self.name = address.host
         self._program = program
@@ -98,7 +98,7 @@ class SshHost:
         return f"/tmp/{self._called}"
 
     async def open(self, script: str) -> Channel:
-        """Start a script there, connecting first where needed. Raises WorkspaceError."""
+        """Start a script on the machine, connecting first if needed. Raises WorkspaceError."""
         async with self._connecting:
             if self._line is None or self._line.has_ended:
                 await self._connect()
@@ -109,7 +109,7 @@ class SshHost:
         return await run_through(self, script, max_wait_s)
 
     async def put(self, path: str, content: bytes) -> None:
-        """Write a file of the agent's own."""
+        """Write one of the agent's own files."""
         await put_through(self, path, content)
 
     async def renew(self) -> bool:
@@ -117,7 +117,7 @@ class SshHost:
         return False
 
     async def close(self) -> None:
-        """Close the connection, once what is left there is killed."""
+        """Close the connection, once what is left on the machine has been killed."""
         async with self._connecting:
             await self._disconnect()
 
@@ -167,9 +167,9 @@ class SshHost:
         )
 
     def _line_of(self, script: str) -> str:
-        """Return the line for the user's own shell there, whichever that is.
+        """Return the line for the user's own shell there, whichever it is.
 
-        All shells agree on plain letters alone.
+        Only plain letters mean the same in all shells.
         """
         from shlex import quote
 
@@ -179,7 +179,7 @@ class SshHost:
         return f"exec /bin/sh -c 'eval \"$(printf %s {letters} | base64 -d)\"'"
 
     def _make_folder(self) -> str:
-        """Make the folder for the connection's socket, whose path is limited to about a hundred bytes."""
+        """Create the folder for the connection's socket, whose path is limited to about a hundred bytes."""
         at_hand = self._environment.get("XDG_RUNTIME_DIR", "")
         parent = at_hand if os.path.isdir(at_hand) and len(at_hand) < 60 else "/tmp"
         return tempfile.mkdtemp(prefix="hermes-ssh-", dir=parent)

@@ -1,1 +1,1 @@
-"""The sandbox for unapproved commands: cut off from the network and everything but the session's folders."""
+"""The sandbox for unapproved commands: no network, and nothing visible beyond the session's folders."""

@@ -1,7 +1,7 @@
 """Build the bubblewrap arguments for a sandbox (bwrap(1)), with its mounts in the right order.
 
-The orphan reaper kills sandboxes with the agent, so a command's background processes may continue, as without
-one; with the first process of a sandbox all others end, whatever they shed.
+The orphan reaper kills sandboxes with the agent, so a command's background processes may continue as they
+would without one. When a sandbox's first process ends, all others end too, even detached ones.
 """
 
 import os
@@ -19,9 +19,9 @@ EMPTY_FILE = "/dev/null"
 
 
 class SandboxResources(Struct, frozen=True):
-    """What the sandboxes of one workspace own: folders for temporary files, for the home, an empty one.
+    """What the sandboxes of one workspace own: folders for temporary files and for the home, and an empty folder.
 
-    `filter` is a seccomp filter; `grounds` are the resolved paths of folders that are shown writable.
+    `filter` is a seccomp filter; `grounds` are the resolved paths of folders that are shown as writable.
     """
 
     temporary: str
@@ -44,7 +44,7 @@ def bubblewrap_args(
 ) -> tuple[str, ...]:
     """Return bubblewrap with its options, to be followed by a command.
 
-    It must inherit all that `path_handles` holds.
+    The process must inherit every descriptor in `path_handles`.
     """
     words = [
         program,
@@ -60,7 +60,7 @@ def bubblewrap_args(
     for path in mounts.system:
         link = os.path.islink(path)
         words += ["--symlink", os.readlink(path), path] if link else ["--ro-bind", path, path]
-    # Root owns /proc/sys, with or without privileges, and one file there names a program that the kernel runs.
+    # Root owns /proc/sys, privileged or not, and one file there names a program that the kernel runs.
     words += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--dir", "/run"]
     words += [*_held("--bind", resources.temporary, "/tmp", path_handles), "--symlink", "/tmp", "/var/tmp"]
     if resources.network:
@@ -87,7 +87,7 @@ def bubblewrap_args(
 
 
 def _held(option: str, source: str, path: str, path_handles: PathHandles) -> list[str]:
-    """Show what is at `source`, even if a link is put there meanwhile; nothing where it is a link now."""
+    """Show what is at `source`, even if it is replaced by a link later; show nothing if it is already a link."""
     if not path_handles.are_taken:
         return [option, source, path] if os.path.realpath(source) == source else []
     held = path_handles.hold(source)

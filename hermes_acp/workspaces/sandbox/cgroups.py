@@ -1,7 +1,7 @@
 """A control group for one workspace's commands: it limits their number and memory, and kills them together.
 
-Source: cgroups(7), both versions. Everything here blocks briefly and is optional: where no group can be made
-there is none.
+Source: cgroups(7), both versions. Everything here blocks briefly. Groups are optional: if none can be
+created, commands run without one.
 """
 
 import os
@@ -18,20 +18,20 @@ POLL_INTERVAL_S: Final = 0.01
 
 
 class Cgroup:
-    """The folders of one group: one in version 2, one for each controller in version 1."""
+    """The folders of one group: a single one in version 2, one per controller in version 1."""
 
     def __init__(self, folders: tuple[str, ...]) -> None:
         self.folders = folders
         self._pause = Event()
 
     def take(self, pid: int) -> None:
-        """Add a single-threaded process that has started no other yet; `tasks` locks out nobody meanwhile."""
+        """Add a single-threaded process that has no children yet; writing to `tasks` locks out no other process."""
         for folder in self.folders:
             if not _write(f"{folder}/tasks", str(pid)):
                 _write(f"{folder}/cgroup.procs", str(pid))
 
     def end(self) -> None:
-        """Kill everything in it, and remove the group."""
+        """Kill everything in the group, and remove it."""
         for folder in self.folders:
             if not _write(f"{folder}/cgroup.kill", "1"):
                 for pid in _members(folder):
@@ -45,7 +45,7 @@ class Cgroup:
 
 
 def _is_left(folder: str) -> bool:
-    """Remove a folder and return whether it is still there; the kernel refuses while a member is still exiting."""
+    """Remove a folder and return whether it still exists; the kernel refuses while a member is still exiting."""
     try:
         os.rmdir(folder)
     except FileNotFoundError:
@@ -56,7 +56,7 @@ def _is_left(folder: str) -> bool:
 
 
 def create_cgroup(name: str, max_processes: int, memory_bytes: int) -> Cgroup | None:
-    """Make a group with these limits; None where this user may not."""
+    """Create a group with these limits; return None if this user may not."""
     limits = {
         "pids": (("pids.max", max_processes),),
         "memory": (
@@ -87,7 +87,7 @@ def create_cgroup(name: str, max_processes: int, memory_bytes: int) -> Cgroup | 
 
 
 def _parents() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the folders in which groups could be made, each with the controllers available there."""
+    """Yield the folders in which groups could be created, each with the controllers available there."""
     mine: dict[str, str] = {}
     with suppress(OSError), open(OWN_CGROUP, encoding="utf-8") as file:
         for line in file:

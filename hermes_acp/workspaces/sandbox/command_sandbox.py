@@ -45,14 +45,14 @@ from hermes_acp.workspaces.sandbox.sandbox_policy import (
 from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, build_filter
 from hermes_acp.workspaces.sandbox.tree_index import TreeIndex, WorkspaceTree
 
-# Waits until it is in its control group, prepares, and becomes the command that follows.
+# Waits until it is in its control group, runs its preparations, and becomes the command that follows.
 OUTER: Final = 'read -r end <&2; exec 2>&1; eval "$1"; shift; exec "$@"'
 RELAY: Final = os.path.join(os.path.dirname(__file__), "relay_exec.py")
 SOCKET_INSIDE: Final = "/run/hermes-acp-proxy"
 
 
 class SandboxedCommand(Struct, frozen=True):
-    """A command line within its sandbox, and what it holds until it has ended."""
+    """A command line inside its sandbox, and what it holds until it has ended."""
 
     shell: ShellCommand
     held: tuple[Placeholder, ...] = ()
@@ -62,7 +62,7 @@ class SandboxedCommand(Struct, frozen=True):
 
 
 class Sandbox:
-    """The sandbox of one workspace; its resources are made for its first command. Its methods block."""
+    """The sandbox of one workspace, whose resources are created for its first command. All methods block."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Sandbox:
         hidden: Sequence[str] = (),
         outputs: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
-        """Make nothing yet. `hidden` is not visible inside, `outputs` is readable; `is_public` classifies addresses."""
+        """Create nothing yet. `hidden` is invisible inside, `outputs` is readable; `is_public` classifies addresses."""
         self._find = find
         self._roots = tuple(roots)
         self._environment_now = environment
@@ -99,7 +99,7 @@ class Sandbox:
 
     @cached_property
     def bounds(self) -> SandboxPolicy:
-        """The limits on commands, as they were when first asked for."""
+        """The limits on commands, as they were at first use."""
         return self._bounds_now()
 
     @cached_property
@@ -120,7 +120,7 @@ class Sandbox:
         return self._find(self._environment, self._roots)
 
     def takes(self, command: Command) -> bool:
-        """Return whether a command is to be confined. Raises WorkspaceError where it must be and cannot be."""
+        """Return whether to confine a command. Raises WorkspaceError if it must be confined but cannot be."""
         if not self._should_confine(command):
             return False
         if not self.could_confine(command):
@@ -146,7 +146,7 @@ class Sandbox:
     def confine(
         self, shell: ShellCommand, registry: ProcessRegistry, mode: CommandMode = USUAL_MODE
     ) -> SandboxedCommand:
-        """Return a command line within the sandbox; once it has ended, `settle` and `release` follow.
+        """Return a sandboxed command line; once it has ended, call `settle` and `release`.
 
         A read-only command changes nothing in the workspace and has no network, whatever is configured.
         """
@@ -163,7 +163,7 @@ class Sandbox:
                 raise
 
     def confine_search(self, shell: ShellCommand, registry: ProcessRegistry) -> SandboxedCommand:
-        """Confine one of the agent's own searches: it sees all of the folders, but follows no link out of them."""
+        """Confine one of the agent's own searches, which sees all of the folders but follows no link out of them."""
         with self._setting_up:
             self._set_up(registry)
         bounds = structs.replace(self.bounds, guarded=GuardedNames())
@@ -180,7 +180,7 @@ class Sandbox:
         with self._setting_up:
             secrets = self._tracked.unknown(tree.secrets, tree.repositories)
         tree = structs.replace(tree, secrets=tuple(secrets))
-        if self.found.way == "landlock":  # where one name is protected, nothing new could be made beside it
+        if self.found.way == "landlock":  # it could not protect a name without blocking new entries
             tree = structs.replace(tree, guarded=())
         mounts = plan_sandbox_mounts(
             self._roots,
@@ -230,7 +230,7 @@ class Sandbox:
         return structs.replace(confined, held=held)
 
     def _resolve_writable(self, writable: Sequence[str]) -> None:
-        """Resolve the writable folders once; what is in another such folder could be changed by a command."""
+        """Resolve the writable folders once, because a command could change a link inside another writable folder."""
         for path in writable:
             if not any(is_within(path, each) and path != each for each in writable):
                 self._grounds.setdefault(path, os.path.realpath(path))
@@ -275,15 +275,16 @@ class Sandbox:
         return SandboxedCommand(within, path_handles=path_handles, is_confined=True, mode=mode)
 
     def release(self, confined: SandboxedCommand) -> None:
-        """Release what a command held that has ended with everything it started, or never started."""
+        """Release what a command held, once it and everything it started have ended or if it never started."""
         self._placeholders.release(confined.held)
         if confined.path_handles:
             confined.path_handles.let_go()
 
     def settle(self, confined: SandboxedCommand, *, is_over: bool) -> str:
-        """Quarantine what a command created without permission, once it ended, with all it started if it `is_over`.
+        """Quarantine what a command created without permission; `is_over` means that all it started has ended too.
 
-        Returns lines that report it. What was not confined was approved, and so is what exists then.
+        Return lines that report it. An unconfined command was approved, so what exists when it ends is
+        accepted.
         """
         if confined.mode.is_read_only:
             return ""
@@ -294,11 +295,11 @@ class Sandbox:
 
     @property
     def has_confined(self) -> bool:
-        """Whether anything was ever confined: until then there is nothing to quarantine."""
+        """Whether anything was ever confined; until then there is nothing to quarantine."""
         return bool(self._folder)
 
     def quarantine_pending(self) -> None:
-        """Quarantine what confined commands have created so far: what an approved command creates is permitted."""
+        """Quarantine what confined commands have created so far; what an approved command creates is permitted."""
         if self.has_confined:
             self._quarantine.look(self._current_placeholders)
 
@@ -306,7 +307,7 @@ class Sandbox:
         return frozenset(each.path for each in self._placeholders.held())
 
     def explain(self, confined: SandboxedCommand, output: str, exit_code: int | None) -> str:
-        """Return a line about the sandbox where it may be why a command failed."""
+        """Return a line about the sandbox if it may be why a command failed."""
         if not exit_code:
             return ""
         return explain_failure(output, self.describe(confined.mode))
@@ -327,7 +328,7 @@ class Sandbox:
         return f"{network}; changes only in {written}, {kept}; files that start programs later are only read"
 
     def close(self) -> None:
-        """Release the sandbox's resources; nothing runs in it any more."""
+        """Release the sandbox's resources, once nothing runs in it any more."""
         self._placeholders.clear()
         if self._folder:
             self._index.close()
@@ -375,10 +376,10 @@ class Sandbox:
         self._folder = folder
 
     def _socket_families(self, *, is_read_only: bool) -> tuple[int, ...]:
-        """Return the socket families allowed: with the machine's network come the local ones without a path.
+        """Return the allowed socket families: no local ones on the machine's network, where abstract sockets exist.
 
-        No mount keeps a command from a local socket in the workspace, so a read-only one may make no such
-        sockets.
+        No mount keeps a command away from local sockets in the workspace, so a read-only one may not
+        create any.
         """
         if is_read_only:
             return (*INTERNET, NETLINK) if self.found.way == "bubblewrap" else ()

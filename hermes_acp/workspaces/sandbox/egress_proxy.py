@@ -1,8 +1,8 @@
 """The proxy that connects a sandbox to a few allowed hosts.
 
-Each connection has a thread, on a socket of the file system that only the sandbox sees. Names are resolved
-here, and the very address that was checked is the one connected to. Source: CONNECT and absolute-form
-requests (RFC 9110, 9112).
+Each connection has its own thread, on a Unix socket that only the sandbox sees. Names are resolved here,
+and the proxy connects to exactly the address that it checked. Source: CONNECT and absolute-form requests
+(RFC 9110, 9112).
 """
 
 import os
@@ -27,11 +27,11 @@ MAX_CONCURRENT: Final = 64
 
 
 class ProxyRefused(Exception):
-    """A request that is refused; the status line says why."""
+    """A refused request; the status line says why."""
 
 
 class ProxyRequest(Struct, frozen=True):
-    """What a request asks for: a host, its port, and what to send on first, or nothing before a tunnel."""
+    """A request's host and port, and the bytes to forward first, which are empty for a tunnel."""
 
     host: str
     port: int
@@ -40,7 +40,7 @@ class ProxyRequest(Struct, frozen=True):
 
 
 def is_allowed(host: str, port: int, allowed: Sequence[str]) -> bool:
-    """Return whether a host and port match one of `name`, `*.name`, each with `:port` for non-default ports."""
+    """Return whether a host and port match a pattern: `name` or `*.name`, with `:port` for non-default ports."""
     name = host.casefold().rstrip(".")
     for entry in allowed:
         pattern, _, number = entry.casefold().partition(":")
@@ -52,7 +52,7 @@ def is_allowed(host: str, port: int, allowed: Sequence[str]) -> bool:
 
 
 class Proxy:
-    """Listens at a path until closed; `is_public` tells whether an address is outside all private networks."""
+    """Listens at a path until closed; `is_public` returns whether an address is outside all private networks."""
 
     def __init__(self, path: str, allowed: Sequence[str], is_public: Callable[[str], bool]) -> None:
         self.path = path
@@ -70,7 +70,7 @@ class Proxy:
             block_on_close = False
 
         folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:  # the path itself may exceed the length of a socket address
+        try:  # the path itself may be too long for a socket address
             self._server = Server(f"/proc/self/fd/{folder}/{os.path.basename(path)}", Visit)
         finally:
             os.close(folder)
@@ -79,7 +79,7 @@ class Proxy:
         self._thread.start()
 
     def close(self) -> None:
-        """Accept no more connections; open ones end with the process that made them. Blocks for a moment."""
+        """Accept no more connections; open ones end with the process that made them. Blocks briefly."""
         self._server.shutdown()
         self._server.server_close()
         with suppress(OSError):
@@ -157,7 +157,7 @@ def _read_request(client: socket.socket) -> tuple[ProxyRequest, bytes]:
 
 
 def _pass_on(client: socket.socket, server: socket.socket) -> None:
-    """Relay data both ways until both are done, or idle for too long."""
+    """Relay data in both directions until both are done or idle for too long."""
     others = {client: server, server: client}
     while others:
         ready, _, _ = select.select(list(others), [], [], IDLE_TIMEOUT_S)

@@ -1,8 +1,8 @@
-"""Decide which confined commands may write to the git directories of the workspace, and prepare those that do.
+"""Decide which confined commands may write to the workspace's git directories, and prepare those that do.
 
-A mount over one file disappears when a program outside replaces that file, so a git directory with mounts
-over its settings and hooks stays safe only while nobody replaces those. It is therefore read-only as a
-folder, unless a command needs it writable; such a command leaves nothing running.
+A mount over a file disappears when a program outside the sandbox replaces that file, so mounts over a git
+directory's settings and hooks protect them only while nobody replaces them. The directory is therefore
+read-only as a whole, unless a command needs to write to it; such a command leaves nothing running.
 """
 
 import re
@@ -14,11 +14,11 @@ from hermes_acp.git.safe_git import settings_variables
 from hermes_acp.workspaces.sandbox.process_limits import SHELL
 
 WRITERS: Final = ("git", "gh", "jj", "pre-commit")
-"""The programs that write to git directories as their task. A command line that names none leaves them read-only."""
+"""Programs whose purpose includes writing to git directories. Command lines that name none leave them read-only."""
 NAMES_WRITER: Final = re.compile(rf"(?<![\w.-])(?:{'|'.join(WRITERS)})(?![\w/.+@])")
 LEFT: Final = "[Ended the background processes of this command: a command that names git may not leave any.]"
 WAITS: Final = 4
-# The command's background processes get a moment to end by themselves; the rest end with the sandbox's first process.
+# The command's background processes get a moment to end; the rest end with the sandbox's first process.
 KEEPER: Final = f"""exec 2>/dev/null
 "$@" 2>&1
 code=$?
@@ -35,7 +35,7 @@ for each in {" ".join("x" * WAITS)}; do runs || exit $code; sleep 0.05; done
 runs && printf '\\n%s\\n' '{LEFT}'
 exit $code"""
 KEEPING: Final = (SHELL, "-c", KEEPER, "sh")
-"""Prefix for a command that ends with everything it started; for the first process of a sandbox."""
+"""Prefix for a command that ends with everything it started; used for the first process of a sandbox."""
 
 
 def names_git(line: str) -> bool:
@@ -44,5 +44,5 @@ def names_git(line: str) -> bool:
 
 
 def git_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return variables with settings that let git collect its garbage before it ends."""
+    """Return variables with settings that make git finish its garbage collection before it ends."""
     return {**environment, **settings_variables(FOREGROUND_SETTINGS, environment)}

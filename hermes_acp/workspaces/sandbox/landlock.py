@@ -1,7 +1,8 @@
 """The rights that a command confined by Landlock keeps.
 
-Rights only add up, beneath a folder as in it. So what must not change cannot be in a folder that may: at the
-top of a root nothing new can be made, `.git` is read-only, and everything else beneath the root is writable.
+Rights only add up, and apply to everything beneath a folder, so what must not change cannot be inside a
+writable folder: at the top of a root nothing new can be created, `.git` is read-only, and everything else
+beneath the root is writable.
 """
 
 import os
@@ -48,13 +49,13 @@ def landlock_rights(mounts: SandboxMounts, resources: SandboxResources) -> Mappi
 
 
 def _settled(path: str, mounts: SandboxMounts) -> str:
-    """Resolve a path that no command can change; one in a writable folder stays as written."""
+    """Resolve a path that no command can change; a path in a writable folder stays as written."""
     is_open = any(is_within(path, folder) and path != folder for folder in mounts.writable)
     return path if is_open else os.path.realpath(path)
 
 
 def _split(folder: str, mounts: SandboxMounts, read: list[str], write: list[str]) -> None:
-    """Grant the entries of a folder one by one, except those refused."""
+    """Grant rights on a folder's entries one by one, except the refused ones."""
     for name in sorted(os.listdir(folder)):
         path = f"{folder}/{name}"
         if path in mounts.hidden or os.path.islink(path):
@@ -68,7 +69,7 @@ def _split(folder: str, mounts: SandboxMounts, read: list[str], write: list[str]
 
 
 def _read(path: str, mounts: SandboxMounts, read: list[str]) -> None:
-    """Make a path readable, or its entries one by one, except those hidden."""
+    """Make a path readable, or its entries one by one, except the hidden ones."""
     path = _settled(path, mounts)
     if path in mounts.hidden:
         return

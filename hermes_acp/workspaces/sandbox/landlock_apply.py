@@ -1,6 +1,6 @@
 """Drop access to all but a few folders, for the calling thread and everything it starts.
 
-Uses the system calls of Landlock (landlock(7)), seccomp(2) and capabilities(7), which affect a single thread.
+Uses Landlock (landlock(7)), seccomp(2) and capabilities(7), whose system calls affect a single thread.
 """
 
 import ctypes
@@ -20,16 +20,16 @@ READING = EXECUTE | READ_FILE | READ_DIR
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
 
 Right = Literal["list", "read", "use", "write"]
-"""Rights to list names, to read contents, to use a device, to do everything."""
+"""The rights to list names, read contents, use a device, and do everything."""
 
 
 def landlock_abi(libc: ctypes.CDLL) -> int:
-    """Return the version of Landlock this kernel has, 0 for none."""
+    """Return this kernel's Landlock version, or 0 if it has none."""
     return max(0, libc.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1)))
 
 
 def all_rights(version: int) -> int:
-    """Return all file and folder rights that a version knows."""
+    """Return all file and folder rights that a version supports."""
     rights = (1 << 13) - 1
     rights |= REFER if version >= 2 else 0
     rights |= TRUNCATE if version >= 3 else 0
@@ -37,9 +37,10 @@ def all_rights(version: int) -> int:
 
 
 def give_up(rules: Mapping[Right, Sequence[str]], program: bytes, *, network: bool) -> None:
-    """Drop all rights except those to these paths; calls go through a seccomp `program`, TCP only with `network`.
+    """Drop all rights except those on these paths; calls go through a seccomp `program`, TCP only with `network`.
 
-    This is irreversible. Raises OSError with only some rights dropped: then nothing may be started.
+    This is irreversible. If it raises OSError, some rights may already be dropped and nothing may be
+    started.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     version = landlock_abi(libc)
@@ -51,7 +52,7 @@ def give_up(rules: Mapping[Right, Sequence[str]], program: bytes, *, network: bo
 
 
 def restrict(libc: ctypes.CDLL, version: int, rules: Mapping[Right, Sequence[str]], *, network: bool) -> None:
-    """Drop all rights except those named; raises OSError."""
+    """Drop all rights except the given ones. Raises OSError."""
     rights = all_rights(version)
     refused = 0 if network or version < 4 else 3
     scope = 3 if version >= 6 else 0
@@ -59,7 +60,7 @@ def restrict(libc: ctypes.CDLL, version: int, rules: Mapping[Right, Sequence[str
     attributes = struct.pack("<QQQ", rights, refused, scope)[:size]
     ruleset = checked(libc, libc.syscall(CREATE_RULESET, attributes, ctypes.c_size_t(size), 0), "landlock")
     try:
-        # A folder's rights apply to everything beneath it, so one that may only be listed shows no contents.
+        # A folder's rights apply to everything beneath it, so a folder that may only be listed shows no file contents.
         for path in rules["list"]:
             allow(libc, ruleset, path, READ_DIR & rights)
         for path in rules["read"]:
@@ -75,7 +76,7 @@ def restrict(libc: ctypes.CDLL, version: int, rules: Mapping[Right, Sequence[str
 
 
 def allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
-    """Grant rights on one resolved path; one that is missing, or has become a link, is skipped."""
+    """Grant rights on one resolved path; skip it if it is missing or has become a link."""
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
@@ -94,7 +95,7 @@ def allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
 
 
 def drop_capabilities(libc: ctypes.CDLL) -> None:
-    """Give the next program no root privileges, which bypass some of the rules; other users have none."""
+    """Give the next program no root privileges, which bypass some of the rules; other users have none anyway."""
     if os.geteuid() == 0:
         for capability in range(LAST_CAPABILITY + 1):
             if libc.prctl(BOUNDING_SET_READ, capability, 0, 0, 0) == 1:
@@ -102,14 +103,14 @@ def drop_capabilities(libc: ctypes.CDLL) -> None:
 
 
 def load_filter(libc: ctypes.CDLL, words: bytes) -> None:
-    """Load a seccomp program; raises OSError."""
+    """Load a seccomp program. Raises OSError."""
     program = ctypes.create_string_buffer(words, len(words))
     header = struct.pack("HxxxxxxP", len(words) // 8, ctypes.addressof(program))
     checked(libc, libc.prctl(SET_SECCOMP, FILTER_MODE, header, 0, 0), "seccomp")
 
 
 def checked(libc: ctypes.CDLL, result: int, what: str) -> int:
-    """Return a result that is not an error. Raises OSError."""
+    """Return a system call's result if it is not an error. Raises OSError."""
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"it could not be confined: {what}: {os.strerror(number)}")

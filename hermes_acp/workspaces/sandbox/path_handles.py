@@ -1,7 +1,7 @@
-"""Descriptors of the paths one sandbox mounts, held open from the check until the mount, so nothing can replace them.
+"""Descriptors of the paths one sandbox mounts, held open from check to mount so that nothing can replace them.
 
-The descriptors are passed to the mounting program alone, which closes each after its mount. Source: open(2),
-proc(5).
+The descriptors are passed only to the mounting program, which closes each after its mount. Source:
+open(2), proc(5).
 """
 
 import errno
@@ -18,23 +18,23 @@ MIN_FREE_DESCRIPTORS: Final = 8192
 
 
 class PathHandles:
-    """The descriptors of one start; those `lasting`, by path, are not opened again."""
+    """The descriptors for one start; paths with a `lasting` descriptor are not opened again."""
 
     def __init__(self, lasting: Mapping[str, int], *, are_taken: bool = True) -> None:
-        """Hold nothing yet; where they `are_taken`, the mounting program receives them."""
+        """Hold nothing yet; if `are_taken`, the mounting program receives them."""
         self.are_taken = are_taken
         self._lasting = lasting
         self._own: list[int] = []
 
     @property
     def all(self) -> tuple[int, ...]:
-        """Return all descriptors, to be passed on."""
+        """Return all descriptors to be passed on."""
         return tuple(self._own)
 
     def hold(self, path: str) -> int | None:
-        """Return a descriptor of what is at this path; None where it is missing, a link, or reached through one.
+        """Return a descriptor of the path, or None if it is missing, a link, or reached through a link.
 
-        Each is for one mount: the mounting program closes it afterwards.
+        Each descriptor is for one mount: the mounting program closes it afterwards.
         """
         lasting = self._lasting.get(path)
         opened = open_in_place(path) if lasting is None else os.dup(lasting)
@@ -57,9 +57,9 @@ class PathHandles:
 
 
 def open_in_place(path: str) -> int | None:
-    """Hold open what is at a path, through no link; None where it is missing.
+    """Open a path without following links, and hold it; return None if it is missing.
 
-    Raises OSError for too many open files.
+    Raises OSError if too many files are open.
     """
     try:
         opened = _open(path)
@@ -75,7 +75,7 @@ def open_in_place(path: str) -> int | None:
 
 
 def close_all(descriptors: Iterable[int]) -> None:
-    """Close what is no longer needed."""
+    """Close descriptors that are no longer needed."""
     for each in descriptors:
         with suppress(OSError):
             os.close(each)

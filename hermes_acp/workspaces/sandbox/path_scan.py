@@ -1,7 +1,7 @@
-"""Find what in a few folders a sandbox must hide or protect.
+"""Find what a sandbox must hide or protect in a set of folders.
 
-Folders are searched breadth first, up to a limit. This blocks, and is repeated for each command, as files
-come and go.
+Folders are scanned breadth first, up to a limit. The scan blocks and is repeated for each command, because
+files come and go.
 """
 
 import os
@@ -26,11 +26,11 @@ LOW_PRIORITY_FOLDERS: Final = frozenset(
 
 PathAccess = Literal["open", "passed", "kept", "hidden"]
 PathClassifier = Callable[[str, bool], PathAccess]
-"""Returns what to do with a path, given whether it is a folder; a `passed` one is not scanned."""
+"""Returns what to do with a path, given whether it is a folder; folders classified as `passed` are not scanned."""
 
 
 class PathScan(Struct, frozen=True):
-    """What was found: paths to hide, to make read-only, or to keep in place; `left` was not scanned."""
+    """The scan result: paths to hide, to make read-only, or to keep in place; `left` was not scanned."""
 
     hidden: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
@@ -38,12 +38,12 @@ class PathScan(Struct, frozen=True):
     left: tuple[str, ...] = ()
 
     def hiding_unvisited(self) -> "PathScan":
-        """Hide what was not scanned, and where that is too much the folders around it; nothing denied is left out."""
+        """Hide unscanned paths too, or their parent folders if there are too many; everything denied stays hidden."""
         return PathScan(_gathered((*self.hidden, *self.left)), _gathered(self.kept), self.pinned)
 
 
 def scan_folders(folders: Sequence[str], judge: PathClassifier, most: int = MAX_ENTRIES) -> PathScan:
-    """Scan folders, through no link, until `most` entries were seen."""
+    """Scan folders without following links, until `most` entries have been seen."""
     hidden: list[str] = []
     kept: list[str] = []
     near, later = deque(folders), deque[str]()
@@ -65,7 +65,7 @@ def scan_folders(folders: Sequence[str], judge: PathClassifier, most: int = MAX_
 
 
 def find_denied(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -> PathScan:
-    """Find everything in some folders that rules deny. Raises WorkspaceError where there is too much to be sure."""
+    """Find everything in some folders that rules deny. Raises WorkspaceError if there is too much to check."""
     whole = tuple(folder for folder in folders if classify_folder(folder, denied_paths) == "hidden")
     near = [each for each in denied_paths if any(each.may_match_below(folder) for folder in folders)]
     if not near:
@@ -88,7 +88,7 @@ def find_denied(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -> P
 
 
 def classify_path(path: str, denied_paths: Sequence[DeniedPath], *, is_folder: bool) -> PathAccess:
-    """Return what rules decide about one path in a folder that is not denied."""
+    """Return how rules classify one path in a folder that is not denied."""
     fitting = [each.hides for each in denied_paths if each.matches(path)]
     if fitting:
         return "hidden" if any(fitting) else "kept"
@@ -96,7 +96,7 @@ def classify_path(path: str, denied_paths: Sequence[DeniedPath], *, is_folder: b
 
 
 def classify_folder(folder: str, denied_paths: Sequence[DeniedPath]) -> PathAccess:
-    """Return what rules decide about a folder by its own path and those above it."""
+    """Return how rules classify a folder, judging by its own path and those above it."""
     parts = folder.split("/")
     above = ["/".join(parts[:end]) or "/" for end in range(1, len(parts) + 1)]
     is_hidden = any(each.hides and each.matches(path) for each in denied_paths for path in above)
@@ -104,7 +104,7 @@ def classify_folder(folder: str, denied_paths: Sequence[DeniedPath]) -> PathAcce
 
 
 def missing_denied(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -> tuple[str, ...]:
-    """Return the paths named by rules that could be created because their folders exist, reached through no link."""
+    """Return the denied paths that a command could create because their folders exist and are reached without links."""
     return tuple(
         each.named
         for each in denied_paths
@@ -117,7 +117,7 @@ def missing_denied(folders: Sequence[str], denied_paths: Sequence[DeniedPath]) -
 
 
 def _gathered(paths: Sequence[str]) -> tuple[str, ...]:
-    """Return a few paths that cover all of these: where there are too many, their deepest common folders."""
+    """Return a few paths that cover all of these; if there are too many, use their deepest common folders."""
     gathered = set(paths)
     while len(gathered) > MAX_DENIED_PATHS:
         deepest = max(path.count("/") for path in gathered)

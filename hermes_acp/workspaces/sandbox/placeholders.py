@@ -1,7 +1,7 @@
 """Placeholders that must exist for a while, so that nobody else creates these paths.
 
-Only an unchanged placeholder is removed again. It is recognised by its sticky bit, which it is created with;
-a lock on it shows that this or another session needs it.
+Only an unchanged placeholder is removed again. It is recognised by its sticky bit, which it has from
+creation; a lock on it shows that this or another session needs it.
 """
 
 import errno
@@ -23,7 +23,7 @@ OPEN_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Placeholders:
-    """The placeholders of one workspace; may be used from several threads. Everything blocks except `release`."""
+    """The placeholders of one workspace. Thread-safe; every method blocks except `release`."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -34,7 +34,7 @@ class Placeholders:
 
     @contextmanager
     def kept_in_place(self) -> Generator[None]:
-        """Remove nothing while the block runs: what is seen in it exists until it is held."""
+        """Remove nothing while the block runs: whatever it sees exists until it is held."""
         with self._lock:
             self._kept_by += 1
         try:
@@ -58,7 +58,7 @@ class Placeholders:
         return tuple(held)
 
     def release(self, held: Sequence[Placeholder]) -> None:
-        """Remove soon what nobody needs any more: the next command often follows at once."""
+        """Remove unneeded placeholders soon, but not at once: the next command often follows immediately."""
         if not held:
             return
         with self._lock:
@@ -74,7 +74,7 @@ class Placeholders:
         self._clearing.start()
 
     def clear(self) -> None:
-        """Remove at once what nobody needs, unless it is to stay or somebody else put something there."""
+        """Remove unneeded placeholders at once, unless they must stay or somebody put something there."""
         with self._lock:
             if self._kept_by:
                 return
@@ -86,13 +86,13 @@ class Placeholders:
             self._clearing = None
 
     def held(self) -> tuple[Placeholder, ...]:
-        """Return everything held."""
+        """Return all held placeholders."""
         with self._lock:
             return tuple(self._needed)
 
 
 def _make(each: Placeholder) -> int | None:
-    """Create what is missing, or take over another session's; return a descriptor that keeps it there."""
+    """Create a missing placeholder, or take over another session's; return a descriptor that keeps it there."""
     for _ in range(MAX_TRIES):
         try:
             with _folder_of(each) as folder:
@@ -126,7 +126,7 @@ def _take_over(each: Placeholder, folder: int) -> int | None:
 
 
 def _locked(held: int, each: Placeholder, folder: int) -> int | None:
-    """Keep others from removing something; None where somebody just did."""
+    """Keep others from removing a placeholder; return None if it was just removed."""
     with suppress(OSError):  # some file systems do not support these locks
         fcntl.flock(held, fcntl.LOCK_SH)
     try:
@@ -158,7 +158,7 @@ def _take_away(each: Placeholder, held: int) -> None:
 
 @contextmanager
 def _folder_of(each: Placeholder) -> Generator[int]:
-    """Open the folder of a placeholder. Raises OSError where a link leads there."""
+    """Open the folder of a placeholder. Raises OSError if a link leads there."""
     place = os.path.dirname(each.path)
     folder = open_in_place(place)
     if folder is None:

@@ -1,4 +1,4 @@
-"""The limits on the processes of a confined command, as shell commands (`ulimit`)."""
+"""Limits on the processes of a confined command, as shell commands (`ulimit`)."""
 
 import os
 import platform
@@ -16,7 +16,7 @@ BLOCK_BYTES: Final = 512
 
 
 def process_ulimits(bounds: SandboxPolicy, tag: int) -> str:
-    """Return the limits of each of a command's processes; the `tag` identifies them."""
+    """Return the limits for each of a command's processes; the `tag` identifies them."""
     words = [
         f"{{ ulimit -w {tag} || ulimit -x {tag}; }} 2>/dev/null",
         "ulimit -c 0",
@@ -28,9 +28,9 @@ def process_ulimits(bounds: SandboxPolicy, tag: int) -> str:
 
 
 def process_count_limit(most: int, *, has_namespace: bool) -> tuple[str, ...]:
-    """Return the limit on the number of a command's processes; None for root, whose processes have no limit.
+    """Return the limit on a command's number of processes, or nothing for root, whose processes have no limit.
 
-    Without a user namespace of their own they are counted with all others of this user.
+    Without their own user namespace, they are counted with all of this user's other processes.
     """
     if os.getuid() == 0:
         return ()

@@ -1,8 +1,8 @@
 """Rename what appears under a guarded name while unapproved commands run, and report it.
 
-Nothing can be mounted over a missing path, so this is done when a command has ended: until then the name
-exists. What is renamed keeps its content and its folder, under a name that no program looks for. Everything
-here blocks.
+Nothing can be mounted over a missing path, so new entries exist until the command has ended and are
+renamed then. A renamed entry keeps its content and its folder, under a name that no program looks for.
+Everything here blocks.
 """
 
 import os
@@ -27,13 +27,13 @@ WANTED: Final = "If this file is wanted, create it with write_file; the user wil
 MAX_NAMES: Final = 100
 MAX_REPORTED: Final = 10
 CurrentPlaceholders = Callable[[], Set[str]]
-"""Returns our own placeholders; called after a scan, as other commands may create some meanwhile."""
+"""Returns our own placeholders; called after a scan, because other commands may create some in the meantime."""
 _State = tuple[int, int, int] | None
 FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class Quarantine:
-    """The guarded names of one workspace; may be used from several threads."""
+    """Watches the guarded names of one workspace. Thread-safe."""
 
     def __init__(self, roots: Sequence[str], index: TreeIndex) -> None:
         self._roots = tuple(roots)
@@ -42,15 +42,15 @@ class Quarantine:
         self._names: Mapping[str, _State] = MappingProxyType({})
         self._known: frozenset[tuple[int, int]] = frozenset()
         self._entries: set[str] = set()
-        self._leftovers: set[str] = set()
         """The entries of git directories that are not plain data."""
+        self._leftovers: set[str] = set()
         self.repositories: tuple[str, ...] = ()
-        """Those that existed before the running commands started."""
+        """The repositories that existed before the running commands started."""
         self._at_work = 0
         self._told: list[str] = []
 
     def begin(self, placeholders: CurrentPlaceholders) -> None:
-        """Record what exists before a command, except `placeholders`. Each call is followed by `end`."""
+        """Record what exists before a command, except `placeholders`. Each call is followed by a call to `end`."""
         with self._lock:
             if self._at_work:
                 self._quarantine_new(placeholders)
@@ -65,7 +65,7 @@ class Quarantine:
             self._at_work += 1
 
     def end(self, placeholders: CurrentPlaceholders, *, is_over: bool) -> str:
-        """Quarantine what appeared, once a command has ended, with all it started if it `is_over`.
+        """Quarantine what appeared while a command ran; `is_over` means that everything it started has ended too.
 
         Return the reports.
         """
@@ -79,13 +79,13 @@ class Quarantine:
         return "".join(f"\n{line}" for line in (*told[:MAX_REPORTED], *more))
 
     def look(self, placeholders: CurrentPlaceholders) -> None:
-        """Quarantine what has appeared so far; the next command that ends reports it."""
+        """Quarantine what has appeared so far; the next command to end reports it."""
         with self._lock:
             if self._at_work:
                 self._quarantine_new(placeholders)
 
     def admit(self, placeholders: CurrentPlaceholders) -> None:
-        """Accept everything that exists: somebody else's approved work has just ended."""
+        """Accept everything that exists, because an approved command has just ended."""
         with self._lock:
             self._approve_all(placeholders)
 
@@ -108,7 +108,7 @@ class Quarantine:
                 self._names = {**self._names, path: now}
         found = [path for path in tree.repositories if is_usable(path)]
         trusted = list(self.repositories)
-        for path in sorted(found, key=os.path.isfile):  # files point to folders, which are checked first
+        for path in sorted(found, key=os.path.isfile):  # files that point to repositories come after folders
             if _identity(path) in self._known:
                 continue
             if danger := hazard_of_repository(path, trusted):
@@ -139,7 +139,7 @@ class Quarantine:
                 )
 
     def _quarantine_leftovers(self) -> None:
-        """Quarantine leftovers that would stop git, or look like the end of its history."""
+        """Quarantine leftovers that would stop git or look like the end of its history."""
         for repository in self.repositories:
             if not os.path.isdir(repository) or os.path.islink(repository):
                 continue
@@ -149,7 +149,7 @@ class Quarantine:
                     self._entries.add(self._move_aside(path, told))
 
     def _move_aside(self, path: str, what: str) -> str:
-        """Rename an entry, following no link on the way to it; return the report."""
+        """Rename an entry without following links, and return the report."""
         root = next(each for each in self._roots if path.startswith(each.rstrip("/") + "/"))
         place, name = os.path.split(path)
         if made := _rename(root, os.path.relpath(place, root), name):
@@ -165,7 +165,7 @@ def _without_placeholders(paths: Sequence[str], placeholders: CurrentPlaceholder
 
 
 def _state(path: str) -> _State:
-    """Return a key that changes when a file changes; a folder's entries may come and go."""
+    """Return a key that changes when a file changes; changes to a folder's entries do not affect its key."""
     try:
         about = os.lstat(path)
     except OSError:
@@ -183,7 +183,7 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 def _rename(root: str, place: str, name: str) -> str:
-    """Rename an entry of a folder beneath a root; return its new name, empty where that fails."""
+    """Rename an entry of a folder beneath a root; return its new name, or an empty string on failure."""
     try:
         top = os.open(root, FOLDER)
     except OSError:

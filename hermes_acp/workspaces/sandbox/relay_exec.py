@@ -1,7 +1,7 @@
 """Run a command in a sandbox without a network, with a local relay to the proxy.
 
-It is run as a file by an interpreter that imports nothing else: `python -I -S relay_exec.py SOCKET PROGRAM
-…`. It runs the program with variables that name the relay, passes data on to the proxy's socket, and exits as
+The interpreter runs this file and imports nothing else: `python -I -S relay_exec.py SOCKET PROGRAM …`. The
+file runs the program with variables that name the relay, forwards data to the proxy's socket, and exits as
 the program does.
 """
 
@@ -44,7 +44,7 @@ def pass_on(visitor: socket.socket, path: str) -> None:
 
 
 def main(path: str, *command: str) -> None:
-    """Run the command beside the relay."""
+    """Run the command alongside the relay."""
     listening = socket.create_server(("127.0.0.1", 0))
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
     variables = [f"{name}={address}" for name in NAMES] + ["NO_PROXY=localhost,127.0.0.1"]

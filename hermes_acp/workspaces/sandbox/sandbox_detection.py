@@ -1,4 +1,4 @@
-"""Detect, by trying, which confinement method this machine supports. This takes some milliseconds."""
+"""Detect by trial which confinement method this machine supports; this takes a few milliseconds."""
 
 import ctypes
 import os
@@ -28,9 +28,10 @@ HOW_TO_FIX: Final[Mapping[SandboxMechanism, str]] = MappingProxyType(
 
 
 class DetectedSandbox(Struct, frozen=True):
-    """A confinement method, its program if it has one, and what to report about it.
+    """A confinement method, its program if any, and what to report about it.
 
-    A program that `accepts_descriptors` receives the paths to mount as descriptors, and mounts nothing else.
+    A program that `accepts_descriptors` receives the paths to mount as descriptors, and mounts nothing
+    else.
     """
 
     way: SandboxMechanism
@@ -43,7 +44,7 @@ SandboxDetector = Callable[[Mapping[str, str], Sequence[str]], DetectedSandbox]
 
 
 def detect_sandbox(environment: Mapping[str, str], roots: Sequence[str]) -> DetectedSandbox:
-    """Return the best available method; programs in `roots` are not used for it."""
+    """Return the best available method; programs inside `roots` are never used for it."""
     if not sys.platform.startswith("linux"):
         return DetectedSandbox("none", remark=f"There is no sandbox for commands on {sys.platform}.")
     if not supports_filters():
@@ -67,13 +68,13 @@ def detect_sandbox(environment: Mapping[str, str], roots: Sequence[str]) -> Dete
 
 
 def detect_landlock(environment: Mapping[str, str], roots: Sequence[str]) -> DetectedSandbox:
-    """Return Landlock, whatever else is available."""
+    """Return Landlock, even if other methods are available."""
     return DetectedSandbox("landlock" if supports_filters() and landlock_version() > 0 else "none")
 
 
 @cache
 def _probe(program: str, *, accepts_descriptors: bool) -> str:
-    """Return why bubblewrap does not work here, or not this way; empty where it does."""
+    """Return why bubblewrap does not work here or with these options, or an empty string if it does."""
     whole = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     shown = ("--ro-bind-fd", str(whole), "/") if accepts_descriptors else ("--ro-bind", "/", "/")
     try:
@@ -97,5 +98,5 @@ def _probe(program: str, *, accepts_descriptors: bool) -> str:
 
 
 def landlock_version() -> int:
-    """Return the version of Landlock this kernel has, 0 for none."""
+    """Return this kernel's Landlock version, or 0 if it has none."""
     return landlock_abi(ctypes.CDLL(None, use_errno=True)) if os.name == "posix" else 0

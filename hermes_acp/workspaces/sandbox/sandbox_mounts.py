@@ -1,6 +1,6 @@
-"""Decide what of this machine a sandboxed command can see, and what of that it may change.
+"""Decide what a sandboxed command can see of this machine, and what of that it can change.
 
-This blocks, and is repeated for each command, as folders come and go.
+This blocks and is repeated for each command, because folders come and go.
 """
 
 import os
@@ -35,7 +35,7 @@ TOOLCHAINS: Final = (
     ".local/share/mise", ".local/share/pipx", ".local/share/pnpm", ".local/share/uv", ".nodenv", ".npm-global", ".nvm",
     ".opam", ".pyenv", ".rbenv", ".rustup", ".sdkman", ".volta", "anaconda3", "go", "miniconda3", "miniforge3",
 )  # fmt: skip
-# Where the home is itself a root: files that start programs at the user's next login.
+# If the home is itself a root: files that start programs at the user's next login.
 LAUNCHER_FOLDERS: Final = (
     ".config",
     ".local",
@@ -47,12 +47,12 @@ LAUNCHER_FOLDERS: Final = (
     ".zlogout",
 )
 TOOLCHAIN_SECRETS: Final = (".cargo/credentials", ".cargo/credentials.toml", ".config/git/credentials")
-# Empty folders stand in for these while a command runs where they are missing, so that it cannot create them.
+# If these are missing, empty folders take their place while a command runs, so that it cannot create them.
 PINNED: Final = (".vscode", ".idea", ".claude", ".cursor", ".codex", ".mcp.json", ".envrc")
 MAX_NESTED: Final = 500
 MAX_SETTINGS_BYTES: Final = 1 << 20
 MAX_KEPT_BELOW: Final = 64
-"""How many guarded names below the top are mounted read-only: each mount delays every command."""
+"""The number of guarded names below the top that are mounted read-only; each mount delays every command."""
 PLACEHOLDER_CONTENT: Final = b".\n"
 
 
@@ -64,9 +64,9 @@ class Placeholder(Struct, frozen=True):
 
 
 def is_placeholder(path: str) -> bool:
-    """Return whether a placeholder of any session is at a path: it is empty, or says "here".
+    """Return whether a path is a placeholder of any session: either empty or containing "here".
 
-    It has the sticky bit from creation, so no session ever sees one that is not marked yet.
+    It has the sticky bit from creation, so no session ever sees an unmarked one.
     """
     try:
         about = os.lstat(path)
@@ -94,10 +94,10 @@ def _stands_in(path: str, about: os.stat_result) -> bool:
 
 
 class SandboxMounts(Struct, frozen=True):
-    """What a sandbox shows: `read_only` and `writable` folders and files, `kept` ones inside writable ones.
+    """What a sandbox shows: `read_only` and `writable` paths, and `kept` ones, read-only within writable ones.
 
-    `pinned` are folders that cannot be moved, `hidden` are paths that are empty inside, `placeholders` must
-    exist beforehand and are protected as well. Where `is_read_only`, what would be writable is read-only too.
+    `pinned` folders cannot be moved, `hidden` paths appear empty, and `placeholders` must exist beforehand
+    and are protected as well. If it `is_read_only`, nothing is writable.
     """
 
     system: tuple[str, ...]
@@ -110,7 +110,7 @@ class SandboxMounts(Struct, frozen=True):
     is_read_only: bool = False
 
     def read_only_view(self) -> "SandboxMounts":
-        """Return the same mounts with nothing writable, so that nothing in them needs a guard of its own."""
+        """Return the same mounts with nothing writable, so that nothing inside them needs a guard."""
         return structs.replace(self, pinned=(), kept=(), placeholders=(), is_read_only=True)
 
 
@@ -124,11 +124,11 @@ def plan_sandbox_mounts(
     *,
     opens_git: bool = False,
 ) -> SandboxMounts:
-    """Plan the mounts for the machine as it is now; `hidden` are further paths that are empty inside.
+    """Plan the mounts for the machine as it is now; `hidden` lists further paths that appear empty.
 
-    The roots are scanned where no `tree` is given. What is `held` as a placeholder for another sandbox is
-    really missing, and is held for this one as well. Unless it `opens_git`, git directories are read-only as
-    folders.
+    The roots are scanned if no `tree` is given. Whatever is `held` as a placeholder for another sandbox is
+    actually missing, and is held for this one too. Unless it `opens_git`, git directories are read-only as
+    a whole.
     """
     standing = {each.path for each in held}
     tree = tree or scan_roots(roots, bounds)
@@ -183,20 +183,20 @@ def _guarded(at_top: Sequence[tuple[str, str]], left_out: Set[str], bounds: Sand
 
 
 def _toolchains(home: str) -> list[str]:
-    """Return the folders of compilers and packages in a home, which may be unknown."""
+    """Return the compiler and package folders in a home, which may be unknown."""
     found = (os.path.join(home, name) for name in TOOLCHAINS if home)
     return [path for path in found if os.path.exists(path)]
 
 
 def _is_foreign(path: str, roots: Sequence[str]) -> bool:
-    """Return whether a folder of programs is neither one of the system's nor inside the roots, so must be added."""
+    """Return whether a program folder must be added because it is neither a system folder nor inside the roots."""
     if not os.path.isabs(path) or not os.path.isdir(path) or path == "/":
         return False
     return not _is_in(path, (*SYSTEM, *roots)) and not any(is_within(root, path) for root in roots)
 
 
 def _shows_something(path: str) -> bool:
-    """Return whether this user could read something there."""
+    """Return whether this user could read anything there."""
     return os.access(path, os.R_OK) and (not os.path.isdir(path) or bool(_names(path)))
 
 
@@ -211,13 +211,13 @@ def _names(folder: str) -> list[str]:
 
 
 def _is_still_there(repository: str) -> bool:
-    """Return whether a repository is where it was seen: a command may have replaced a folder by a link since."""
+    """Return whether a repository is where it was seen: a command may have replaced a folder with a link since."""
     folder = os.path.dirname(repository)
     return os.path.lexists(repository) and os.path.realpath(folder) == folder
 
 
 def _folders_above(path: str, roots: Sequence[str]) -> list[str]:
-    """Return the folders between a root and something in it: moving them would move it where nobody checks."""
+    """Return the folders between a root and a path in it: moving one would move the path to where nobody checks."""
     above: list[str] = []
     while _is_in(path := os.path.dirname(path), roots):
         above.append(path)
@@ -225,7 +225,7 @@ def _folders_above(path: str, roots: Sequence[str]) -> list[str]:
 
 
 def _absent(roots: Sequence[str], standing: Set[str]) -> list[str]:
-    """Return the missing names at the top that need a placeholder."""
+    """Return the missing top-level names that need a placeholder."""
     pinned = [f"{root}/{name}" for root in roots for name in PINNED]
     return [path for path in pinned if path in standing or not is_real(path)]
 
@@ -242,7 +242,7 @@ def scan_roots(roots: Sequence[str], bounds: SandboxPolicy) -> WorkspaceTree:
 def _guard_repository(
     repository: str, pinned: list[str], kept: list[str], placeholders: list[Placeholder], standing: Set[str]
 ) -> None:
-    """Protect a repository except its data: settings, hooks, unfinished rebases, and where git looks for them."""
+    """Protect a repository except its data: settings, hooks, unfinished rebases, and the files that locate them."""
     if os.path.islink(repository) or not os.path.isdir(repository):
         kept.append(repository)
         return
@@ -264,24 +264,24 @@ def _guard_repository(
         if f"{place}/hooks" not in present:
             placeholders.append(Placeholder(f"{place}/hooks"))
         if f"{place}/commondir" not in present and os.path.isdir(f"{place}/objects"):
-            # This file tells git where to read hooks and settings: it names the default place.
+            # This file tells git where to read hooks and settings; the placeholder names the default location.
             placeholders.append(Placeholder(f"{place}/commondir", PLACEHOLDER_CONTENT))
 
 
 def _pin_inner(folder: str, pinned: list[str]) -> None:
-    """Keep a folder inside a repository from being moved."""
+    """Prevent a folder inside a repository from being moved."""
     inner = [f"{folder}/{name}" for name in _names(folder)[:MAX_NESTED]]
     if inner:
         pinned += (folder, *inner)
 
 
 def _reads_own_settings(repository: str) -> bool:
-    """Return whether git also reads settings from a file per work tree (git-worktree(1))."""
+    """Return whether git also reads a settings file per work tree (git-worktree(1))."""
     return "worktreeconfig" in (read_small_text(f"{repository}/config", MAX_SETTINGS_BYTES) or "").casefold()
 
 
 def _work_tree_of(root: str) -> str:
-    """Return the repository of a linked work tree, if it knows that work tree itself (gitrepository-layout(5))."""
+    """Return the repository of a linked work tree, if it lists that work tree (gitrepository-layout(5))."""
     pointed = (read_small_text(f"{root}/.git") or "").removeprefix("gitdir:").strip()
     if not pointed or "\0" in pointed:
         return ""
@@ -293,7 +293,7 @@ def _work_tree_of(root: str) -> str:
 
 
 def _outermost(paths: Sequence[str]) -> tuple[str, ...]:
-    """Leave out what is inside another of these."""
+    """Remove paths that are inside another of these paths."""
     return tuple(
         path for path in _once(paths) if not any(is_within(path, each) for each in paths if each != path)
     )

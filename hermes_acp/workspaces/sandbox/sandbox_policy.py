@@ -33,10 +33,10 @@ def _is_possible(names: bytes) -> bool:
 
 
 class GuardedNames(Struct, frozen=True):
-    """The names that nothing in a sandbox may change or see; those here are all lower case.
+    """The names that nothing in a sandbox may change or see, all in lower case.
 
-    `protects` and `is_secret` classify further names, or the last few components of a path; `may_be_secret`
-    checks many at once, each followed by a NUL.
+    `protects` and `is_secret` classify further names, or the last few components of a path;
+    `may_be_secret` checks many at once, each followed by a NUL.
     """
 
     folders: frozenset[str] = frozenset()
@@ -51,12 +51,12 @@ class GuardedNames(Struct, frozen=True):
         return name.casefold() in self.folders or name.casefold() in self.files or self.protects(name)
 
     def hides(self, name: str) -> bool:
-        """Return whether a folder of this name is hidden."""
+        """Return whether a folder with this name is hidden."""
         return name.casefold() in self.secret_folders
 
 
 class CommandMode(Struct, frozen=True):
-    """How a command is confined: in a terminal, with the workspace read-only, with git directories writable."""
+    """How a command is confined: in a terminal, with the workspace read-only, with writable git directories."""
 
     in_terminal: bool = False
     is_read_only: bool = False
@@ -75,10 +75,10 @@ USUAL_MODE: Final = CommandMode()
 class SandboxPolicy(Struct, frozen=True):
     """How commands are confined.
 
-    `when`: `auto` for those that nobody approved, `on` for all, `off` for none. The network is available with
-    `has_network`, otherwise `hosts` alone are. `readable` and `writable` are further folders, `variables`
-    further names of the environment, each of which may end in a star. Sizes are in bytes, None for no limit.
-    `closed` returns what rules currently deny to commands.
+    `when` is `auto` for unapproved commands only, `on` for all, `off` for none. With `has_network` the
+    whole network is available, otherwise only `hosts`. `readable` and `writable` are additional folders;
+    `variables` are additional environment variable names, each of which may end in a star. Sizes are in
+    bytes; None means no limit. `closed` returns what rules currently deny to commands.
     """
 
     when: SandboxSwitch = "auto"
@@ -95,7 +95,7 @@ class SandboxPolicy(Struct, frozen=True):
     closed: Callable[[], tuple[DeniedPath, ...]] = tuple
 
     def for_read_only(self) -> "SandboxPolicy":
-        """Return the limits for a read-only command: limited CPU time and files, whatever else is configured."""
+        """Return the policy for a read-only command: CPU time and file sizes are limited whatever is configured."""
         return structs.replace(
             self,
             cpu_s=min(self.cpu_s or READ_ONLY_CPU_S, READ_ONLY_CPU_S),
@@ -103,14 +103,14 @@ class SandboxPolicy(Struct, frozen=True):
         )
 
     def memory(self) -> int:
-        """Return how much memory a process may have: as set, or three quarters of the machine's."""
+        """Return a process's memory limit: the configured one, or three quarters of the machine's memory."""
         if self.memory_bytes:
             return self.memory_bytes
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4 * 3
 
 
 def is_any_of(name: str, patterns: Iterable[str]) -> bool:
-    """Return whether a name is one of these, each of which may end in a star."""
+    """Return whether a name matches one of these patterns, each of which may end in a star."""
     return any(
         name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern for pattern in patterns
     )

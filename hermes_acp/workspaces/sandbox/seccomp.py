@@ -1,6 +1,6 @@
-"""Build seccomp filters of system calls: classic BPF over `struct seccomp_data` (seccomp(2)).
+"""Build seccomp system call filters: classic BPF over `struct seccomp_data` (seccomp(2)).
 
-Filters refuse rather than kill, so programs continue with what they have.
+Filters refuse calls rather than kill, so programs can carry on without them.
 """
 
 import errno
@@ -35,7 +35,7 @@ LOCAL: Final = 1
 INTERNET: Final = (2, 10)
 NETLINK: Final = 16
 
-# The numbers on x86-64, then on aarch64; None where there is no such call.
+# The call numbers on x86-64, then on aarch64; None if the architecture has no such call.
 _REFUSED: Final[Mapping[str, tuple[int | None, int | None]]] = MappingProxyType(
     {
         "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "kcmp": (312, 272),
@@ -74,8 +74,8 @@ _METADATA: Final[Mapping[str, tuple[int | None, int | None]]] = MappingProxyType
     }
 )  # fmt: skip
 _OPENAT2: Final = 437
-_OF_OTHERS: Final = 0o6000  # S_ISUID, S_ISGID: running such a file gives its owner's rights
-# The calls that set a mode, each with the number of that argument, on both machines as above.
+_OF_OTHERS: Final = 0o6000  # S_ISUID, S_ISGID: such a file runs with its owner's or group's rights
+# The calls that set a mode, each with the index of the mode argument; call numbers for both architectures as above.
 _MODES: Final = (
     ((2, None), 2), ((85, None), 1), ((257, 56), 3), ((90, None), 1), ((91, 52), 1), ((268, 53), 2),
     ((452, 452), 2), ((133, None), 1), ((259, 33), 2),
@@ -107,16 +107,16 @@ _ARCHITECTURES: Final = MappingProxyType(
 
 
 def supports_filters() -> bool:
-    """Return whether filters can be built for this machine."""
+    """Return whether filters can be built for this machine's architecture."""
     return machine() in _ARCHITECTURES and sys.byteorder == "little"
 
 
 def build_filter(sockets: Sequence[int], *, shares_ipc: bool = False, keeps_metadata: bool = False) -> bytes:
-    """Return a filter that allows only these socket families, and no namespaces and no tracing.
+    """Return a filter that allows only these socket families and forbids namespaces and tracing.
 
-    No file can be made setuid or setgid. Where a command `shares_ipc` with the machine, it has no System V
-    IPC and no message queues; where it `keeps_metadata`, it changes no mode, owner, time or attribute of any
-    file.
+    No file can be made setuid or setgid. A command that `shares_ipc` with the machine gets no System V IPC
+    and no message queues. With `keeps_metadata`, it cannot change any file's mode, owner, times or
+    attributes.
     """
     place = _ARCHITECTURES[machine()]
     program = [
@@ -133,7 +133,7 @@ def build_filter(sockets: Sequence[int], *, shares_ipc: bool = False, keeps_meta
     for numbers in refused:
         if (number := numbers[place.column]) is not None:
             program += [_word(_EQUAL, number, 0, 1), _refusal(errno.EPERM)]
-    # These pass their flags by pointer, which no filter can read; without them programs use the older calls.
+    # These pass their flags by pointer, which no filter can read; without them, programs fall back to the older calls.
     for call in (place.clone3, _OPENAT2):
         program += [_word(_EQUAL, call, 0, 1), _refusal(errno.ENOSYS)]
     for calls, argument in _MODES:
@@ -149,7 +149,7 @@ def build_filter(sockets: Sequence[int], *, shares_ipc: bool = False, keeps_meta
 
 
 def exec_filter() -> bytes:
-    """Return a filter that allows threads but no new process and no exec, to be loaded over the other one."""
+    """Return a filter that allows threads but no new processes and no exec, to be loaded on top of the other one."""
     place = _ARCHITECTURES[machine()]
     program = [_word(_LOAD, _NUMBER_AT)]
     for number in place.programs:
@@ -168,7 +168,7 @@ def exec_filter() -> bytes:
 def _argument_rule(
     calls: Sequence[int], argument: int, values: Sequence[int], bits: Sequence[int]
 ) -> list[bytes]:
-    """Refuse calls in which the lower half of one argument is one of these values, or has one of these bits."""
+    """Refuse calls in which the lower half of an argument equals one of these values or has one of these bits set."""
     rule: list[bytes] = []
     for call in calls:
         body = [_word(_LOAD, _ARGUMENTS_AT + 8 * argument)]
@@ -182,7 +182,7 @@ def _argument_rule(
 
 
 def _own_rule(call: int) -> list[bytes]:
-    """Refuse a call that names any process but the caller as 0, even by the caller's own number."""
+    """Refuse a call that names any process except as 0 (the caller), even if it uses the caller's own ID."""
     body = [
         _word(_LOAD, _ARGUMENTS_AT),
         _word(_EQUAL, 0, 1, 0),
@@ -193,7 +193,7 @@ def _own_rule(call: int) -> list[bytes]:
 
 
 def _socket_rule(call: int, families: Sequence[int], *, is_pair: bool = False) -> list[bytes]:
-    """Refuse sockets of other families; of socket pairs, also local ones that could send to an address later."""
+    """Refuse sockets of other families, and local socket pairs that could later send to an address."""
     body = [_word(_LOAD, _ARGUMENTS_AT)]
     for family in families:
         body += [_word(_EQUAL, family, 0, 1), _word(_RETURN, _ALLOW)]

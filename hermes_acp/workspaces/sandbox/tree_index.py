@@ -1,7 +1,7 @@
-"""An index of the notable entries in a session's folders: repositories, secrets, local sockets, guarded names.
+"""An index of notable entries in a session's folders: repositories, secrets, local sockets and guarded names.
 
-Everything here blocks. A watched folder is listed again when the kernel reports a change; any other one when
-its modification time differs, or is so recent that a later change could have the same.
+Everything here blocks. A watched folder is listed again when the kernel reports a change; any other
+folder, when its modification time differs or is so recent that a later change could have the same time.
 """
 
 import os
@@ -27,24 +27,24 @@ DEPENDENCIES: Final = frozenset(
 )
 """Large folders of third-party packages, scanned last."""
 CERTIFICATES: Final = (".pem", ".key")
-"""The extensions of files that hold a certificate, which is public, or a private key."""
+"""The extensions of files that hold either a certificate, which is public, or a private key."""
 MAX_CERTIFICATE_BYTES: Final = 1 << 20
 MAX_PLACE: Final = 4
-"""How many path components identify a place."""
+"""The number of path components that identify a place."""
 BARE_REPOSITORY_NAMES: Final = frozenset({"HEAD", "objects", "refs"})
 
 Kind = Literal["secret", "socket", "guarded"]
 
 
 class TreeEntry(Struct, frozen=True):
-    """A notable entry: its path, and why it is notable."""
+    """The path of a notable entry, and why it is notable."""
 
     path: str
     kind: Kind
 
 
 class WorkspaceTree(Struct, frozen=True):
-    """The notable entries at one moment; `repositories` are `.git` folders, or bare ones. All are nearest first."""
+    """The notable entries at one moment, nearest first; `repositories` are `.git` folders or bare repositories."""
 
     repositories: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class WorkspaceTree(Struct, frozen=True):
 
 
 class _Folder(Struct):
-    """One listed folder, with its path from a root; one that `is_plain` contains no guarded name."""
+    """One listed folder with its path relative to a root; if it `is_plain`, it contains no guarded name."""
 
     path: str
     relative: str
@@ -68,14 +68,14 @@ class _Folder(Struct):
 
 
 class _Package(Struct, frozen=True):
-    """A package folder and the names of its files, each with the path it needs for matching and a NUL."""
+    """A package folder and its file names, each followed by a NUL and including the path needed for matching."""
 
     folder: _Folder
     names: str
 
 
 class TreeIndex:
-    """The folders beneath some roots; may be used from several threads."""
+    """The indexed folders beneath some roots. Thread-safe."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class TreeIndex:
         max_folders: int = MAX_FOLDERS,
         new_watcher: Callable[[], Watcher] = Watcher,
     ) -> None:
-        """Scan nothing yet; what lies beyond `max_folders` folders is never scanned."""
+        """Scan nothing yet; folders beyond the first `max_folders` are never scanned."""
         self._max_folders = max_folders
         self._new_watcher = new_watcher
         self._roots = tuple(roots)
@@ -99,7 +99,7 @@ class TreeIndex:
         self._tree = WorkspaceTree()
 
     def look(self) -> WorkspaceTree:
-        """Bring the index up to date, and return it."""
+        """Bring the index up to date and return it."""
         with self._lock:
             changes = self._watcher.changes() if self._watcher else Changes(is_lost=True)
             if self._watcher is None or changes.is_lost:
@@ -130,7 +130,7 @@ class TreeIndex:
             return self._tree
 
     def close(self) -> None:
-        """Watch nothing any more."""
+        """Stop watching all folders."""
         with self._lock:
             if self._watcher is not None:
                 self._watcher.close()
@@ -219,7 +219,7 @@ class TreeIndex:
             yield TreeEntry(entry.path, "guarded")
 
     def _judge_packages(self, packages: Sequence[_Package]) -> None:
-        """Check the names collected from packages all at once: hardly any are ever notable."""
+        """Check the names collected from packages all at once, because hardly any are ever notable."""
         names = "".join(each.names for each in packages)
         if not names or (names.isascii() and not self._guarded.may_be_secret(names.encode())):
             return
@@ -263,7 +263,7 @@ class TreeIndex:
             self._forget(path)
 
     def _forget(self, path: str) -> None:
-        """Drop a folder from the index, with everything in it."""
+        """Drop a folder and everything in it from the index."""
         waiting = [path]
         while waiting:
             at = waiting.pop()
@@ -278,7 +278,7 @@ class TreeIndex:
             self._watcher.forget(path)
 
     def _gather(self) -> None:
-        """Sort what was found: near folders before deep ones, third-party ones last."""
+        """Sort the entries found: near folders before deep ones, third-party ones last."""
         folders = sorted(
             self._folders.values(), key=lambda each: (each.is_plain, each.path.count("/"), each.path)
         )
@@ -292,13 +292,13 @@ class TreeIndex:
 
 
 def _dotted_end(relative: str) -> str:
-    """Return the last components of a folder's path where one of them begins with a dot, as places do."""
+    """Return the last components of a folder's path, as used in places, if one of them begins with a dot."""
     end = "/".join(relative.split("/")[1 - MAX_PLACE :]).lstrip("/")
     return end if "/." in f"/{end}" else ""
 
 
 def _holds_private_key(path: str) -> bool:
-    """Return whether a file holds a private key, or cannot be read."""
+    """Return whether a file holds a private key or cannot be read."""
     text = read_small_text(path, MAX_CERTIFICATE_BYTES)
     return text is None or "PRIVATE KEY" in text
 

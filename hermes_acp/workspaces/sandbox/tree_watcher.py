@@ -1,4 +1,4 @@
-"""Folders watched by inotify(7), so that unchanged ones need no new scan."""
+"""Folders watched with inotify(7), so that unchanged ones need no new scan."""
 
 import os
 from contextlib import suppress
@@ -18,14 +18,14 @@ from hermes_acp.storage.watching.inotify import (
 
 OPEN_FILES: Final = "/proc/self/fd"
 MAX_INSTANCES: Final = 24
-"""The limit is often 128 per user, for all programs."""
+"""The limit is often 128 per user, across all programs."""
 USERS_LIMIT: Final = "/proc/sys/fs/inotify/max_user_watches"
 SHARE: Final = 8
-"""The share of a user's watches that one watcher may take: editors need theirs."""
+"""The share of a user's watches that one watcher may take: editors need watches too."""
 
 
 class Changes(Struct, frozen=True):
-    """Folders whose entries came or went, and subfolders that were replaced; everything changed when `is_lost`."""
+    """Folders whose entries changed, and subfolders that were replaced; if `is_lost`, anything may have changed."""
 
     folders: frozenset[str] = frozenset()
     inner: frozenset[str] = frozenset()
@@ -33,10 +33,10 @@ class Changes(Struct, frozen=True):
 
 
 class Watcher:
-    """One inotify instance; where none is available, it watches nothing."""
+    """One inotify instance; if none is available, it watches nothing."""
 
     def __init__(self, max_instances: int = MAX_INSTANCES) -> None:
-        """Open the instance, unless the process has `max_instances` already."""
+        """Open the instance, unless the process already has `max_instances`."""
         self._inotify: Inotify | None = None
         with suppress(OSError):
             self._inotify = Inotify() if _open_now() < max_instances else None
@@ -45,7 +45,7 @@ class Watcher:
         self._limit = _limit() if self._inotify else 0
 
     def watch(self, path: str) -> bool:
-        """Watch a folder; return whether it is watched."""
+        """Watch a folder; return whether that succeeded."""
         if self._inotify is None or len(self._paths) >= self._limit:
             return False
         try:
@@ -57,7 +57,7 @@ class Watcher:
         return True
 
     def is_watched(self, path: str) -> bool:
-        """Return whether changes of a folder are reported."""
+        """Return whether changes to a folder are reported."""
         return path in self._watches
 
     def forget(self, path: str) -> None:

@@ -1,1 +1,1 @@
-"""Parse command lines with the grammar of bash."""
+"""Parse command lines with bash's grammar."""

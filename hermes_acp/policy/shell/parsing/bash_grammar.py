@@ -1,7 +1,7 @@
-"""Bash's grammar: text in, syntax tree out, or the reason why no tree can be relied on.
+"""Bash's grammar: parse text into a syntax tree, or say why no tree can be relied on.
 
-The grammar (tree-sitter's) accepts mistakes that a shell does not and the other way round, so a tree counts
-only where it has no error and covers every character of the text.
+The grammar (tree-sitter's) accepts some mistakes that a shell rejects, and vice versa. A tree is therefore
+used only if it has no error and covers every character of the text.
 """
 
 import re
@@ -17,7 +17,7 @@ MAX_CHARS: Final = 32_768
 MAX_DEPTH: Final = 60
 BETWEEN: Final = re.compile(rb"(?:[ \t\n]|\\\n)*")
 UNPARSED_NODES: Final = frozenset({"string", "heredoc_body", "translated_string"})
-# What may follow another part without a gap without being part of its word.
+# Nodes that can directly follow a word without being part of it.
 APART: Final = frozenset(
     {"file_redirect", "herestring_redirect", "heredoc_redirect", "heredoc_body", "heredoc_end"}
 )
@@ -40,7 +40,7 @@ def _parser() -> "Parser":
 
 
 def unsupported_syntax(text: str) -> str:
-    """Say why the text cannot be parsed safely; empty where it can."""
+    """Say why the text cannot be parsed safely; return an empty string if it can."""
     if len(text) > MAX_CHARS:
         return f"it is longer than {MAX_CHARS:,} characters"
     for character in set(text):
@@ -56,12 +56,12 @@ def unsupported_syntax(text: str) -> str:
 
 
 def parse(text: str) -> "Node":
-    """Return the root of the text's tree, errors and all."""
+    """Return the root of the text's tree, including any errors."""
     return _parser().parse(text.encode("utf-8", "replace")).root_node
 
 
 def syntax_error_of(root: "Node", source: bytes) -> str:
-    """Say why the tree is no faithful reading of its source; empty where it is."""
+    """Say where the tree misrepresents its source; return an empty string if nowhere."""
     if root.has_error:
         return "it cannot be parsed as shell"
     if not BETWEEN.fullmatch(source, 0, root.start_byte) or not BETWEEN.fullmatch(source, root.end_byte):
@@ -73,13 +73,13 @@ def syntax_error_of(root: "Node", source: bytes) -> str:
             return "it is nested too deeply"
         if flaw := _flaw_between(node, source) if node.type not in UNPARSED_NODES else "":
             return flaw
-        # A list such as `a && b && c` is nested to the left; it is no deeper for being long.
+        # Lists such as `a && b && c` nest to the left; a long list does not count as deep.
         waiting += ((each, depth + (not each.type == node.type == "list")) for each in node.children)
     return ""
 
 
 def _flaw_between(node: "Node", source: bytes) -> str:
-    """Say which part of a node's text the tree leaves out, or separates from the word bash has it in."""
+    """Say which part of a node's text the tree omits, or separates from the word to which bash assigns it."""
     end = node.start_byte
     for child in node.children:
         if not BETWEEN.fullmatch(source, end, max(end, child.start_byte)):
@@ -89,13 +89,13 @@ def _flaw_between(node: "Node", source: bytes) -> str:
         return "a part of it cannot be parsed as shell"
     if node.type in JOINED:
         return ""
-    # The grammar leaves `$`, `==` and `=~` out of a command's words.
+    # The grammar omits `$`, `==` and `=~` from a command's words.
     stray = (each for each in node.children if each.type == "$" or node.type == "command")
     if lost := next((each.type for each in stray if not each.is_named), ""):
         return f"where {lost!r} belongs is not clear"
     for before, after in pairwise(node.named_children):
         text = before.text or b""
-        # Digits in front of a redirection are its stream, and so is {name}.
+        # Digits or {name} directly before a redirection denote its stream.
         is_apart = after.type in APART and not (after.children and after.children[0].is_named)
         if before.end_byte == after.start_byte and (not is_apart or text[-1:].isdigit() or text[-1:] == b"}"):
             return f"{text.decode('utf-8', 'replace')[-40:]!r} and the text next to it form one word"

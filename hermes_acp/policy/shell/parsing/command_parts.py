@@ -14,7 +14,7 @@ DOCUMENT: Final = re.compile(r"<<\s?(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1(?: *\|(?!
 
 
 class Redirect(Struct, frozen=True):
-    """Where one stream goes; `target` is None where it only joins another."""
+    """One stream's target; `target` is None if the stream only joins another."""
 
     operator: str
     target: Word | None
@@ -82,7 +82,7 @@ class PartsCollector:
         targets = node.children_by_field_name("destination")
         words = [read_word(target, self._scope) for target in targets]
         joins = operator in (">&", "<&") and bool(words) and (words[0].text or "?").rstrip("-").isdigit()
-        # Bash expands what follows >& once more unless it is a number, quoted or not: what is in it may run.
+        # Unless it is a number, bash expands what follows >& once more, even if quoted, and may run commands in it.
         if len(words) > 1 or (words and operator[-2:] in ("&-", ">&", "<&") and not joins):
             self.obstacles.append("it is not clear where its output goes")
         for word in words[:1]:
@@ -108,15 +108,15 @@ class PartsCollector:
 
 
 def only_exports(node: "Node") -> bool:
-    """Return whether a declaration does nothing but set variables for the programs that follow."""
+    """Return whether a declaration only sets variables for the programs that follow."""
     first, *rest = node.children
     return first.type == "export" and bool(rest) and all(each.type == "variable_assignment" for each in rest)
 
 
 def _is_plain_document(text: str, piped: str) -> bool:
-    """Return whether a here-document is nothing but its text, judging by its lines alone.
+    """Return whether a here-document is plain text, judging by its lines alone.
 
-    It may be `piped` on to one command, all of whose words must have been found.
+    It may be `piped` to one command, all of whose words must have been found.
     """
     first, *lines = text.split("\n")
     begun = DOCUMENT.fullmatch(first)

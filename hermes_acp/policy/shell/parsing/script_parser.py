@@ -1,6 +1,6 @@
-"""Parse a whole command line: every simple command in it, wherever it occurs.
+"""Parse a whole command line into its simple commands, wherever they occur.
 
-What is not understood is reported as an obstacle; the commands inside are still returned.
+Anything not understood is reported as an obstacle; the commands inside it are still returned.
 """
 
 import re
@@ -42,7 +42,7 @@ PLAIN_TESTS: Final = (
 
 
 class ParsedScript(Struct, frozen=True):
-    """The commands of a text, and what in it is not understood; `functions` are the names that it redefines."""
+    """The commands in a text, and what could not be understood; `functions` are the names that the text redefines."""
 
     commands: tuple[Command, ...]
     obstacles: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class ParsedScript(Struct, frozen=True):
 
 
 def parse_script(text: str, cwds: tuple[str, ...], home: str) -> ParsedScript:
-    """Parse a text; its commands may start in any of `cwds`."""
+    """Parse a text whose commands may start in any of `cwds`."""
     if strange := unsupported_syntax(text):
         if len(text) > MAX_CHARS:
             return ParsedScript((), (strange,))
@@ -74,7 +74,7 @@ def parse_script(text: str, cwds: tuple[str, ...], home: str) -> ParsedScript:
 
 
 class _Reader:
-    """Walks one tree and collects."""
+    """Collects the commands in a tree."""
 
     def __init__(self) -> None:
         self.commands: list[Command] = []
@@ -82,7 +82,7 @@ class _Reader:
         self.functions: list[tuple[str, str]] = []
 
     def obstacle(self, why: str) -> None:
-        """Record why the text cannot be judged by its commands alone."""
+        """Record why the text cannot be checked by its commands alone."""
         self.obstacles.append(why)
 
     def walk(self, node: "Node", place: StatementContext) -> FoldersAfter:
@@ -184,7 +184,7 @@ class _Reader:
         return FoldersAfter(always, always)
 
     def _test(self, node: "Node", place: StatementContext) -> FoldersAfter:
-        """Accept a plain test of files and words; others can run what a variable contains."""
+        """Accept a plain test of files and words; other tests can run what a variable contains."""
         is_whole = node.named_child_count == 1 and WHOLE_TEST.fullmatch(text_of(node))
         inner = node.named_children[0] if is_whole else None
         if inner is None or inner.type not in ("unary_expression", "binary_expression"):
@@ -193,7 +193,7 @@ class _Reader:
         operator = tested.pop(len(tested) - 2)
         is_plain = len(tested) in (1, 2) and text_of(operator) in PLAIN_TESTS[len(tested) - 1]
         words = [read_word(child, place.scope) for child in tested]
-        # Unquoted, an unknown value may become several words for [, operators among them.
+        # Unquoted, an unknown value may become several words for `[`, including operators.
         whole = {"string"} if text_of(node).startswith("[ ") else {"string", *EXPANSIONS}
         unclear = [
             word
@@ -207,7 +207,7 @@ class _Reader:
         return FoldersAfter(place.cwds, place.cwds)
 
     def _unsupported(self, node: "Node", place: StatementContext) -> FoldersAfter:
-        """Report what is not understood, and read on inside: what is forbidden there stays forbidden."""
+        """Report what is not understood, but keep reading inside it, so that forbidden commands are still found."""
         if node.type == "function_definition":
             name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
             self.functions.append((text_of(name) if name else "", text_of(body) if body else ""))
@@ -225,7 +225,7 @@ class _Reader:
             self._statements_in(child, place)
 
     def _output_lines(self, node: "Node", place: StatementContext) -> StatementContext:
-        """Note which variable holds a line of what is piped into a loop."""
+        """Record which variable holds a line of the output piped into a loop."""
         head, body = node.named_children[0], node.named_children[-1]
         reads = READS_LINES.fullmatch(text_of(head))
         if reads is None or place.source is None or _assigns(body, reads[1]):
@@ -235,7 +235,7 @@ class _Reader:
     def _substitutions(self, node: "Node", place: StatementContext) -> Command | None:
         """Read the commands whose output or file name becomes part of a word.
 
-        Return the one that makes up all of the word, where there is one.
+        Return the command that makes up the whole word, if there is one.
         """
         before = len(self.commands)
         self._substitutions_in(node, place)

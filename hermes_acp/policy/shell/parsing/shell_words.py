@@ -1,4 +1,4 @@
-"""One word of a command: its value after quote removal, where that can be known."""
+"""One word of a command, with its value after quote removal if that can be determined."""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ LIVE_DOLLAR: Final = re.compile(r"\$(?=[A-Za-z0-9_({\[@*#?$!'\"-])|`")
 UNQUOTED_SYNTAX: Final = re.compile(r"[;|&<>()\s'\"`]")
 BRACES: Final = re.compile(r"\{.*(?:,|\.\.|\{)", re.DOTALL)
 LATE_TILDE: Final = re.compile(r"[=:]~")
-# Of what $'…' may contain, only what every locale reads as the same ASCII character.
+# The parts of $'…' that every locale reads as the same ASCII character.
 ANSI: Final = re.compile(
     r"(?:[^\\\0]|\\(?:[abeEfnrtv\\'\"?]|x[0-7]?[0-9a-fA-F](?![0-9a-fA-F])|[01]?[0-7]{1,2}(?![0-7])))*"
 )
@@ -43,11 +43,11 @@ DOUBLE_QUOTED_ESCAPE: Final = re.compile(r'\\([$`"\\\n])')
 
 
 class Word(Struct, frozen=True):
-    """A word as written and, where that can be known, the value the program will get.
+    """A word as written and, if it can be determined, the value the program will get.
 
-    `globs` says that file names may replace it. `oddity` says why even a program that takes any word must not
-    get this one unasked. `revision` is how git reads a word that is not known, with a made-up object name in
-    it.
+    `globs` means that file names may replace the word. `oddity` says why even a program that accepts any
+    word must not get this one without a question. `revision` is how git reads an unknown word, with a
+    made-up object name in it.
     """
 
     raw: str
@@ -58,7 +58,7 @@ class Word(Struct, frozen=True):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is written literally: no quotes, no expansion."""
+        """Whether it is written literally, without quotes or expansions."""
         return self.raw == self.text and not self.globs
 
 
@@ -70,13 +70,13 @@ class _Piece(Struct, frozen=True):
 
 
 class Scope(Struct, frozen=True):
-    """The variables whose values are known; those of `patterns` hold the name of a file that matches their value."""
+    """The variables with known values; a variable in `patterns` holds the name of a file that matches its value."""
 
     values: Mapping[str, str]
     patterns: frozenset[str] = frozenset()
 
     def bound(self, name: str, value: str | None, *, is_pattern: bool = False) -> "Scope":
-        """Return the scope with one value changed, or forgotten."""
+        """Return the scope with one value changed or removed."""
         if is_pattern and not PLAIN_PATTERN.fullmatch(value or ""):
             value = None
         rest = {key: kept for key, kept in self.values.items() if key != name}
@@ -113,7 +113,7 @@ def read_word(node: "Node", scope: Scope) -> Word:
 
 
 def _hides_pattern(pieces: list[_Piece]) -> bool:
-    """Return whether quotes make a part of a pattern literal, which the text without them would not show."""
+    """Return whether quotes make a part of a pattern literal, which the unquoted text would not show."""
     meaningful = frozenset("*?[]\\")
     for piece in pieces:
         text = piece.text or ""
@@ -125,7 +125,7 @@ def _hides_pattern(pieces: list[_Piece]) -> bool:
 
 
 def read_words(node: "Node", scope: Scope) -> list[Word]:
-    """Evaluate one word of the tree that may be several, such as `src/{a,b}.py`."""
+    """Evaluate one word of the tree that may expand to several, such as `src/{a,b}.py`."""
     raw = text_of(node)
     if COUNTED.fullmatch(raw):
         return [Word(raw, None)]
@@ -145,7 +145,7 @@ def read_words(node: "Node", scope: Scope) -> list[Word]:
 
 
 def text_of(node: "Node") -> str:
-    """Return a node's own text."""
+    """Return a node's source text."""
     return (node.text or b"").decode("utf-8", "replace")
 
 
@@ -172,7 +172,8 @@ def _pieces(node: "Node", scope: Scope) -> list[_Piece]:
         case "command_substitution" if raw.lstrip().startswith("$("):
             return [_Piece(None, names_object=bool(NAMES_OBJECT.fullmatch(raw)))]
         case "command_substitution" | "process_substitution":
-            # Within backquotes a backslash may quote nothing: what runs there is not what the grammar reads.
+            # Within backquotes, a backslash may quote nothing, so the shell may run something other than the grammar
+            # reads.
             return [_Piece(None, oddity=f"the value of {raw[:40]} is known only when it runs")]
         case "arithmetic_expansion":
             return [
@@ -189,7 +190,7 @@ def _unknown_piece(raw: str) -> _Piece:
 
 
 def _bare(raw: str) -> list[_Piece]:
-    """Evaluate unquoted text: a backslash quotes what follows, and joins lines."""
+    """Evaluate unquoted text, in which a backslash quotes the next character or joins lines."""
     pieces: list[_Piece] = []
     for part in re.split(r"(\\.)", raw.replace("\\\n", ""), flags=re.DOTALL):
         if part.startswith("\\") and len(part) == 2:
@@ -253,7 +254,7 @@ def _expansion(raw: str, scope: Scope, *, is_quoted: bool) -> _Piece:
     if value is None and SECRET_NAME.search(named[1]):
         return _Piece(None, oddity=f"{raw[:40]} is secret by its name")
     if named[1] in scope.patterns:
-        # Unquoted, a file's name may become several words.
+        # Unquoted, a file name may become several words.
         return _Piece(value if is_quoted else None)
     if value is None or not (is_quoted or ONE_WORD.fullmatch(value)):
         return _Piece(None)
@@ -261,7 +262,7 @@ def _expansion(raw: str, scope: Scope, *, is_quoted: bool) -> _Piece:
 
 
 def _decode_ansi(raw: str) -> str | None:
-    """Decode the content of $'…'; None where it holds an escape that is not plain."""
+    """Decode the content of $'…'; return None if it contains an escape that is not plain."""
 
     def decode(found: re.Match[str]) -> str:
         code = int(found[1], 16) if found[1] else int(found[2], 8) if found[2] else 0

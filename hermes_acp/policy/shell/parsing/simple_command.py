@@ -1,4 +1,4 @@
-"""One simple command: a program and its words, assignments, redirections and input."""
+"""One simple command: a program and its arguments, assignments, redirections and input."""
 
 from pathlib import PurePosixPath
 
@@ -9,12 +9,12 @@ from hermes_acp.policy.shell.parsing.shell_words import Word
 
 
 class Command(Struct, frozen=True):
-    """One program and its words; without a `name` only assignments and redirections.
+    """One program and its arguments; without a `name`, only assignments and redirections.
 
-    `cwds` are the folders it may run in. `feed` is the text it is known to read from its input; `is_piped`
-    says that another command writes its input: `source`, where it is a single one. Its output may be
-    `in_word` of another command; `told_by` is the command whose output, or one word of it, becomes its last
-    argument.
+    `cwds` are the folders it may run in, `feed` the text that it is known to read from its input.
+    `is_piped` means that another command writes its input: `source`, if there is only one. `in_word` means
+    that its output becomes part of another command's word. The output of `told_by`, or one word of it,
+    becomes its last argument.
     """
 
     name: Word | None
@@ -30,7 +30,7 @@ class Command(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The command as it was written, roughly; without a program, what it sets and where its streams go."""
+        """The approximate source text of the command; without a program, its assignments and redirections."""
         words = [word.raw for word in (self.name, *self.args) if word]
         if not words:
             words = [f"{name}={'…' if value is None else value}" for name, value in self.assignments]
@@ -39,12 +39,12 @@ class Command(Struct, frozen=True):
 
     @property
     def program(self) -> str:
-        """The program's name without its folder; empty where it is not known."""
+        """The program's name without its folder, or an empty string if it is not known."""
         return PurePosixPath(self.name.text).name if self.name and self.name.text else ""
 
 
 def output_of(command: Command) -> str | None:
-    """Return what a command certainly prints: `echo` and `printf` their words."""
+    """Return what a command is certain to print: the arguments of `echo` and `printf`."""
     if command.program not in ("echo", "printf") or command.redirects:
         return None
     texts = [word.text for word in command.args]

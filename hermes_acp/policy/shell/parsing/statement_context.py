@@ -1,4 +1,4 @@
-"""The context of a statement: the folders it may run in, known variables and its input."""
+"""The context of a statement: the folders it may run in, the known variables and its input."""
 
 import re
 from collections.abc import Mapping
@@ -33,25 +33,25 @@ class StatementContext(Struct, frozen=True):
         return structs.replace(self, cwds=cwds, scope=self.scope.bound("PWD", pwd))
 
     def source_of(self, word: Word, tellers: Mapping[str, Command | None]) -> Command | None:
-        """Return the command that prints a word, or one line that becomes it; `tellers` are those within words."""
+        """Return the command whose output, or one line of it, is this word; `tellers` are the commands within words."""
         variable = OUTPUT_VARIABLE.fullmatch(word.raw)
         return self.told.get(variable[2] or variable[3]) if variable else tellers.get(word.raw)
 
 
 class FoldersAfter(Struct, frozen=True):
-    """The folders a command line may be in after success, and after any outcome."""
+    """The folders a command line may be in after it succeeds, and after any outcome."""
 
     success: tuple[str, ...]
     always: tuple[str, ...]
 
 
 def union(*groups: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the folders of all groups, each once."""
+    """Return the folders of all groups, without duplicates."""
     return tuple(dict.fromkeys(folder for group in groups for folder in group))
 
 
 def after_cd(command: Command) -> FoldersAfter:
-    """Return where `cd` leads; where that is not known, no folder that may be read."""
+    """Return where `cd` leads; if that is unknown, return no folder that may be read."""
     words = [word for word in command.args if word.text != "--"]
     target = words[0].text if len(words) == 1 and not words[0].globs else None
     if target is None or target.startswith("-"):
