@@ -63,4 +63,4 @@ class SandboxSettings(Section):
     file_size: Size | None = None
     """Maximum size of a written file, in bytes or as a size such as `1G`."""
     cpu_s: Annotated[int, Field(ge=1)] | None = None
-    """Seconds of CPU time per process."""
+    """CPU time per process, in seconds."""
