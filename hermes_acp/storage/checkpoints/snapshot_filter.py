@@ -69,7 +69,7 @@ def _can_be_taken(path: bytes, about: os.stat_result, bounds: SnapshotLimits) ->
 
 
 def _holds_keys(path: bytes, whole: bytes, about: os.stat_result, bounds: SnapshotLimits) -> bool:
-    """Return whether a file holds keys, by its name or by its content; a link contains only a path."""
+    """Return whether a file's name or content says that it holds keys; a link contains only a path."""
     if stat.S_ISLNK(about.st_mode):
         return False
     if bounds.holds_keys(os.fsdecode(path)):
