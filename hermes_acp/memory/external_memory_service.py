@@ -30,7 +30,7 @@ class MemoryRequest(Struct, frozen=True):
 
 
 class MemoryService(Protocol):
-    """A kind of memory service; a plugin of `memory_services`."""
+    """A kind of memory service; a plugin of `memory/services`."""
 
     @property
     def label(self) -> str:
