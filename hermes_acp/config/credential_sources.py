@@ -29,7 +29,7 @@ _AMBIENT_CREDENTIALS: Final = (
 def find_credential_source(
     preset: Preset, section: "ProviderSettings", variables: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return what provides a provider's credentials, or an empty mapping if nothing does. Raises ConfigError."""
+    """Return a provider's credential source, or an empty mapping if there is none. Raises ConfigError."""
     match preset.lender:
         case "amazon":
             return _aws_credential_source(section, variables)

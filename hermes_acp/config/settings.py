@@ -42,7 +42,7 @@ Price = Annotated[float, Field(ge=0)]
 
 
 class ProviderSettings(Section):
-    """How to reach one provider. Keys belong in `.env`."""
+    """How to reach a provider. Keys belong in `.env`."""
 
     base_url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
     """Address of the provider. Default: the provider's own."""
@@ -184,7 +184,7 @@ class FallbackSettings(Section):
 
 
 class McpServerSettings(Section):
-    """How to reach one MCP server: a program to start, or an address. Set `command` or `url`."""
+    """How to reach an MCP server: a program to start, or an address. Set `command` or `url`."""
 
     command: str | None = Field(default=None, min_length=1)
     """Program to start. It is not looked up inside the opened project."""
@@ -288,7 +288,7 @@ def _plain_settings(file: Path) -> dict[str, Any]:
 
     try:
         plain = yaml.load(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date that is none
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: an invalid date
         raise ConfigError(f"{file} is not YAML: {one_line(str(error))}.") from error
     if plain is None:
         return {}

@@ -110,9 +110,7 @@ class _Reader:
 
     def read_servers(self, file: str, key: str) -> None:
         """Read a file that editors use to configure MCP servers."""
-        if (
-            self._cwd / file
-        ).is_dir():  # as one that stands in while a sandbox is at work, or holds nothing to read
+        if (self._cwd / file).is_dir():  # a placeholder while a sandbox runs, or nothing readable
             return
         try:
             content = read_text(self._cwd / file)

@@ -21,7 +21,7 @@ class ContextApprovals:
     """Stores users' answers about context files, and when sessions began; methods may be called from any thread."""
 
     def __init__(self, trust: Trust, answers: WorkspaceEntries[TrustedItem]) -> None:
-        """Know no sessions yet; `trust` tells what users trust, `answers` stores their answers."""
+        """Start without sessions; `trust` tells what users trust, `answers` stores their answers."""
         self._trust = trust
         self._answers = answers
         self._lock = threading.Lock()

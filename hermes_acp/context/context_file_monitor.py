@@ -33,7 +33,7 @@ class ContextFileMonitor:
         approvals: "ContextApprovals",
         now: Callable[[], float],
     ) -> None:
-        """Know no sessions yet; `now` returns seconds since the epoch, `elsewhere` names the backend of a workspace
+        """Start without sessions; `now` returns seconds since the epoch, `elsewhere` names the backend of a workspace
         whose files are not on this machine.
 
         `unread` returns the paths that rules make unreadable in a place; `approvals` stores users' answers.

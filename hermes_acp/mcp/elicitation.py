@@ -80,7 +80,7 @@ CURRENT_CALL: Final[ContextVar[PendingCall | None]] = ContextVar("the call of th
 
 
 class PendingCalls:
-    """The pending requests to one server."""
+    """The pending requests to a server."""
 
     def __init__(self, server: str, call_s: float) -> None:
         self._server = server

@@ -114,7 +114,7 @@ class ServerConnection:
         self._wanted.set()
 
     async def keep(self) -> None:
-        """Connect, retrying after growing waits; once all retries fail, wait until a tool is called."""
+        """Connect, retrying after increasing waits; once all retries fail, wait until a tool is called."""
         with self._scope:
             failures = 0
             while not self._is_ending:

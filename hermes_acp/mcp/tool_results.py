@@ -1,4 +1,4 @@
-"""Convert a server's results to what the model reads."""
+"""Convert a server's results to text for the model."""
 
 import json
 from collections.abc import Callable

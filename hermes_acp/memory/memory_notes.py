@@ -42,7 +42,7 @@ def notes_layer(settings: "MemorySettings", home: Path, cwd: str) -> "MemorySnap
 
 
 class PendingNoteNotices:
-    """Notifies the user once about each note that was proposed while nobody was there and awaits approval."""
+    """Notifies the user once about each note proposed in their absence that awaits approval."""
 
     def __init__(self, home: Path, is_attended: Callable[[], bool]) -> None:
         """Read nothing yet."""

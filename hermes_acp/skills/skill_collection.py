@@ -1,4 +1,4 @@
-"""The usable skills of one place: read from folders, filtered by name, scanner, platform and tools.
+"""The usable skills of a place: read from folders, filtered by name, scanner, platform and tools.
 
 Blocks on the disk.
 """

@@ -100,7 +100,7 @@ class SkillLibrary:
         return kept.collection
 
     def findings(self, cwd: str) -> Mapping[str, tuple[str, ...]]:
-        """Return what the scanner blocks in each skill of a place, by folder. Blocks; the first call takes long."""
+        """Return what the scanner blocks in each skill of a place, by folder. Blocks; the first call is slow."""
         found = {skill.folder: self.records.of(skill) for skill in self.collection(cwd).skills}
         self.records.keep()
         return found

@@ -106,7 +106,7 @@ def to_markdown(found: SkillOverview) -> str:
 
 
 def line_text(line: SkillLine, *, bold: str = "") -> str:
-    """Return a skill as one line."""
+    """Format a skill as one line."""
     whose = ", ".join(dict.fromkeys(filter(None, (line.whose, line.place))))
     head = f"{bold}{line.name}{bold} ({whose})" if line.whose else f"{bold}{line.name or line.place}{bold}"
     facts = [line.state]
@@ -130,7 +130,7 @@ def _day(at: float) -> str:
 
 
 def describe_version(version: Version) -> str:
-    """Return a version as one line: when, who, in which session, why."""
+    """Format a version as one line: when, who, in which session, why."""
     cause = version.cause
     at = time.strftime("%Y-%m-%d %H:%M", time.localtime(cause.at))
     back = f", back to version {version.returns_to}" if version.returns_to else ""

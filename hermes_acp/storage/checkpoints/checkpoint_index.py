@@ -23,7 +23,7 @@ SIMPLE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 
 
 class FolderSnapshot(Struct):
-    """One folder of a checkpoint: its trees in the shadow `shadow`; `after` is empty while the turn runs.
+    """A folder in a checkpoint: its trees in the shadow `shadow`; `after` is empty while the turn runs.
 
     `modes_before` are the unusual permission bits of the changed files; `folders_before` and `folders_after`, those
     of folders.
@@ -49,7 +49,7 @@ class FolderSnapshot(Struct):
 
 
 class CheckpointRecord(Struct):
-    """The stored record of one checkpoint; see `core.checkpoints.Checkpoint`."""
+    """The stored record of a checkpoint; see `core.checkpoints.Checkpoint`."""
 
     id: str
     session_id: str

@@ -1,4 +1,4 @@
-"""The checkpoints of one home folder: take, list, compare and undo them.
+"""The checkpoints of a home folder: take, list, compare and undo them.
 
 An undo is a checkpoint too. Everything here blocks; `checkpoint_manager` calls it from worker threads.
 """

@@ -133,7 +133,7 @@ def _needs_packing(place: Path) -> bool:
 def _pack(store: CheckpointStore, place: Path, expire: str) -> None:
     git = ShadowGit(find_git(store.setup.variables, ()), place, str(place), str(place))
     git.stop = store.stop
-    with suppress(CheckpointError):  # what cannot be packed stays unpacked
+    with suppress(CheckpointError):  # objects that cannot be packed stay loose
         git.run("-c", "pack.threads=1", "repack", "-A", "-d", "-l", "-q", f"--unpack-unreachable={expire}")
         git.run("prune", f"--expire={expire}")
 

@@ -35,7 +35,7 @@ class Unknown(Struct, frozen=True):
 
 
 class Difference(Struct, frozen=True):
-    """One path in two trees; None where it is missing in one. `old_path` is the source of a rename."""
+    """One path in two trees; None if it is missing in one. `old_path` is the source of a rename."""
 
     path: bytes
     before: State | None
