@@ -84,7 +84,7 @@ class OAuthCoordinator:
         return await self._lead(servers, state.server_login, gate)
 
     async def _lead(self, servers: "McpServerPool", server_login: "ServerLogin", gate: Gate) -> str:
-        """Show the user the page where they sign in; return the result, or what they still have to do."""
+        """Show the user the page where they sign in; return the result, or what is left to do."""
         from hermes_acp.mcp.sign_in.server_login import sign_in_question
 
         flow = server_login.flow()

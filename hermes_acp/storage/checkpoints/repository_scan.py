@@ -50,7 +50,7 @@ class ScanResult(Struct):
 
 
 class Walk:
-    """One walk through a workspace."""
+    """A walk through a workspace."""
 
     def __init__(self, git: ShadowGit, root: str, own_home: str, max_files: int) -> None:
         self._git = git

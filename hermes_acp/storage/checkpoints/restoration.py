@@ -27,7 +27,7 @@ from hermes_acp.storage.checkpoints.workspace_filesystem import WorkspaceFilesys
 
 
 class RestoreRequest(Struct, frozen=True):
-    """What is requested: the checkpoint to record it as, which files, and whether others' changes may be discarded."""
+    """A request: the checkpoint to record it as, which files, and whether others' changes may be discarded."""
 
     id: str
     created_at: float
@@ -37,7 +37,7 @@ class RestoreRequest(Struct, frozen=True):
 
 
 class _FolderPlan(Struct):
-    """The plan for one folder."""
+    """The plan for a folder."""
 
     root: str
     shadow: Shadow

@@ -94,7 +94,7 @@ class ShadowMemory:
 
 
 class Shadow:
-    """The shadow of one folder. Every method blocks and raises CheckpointError."""
+    """The shadow of a folder. All methods block and raise CheckpointError."""
 
     def __init__(
         self, shelf: Path, root: str, program: GitProgram, bounds: SnapshotLimits, own_home: str

@@ -62,7 +62,7 @@ def filter_paths(
 
 def _can_be_taken(path: bytes, about: os.stat_result, bounds: SnapshotLimits) -> bool:
     if stat.S_ISLNK(about.st_mode):
-        return not path.lower().endswith(b"/.gitmodules")  # one that git rejects as an attack
+        return not path.lower().endswith(b"/.gitmodules")  # git rejects such a link as an attack
     if not stat.S_ISREG(about.st_mode) or about.st_size > bounds.largest_file_bytes:
         return False
     return os.access(path, os.R_OK)

@@ -160,7 +160,7 @@ class Database:
         else:
             connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             if stored:
-                with suppress(sqlite3.DatabaseError):  # what cannot be copied is rebuilt from the transcripts
+                with suppress(sqlite3.DatabaseError):  # anything not copied is rebuilt from the transcripts
                     stored.backup(connection)
                 stored.close()
             self._migrate(connection)

@@ -8,7 +8,7 @@ CONTENTS = NAMES | MODIFY | ATTRIB
 
 
 class FolderEvents:
-    """The folders that one inotify instance watches, by path. Close it after use.
+    """The folders that an inotify instance watches, by path. Close it after use.
 
     Call it from one thread at a time, except `read`, which the owner of the event loop calls.
     """

@@ -1,4 +1,4 @@
-"""One watcher for all folders that a process follows.
+"""A single watcher for all folders that a process follows.
 
 When idle, it costs one descriptor and no thread: inotify wakes the event loop. Folders that the system cannot
 watch, or too many of them, are polled instead.

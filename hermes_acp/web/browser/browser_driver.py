@@ -1,4 +1,4 @@
-"""The process that drives one browser: it reads one JSON line per action and writes one with the result.
+"""The process that drives a browser: it reads one JSON line per action and writes one with the result.
 
 It starts with a cleared environment and ends when its input does. When a page wants to navigate to another host, the
 process asks on its output and waits for the answer on its input. All other requests go through `gateway`, which only

@@ -97,7 +97,7 @@ class OpenBrowser:
 
 
 class BrowserPool:
-    """The browsers of the sessions that use one."""
+    """The open browsers, by session."""
 
     def __init__(self, executable: str, private_hosts: frozenset[str], variables: Mapping[str, str]) -> None:
         """Open no browser yet. Only non-secret variables that the browser needs are passed to its process."""
