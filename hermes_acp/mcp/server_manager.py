@@ -80,9 +80,9 @@ class McpServerManager:
     async def equip(
         self, session: "EquippedSession", specs: "Sequence[ServerSpec] | None", *, can_ask: bool
     ) -> None:
-        """Set the servers a session's editor configured, None to leave them as they are; connect in the background.
+        """Set the servers a session's editor configured (None keeps the current ones); connect in the background.
 
-        Unchanged servers stay connected; others are restarted, for example if the session's folders changed.
+        If nothing changed, they stay connected; otherwise, such as after a change of folders, all are restarted.
         """
         if not specs and session.sources.own is None:
             return
