@@ -100,7 +100,7 @@ class McpServerManager:
     async def equip_from_workspace(
         self, session: "EquippedSession", servers: "Sequence[ServerEntry]", may_start: Callable[[str], bool]
     ) -> None:
-        """Let a session use the trusted servers of its workspace; changed ones are restarted.
+        """Let a session use the trusted servers of its workspace; any change restarts all of them.
 
         `may_start` tells whether a server is still trusted, each time it is about to start.
         """
