@@ -1,1 +1,1 @@
-"""The user's configuration: one frozen object out of config.yaml, .env, the environment and flags."""
+"""The user's configuration: a frozen object built from config.yaml, .env, the environment and flags."""

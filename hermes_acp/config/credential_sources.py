@@ -1,8 +1,8 @@
 """Temporary credentials from vendors' own tools: AWS profiles, Google credentials.
 
-A loan is told as facts by name; empty is none. Source: AWS SDKs reference guide, "Shared config and
-credentials files"; Google Cloud documentation, "How Application Default Credentials works", and the variables
-of the `google-genai` package, 3.4.
+A credential source is a mapping of named facts, or empty if there is none. Source: AWS SDKs reference guide,
+"Shared config and credentials files"; Google Cloud documentation, "How Application Default Credentials works",
+and the variables of the `google-genai` package, 3.4.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ _AMBIENT_CREDENTIALS: Final = (
 def find_credential_source(
     preset: Preset, section: "ProviderSettings", variables: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return what provides credentials for a provider; empty where nothing does. Raises ConfigError."""
+    """Return a provider's credential source, or an empty mapping if there is none. Raises ConfigError."""
     match preset.lender:
         case "amazon":
             return _aws_credential_source(section, variables)
@@ -42,7 +42,7 @@ def find_credential_source(
 def credential_url(
     preset: Preset, credential_source: CredentialSource, named_url: str, variables: Mapping[str, str]
 ) -> str:
-    """Return the address at which a loan is good. Raises ConfigError."""
+    """Return the address at which the credentials are valid. Raises ConfigError."""
     if preset.lender == "google":
         own_url = preset.base_url.format(
             host=_vertex_host(credential_source["location"]), **credential_source
@@ -72,7 +72,7 @@ def _aws_credential_source(section: "ProviderSettings", variables: Mapping[str, 
 
 
 def _aws_region(profile: str, files: Mapping[str, str]) -> str:
-    """Read the region of a profile; empty where no file says it. Raises ConfigError."""
+    """Return the region of a profile, or an empty string if no file names one. Raises ConfigError."""
     for file in reversed(tuple(files.values())):
         parser = ConfigParser(interpolation=None, strict=False)
         try:
@@ -104,7 +104,7 @@ def _google_credential_source(section: "ProviderSettings", variables: Mapping[st
 
 
 def _vertex_host(location: str) -> str:
-    """Name the host of a location; continents have addresses of another form."""
+    """Return the host name of a location; continents use a different form."""
     if location == "global":
         return "aiplatform.googleapis.com"
     if location in ("us", "eu"):

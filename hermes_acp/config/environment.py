@@ -1,4 +1,4 @@
-"""The process's environment, read once, and what follows from it cheaply."""
+"""The process's environment, read once, and what can be derived from it cheaply."""
 
 import os
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ MODEL_VARIABLES: Final = (
     "MINIMAX_API_KEY",
     "NVIDIA_API_KEY",
 )
-"""Any of these alone chooses a provider; a test holds them to `presets.toml`, which is not read for this."""
+"""Any one of these chooses a provider; a test compares them with `presets.toml`, which is not read here."""
 
 
 SWITCHES: Final = ("HERMES_ACP_DRAFT_V2", "HERMES_ACP_UNSTABLE")
@@ -43,7 +43,7 @@ SWITCHES: Final = ("HERMES_ACP_DRAFT_V2", "HERMES_ACP_UNSTABLE")
 class Environment(Struct, frozen=True):
     """The variables the process was started with, and the home folder they name.
 
-    `allows_bypass` is what its user said on the command line: that a mode which asks about nothing may be chosen.
+    `allows_bypass` is set on the command line: the user may choose a mode that never asks.
     """
 
     variables: Mapping[str, str]
@@ -69,40 +69,40 @@ class Environment(Struct, frozen=True):
 
     @property
     def offers_unstable(self) -> bool:
-        """Whether the parts of the protocol that may still change are offered."""
+        """Whether unstable parts of the protocol are offered."""
         return self.variables.get("HERMES_ACP_UNSTABLE") == "1"
 
     @property
     def serve_token(self) -> str:
-        """The bearer token that clients of `hermes-acp serve` must send; empty where none was chosen."""
+        """The bearer token that clients of `hermes-acp serve` must send, or an empty string if none was chosen."""
         return self.variables.get("HERMES_SERVE_TOKEN", "")
 
     @property
     def offers_draft_v2(self) -> bool:
-        """Whether clients that ask for the draft of protocol version 2 get it."""
+        """Whether clients that request the draft of protocol version 2 get it."""
         return self.variables.get("HERMES_ACP_DRAFT_V2") == "1"
 
     def without(self, name: str) -> "Environment":
-        """Return the environment without one variable, which nothing deeper needs to know."""
+        """Return the environment without a variable that inner layers need not see."""
         kept = {key: value for key, value in self.variables.items() if key != name}
         return Environment(MappingProxyType(kept), self.home_path, self.allows_bypass)
 
     def mentions_a_model(self) -> bool:
-        """Tell, without parsing anything, whether somebody set up a model; a mistake in it shows later."""
+        """Return, without parsing anything, whether a model seems to be configured; mistakes show up later."""
         if any(self.variables.get(name) for name in MODEL_VARIABLES):
             return True
         return self.config_file.is_file() or self.secrets_file.is_file()
 
 
 def read_environment() -> Environment:
-    """Take the process's environment as it is now."""
+    """Return the process's current environment."""
     return environment_of(os.environ)
 
 
 def environment_of(variables: Mapping[str, str]) -> Environment:
-    """Build an environment from given variables; the home is HERMES_HOME, else `.hermes` in the user's home.
+    """Build an environment from variables; the home folder is HERMES_HOME, else `.hermes` in the user's home.
 
-    Raises ConfigError for a relative HERMES_HOME, which would lie in whatever folder the process was started in.
+    Raises ConfigError for a relative HERMES_HOME, which would depend on the process's working directory.
     """
     named = variables.get("HERMES_HOME")
     home = os.path.expanduser(named or os.path.join(variables.get("HOME") or "~", ".hermes"))

@@ -1,4 +1,4 @@
-"""Decide from the settings which model is used and how it is reached."""
+"""Choose the model and its endpoint from the settings."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -21,10 +21,10 @@ class Key(Section):
 
 
 class ModelChoice(Section):
-    """The chosen model and how it is reached; `model` is empty where the endpoint is to be asked.
+    """The chosen model and its endpoint; if `model` is empty, the endpoint is asked for one.
 
-    `more_keys` are for when the first one is refused, limited or used up; `credential_source` names what
-    provides one where there is none.
+    `more_keys` are used when the first key is refused, rate-limited or used up; `credential_source` names what
+    provides a key if there is none.
     """
 
     provider: ProviderName
@@ -41,7 +41,7 @@ class ModelChoice(Section):
         return (Key(variable=self.key_variable, value=self.api_key), *self.more_keys)
 
     def with_key(self, key: Key) -> Self:
-        """Return the same choice with one key alone."""
+        """Return the same choice with only one key."""
         return self.model_copy(update={"api_key": key.value, "key_variable": key.variable, "more_keys": ()})
 
 
@@ -51,9 +51,9 @@ DEFAULT_BASE_URLS: Mapping[str, str] = MappingProxyType(
 
 
 def choose_model(settings: Settings, variables: Mapping[str, str]) -> ModelChoice | None:
-    """Choose provider, model and address from what was set; None when nothing was.
+    """Choose provider, model and address from the configuration; None if nothing is configured.
 
-    Raises ConfigError, AuthRequired where what was named lacks its key.
+    Raises ConfigError, or AuthRequired if the named provider lacks its key.
     """
     provider = _provider_of(settings, variables)
     if provider is None:
@@ -92,7 +92,7 @@ def choose_model(settings: Settings, variables: Mapping[str, str]) -> ModelChoic
 
 
 def choose_fallbacks(settings: Settings, variables: Mapping[str, str]) -> tuple[ModelChoice, ...]:
-    """Choose the fallback models, in order. Raises ConfigError for one that could never be used."""
+    """Choose the fallback models, in order. Raises ConfigError for one that can never be used."""
     kept = without_choice(variables)
     choices: list[ModelChoice] = []
     for number, fallback in enumerate(settings.fallbacks):
@@ -111,20 +111,20 @@ def choose_fallbacks(settings: Settings, variables: Mapping[str, str]) -> tuple[
 
 
 def without_choice(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables without those that choose a model, for a caller that wants another one."""
+    """Return the variables without those that choose a model, for a caller that wants a different one."""
     return {
         name: value for name, value in variables.items() if name not in ("HERMES_PROVIDER", "HERMES_MODEL")
     }
 
 
 def _named_keys(section: ProviderSettings, variables: Mapping[str, str]) -> tuple[Key, ...]:
-    """Return the keys that are set of those a section names."""
+    """Return the keys that a section names and that are set."""
     held = ((name, variables.get(name, "").strip()) for name in section.key_variables)
     return tuple(Key(variable=name, value=value) for name, value in held if value)
 
 
 def _require_key(settings: Settings, variables: Mapping[str, str], preset: Preset) -> None:
-    """Raise AuthRequired where the way was named; one that was only guessed is none."""
+    """Raise AuthRequired if the named provider lacks its key; a guessed provider is not an error."""
     if settings.provider or variables.get("HERMES_PROVIDER"):
         names = " and ".join(preset.key_parts[:2])
         others = f", or {names}, or AWS_PROFILE" if names else ""
@@ -134,7 +134,7 @@ def _require_key(settings: Settings, variables: Mapping[str, str], preset: Prese
 
 
 def _provider_of(settings: Settings, variables: Mapping[str, str]) -> str | None:
-    """Name the provider: the one that was named, else one for which an address or a key was set."""
+    """Return the named provider, or else one that has an address or a key set."""
     named = variables.get("HERMES_PROVIDER")
     if named:
         try:
@@ -155,7 +155,7 @@ def _is_set_up(name: str, settings: Settings, variables: Mapping[str, str]) -> b
     section = settings.providers.get(name, ProviderSettings.defaults())
     if section.base_url or _named_keys(section, variables):
         return True
-    # What stands in the environment for other ends, such as credentials of AWS, chooses nothing by itself.
+    # Variables set for other programs, such as AWS credentials, do not choose a provider on their own.
     keys = preset.key_variables if preset.found_by_key else ()
     urls = () if preset.key_parts else (preset.url_variable,)
     return any(variables.get(variable) for variable in (*keys, *urls))

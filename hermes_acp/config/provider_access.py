@@ -1,7 +1,6 @@
-"""The current route to a model: the configuration, and a client's changes for this process alone.
+"""The current route to a model: the configuration, and a client's changes for this process only.
 
-Nothing a client sets is written down, and a key of the user's own is never sent to an address that a client
-named.
+What a client sets is never stored, and the user's own keys are never sent to an address that a client named.
 """
 
 from collections.abc import Mapping
@@ -17,11 +16,11 @@ if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
 
 NAMES: Final = ("openai_compatible", "anthropic")
-"""The providers a client may route: each stands for a wire format that many endpoints speak."""
+"""The providers a client may route; each stands for a wire format that many endpoints use."""
 
 
 class ProviderEndpoint(Struct, frozen=True):
-    """Where one provider is reached, and the headers that go along; they may hold secrets."""
+    """The address of a provider, and the headers to send, which may hold secrets."""
 
     base_url: str
     headers: tuple[tuple[str, str], ...] = ()
@@ -31,9 +30,9 @@ class ProviderEndpoint(Struct, frozen=True):
 
 
 class ProviderStatus(Struct, frozen=True):
-    """The state of a provider: its address, its credentials in words, whether it is the one in use.
+    """The state of a provider: its address, a description of its credentials, and whether it is in use.
 
-    Without an address it cannot be used; without an account it needs none.
+    Without an address, it cannot be used; without an account, it needs none.
     """
 
     provider: str
@@ -62,7 +61,7 @@ class ProviderAccess:
         return "openai_compatible" not in self._disabled
 
     def route(self, name: str, route: ProviderEndpoint) -> None:
-        """Reach a provider another way from now on, and prefer it. Raises BadRequest."""
+        """Use and prefer this endpoint for a provider from now on. Raises BadRequest."""
         provider = _known(name)
         _check(route)
         self._routes[provider] = route
@@ -70,7 +69,7 @@ class ProviderAccess:
         self._preferred = provider
 
     def disable(self, name: str) -> None:
-        """Use a provider no more. Raises BadRequest."""
+        """Stop using a provider. Raises BadRequest."""
         provider = _known(name)
         self._disabled.add(provider)
         self._routes.pop(provider, None)
@@ -78,7 +77,7 @@ class ProviderAccess:
             self._preferred = next(iter(self._routes), None)
 
     def read(self) -> "tuple[Settings, ModelChoice | None]":
-        """Read what is configured and choose a model; blocks on the disk. Raises ConfigError."""
+        """Read the configuration and choose a model; blocks on the disk. Raises ConfigError."""
         settings, variables = self._load()
         if not self.is_changed:
             return settings, choose(settings, variables)
@@ -90,7 +89,7 @@ class ProviderAccess:
         return settings, choice
 
     def fallbacks(self) -> "tuple[ModelChoice, ...]":
-        """Choose the fallbacks, except for providers a client changed. Raises ConfigError."""
+        """Choose the fallbacks, except for providers that a client changed. Raises ConfigError."""
         from hermes_acp.config.model_choice import choose_fallbacks
 
         settings, variables = self._load()
@@ -114,7 +113,7 @@ class ProviderAccess:
     def _change(
         self, settings: "Settings", variables: Mapping[str, str]
     ) -> "tuple[Settings, Mapping[str, str]]":
-        """Take away what is configured for the providers a client changed, then lay its routes over it."""
+        """Remove the configuration of the providers that a client changed, then apply its routes."""
         from hermes_acp.config.settings import ProviderSettings
 
         kept = dict(variables)
@@ -170,7 +169,7 @@ class ProviderAccess:
 
 
 def choose(settings: "Settings", variables: Mapping[str, str]) -> "ModelChoice | None":
-    """Choose a model from what is configured. Raises ConfigError."""
+    """Choose a model from the configuration. Raises ConfigError."""
     from hermes_acp.config.model_choice import choose_model
 
     return choose_model(settings, variables)
@@ -183,7 +182,7 @@ def _known(name: str) -> str:
 
 
 def _check(route: ProviderEndpoint) -> None:
-    """Refuse what no request could be sent with; never quotes a value, which may be a secret."""
+    """Reject a route that no request could be sent with; never quotes a value, which may be a secret."""
     url = route.base_url
     if (
         not url.startswith(("http://", "https://"))

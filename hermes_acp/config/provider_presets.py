@@ -1,7 +1,7 @@
-"""Presets for model vendors: address, key variable and deviations of each.
+"""Presets for model vendors: the address, key variable and quirks of each.
 
-A preset's `wire` names a plugin of `models/providers`; every plugin has a preset of its own name. Reading the
-file is put off until somebody asks.
+A preset's `wire` names a plugin of `models/providers`; every plugin has a preset of the same name. The file is
+read on first use.
 """
 
 from collections.abc import Mapping
@@ -28,14 +28,14 @@ EffortField = Literal[
 
 
 class Quirks(Struct, frozen=True, forbid_unknown_fields=True):
-    """How an endpoint deviates from the format its wire is named for; only `openai_compatible` has accents.
+    """How an endpoint deviates from its wire format; only `openai_compatible` endpoints have quirks.
 
-    `max_tokens` names the field of the output limit; empty: the one of the host's own documentation.
-    `thoughts` names the field in which reasoning goes back with its calls: `content` is between think marks in the
-    words, empty is nowhere. `effort` names the field that sets how much is reasoned; empty: there is none. `efforts`
-    lists the levels it takes, empty for those of the model. `tool_calls` is `text` where the model has no calls of
-    its own. `reads_think_marks` says that words between think marks are reasoning; `begins_thinking`, that the
-    opening mark is part of the prompt and never said.
+    `max_tokens` names the field for the output limit; if empty, it is the one in the host's own documentation.
+    `thoughts` names the field that sends reasoning back with its calls: `content` puts it between think marks in the
+    text; if empty, reasoning is not sent. `effort` names the field that sets the reasoning effort; if empty, there is
+    none. `efforts` lists the supported levels; if empty, the model's. `tool_calls` is `text` if the model has no
+    native tool calls. `reads_think_marks` says that text between think marks is reasoning; `begins_thinking`, that
+    the opening mark is part of the prompt and never in the output.
     """
 
     max_tokens: str = ""
@@ -49,7 +49,7 @@ class Quirks(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Preset(Struct, frozen=True, forbid_unknown_fields=True):
-    """One way that has a name; see the head of `presets.toml`."""
+    """A named endpoint; see the head of `presets.toml`."""
 
     label: str
     wire: str
@@ -69,7 +69,7 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def is_local(self) -> bool:
-        """Whether it is a server on this machine, which wants no key."""
+        """Whether this is a server on this machine, which needs no key."""
         return not (self.key_variables or self.lender)
 
     def key_variable(self, variables: Mapping[str, str]) -> str:
@@ -78,7 +78,7 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
         return next(held, self.key_variables[0] if self.key_variables else "")
 
     def key(self, variables: Mapping[str, str]) -> str:
-        """Return the key; empty where none is set."""
+        """Return the key, or an empty string if none is set."""
         if held := variables.get(self.key_variable(variables), "").strip():
             return held
         parts = [variables.get(name, "").strip() for name in self.key_parts]
@@ -87,7 +87,7 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
         return ":".join(parts) if len(parts) >= 2 and all(parts) else ""
 
     def own_url(self, variables: Mapping[str, str]) -> str:
-        """Return the default address. Raises ConfigError where it takes a region and none is set."""
+        """Return the default address. Raises ConfigError if it needs a region and none is set."""
         if not self.region_variables:
             return self.base_url
         region = next(
@@ -101,13 +101,13 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
         return self.base_url.format(region=region)
 
     def wire_at(self, base_url: str) -> str:
-        """Name the leaf that speaks best with an address."""
+        """Return the name of the plugin that suits an address best."""
         return self.wires.get(urlsplit(base_url).hostname or "", self.wire)
 
 
 @cache
 def presets() -> Mapping[str, Preset]:
-    """Return all presets by name, in the order of the file, which is the order in which keys are looked for."""
+    """Return all presets by name, in file order, which is also the order in which keys are looked up."""
     import tomllib
 
     import msgspec
@@ -122,7 +122,7 @@ def presets() -> Mapping[str, Preset]:
 
 
 def check_name(name: str) -> str:
-    """Give the name back where it is a preset's. Raises ValueError listing all of them."""
+    """Return the name if a preset has it. Raises ValueError, which lists all of them."""
     if name not in presets():
         raise ValueError(f"must be one of: {', '.join(presets())}")
     return name

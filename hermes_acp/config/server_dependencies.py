@@ -1,7 +1,7 @@
-"""The files that decide what a command does: those it names, and those they import, include or name.
+"""Find the files that decide what a command does: those it names, and those they import, include or name.
 
-What is named only while it runs, such as a computed import, is not seen; nor is what lies outside of the
-workspace, unless the command line names it. Source: MCPoison (CVE-2025-54136), "approve once".
+Files named only at run time, such as computed imports, are not found; nor are files outside the workspace,
+unless the command line names them. Source: MCPoison (CVE-2025-54136), "approve once".
 """
 
 import glob
@@ -66,10 +66,10 @@ MAX_MATCHES: Final = 100
 
 
 def digest_dependencies(cwd: str, words: Iterable[str]) -> bytes:
-    """Return a digest of all files that a command line with its variables depends on; blocks on the disk.
+    """Return a digest of all files that a command line and its variables depend on; blocks on the disk.
 
-    `words` are the program, its arguments and the values of its variables. A missing file is a state too, and
-    so is one that appears where a word or an import would find it.
+    `words` are the program, its arguments and the values of its variables. A missing file changes the digest, and
+    so does a file that appears where a word or an import would find it.
     """
     walk = _Walk(os.path.realpath(cwd))
     for word in words:
@@ -78,11 +78,11 @@ def digest_dependencies(cwd: str, words: Iterable[str]) -> bytes:
 
 
 def digest_files(cwd: str, top: str, paths: Iterable[str]) -> bytes:
-    """Return a digest of files, and of what decides about them in the folder `top`; blocks on the disk.
+    """Return a digest of files, and of what affects them in the folder `top`; blocks on the disk.
 
-    Scripts count with all that they import. Of makefiles and their like, what they include and the scripts that they
-    name count, of a `package.json` the files that its scripts name, each without its imports: what a project builds and
-    tests may change while its commands stay allowed.
+    A script includes everything it imports. A makefile or similar includes the files it includes and the scripts it
+    names; a `package.json` includes the files its scripts name, each without its imports, since what a project builds
+    and tests may change while its commands stay allowed.
     """
     walk = _Walk(os.path.realpath(cwd), top, is_narrow=True)
     for path in paths:
@@ -91,7 +91,7 @@ def digest_files(cwd: str, top: str, paths: Iterable[str]) -> bytes:
 
 
 class _Walk:
-    """Follows files from one to the next, each once, in an order that depends on their content alone."""
+    """Follows references between files, each file once, in an order that depends only on their content."""
 
     def __init__(self, cwd: str, top: str = "", *, is_narrow: bool = False) -> None:
         self._cwd = cwd
@@ -103,12 +103,12 @@ class _Walk:
         self._hash = hashlib.sha256()
 
     def take_words(self, text: str) -> None:
-        """Take what the words of a text name: the whole of it as one path, and each word in it."""
+        """Add what the words of a text name: the whole text as one path, and each word in it."""
         for word in dict.fromkeys((text, *WORDS.findall(text))):
             self._take_word(word)
 
     def take_file(self, path: str) -> None:
-        """Take one file, there or not."""
+        """Add one file, whether it exists or not."""
         self._queue(path)
 
     def _take_word(self, word: str) -> None:
@@ -121,7 +121,7 @@ class _Walk:
             self._take_module(word, (self._cwd,))
 
     def _take(self, path: str) -> bool:
-        """Take a file, or the files a folder is started by; tell whether there is anything."""
+        """Add a file, or the files that start a folder; return whether there are any."""
         try:
             about = os.stat(path)
         except (OSError, ValueError):
@@ -146,7 +146,7 @@ class _Walk:
         return True
 
     def digest(self) -> bytes:
-        """Read what waits, and what that leads to, to the end."""
+        """Read the pending files and everything they lead to."""
         while self._waiting:
             path = self._waiting.popleft()
             content = _content_of(path)
@@ -181,7 +181,7 @@ class _Walk:
                     self._queue(os.path.join(place, word))
 
     def _follow_narrowly(self, path: str, text: str) -> None:
-        """Take what a file includes, and the scripts that it names."""
+        """Add the files that a file includes, and the scripts that it names."""
         folder = os.path.dirname(path)
         if path.endswith("package.json"):
             text = "\n".join(_scripts_in(text))
@@ -206,7 +206,7 @@ class _Walk:
             self._queue(os.path.join(base, "__main__.py"))
 
     def _take_neighbours(self, folder: str) -> None:
-        """Add what is beside a Python program: it is found before any library of the same name."""
+        """Add the files next to a Python program, since they take precedence over libraries of the same name."""
         try:
             names = sorted(os.listdir(folder))
         except OSError:
@@ -229,7 +229,7 @@ class _Walk:
 
 
 def _scripts_in(manifest: str) -> Iterator[str]:
-    """Yield the commands of a `package.json`; all of it where it cannot be read."""
+    """Yield the commands of a `package.json`, or its whole text if it cannot be parsed."""
     try:
         named = json.loads(manifest).get("scripts", {})
         yield from (str(line) for line in named.values())
@@ -238,7 +238,7 @@ def _scripts_in(manifest: str) -> Iterator[str]:
 
 
 def _filled_in(word: str, folder: str) -> Iterator[str]:
-    """Yield the files that a word means, which may be a pattern."""
+    """Yield the files that match a word, which may be a pattern."""
     if "*" in word or "?" in word:
         yield from sorted(islice(glob.iglob(word, root_dir=folder), MAX_MATCHES))
     else:
@@ -246,7 +246,7 @@ def _filled_in(word: str, folder: str) -> Iterator[str]:
 
 
 def _content_of(path: str) -> bytes:
-    """Return a file's content; of a huge one, or one that cannot be read, what tells that it changed."""
+    """Return a file's content, or, if it is huge or unreadable, something that changes when the file does."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -262,7 +262,7 @@ def _content_of(path: str) -> bytes:
 
 
 def _python_imports(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the modules a text imports: each name, and how many dots stand before it."""
+    """Yield the modules that a text imports: each name, and the number of leading dots."""
     import ast
 
     try:

@@ -1,8 +1,8 @@
 """The settings a person writes: `config.yaml` and `.env` in the home folder.
 
-In order of precedence: command-line flags, environment variables, `.env`, `config.yaml`, defaults. Nothing is ever
-read from the workspace: a repository cannot configure the agent that opens it. The text below each field is its line in
-`docs/reference/settings.md`.
+In order of precedence: command-line flags, environment variables, `.env`, `config.yaml`, defaults. Nothing is
+read from the workspace: a repository cannot configure the agent that opens it. The text below each field is its
+entry in `docs/reference/settings.md`.
 """
 
 from collections.abc import Mapping
@@ -42,14 +42,14 @@ Price = Annotated[float, Field(ge=0)]
 
 
 class ProviderSettings(Section):
-    """How to reach one provider. Keys belong in `.env`."""
+    """How to reach a provider. Keys belong in `.env`."""
 
     base_url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
     """Address of the provider. Default: the provider's own."""
     api_key_variable: str | None = None
     """Variable that holds the key, if it is not the usual one."""
     api_key_variables: tuple[str, ...] = ()
-    """Several such variables. The next key is used when one is refused, rate-limited or out of credit."""
+    """Several such variables. If a key is refused, rate-limited or out of credit, the next one is used."""
     profile: str | None = None
     """AWS profile that provides credentials. Only for `bedrock`. Default: `AWS_PROFILE`."""
     project: str | None = None
@@ -59,17 +59,17 @@ class ProviderSettings(Section):
     credentials_file: str | None = None
     """Key file of a service account. Only for `vertex`. Default: `GOOGLE_APPLICATION_CREDENTIALS`."""
     headers: dict[str, str] = Field(default_factory=dict[str, str])
-    """More HTTP headers. Do not put keys here."""
+    """Additional HTTP headers. Do not put keys here."""
     wire: Literal["anthropic", "bedrock", "gemini", "openai_compatible", "openai_responses"] | None = None
     """Wire format, if it is not the provider's usual one."""
     tool_calls: Literal["native", "text"] | None = None
-    """`text` for models without tool calls of their own."""
+    """`text` for models without native tool calls."""
     connect_timeout_s: Positive = 10.0
     """Seconds to wait for a connection."""
     silence_timeout_s: Positive | None = None
     """Seconds without data after which a model call fails. Default: depends on the endpoint."""
     first_word_timeout_s: Positive | None = None
-    """Seconds until the first data of an answer. Default: depends on the endpoint."""
+    """Seconds to wait for the first data of an answer. Default: depends on the endpoint."""
 
     @model_validator(mode="after")
     def _check_one_key_setting(self) -> Self:
@@ -79,7 +79,7 @@ class ProviderSettings(Section):
 
     @property
     def key_variables(self) -> tuple[str, ...]:
-        """The variables named for keys, the first one first; empty where the usual one is meant."""
+        """The variables named for keys, in order; empty for the usual one."""
         return (self.api_key_variable,) if self.api_key_variable else self.api_key_variables
 
 
@@ -89,35 +89,35 @@ class ModelSettings(Section):
     window_tokens: Annotated[int, Field(ge=1000)] | None = None
     """Context window in tokens."""
     max_output_tokens: Annotated[int, Field(ge=1)] | None = None
-    """Maximum tokens of one answer."""
+    """Maximum tokens per answer."""
     input_usd: Price | None = None
-    """Price of input, in dollars per million tokens."""
+    """Input price in US dollars per million tokens."""
     output_usd: Price | None = None
-    """Price of output, in dollars per million tokens."""
+    """Output price in US dollars per million tokens."""
     cached_usd: Price | None = None
-    """Price of cached input, in dollars per million tokens."""
+    """Cached input price in US dollars per million tokens."""
     efforts: tuple[Effort, ...] | None = None
-    """Levels of reasoning effort that the model supports."""
+    """Reasoning effort levels that the model supports."""
     sees: bool | None = None
     """Whether the model accepts images."""
 
 
 class BudgetSettings(Section):
-    """What one turn can use."""
+    """Limits of one turn."""
 
     max_steps: Annotated[int, Field(ge=1)] | None = 100
-    """Steps per turn. A step is a model call; refunded steps do not count. `null` for no limit."""
+    """Steps per turn. A step is a model call; refunded steps do not count. `null`: no limit."""
     max_tokens: Annotated[int, Field(ge=1)] | None = None
-    """Tokens per turn, input and output, cached input included, if the endpoint reports them."""
+    """Tokens per turn, input (including cached) and output, if the endpoint reports them."""
     max_cost_usd: Positive | None = None
     """Cost per turn in US dollars, if the price is known."""
     timeout_s: Positive | None = None
-    """Seconds per turn."""
+    """Duration of a turn in seconds."""
     max_refunds: Annotated[int, Field(ge=0)] = 20
-    """Steps per turn that are refunded because they only read files or searched."""
+    """Maximum steps refunded per turn. A step is refunded if it only read files or searched."""
     tool_timeout_s: Positive = 3600.0
-    """Maximum seconds of one tool call. A tool without a timeout of its own gets 600. Time spent asking you never
-    counts.
+    """Maximum seconds per tool call. A tool without its own timeout gets 600. Time spent waiting for your answer does
+    not count.
     """
 
 
@@ -129,7 +129,7 @@ class CompactionSettings(Section):
     full window.
     """
     keep: Annotated[float, Field(ge=0, le=0.5)] = 0.2
-    """Share of the context window kept word for word at the end of the conversation. At most half of `at`."""
+    """Share of the context window kept verbatim at the end of the conversation. At most half of `at`."""
 
     @model_validator(mode="after")
     def _check_leaves_room(self) -> Self:
@@ -139,14 +139,14 @@ class CompactionSettings(Section):
 
 
 class DelegationSettings(Section):
-    """Limits of child agents."""
+    """Limits for child agents."""
 
     max_parallel: Annotated[int, Field(ge=1, le=16)] = 3
-    """Child agents of one call that run at the same time."""
+    """Child agents of one call that run in parallel."""
     max_children: Annotated[int, Field(ge=1, le=64)] = 8
-    """Tasks in one call."""
+    """Maximum number of tasks per call."""
     max_steps: Annotated[int, Field(ge=1)] = 40
-    """Steps of one child agent, within what is left of the turn."""
+    """Steps per child agent, within the turn's remaining steps."""
 
 
 class RetrySettings(Section):
@@ -157,17 +157,17 @@ class RetrySettings(Section):
     first_wait_s: Positive = 1.0
     """Seconds before the first retry. Each further wait doubles."""
     longest_wait_s: Positive = 30.0
-    """Maximum seconds between two retries."""
+    """Maximum seconds between retries."""
     longest_retry_after_s: Positive = 300.0
     """Longest wait that an endpoint can request if no fallback is left."""
     jitter: Annotated[float, Field(ge=0, le=1)] = 0.25
-    """Share of each wait that is random."""
+    """Random share of each wait."""
     rest_s: Positive = 60.0
-    """Seconds during which a failed model is skipped. Doubles with each further failure, up to 900."""
+    """Seconds for which a failed model is skipped. Doubles with each further failure, up to 900."""
 
 
 class FallbackSettings(Section):
-    """A model to fall back to: `provider/model`, or both as fields."""
+    """A fallback model: `provider/model`, or both as fields."""
 
     provider: ProviderName
     """Provider of the fallback."""
@@ -184,23 +184,23 @@ class FallbackSettings(Section):
 
 
 class McpServerSettings(Section):
-    """How to reach one MCP server: a program to start, or an address. Set `command` or `url`."""
+    """How to reach an MCP server: a program to start, or an address. Set `command` or `url`."""
 
     command: str | None = Field(default=None, min_length=1)
     """Program to start. It is not looked up inside the opened project."""
     args: tuple[str, ...] = ()
-    """Arguments of the program."""
+    """Arguments for the program."""
     env: dict[str, str] = Field(default_factory=dict[str, str])
-    """Environment variables of the program, besides those that commands get."""
+    """Additional environment variables for the program, besides those that commands get."""
     url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
     """Address of a running server."""
     headers: dict[str, str] = Field(default_factory=dict[str, str])
-    """HTTP headers. With `Authorization` among them, there is no login."""
+    """HTTP headers. If they include `Authorization`, there is no login."""
     transport: Literal["http", "sse"] = "http"
     """Transport of a server with a `url`."""
     oauth: OAuthSettings = OAuthSettings.defaults()
     tools: tuple[str, ...] = ()
-    """Patterns of the tools to offer, such as `search_*`. Default: all."""
+    """Patterns for the tools to offer, such as `search_*`. Default: all."""
 
     @model_validator(mode="after")
     def _check_one_transport(self) -> Self:
@@ -213,26 +213,26 @@ class Settings(Section):
     """Everything in `config.yaml`."""
 
     provider: ProviderName | None = None
-    """The provider. Default: the first one that has a key or an address."""
+    """Model provider. Default: the first one that has a key or an address."""
     model: str | None = None
-    """The model."""
+    """Model name."""
     allow_bypass: bool = False
-    """Whether the mode `bypass` is available."""
+    """Whether `bypass` mode is available."""
     mode: Literal["ask", "accept_edits", "plan", "auto", "bypass"] = "ask"
-    """Mode of new sessions: what runs without asking. `bypass` requires `allow_bypass`."""
+    """Mode of new sessions, which decides what runs without asking. `bypass` requires `allow_bypass`."""
     rules: tuple[RuleSettings, ...] = ()
-    """What is allowed, asked about or denied, by tool, path, command or host."""
+    """What to allow, ask about or deny, by tool, path, command or host."""
     questions: QuestionSettings = QuestionSettings.defaults()
     titles: Literal["first_line", "model"] = "first_line"
-    """Where a session's title comes from: the first line of its first prompt, or one small model call after the first
-    turn (at most 8 s).
+    """Source of session titles: the first line of the first prompt, or one small model call after the first turn (at
+    most 8 s).
     """
     fallbacks: tuple[FallbackSettings, ...] = ()
-    """Models to fall back to when the current one fails, in order: `provider/model`, or `{provider: …, model: …}`."""
+    """Models to try when the current one fails, in order: `provider/model`, or `{provider: …, model: …}`."""
     window_tokens: Annotated[int, Field(ge=1000)] | None = None
-    """Context window of the model, if it is unknown or should be smaller."""
+    """Context window of the model, in tokens, if it is unknown or should be smaller."""
     max_output_tokens: Annotated[int, Field(ge=1)] | None = None
-    """Maximum tokens of one answer."""
+    """Maximum tokens per answer."""
     providers: dict[ProviderName, ProviderSettings] = Field(
         default_factory=dict[ProviderName, ProviderSettings]
     )
@@ -259,7 +259,7 @@ class Settings(Section):
     skills: SkillSettings = SkillSettings.defaults()
     recall: RecallSettings = RecallSettings.defaults()
     mcp_servers: dict[str, McpServerSettings] = Field(default_factory=dict[str, McpServerSettings])
-    """MCP servers whose tools every session can use, by name."""
+    """MCP servers, by name. Their tools are available in every session."""
 
     @field_validator("mode")
     @classmethod
@@ -270,7 +270,7 @@ class Settings(Section):
 
 
 def load_settings(environment: Environment, overrides: Mapping[str, Any] = NOTHING) -> Settings:
-    """Read and check `config.yaml`; `overrides` are what flags set, where a dotted name reaches into a section.
+    """Read and validate `config.yaml`; `overrides` come from flags, and a dotted name sets a field of a section.
 
     Raises ConfigError naming the file or the flags, the setting and what it must be.
     """
@@ -288,7 +288,7 @@ def _plain_settings(file: Path) -> dict[str, Any]:
 
     try:
         plain = yaml.load(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date that is none
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: an invalid date
         raise ConfigError(f"{file} is not YAML: {one_line(str(error))}.") from error
     if plain is None:
         return {}
@@ -298,7 +298,7 @@ def _plain_settings(file: Path) -> dict[str, Any]:
 
 
 def _merged(plain: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay what flags set over what a file says."""
+    """Return the file's settings with those from flags taking precedence."""
     laid = dict(plain)
     for name, value in overrides.items():
         section, _, leaf = name.rpartition(".")
@@ -317,7 +317,7 @@ def _checked(plain: Mapping[str, Any], source: str) -> Settings:
 
 
 def load_variables(environment: Environment) -> Mapping[str, str]:
-    """Return `.env` with the real environment laid over it. Raises ConfigError."""
+    """Return the variables from `.env`, overridden by the real environment. Raises ConfigError."""
     content = read_text(environment.secrets_file)
     if not content.strip():
         return environment.variables

@@ -1,6 +1,6 @@
-"""Explain what is wrong with a settings file to the person who wrote it.
+"""Explain errors in a settings file to the person who wrote it.
 
-What was written is shown only where it cannot be a secret: a number, a choice among named ones.
+A value is shown only if it cannot be a secret: a number, or one of several named choices.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,11 +44,11 @@ PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
         r"^[^-\s]\S*$": "must not start with -, and contain no spaces",
     }
 )
-"""What a setting with this pattern must look like."""
+"""Explanations of the patterns that settings must match."""
 
 
 def describe_settings_errors(error: ValidationError, model: type[BaseModel]) -> str:
-    """Say what is wrong, in sentences that each name their setting."""
+    """Describe the errors in sentences, each naming its setting."""
     mistakes = error.errors(include_url=False)
     told = [_tell(cast("Mapping[str, Any]", mistake), model) for mistake in mistakes[:MAX_ERRORS]]
     more = len(mistakes) - MAX_ERRORS
@@ -83,7 +83,7 @@ def _tell(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
 
 
 def _shown(written: object) -> str:
-    """Show a value that is a number or a short word."""
+    """Format a value for display if it is a number or a short word."""
     if isinstance(written, int | float):
         return f", not {written}"
     is_word = isinstance(written, str) and len(written) <= SHOWN_CHARACTERS and written.isidentifier()
@@ -91,7 +91,7 @@ def _shown(written: object) -> str:
 
 
 def _names_at(place: Sequence[str | int], model: type[BaseModel]) -> list[str]:
-    """Return the names there are in a section, as far as sections of one kind lead to it."""
+    """Return the names valid in a section, as far as sections of one kind lead to it."""
     for part in place:
         default = model.model_fields[str(part)].default if str(part) in model.model_fields else None
         if not isinstance(default, BaseModel):

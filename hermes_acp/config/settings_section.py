@@ -1,4 +1,4 @@
-"""The base of every section of the settings."""
+"""The base class of all settings sections."""
 
 from typing import Annotated, Self
 
@@ -10,16 +10,16 @@ Positive = Annotated[float, Field(gt=0)]
 
 
 class Section(BaseModel):
-    """A part of the settings: its values, and its validation.
+    """A section of the settings, with its values and their validation.
 
-    The validator is built when something is first checked: most starts have nothing to check.
+    The validator is built on first use, since most starts have nothing to validate.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     @classmethod
     def defaults(cls) -> Self:
-        """Return the section of somebody who wrote nothing: its defaults, which are right as they are declared."""
+        """Return the section with its default values, which are valid as declared."""
         return cls.model_construct()
 
 

@@ -11,9 +11,9 @@ MAX_BYTES: Final = 1 << 20
 
 
 def read_text(path: Path) -> str:
-    """Return a file's text, empty where it is missing.
+    """Return a file's text, or an empty string if it is missing.
 
-    Raises ConfigError for what is not a text file of normal size.
+    Raises ConfigError for anything but a text file of reasonable size.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

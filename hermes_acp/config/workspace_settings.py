@@ -1,6 +1,6 @@
-"""The settings a workspace may contain for agents: rules, and MCP servers.
+"""The settings for agents that a workspace may contain: rules, and MCP servers.
 
-A workspace never says where a model is reached, which mode holds, or which keys are used.
+A workspace never decides where a model is reached, which mode applies, or which keys are used.
 """
 
 import hashlib
@@ -32,14 +32,14 @@ NO_SETTING: Final = "{file} sets {names}, which only your own settings can; it i
 
 
 class ProjectSettings(Section):
-    """What the agent's own files in a workspace may hold."""
+    """What the agent's own files in a workspace may contain."""
 
     rules: tuple[RuleSettings, ...] = ()
     mcp_servers: dict[str, McpServerSettings] = Field(default_factory=dict[str, McpServerSettings])
 
 
 class ServerEntry(Struct, frozen=True):
-    """One MCP server that a workspace names, and where."""
+    """An MCP server that a workspace configures, and the file that does."""
 
     file: str
     name: str
@@ -48,7 +48,7 @@ class ServerEntry(Struct, frozen=True):
 
 
 class WorkspaceSettings(Struct, frozen=True):
-    """What was found; `rules_item` is the trust item for those rules that would allow something."""
+    """The settings found; `rules_item` is the trust item for those rules that would allow something."""
 
     rules: tuple[Rule, ...] = ()
     rules_item: TrustItem | None = None
@@ -57,13 +57,13 @@ class WorkspaceSettings(Struct, frozen=True):
 
     @property
     def items(self) -> tuple[TrustItem, ...]:
-        """All that needs its user's trust."""
+        """All items that need the user's trust."""
         own = (self.rules_item,) if self.rules_item else ()
         return (*own, *(server.item for server in self.servers))
 
 
 def read_workspace(cwd: str, home: str) -> WorkspaceSettings:
-    """Read the settings of a working directory; blocks on the disk. Invalid ones are left out, with a notice.
+    """Read the settings of a working directory; blocks on the disk. Invalid ones are skipped, with a notice.
 
     `home` is the agent's own folder, whose files belong to no workspace.
     """
@@ -109,10 +109,8 @@ class _Reader:
             self._take(file, name, server)
 
     def read_servers(self, file: str, key: str) -> None:
-        """Read a file in which editors look for MCP servers."""
-        if (
-            self._cwd / file
-        ).is_dir():  # as one that stands in while a sandbox is at work, or holds nothing to read
+        """Read a file that editors use to configure MCP servers."""
+        if (self._cwd / file).is_dir():  # a placeholder while a sandbox runs, or nothing readable
             return
         try:
             content = read_text(self._cwd / file)
@@ -154,7 +152,7 @@ class _Reader:
 
 
 def _line_of(settings: McpServerSettings) -> str:
-    """Return what would be started, or spoken to, with all that is set for it: variables too can run code."""
+    """Return the command or address, with everything set for it, since variables too can run code."""
     if not settings.command:
         sent = f" with the headers {', '.join(settings.headers)}" if settings.headers else ""
         return f"{settings.url}{sent}"
@@ -185,7 +183,7 @@ def _yaml_of(content: str, file: str) -> dict[str, Any]:
 
 
 def _plain_server(written: object) -> object:
-    """Return an entry as our own settings spell it."""
+    """Return an entry in the form of our own settings."""
     if not isinstance(written, dict):
         return written
     entry = cast("dict[str, Any]", written)

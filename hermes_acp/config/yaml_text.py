@@ -1,6 +1,6 @@
 """Change single values in a hand-written YAML file and leave the rest untouched.
 
-What is written is read again: text that would not say exactly what is wanted is never given.
+The result is parsed again: a text that does not say exactly what was requested is never returned.
 """
 
 from collections.abc import Mapping
@@ -14,9 +14,9 @@ STEP: Final = 2
 
 
 def with_value(text: str, path: tuple[str, ...], value: str | None) -> str:
-    """Return a document with a value at a path of keys, or without that key where it is None.
+    """Return a document with `value` at a path of keys; None removes the key.
 
-    Comments, order and layout of everything else stay. A document in which they cannot is written anew.
+    Comments, order and layout stay as they are, or the document is rewritten if that is impossible.
     Raises yaml.YAMLError for invalid YAML, ValueError for a document that is not a mapping.
     """
     import yaml
@@ -36,7 +36,7 @@ def with_value(text: str, path: tuple[str, ...], value: str | None) -> str:
 
 
 def _changed(document: Mapping[str, Any], path: tuple[str, ...], value: str | None) -> dict[str, Any]:
-    """Return what a document is to say; a mapping that has lost its last entry goes with it."""
+    """Return the document's new content; a mapping that loses its last entry is removed too."""
     key, *rest = path
     after = dict(document)
     found = after.get(key)
@@ -53,7 +53,7 @@ def _changed(document: Mapping[str, Any], path: tuple[str, ...], value: str | No
 
 
 def _edited(text: str, path: tuple[str, ...], value: str | None) -> str:
-    """Change the text at the place where the path ends, or as far as it leads."""
+    """Change the text where the path ends, or as deep as the path exists."""
     import yaml
 
     node = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -74,14 +74,14 @@ def _edited(text: str, path: tuple[str, ...], value: str | None) -> str:
 
 
 def _without(text: str, pair: "tuple[Node, Node]") -> str:
-    """Take the lines of an entry away."""
+    """Remove the lines of an entry."""
     begin = text.rfind("\n", 0, pair[0].start_mark.index) + 1
     end = text.find("\n", _last_end(pair[1]))
     return text[:begin] + (text[end + 1 :] if end >= 0 else "")
 
 
 def _with_scalar(text: str, pair: "tuple[Node, Node]", rest: tuple[str, ...], value: str) -> str:
-    """Put a value in the place of a scalar, or a mapping where there are keys left."""
+    """Replace a scalar with a value, or with a mapping if keys remain."""
     key, old = pair
     begin, end = old.start_mark.index, old.end_mark.index
     if not rest:
@@ -93,7 +93,7 @@ def _with_scalar(text: str, pair: "tuple[Node, Node]", rest: tuple[str, ...], va
 
 
 def _with_entry(text: str, node: "MappingNode", path: tuple[str, ...], value: str) -> str:
-    """Add an entry to a mapping, after its last one."""
+    """Add an entry at the end of a mapping."""
     if node.flow_style or not node.value:
         at = node.end_mark.index - 1
         head = text[:at].rstrip()
@@ -109,7 +109,7 @@ def _with_entry(text: str, node: "MappingNode", path: tuple[str, ...], value: st
 
 
 def _last_end(node: "Node") -> int:
-    """Return where the last value within a node ends; the node itself includes comments and blank lines after it."""
+    """Return where the last value in a node ends; the node itself includes trailing comments and blank lines."""
     import yaml
 
     while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:

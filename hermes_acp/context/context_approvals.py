@@ -1,7 +1,7 @@
-"""Approved and rejected context files of each folder, over all sessions of this process there.
+"""Approved and rejected context files of each folder, across all sessions of this process there.
 
-The answers are kept in the home folder. When sessions began, and what their context files import, is kept only while
-the process lives.
+The answers are stored in the home folder. When sessions began, and what their context files import, is only
+remembered for the lifetime of the process.
 """
 
 import math
@@ -18,10 +18,10 @@ CONTEXT_FILE: Final = "context_file"
 
 
 class ContextApprovals:
-    """Keeps what users said about context files, and when sessions began; methods may be called from any thread."""
+    """Stores users' answers about context files, and when sessions began; methods may be called from any thread."""
 
     def __init__(self, trust: Trust, answers: WorkspaceEntries[TrustedItem]) -> None:
-        """Know of no session yet; `trust` says what users trust, `answers` keeps what they said."""
+        """Start without sessions; `trust` tells what users trust, `answers` stores their answers."""
         self._trust = trust
         self._answers = answers
         self._lock = threading.Lock()
@@ -30,19 +30,19 @@ class ContextApprovals:
         self._imports: dict[str, dict[str, str]] = {}
 
     def is_approved(self, place: str, path: str, digest: str) -> bool:
-        """Return whether a user approved this content in any session of a folder."""
+        """Return whether the user approved this content in any session of a folder."""
         with self._lock:
             if digest in self._approved.get(os.path.realpath(place), ()):
                 return True
         return self._trust.is_trusted(place, TrustItem(CONTEXT_FILE, path, digest))
 
     def rejected(self, place: str) -> frozenset[str]:
-        """Return the digests of the content that a user rejected in a folder."""
+        """Return the digests of content that the user rejected in a folder."""
         kept = self._answers.of(os.path.realpath(place))
         return frozenset(entry.digest for entry in kept if entry.kind == REJECTED)
 
     def approve(self, place: str, path: str, digest: str) -> None:
-        """Let this content be used in later sessions of a folder too. Raises StorageError."""
+        """Allow this content in later sessions of a folder too. Raises StorageError."""
         self._answers.change(
             os.path.realpath(place),
             lambda kept: (
@@ -57,7 +57,7 @@ class ContextApprovals:
         )
 
     def reject(self, place: str, path: str, digest: str) -> None:
-        """Let later sessions of a folder ask about this content before they use it. Raises StorageError."""
+        """Make later sessions of a folder ask before they use this content. Raises StorageError."""
         self._answers.change(
             os.path.realpath(place),
             lambda kept: (
@@ -67,14 +67,14 @@ class ContextApprovals:
         )
 
     def note_session(self, roots: Iterable[str], at: float, approved: Iterable[str]) -> None:
-        """Note that a session is at work in its folders since a time, and the digests its user approved in it."""
+        """Record that a session has been working in its folders since a time, and the digests approved in it."""
         with self._lock:
             for root in map(os.path.realpath, roots):
                 self._began[root] = min(at, self._began.get(root, at))
                 self._approved.setdefault(root, set()).update(approved)
 
     def began_at(self, roots: Iterable[str], at: float) -> float:
-        """Return when the first session began that worked in or around these folders, at the latest `at`."""
+        """Return when the first session in or around these folders began, or `at` if that is earlier."""
         folders = tuple(map(os.path.realpath, roots))
         with self._lock:
             earlier = [
@@ -83,10 +83,10 @@ class ContextApprovals:
         return min((at, *earlier))
 
     def admits_skill_file(self, place: str, file: Path, item: TrustItem | None) -> bool:
-        """Return whether a file of a workspace's skill may be used. Blocks.
+        """Return whether a file of a workspace skill may be used. Blocks.
 
-        It may if it stood there when the first session began in or around the folder, or if its user trusts `item`,
-        which is the skill by its text.
+        It may if it existed when the first session began in or around the folder, or if the user trusts `item`, the
+        trust item for the skill's text.
         """
         from hermes_acp.context.context_consent import existed_at
 
@@ -96,12 +96,12 @@ class ContextApprovals:
         return item is not None and self._trust.is_trusted(place, item)
 
     def note_imports(self, place: str, imports: Mapping[str, str]) -> None:
-        """Note which files the context files of a folder import: by their real path, the name of the importer."""
+        """Record the files that a folder's context files import: real path to importer name."""
         with self._lock:
             self._imports.setdefault(os.path.realpath(place), {}).update(imports)
 
     def imports(self, place: str) -> Mapping[str, str]:
-        """Return the imported files known in a folder, with the importer's name."""
+        """Return the known imported files of a folder, with the importers' names."""
         with self._lock:
             return dict(self._imports.get(os.path.realpath(place), {}))
 

@@ -1,8 +1,7 @@
 """Decide which context files a session may use without asking the user.
 
-Files that existed when the session started may be used, and those with content that the user approved since.
-A file that appears or changes later could have been planted by a command, so the user is asked. Blocks on the
-disk.
+Allowed are files that existed when the session started, and content that the user has approved since. A file that
+appears or changes later could have been planted by a command, so the user is asked. Blocks on the disk.
 """
 
 import os
@@ -18,15 +17,15 @@ from hermes_acp.context.context_search import ContextCandidate
 
 MAX_LINKS: Final = 40
 COARSE_NS: Final = 2_000_000_000
-"""The tolerance for a timestamp without fractions: some filesystems count in steps of two seconds."""
+"""The tolerance for timestamps without fractions: some file systems count in steps of two seconds."""
 SECOND_NS: Final = 1_000_000_000
 
 
 class Consent(Struct, frozen=True):
-    """What one session may use: files older than `began_at` (epoch seconds), and approved content.
+    """What a session may use: files older than `began_at` (epoch seconds), and approved content.
 
-    `answers` are the user's, by the SHA-256 of the content; `is_trusted` tells what they approved in other
-    sessions, by the file's label and its digest, `rejected` are the digests of what they rejected there.
+    `answers` are the user's, by SHA-256 of the content. `is_trusted` tells what was approved in other sessions, by the
+    file's label and digest; `rejected` are the digests of what was rejected there.
     """
 
     began_at: float
@@ -35,7 +34,7 @@ class Consent(Struct, frozen=True):
     rejected: frozenset[str] = frozenset()
 
     def admits(self, candidate: ContextCandidate, digest: str) -> bool:
-        """Return whether a file may be used with this content."""
+        """Return whether a file with this content may be used."""
         if (answer := self.answers.get(digest)) is not None:
             return answer
         if digest in self.rejected:
@@ -43,15 +42,15 @@ class Consent(Struct, frozen=True):
         return existed_at(candidate.path, self.began_at) or self.is_trusted(candidate.label, digest)
 
     def may_withhold(self, began_at: float) -> bool:
-        """Return whether files may be withheld that existed when a session started."""
+        """Return whether files that existed when a session started may be withheld."""
         return self.began_at < began_at or bool(self.rejected)
 
 
 def existed_at(path: Path, at: float) -> bool:
-    """Return whether a file, and each link on the way to it, was last changed before a time.
+    """Return whether a file, and each link on its path, was last changed before a time.
 
-    This uses the inode's change time. It is set by writing, renaming and linking, and programs cannot set it
-    back, as they can the modification time.
+    This uses the inode's change time, which is set by writing, renaming and linking. Unlike the modification time,
+    programs cannot set it back.
     """
     try:
         return all(_is_before(status.st_ctime_ns, at) for status in _inodes(path))
@@ -65,7 +64,7 @@ def _is_before(changed_ns: int, at: float) -> bool:
 
 
 def _inodes(path: Path) -> Iterator[os.stat_result]:
-    """Yield the file and every link passed on the way to it. Raises OSError."""
+    """Yield the file and every link on its path. Raises OSError."""
     current, rest, links = Path(path.anchor), deque(path.parts[1:]), 0
     while rest:
         part = rest.popleft()

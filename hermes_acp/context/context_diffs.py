@@ -1,6 +1,6 @@
-"""Describe a change of a context file by its lines, for a reader of the earlier version.
+"""Describe a change to a context file as a line diff, for a reader of the earlier version.
 
-A block is a file as a prompt shows it: its heading, a fence, its text, the fence again.
+A block is a file as shown in a prompt: its heading, a fence, its text, and the closing fence.
 """
 
 import re
@@ -15,11 +15,11 @@ MUCH_SHORTER: Final = 3
 """A diff must be this many times shorter than the block to be used."""
 PLACE: Final = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
 UNKNOWN: Final = ""
-"""A block whose shown content is no longer known."""
+"""A block whose displayed content is no longer known."""
 
 
 def changed_lines(before: str, after: str) -> str | None:
-    """Return a diff between two blocks of one file; None where the whole block is the better choice."""
+    """Return a diff between two blocks of a file, or None if the whole block is the better choice."""
     old, new = before.split("\n"), after.split("\n")
     if old[:1] != new[:1] or old[-1] != new[-1] or len(old) < MUCH_SHORTER:
         return None
@@ -31,7 +31,7 @@ def changed_lines(before: str, after: str) -> str | None:
 
 
 def with_changed_lines(before: str, told: str) -> str:
-    """Return a block with a diff applied; UNKNOWN where the diff does not fit the block."""
+    """Return a block with a diff applied, or UNKNOWN if the diff does not fit."""
     heading, *old = before.split("\n")
     wanted = list(_read(told.split("\n")[2:-1]))
     text = old[1:-1]
@@ -74,7 +74,7 @@ def _written(group: Sequence[Hunk], old: Sequence[str]) -> Iterator[str]:
 
 
 def _read(lines: Sequence[str]) -> Iterator[Hunk]:
-    """Parse a diff: each group as one hunk, with its context lines on both sides."""
+    """Parse a diff; each group becomes one hunk, with its context lines on both sides."""
     starts = [at for at, line in enumerate(lines) if PLACE.fullmatch(line)]
     for at, after in pairwise((*starts, len(lines))):
         old_start, _, new_start, _ = map(int, PLACE.findall(lines[at])[0])

@@ -1,4 +1,4 @@
-"""Changes of context files, for every open session: what its model has not been shown yet."""
+"""Find context file changes that the models of open sessions have not been shown yet."""
 
 import math
 from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ContextFileMonitor:
-    """Finds the news for one session after another; `clean` takes out secrets, `home` is the user's own folder."""
+    """Finds updates for each session; `clean` removes secrets, `home` is the agent's own folder."""
 
     def __init__(
         self,
@@ -33,10 +33,10 @@ class ContextFileMonitor:
         approvals: "ContextApprovals",
         now: Callable[[], float],
     ) -> None:
-        """Know of no session yet; `now` gives seconds since the epoch, `elsewhere` names the backend of a workspace
+        """Start without sessions; `now` returns seconds since the epoch, `elsewhere` names the backend of a workspace
         whose files are not on this machine.
 
-        `unread` gives what rules keep from being read in a place; `approvals` keeps what users answered.
+        `unread` returns the paths that rules make unreadable in a place; `approvals` stores users' answers.
         """
         self._unread = unread
         self._approvals = approvals
@@ -49,16 +49,16 @@ class ContextFileMonitor:
         self._lengths: WeakKeyDictionary[Record, int] = WeakKeyDictionary()
 
     async def look(self, record: Record, workspace: Workspace, above: Record) -> ContextReport:
-        """Report what is new for a session whose prompt is frozen; files of this machine are no news of another's.
+        """Report updates for a session with a frozen prompt; a remote session gets no updates on local files.
 
-        What its user approves, and what stood there at the beginning, goes by the session `above`.
+        Approvals and the initial files are those of the session `above`.
         """
         if not record.layers or self._elsewhere(workspace):
             return ContextReport()
         return await run_sync(self._look, record, above)
 
     def set_aside(self, record: Record, question: ContextQuestion) -> None:
-        """Ask no more about this content in this process, as nobody could answer."""
+        """Stop asking about this content in this process, since nobody could answer."""
         self._sessions[record].set_aside(question.digest)
 
     async def remember(self, record: Record, question: ContextQuestion, *, is_used: bool) -> None:
@@ -87,7 +87,7 @@ class ContextFileMonitor:
         return ContextReport(found, questions)
 
     def _note(self, record: Record) -> None:
-        """Let sessions that begin later know of this one: one that is resumed begins in this process now."""
+        """Make this session known to later ones; a resumed session begins in this process now."""
         if record not in self._joined:
             is_resumed = any(isinstance(message, AssistantMessage) for message in record.messages)
             self._joined[record] = self._now() if is_resumed else _began_at(record)
@@ -97,14 +97,14 @@ class ContextFileMonitor:
     def _of(
         self, record: Record, place: "SearchScope", allowed: frozenset[str], *, is_settled: bool
     ) -> "ContextUpdates":
-        """Return a session's news; `is_settled` tells that nothing its prompt lacks is to be asked about."""
+        """Return a session's updates; `is_settled` means not to ask about anything missing from its prompt."""
         if record not in self._sessions:
             from hermes_acp.context.context_updates import ContextUpdates
 
             news = self._sessions[record] = ContextUpdates(self._clean)
             if not any(isinstance(message, AssistantMessage) for message in record.messages):
                 news.allow(allowed)
-                news.begin(place, _shown(record))  # the prompt was made of it a moment ago
+                news.begin(place, _shown(record))  # the prompt was just made from it
                 if not is_settled:
                     news.forget()
         self._sessions[record].allow(allowed)
@@ -112,10 +112,10 @@ class ContextFileMonitor:
 
 
 def consent_for(above: Record, approvals: "ContextApprovals") -> "Consent":
-    """Return what a session may use, and the child agents of it, without a question.
+    """Return what a session and its child agents may use without a question.
 
-    A session begins with its first prompt: whatever is there then may be used, but for content that was rejected, and
-    for what changed while another session of this process was at work in the same folder.
+    A session begins with its first prompt: whatever exists then may be used, except content that was rejected, or that
+    changed while another session of this process was working in the same folder.
     """
     from hermes_acp.context.context_consent import Consent
 
@@ -131,7 +131,7 @@ def _began_at(record: Record) -> float:
 
 
 def _shown(record: Record) -> dict[str, str]:
-    """Return the context files as a model was shown them: in its prompt, and in the notes since."""
+    """Return the context files as the model was shown them, in its prompt and in later notes."""
     from hermes_acp.context.context_updates import shown_files
 
     notes = (

@@ -1,4 +1,4 @@
-"""Find, scan and lay out context files: the workspace's own instructions.
+"""Find, scan and format context files: the workspace's own instructions.
 
 Everything here blocks and is meant for a worker thread. Source: https://agents.md (nearest file wins).
 """
@@ -43,12 +43,11 @@ INTRODUCTION = (
 
 
 class ContextFile(Struct, frozen=True):
-    """One file in use.
+    """A context file in use.
 
-    `path` is relative to the root, or absolute outside of it; `text` is what the scanner left. `digest` is of
-    the bytes on disk; `same_as` lists other paths with the same bytes; `findings` count lines in the file on
-    disk. `is_allowed` tells that the user allows it: then nothing was cut out. `cut_bytes` were left out for
-    lack of space.
+    `path` is relative to the root, or absolute outside it; `text` is what the scanner left. `digest` is of the bytes on
+    disk; `same_as` lists other paths with the same bytes; `findings` refer to lines in the file on disk. `is_allowed`
+    says that the user allows the file, so nothing was cut. `cut_bytes` were left out for lack of space.
     """
 
     path: str
@@ -62,7 +61,7 @@ class ContextFile(Struct, frozen=True):
 
 
 class FileRefusal(Struct, frozen=True):
-    """A file that exists and was not used, and why, for the user to read; `file` is the one on disk."""
+    """A file that exists but is not used, and why, for the user; `file` is its path on disk."""
 
     path: str
     why: str
@@ -70,7 +69,7 @@ class FileRefusal(Struct, frozen=True):
 
 
 class ContextFiles(Struct, frozen=True):
-    """All context files of a session, farthest first, with those refused."""
+    """All context files of a session, farthest first, with the refused ones."""
 
     root: str
     files: tuple[ContextFile, ...]
@@ -79,10 +78,10 @@ class ContextFiles(Struct, frozen=True):
     withheld: tuple[ContextFile, ...] = ()
     """Files that may not be used yet, in full; their imports are not read."""
     imports: Mapping[str, str] = {}
-    """What the files in use import, whether it is there or not: by its real path, the name of the importer."""
+    """The imports of the files in use, whether they exist or not: real path to importer name."""
 
     def render(self) -> str:
-        """Lay the files out as one prompt layer, the same bytes for the same files; empty for none."""
+        """Format the files as a prompt layer, identical for identical files; empty if there are none."""
         if not self.files:
             return ""
         return "\n\n".join((INTRODUCTION, *(fenced(file) for file in self.files))) + "\n"
@@ -104,11 +103,11 @@ def collect_context(
     scan: "Callable[[str], ScanReport] | None" = None,
     admits: AdmissionCheck = allow_all,
 ) -> ContextFiles:
-    """Find, read, scan and trim the context files that apply in a place. Blocks the thread.
+    """Find, read, scan and trim the context files that apply in a place. Blocks.
 
-    `allowed` are digests of texts the user allows (`allowed_texts`): their findings are reported but not cut
-    out. `scan` is the injection scanner; a file that it fails on is refused. `admits` tells whether a file
-    may be used with the content of a digest.
+    `allowed` are digests of texts that the user allows (`allowed_texts`): their findings are reported, not cut out.
+    `scan` is the injection scanner; if it fails on a file, the file is refused. `admits` tells whether a file may be
+    used with the content of a digest.
     """
     gathering = _Gathering(allowed, place.shut, scan, admits)
     return _gathered(place, candidates(place), budget_bytes, gathering)
@@ -117,7 +116,7 @@ def collect_context(
 def collect_context_below(
     place: SearchScope, folders: Sequence[Path], allowed: frozenset[str], admits: AdmissionCheck = allow_all
 ) -> ContextFiles:
-    """Do the same for the context files of folders below the working directory, on a budget of their own."""
+    """Do the same for the context files of folders below the working directory, with a separate budget."""
     gathering = _Gathering(allowed, place.shut, None, admits)
     return _gathered(place, candidates_in(place, folders), BUDGET_BYTES, gathering)
 
@@ -137,10 +136,9 @@ def _gathered(
 
 
 def fingerprint(place: SearchScope, below: Sequence[Path] = (), more: Iterable[Path] = ()) -> Fingerprint:
-    """Return path, modification time and size of each file `collect_context` would check first, without reading any.
+    """Return path, modification time and size of each file `collect_context` checks first, without reading any.
 
-    This includes files in further folders `below` the working directory, and `more` files, such as imported
-    ones.
+    This includes files in further folders `below` the working directory, and `more` files, such as imports.
     """
     found = (*candidates(place), *candidates_in(place, below))
     paths = dict.fromkeys((*(candidate.path for candidate in found), *more))
@@ -156,7 +154,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 class _Gathering:
-    """The files of one place as they are read, each with its imports."""
+    """The files of a place while they are being read, each with its imports."""
 
     def __init__(
         self,
@@ -176,7 +174,7 @@ class _Gathering:
         self.imports: dict[str, str] = {}
 
     def take(self, candidate: ContextCandidate, depth: int) -> None:
-        """Read a file and its imports, or note why it is not used."""
+        """Read a file and its imports, or record why it is not used."""
         if not _is_a_place(candidate.label):
             self._refuse(plain(candidate.label), NO_PLACE, candidate)
             return
@@ -197,7 +195,7 @@ class _Gathering:
         return any(each.covers(place) for each in self._shut for place in places)
 
     def _note_target(self, candidate: ContextCandidate) -> None:
-        """Note the target of a link as imported by the link."""
+        """Record the target of a link as imported by the link."""
         root, real = candidate.root, os.path.realpath(candidate.path)
         if os.path.relpath(real, root.resolve()) != os.path.relpath(candidate.path, root):
             self.imports.setdefault(real, candidate.label)
@@ -226,7 +224,7 @@ class _Gathering:
         self.refusals.append(FileRefusal(label, why, str(candidate.path)))
 
     def _keep(self, candidate: ContextCandidate, content: bytes) -> str:
-        """Add a file, and return its text; a duplicate moves to the nearer place, with the other path noted."""
+        """Add a file and return its text; a duplicate moves to the nearer place and records the other path."""
         name = candidate.label
         digest = sha256(content).hexdigest()
         twin = next((file for file in self.files if file.digest == digest), None)
@@ -259,7 +257,7 @@ class _Gathering:
 
 
 def _is_a_place(label: str) -> bool:
-    """Return whether a path, which appears beside the texts, is nothing but a path to a model."""
+    """Return whether a model would read a label, shown next to the texts, only as a path."""
     if not label.isprintable() or " " not in label:
         return label.isprintable()
     from injection_scanner.scanner import scan
@@ -273,7 +271,7 @@ def _may_hold_instructions(name: str) -> bool:
 
 
 def _read(candidate: ContextCandidate) -> bytes | str:
-    """Read a file whole, or return why not."""
+    """Read a whole file, or return why not."""
     root = candidate.root.resolve()
     real = Path(os.path.realpath(candidate.path))
     is_renamed = real.name != candidate.path.name and real.is_relative_to(root)
@@ -283,7 +281,7 @@ def _read(candidate: ContextCandidate) -> bytes | str:
 
 
 def _trim(files: list[ContextFile], budget_bytes: int) -> tuple[ContextFile, ...]:
-    """Fit the texts into the budget: small files stay whole, the larger ones share the rest evenly."""
+    """Fit the texts into the budget: small files stay whole, larger ones share what remains evenly."""
     sizes = {file.path: len(file.text.encode()) for file in files}
     left = budget_bytes
     shares: dict[str, int] = {}
@@ -296,7 +294,7 @@ def _trim(files: list[ContextFile], budget_bytes: int) -> tuple[ContextFile, ...
 
 
 def _shorten(file: ContextFile, share_bytes: int) -> ContextFile:
-    """Keep a text's head and tail, with a note between them that says how much of which file is missing."""
+    """Keep a text's head and tail, with a note in between that says how much of which file is missing."""
     raw = file.text.encode()
     room = max(0, share_bytes - len(_word_cut(file.path, len(raw), len(raw)).encode()))
     head = raw[: room * 3 // 4].decode("utf-8", "ignore")
@@ -311,7 +309,7 @@ def _word_cut(path: str, cut_bytes: int, total_bytes: int) -> str:
 
 
 def fenced(file: ContextFile) -> str:
-    """Fence one file under its path, with a fence longer than any in its text."""
+    """Fence a file under its path, with a fence longer than any in its text."""
     ticks = 3
     while "`" * ticks in file.text:
         ticks += 1

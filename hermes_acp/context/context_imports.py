@@ -17,7 +17,7 @@ FRONT: Final = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*$\n?", re.DOTALL | re.MU
 
 
 class RuleFile(Struct, frozen=True):
-    """A rule: its text, and when it applies; without globs its description says so."""
+    """A rule: its text, and when it applies; without globs, its description says so."""
 
     body: str
     applies_always: bool = True
@@ -25,7 +25,7 @@ class RuleFile(Struct, frozen=True):
     description: str = ""
 
     def shown(self, label: str) -> str:
-        """Return what the prompt contains of it: all of it, or when to read it."""
+        """Return what the prompt contains of the rule: its full text, or when to read it."""
         if self.applies_always:
             return self.body
         to_what = f"files like {', '.join(self.globs)}" if self.globs else "some tasks"
@@ -34,7 +34,7 @@ class RuleFile(Struct, frozen=True):
 
 
 def imports_of(text: str) -> Iterator[str]:
-    """Yield the paths a text imports, in order; code imports nothing."""
+    """Yield the paths that a text imports, in order; code blocks import nothing."""
     plain = CODE.sub(lambda found: " " * len(found.group()), text)
     for number, found in enumerate(IMPORT.finditer(plain)):
         if number >= MAX_IMPORTS:
@@ -43,12 +43,12 @@ def imports_of(text: str) -> Iterator[str]:
 
 
 def resolved(named: str, importer: Path) -> Path:
-    """Return the path an import names, relative ones from the importing file."""
+    """Return the path of an import; a relative one starts at the importing file."""
     return Path(named).expanduser() if named.startswith("~/") else importer.parent / named
 
 
 def read_rule(text: str) -> RuleFile:
-    """Read a `.mdc` rule; one without front matter always applies."""
+    """Parse an `.mdc` rule; without front matter, it always applies."""
     found = FRONT.match(text)
     if not found:
         return RuleFile(text)

@@ -1,4 +1,4 @@
-"""The port by which a turn learns what changed in the context files, and what it has to ask about them."""
+"""The port that tells a turn what changed in the context files, and what to ask about them."""
 
 from collections.abc import Sequence
 from typing import Final, Protocol
@@ -9,28 +9,28 @@ from hermes_acp.core.ports.workspace_ports import Workspace
 from hermes_acp.core.record.session_record import Record
 
 CARD_NAME: Final = "context_file"
-"""The name of the card on which a user is asked about a context file."""
+"""The name of the card that asks a user about a context file."""
 
 
 class ContextChange(Protocol):
-    """A change of the context files: a text for the model, a sentence for the user."""
+    """A change in the context files: a text for the model, a sentence for the user."""
 
     @property
     def text(self) -> str:
-        """What the model is to know."""
+        """The text for the model."""
         ...
 
     @property
     def told(self) -> str:
-        """What its user is to know."""
+        """The text for the user."""
         ...
 
 
 class ContextQuestion(Struct, frozen=True):
-    """A context file that appeared or changed during the session; it is used once its user approves it.
+    """A context file that appeared or changed during the session, to be used only once the user approves it.
 
-    `file` is its path on disk, `path` its name for people, `digest` the SHA-256 of its content. `old_text` is what
-    the model was shown of it before, None for nothing.
+    `file` is its path on disk, `path` its display name, `digest` the SHA-256 of its content. `old_text` is what the
+    model was shown of it before, or None.
     """
 
     path: str
@@ -41,21 +41,21 @@ class ContextQuestion(Struct, frozen=True):
 
 
 class ContextReport(Struct, frozen=True):
-    """What changed in the context files, and what may be used once the user approves it."""
+    """The changes in the context files, and the files that need the user's approval."""
 
     news: Sequence[ContextChange] = ()
     questions: Sequence[ContextQuestion] = ()
 
 
 class ContextMonitor(Protocol):
-    """Monitor the context files of sessions."""
+    """Monitors the context files of sessions."""
 
     async def look(self, record: Record, workspace: Workspace, above: Record) -> ContextReport:
         """Report what changed for a session; `above` is the session whose user is asked."""
         ...
 
     def set_aside(self, record: Record, question: ContextQuestion) -> None:
-        """Ask no more about this content in this process, as nobody could answer."""
+        """Stop asking about this content in this process, since nobody could answer."""
         ...
 
     async def remember(self, record: Record, question: ContextQuestion, *, is_used: bool) -> None:
@@ -64,7 +64,7 @@ class ContextMonitor(Protocol):
 
 
 class NullContextMonitor:
-    """Monitor nothing, as where there are no context files."""
+    """Monitors nothing, for sessions without context files."""
 
     async def look(self, record: Record, workspace: Workspace, above: Record) -> ContextReport:
         """Report nothing."""

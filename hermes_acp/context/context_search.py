@@ -1,4 +1,4 @@
-"""Find context files, from the user's own folder over further folders to the working directory.
+"""Find context files, from the user's own folder through further folders to the working directory.
 
 Blocks on the disk.
 """
@@ -16,14 +16,14 @@ from hermes_acp.storage.repository_root import find_root
 
 MAX_MATCHES = 100
 USUAL_HOME = ".hermes"
-"""A home of this name is inside the user's home; one elsewhere is used as it is."""
+"""A home folder with this name is inside the user's home; any other is used as it is."""
 
 
 class ContextFileKind(Struct, frozen=True):
-    """One kind of context file: its name, and its paths in a folder, the preferred one first.
+    """A kind of context file: its name, and its paths in a folder, the preferred one first.
 
-    Of `candidates` the first that exists counts; of what matches a pattern in `patterns`, everything. `users`
-    is where the agent it is written for keeps the user's own, in the user's home.
+    Only the first existing path in `candidates` is used, but everything that matches `patterns`. `users` is where the
+    agent it is written for stores the user's own file, in the user's home.
     """
 
     name: str
@@ -33,9 +33,9 @@ class ContextFileKind(Struct, frozen=True):
 
 
 class SearchScope(Struct, frozen=True):
-    """The folders whose context is collected: a working directory, further folders, and the user's own folder.
+    """The folders to collect context from: a working directory, further folders, and the user's own folder.
 
-    What rules have `shut` is excluded.
+    Files `shut` by rules are excluded.
     """
 
     cwd: str
@@ -45,7 +45,7 @@ class SearchScope(Struct, frozen=True):
 
 
 class ContextCandidate(Struct, frozen=True):
-    """A file that may be used: `root` is what its links may not leave, `label` its name for people."""
+    """A file that may be used: `root` is the folder its links may not leave, `label` its display name."""
 
     path: Path
     root: Path
@@ -54,7 +54,7 @@ class ContextCandidate(Struct, frozen=True):
 
 @cache
 def load_kinds() -> tuple[ContextFileKind, ...]:
-    """Return every kind, in the order of their file names."""
+    """Return all kinds, ordered by file name."""
     plugin_folder: PluginFolder[ContextFileKind] = PluginFolder("hermes_acp.context.kinds", "KIND")
     return tuple(plugin_folder.open(name) for name in plugin_folder)
 
@@ -67,14 +67,14 @@ def is_context_file(path: str) -> bool:
 
 
 def main_root(place: SearchScope) -> Path:
-    """Return the root of the working directory's repository, links resolved."""
+    """Return the root of the working directory's repository, with links resolved."""
     return find_root(Path(os.path.realpath(place.cwd)))
 
 
 def candidates(place: SearchScope) -> Iterator[ContextCandidate]:
-    """Yield the files to check, farthest first: the user's own, those of further folders, the way down.
+    """Yield the files to check, farthest first: the user's own, those of further folders, the path down.
 
-    Of the user's own, those written for other agents come before those written for this one.
+    Of the user's own files, those written for other agents come before those for this one.
     """
     seen: set[Path] = set()
     for candidate in _users(place):
@@ -90,7 +90,7 @@ def candidates(place: SearchScope) -> Iterator[ContextCandidate]:
 
 
 def candidates_in(place: SearchScope, folders: Sequence[Path]) -> Iterator[ContextCandidate]:
-    """Yield the files to check in some folders; none for folders outside the roots, or missing ones."""
+    """Yield the files to check in some folders, skipping missing ones and those outside the roots."""
     main = main_root(place)
     roots = [main, *(root for _, root in _ends(place))]
     for folder in folders:
@@ -102,7 +102,7 @@ def candidates_in(place: SearchScope, folders: Sequence[Path]) -> Iterator[Conte
 
 
 def folders_below(place: SearchScope, folders: Iterable[str]) -> list[Path]:
-    """Return the folders on the ways down to some, except those above a folder of the place, within the roots."""
+    """Return the folders on the paths down to some folders, within the roots, except those above the place's own."""
     ends = tuple(_ends(place))
     above = {each for end, _ in ends for each in (end, *end.parents)}
     roots = {root for _, root in ends}
@@ -111,16 +111,16 @@ def folders_below(place: SearchScope, folders: Iterable[str]) -> list[Path]:
 
 
 def _ends(place: SearchScope) -> Iterator[tuple[Path, Path]]:
-    """Yield the working directory and the further ones, each with its root, links resolved."""
+    """Yield the working directory and the further folders, each with its root, with links resolved."""
     for each in (place.cwd, *place.more_roots):
         folder = Path(os.path.realpath(each))
         yield folder, find_root(folder)
 
 
 def _users(place: SearchScope) -> Iterator[ContextCandidate]:
-    """Yield what the user keeps for all projects where other agents look for it.
+    """Yield the user's files for all projects, from where other agents look for them.
 
-    These links may lead anywhere in the home.
+    Their links may lead anywhere in the home folder.
     """
     home = Path(place.home)
     if home.name != USUAL_HOME:

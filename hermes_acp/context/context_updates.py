@@ -1,6 +1,6 @@
 """Report what changed in the context files while a session is open.
 
-What was shown stays in the prompt unchanged; updates are appended.
+What was shown stays unchanged in the prompt; updates are appended.
 """
 
 import os
@@ -42,16 +42,16 @@ MAX_FOLDERS: Final = 400
 
 
 class ContextUpdate(Struct, frozen=True):
-    """An update: `text` for the model, empty where it need not know, `told` for the user."""
+    """An update: `text` for the model (empty if it need not know), `told` for the user."""
 
     text: str
     told: str
 
 
 class WithheldFile(Struct, frozen=True):
-    """A file that is not used before the user approves it: `file` is its path on disk, `text` all that would be used.
+    """A file not used until the user approves it: `file` is its path on disk, `text` all that would be used.
 
-    `old_block` is how the model was shown it before, None where it was not.
+    `old_block` is how the model was last shown it, or None if it was not.
     """
 
     path: str
@@ -62,12 +62,12 @@ class WithheldFile(Struct, frozen=True):
 
     @property
     def old_text(self) -> str | None:
-        """The text that the model was shown before, without heading and fences."""
+        """The text that the model was last shown, without heading and fences."""
         return None if self.old_block is None else "\n".join(self.old_block.split("\n")[2:-1]) + "\n"
 
 
 class ContextUpdates:
-    """One session's watch over its context files, from what its model has been shown."""
+    """Tracks a session's context files relative to what its model has been shown."""
 
     def __init__(self, clean: Callable[[str], str]) -> None:
         self._clean = clean
@@ -81,26 +81,26 @@ class ContextUpdates:
         self._at_first: frozenset[tuple[str, int, int]] = frozenset()
         self._refused: frozenset[FileRefusal] = frozenset()
         self.imports: Mapping[str, str] = {}
-        """What the files in use import: the importer's name by the real path."""
+        """The imports of the files in use: real path to importer name."""
 
     def begin(self, place: SearchScope, shown: Mapping[str, str]) -> None:
-        """Take the current files as known: the model is being `shown` them, the user what is not used."""
+        """Take the current files as known: the model is `shown` them, and the user is told which are not used."""
         self._known = frozenset(shown)
         self._mark = self._look_at(place)
         self._at_first = frozenset(self._mark)
 
     def allow(self, allowed: frozenset[str]) -> None:
-        """Set what the user allows now (`allowed_texts`); where that changed, everything is checked again."""
+        """Set what the user allows now (`allowed_texts`); if that changed, everything is checked again."""
         if allowed != self._allowed:
             self._allowed = allowed
             self.forget()
 
     def forget(self) -> None:
-        """Compare everything again, such as when what the model was shown is gone from the conversation."""
+        """Compare everything again, such as after the conversation lost what the model was shown."""
         self._mark = None
 
     def set_aside(self, digest: str) -> None:
-        """Ask no more about content, as nobody can answer."""
+        """Stop asking about this content, since nobody can answer."""
         self._set_aside.add(digest)
 
     def look(
@@ -112,7 +112,7 @@ class ContextUpdates:
     ) -> tuple[list[ContextUpdate], list[WithheldFile]]:
         """Return what is new, and what is withheld until somebody answers.
 
-        `shown` are the files as the model was shown them, `touched` those it worked with.
+        `shown` returns the files as the model was shown them; `touched` are the files it worked with.
         """
         is_fresh = self._come_to(place, touched)
         mark = self._look_at(place)
@@ -122,14 +122,14 @@ class ContextUpdates:
         gathered, below = self._gather(place, before, consent)
         news = self._compare(place, gathered, below, before)
         withheld = self._withheld(gathered, below, before, consent)
-        after = self._look_at(place)  # it contains the imports, too
+        after = self._look_at(place)  # this includes the imports
         self._mark = after if set(mark) <= set(after) and not withheld else None
         return news, withheld
 
     def _gather(
         self, place: SearchScope, before: Mapping[str, str], consent: Consent
     ) -> tuple[ContextFiles, ContextFiles]:
-        """Read what may be used: what was shown already may, whatever else is known of it."""
+        """Read what may be used; what was already shown may, whatever is known about it."""
         while True:
             gathered = collect_context(place, allowed=self._allowed, admits=self._admits(consent))
             below = collect_context_below(place, self._below, self._allowed, self._admits(consent))
@@ -209,7 +209,7 @@ class ContextUpdates:
     def _not_used(
         self, place: SearchScope, refused: frozenset[FileRefusal], before: Mapping[str, str]
     ) -> Iterator[ContextUpdate]:
-        """Report files that are not used, each once; those at the start were reported then."""
+        """Report files that are not used, each once; those at the start were already reported."""
         new = refused - self._refused
         self._refused = refused
         told = {path for path, *stamp in self._look_at(place) if (path, *stamp) in self._at_first}
@@ -230,7 +230,7 @@ class ContextUpdates:
 
 
 def shown_files(texts: Iterable[str]) -> dict[str, str]:
-    """Return the context files in a prompt's layers and later notes, each as it was last shown."""
+    """Return the context files in a prompt's layers and later notes, each as last shown."""
     shown: dict[str, str] = {}
     for text in texts:
         if gone := FILE_REMOVED.match(text):
@@ -246,7 +246,7 @@ def shown_files(texts: Iterable[str]) -> dict[str, str]:
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the files a text shows, each with its heading and everything between its fences."""
+    """Yield the files that a text shows, each with its heading and everything between its fences."""
     lines = text.split("\n")
     at = 0
     while at + 1 < len(lines):

@@ -1,1 +1,1 @@
-"""Git: which of its settings, variables and files start programs, how it is run safely, how its files are read."""
+"""Git: settings and variables that start programs, running git safely, and reading its files."""

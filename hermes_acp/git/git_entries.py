@@ -1,6 +1,6 @@
-"""The entries of a git directory, and which of them a command may create without approval: data alone.
+"""The entries of a git directory, and which of them a command may create without approval: only plain data.
 
-Looking blocks. Source: gitrepository-layout(5), path.c and the builtins of git for the names of its state
+Checks block. Source: gitrepository-layout(5), and path.c and the builtins of git for the names of its state
 files.
 """
 
@@ -22,13 +22,13 @@ DATA_ENTRIES: Final = re.compile(
 INFO_ENTRIES: Final = re.compile(r"refs(?:_\w+)?|(?:exclude|sparse-checkout|grafts|shallow)(?:\.lock)?")
 OBJECTS_ENTRIES: Final = re.compile(r"packs(?:_\w+)?|commit-graphs?(?:\.lock)?|tmp_\w+")
 STALE_NAMES: Final = re.compile(r"shallow|(?:HEAD|[A-Z]+_HEAD|packed-refs|shallow)\.lock")
-"""What git works with for a moment, and what stops it later or cuts its history off: not so `index.lock`, which
-somebody who writes a message of a commit may hold for long."""
+"""Git's short-lived files that later block git or cut off its history, except `index.lock`, which may be held for
+long while somebody writes a commit message."""
 POINTERS: Final = frozenset({"commondir", "gitdir", "locked"})
 
 
 def entries(folder: str) -> list[tuple[str, bool]]:
-    """Return the names in a folder, each with whether it is a link; nothing where it cannot be listed."""
+    """Return the names in a folder, each with whether it is a link; empty if the folder cannot be listed."""
     with suppress(OSError), os.scandir(folder) as found:
         return [(entry.name, entry.is_symlink()) for entry in found]
     return []
@@ -44,7 +44,7 @@ def directories(repository: str) -> Iterator[str]:
 
 
 def modules(repository: str) -> Iterator[str]:
-    """Yield the git directories of submodules, whose names may have slashes, and of theirs."""
+    """Yield the git directories of submodules, whose names may contain slashes, and of nested submodules."""
     waiting = [f"{repository}/modules"]
     for _ in range(MAX_NESTED):
         if not waiting:
@@ -95,7 +95,7 @@ def stale_entries(directory: str) -> list[str]:
 
 
 def _links(logs: str) -> list[str]:
-    """Return the links among logs: git appends branch names to whatever they point to."""
+    """Return the links among the logs: git appends branch names to their targets."""
     found: list[str] = []
     seen = 0
     for at, folders, names in _walk(logs):

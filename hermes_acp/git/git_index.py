@@ -1,4 +1,4 @@
-"""Read what a git repository tracks from its index: versions 2 to 4, also split indexes.
+"""Read the files that a git repository tracks from its index: versions 2 to 4, including split indexes.
 
 Source: git's own Documentation/gitformat-index.txt and gitrepository-layout(5).
 """
@@ -21,7 +21,7 @@ _NAME_LENGTH: Final = 0xFFF
 
 
 class IndexEntry(Struct, frozen=True):
-    """One tracked path (absolute), and its file's time and size when git last checked it."""
+    """A tracked path (absolute), and its file's time and size when git last checked it."""
 
     path: str
     modified_ns: int
@@ -29,14 +29,14 @@ class IndexEntry(Struct, frozen=True):
 
 
 class GitIndex(Struct, frozen=True):
-    """The index of the work tree `top`, as bytes of its files; `modified_ns` is when it was last written."""
+    """The index of the work tree `top`, as the bytes of its files; `modified_ns` is when it was last written."""
 
     top: str
     contents: tuple[bytes, ...]
     modified_ns: int
 
     def entries(self) -> Iterator[IndexEntry]:
-        """Yield what is tracked, as far as it can be read."""
+        """Yield the tracked entries, as far as they can be read."""
         for content in self.contents:
             yield from _entries(content, self.top)
 
@@ -60,7 +60,7 @@ def _git_folder(top: str) -> str:
 
 
 def read_index(cwd: str) -> GitIndex | None:
-    """Read the index of the repository that contains a folder; None where it is too large, or not a file."""
+    """Read the index of the repository that contains a folder; None if it is too large or not a file."""
     top = find_work_tree(cwd)
     if top is None:
         return GitIndex(cwd, (), 0)
@@ -120,9 +120,9 @@ def _variable(content: bytes, at: int) -> tuple[int, int]:
 
 
 def object_name_in(index: bytes, path: str) -> bytes:
-    """Return the object name that a version 2 or 3 index has for a path; empty where it has none.
+    """Return the object name of a path in a version 2 or 3 index, or an empty string if it has none.
 
-    It searches the bytes, which is a thousand times faster than decoding the entries.
+    This searches the bytes, which is a thousand times faster than decoding the entries.
     """
     if index[:4] != b"DIRC" or index[4:8] not in (b"\0\0\0\2", b"\0\0\0\3"):
         return b""

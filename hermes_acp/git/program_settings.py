@@ -1,8 +1,8 @@
-"""Settings and variables with which git starts programs or reads other files, and the harmless settings.
+"""Settings and variables that make git start programs or read other files, and the harmless settings.
 
-One table and one allow list for whoever runs git, reads a repository's settings, or checks a command that
-runs it. The names in the allow list are in lower case, since git ignores the case. Source: git-config(1),
-git(1), gitattributes(5), `git help environment`.
+One table and one allowlist for all code that runs git, reads a repository's settings, or checks a command that runs
+git. The names in the allowlist are in lower case, since git ignores case. Source: git-config(1), git(1),
+gitattributes(5), `git help environment`.
 """
 
 import os
@@ -32,14 +32,14 @@ INERT_SETTINGS: Final = (
     ("submodule.recurse", "false"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
-    # Files that git reads line by line and quotes where it does not understand them.
+    # Files that git reads line by line, quoting lines it does not understand.
     ("core.attributesFile", "/dev/null"),
     ("mailmap.file", ""),
     ("mailmap.blob", ""),
 )
-"""Each setting through which git starts a program by itself or reads a file elsewhere, with a value that stops it.
+"""Each setting that makes git start a program or read a file elsewhere, with a value that prevents it.
 
-Not here, since their names hold one of the repository's own: `filter.*`, which have to be listed first, and
+Settings whose names contain one of the repository's own are not included: `filter.*`, which must be listed first, and
 `diff.*.command`, `diff.*.textconv`, `merge.*.driver`, `remote.*.uploadpack`, `pager.*`, which options or
 `OFFLINE_SETTINGS` stop. `blame.ignoreRevsFile` is read before an empty value would reset it: use the option.
 """
@@ -49,7 +49,7 @@ OFFLINE_SETTINGS: Final = (
     ("core.sshCommand", "false"),
     ("protocol.allow", "never"),
 )
-"""The same of reaching other repositories. `GIT_ALLOW_PROTOCOL` decides over `protocol.*`."""
+"""The same for access to other repositories. `GIT_ALLOW_PROTOCOL` takes precedence over `protocol.*`."""
 INERT_VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "GIT_ALLOW_PROTOCOL": "",
@@ -69,20 +69,20 @@ INERT_VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
         "LC_ALL": "C",
     }
 )
-"""No configuration of the system or the user, no protocol, nothing fetched or started by itself, no questions."""
+"""No system or user configuration, no protocols, no automatic fetches or programs, no prompts."""
 COMMAND_SETTINGS: Final = (
     ("core.fsmonitor", "false"),
     ("safe.bareRepository", "explicit"),
     ("protocol.ext.allow", "never"),
 )
-"""For a person's own commands: hooks, filters and aliases stay, since who approves `git commit` expects them."""
+"""For the user's own commands: hooks, filters and aliases stay, since approving `git commit` includes them."""
 FOREGROUND_SETTINGS: Final = (("gc.autoDetach", "false"), ("maintenance.autoDetach", "false"))
-"""So that git collects its garbage before it ends."""
+"""Make git finish its garbage collection before it exits."""
 DISPLAY_SETTINGS: Final = (
     "color.", "advice.", "core.quotepath=", "core.pager=cat", "diff.renames=", "diff.noprefix=", "log.date=",
     "log.decorate=",
 )  # fmt: skip
-"""Settings, or the beginnings of some, that change nothing but how output looks."""
+"""Settings, or prefixes of settings, that only change how output looks."""
 HARMLESS_SETTINGS: Final = frozenset(
     {
         *(f"core.{name}" for name in (
@@ -99,7 +99,7 @@ HARMLESS_SETTINGS: Final = frozenset(
         "maintenance.auto", "receive.denycurrentbranch", "index.version",
     }
 )  # fmt: skip
-"""Settings of a repository that start nothing, whatever their value, but for values as in `_STARTS`."""
+"""Repository settings that start nothing, except for values that match `_STARTS`."""
 _STARTS: Final = re.compile(r"ext::|\\$|^!")
 _PLAIN: Final = re.compile(r"[\w.-]+=[\w-]*")
 _SECTION: Final = re.compile(r"\[\s*([A-Za-z0-9.-]+)(?:\s+\"(?:[^\"\\]|\\.)*\")?\s*\]")
@@ -108,7 +108,7 @@ _INCLUDE: Final = re.compile(rb"\[include", re.IGNORECASE)
 
 
 def shapes_output_only(setting: str) -> bool:
-    """Return whether `name=value` changes nothing but how output looks."""
+    """Return whether `name=value` only changes how output looks."""
     name, _, value = setting.partition("=")
     folded = f"{name.casefold()}={value}"
     return folded in DISPLAY_SETTINGS or (_is_display(name) and bool(_PLAIN.fullmatch(setting)))
@@ -120,9 +120,9 @@ def _is_display(name: str) -> bool:
 
 
 def unsafe_setting(text: str) -> str:
-    """Return the first setting in a configuration's text that is not known to be harmless; empty where all are.
+    """Return the first setting in a configuration not known to be harmless, or an empty string if all are.
 
-    It is deliberately stricter than git: a line that git may read differently is returned as well.
+    This is deliberately stricter than git: a line that git may read differently is returned as well.
     """
     section = ""
     for line in (each.strip() for each in text.split("\n")):
@@ -140,5 +140,5 @@ def unsafe_setting(text: str) -> str:
 
 
 def includes_files(config: bytes) -> bool:
-    """Return whether a configuration takes settings from further files."""
+    """Return whether a configuration includes settings from other files."""
     return _INCLUDE.search(config) is not None

@@ -1,6 +1,6 @@
 """Decide whether a new repository, or a new entry in one, could start programs.
 
-Looking blocks. Source: gitrepository-layout(5).
+Checks block. Source: gitrepository-layout(5).
 """
 
 import os
@@ -22,14 +22,14 @@ def head_path(repository: str) -> str:
 
 
 def is_usable(repository: str) -> bool:
-    """Return whether git would recognise it as it is."""
+    """Return whether git would recognise the repository as it is."""
     return os.path.lexists(head_path(repository))
 
 
 def hazard_of_repository(repository: str, known: Collection[str]) -> str:
-    """Say what of a new repository could start programs; empty where nothing can. `known` ones are unchanged.
+    """Describe what could start programs in a new repository; empty if nothing can. `known` ones are unchanged.
 
-    What is not plainly harmless counts as dangerous: nobody has reviewed it.
+    Anything not clearly harmless counts as dangerous, since nobody has reviewed it.
     """
     try:
         about = os.lstat(repository)
@@ -50,7 +50,7 @@ def hazard_of_repository(repository: str, known: Collection[str]) -> str:
 
 
 def _hazard_of_pointer(file: str, known: Collection[str]) -> str:
-    """Check a `.git` file, which names the repository: that of a linked work tree, or of a submodule."""
+    """Check a `.git` file, which points to the repository of a linked work tree or submodule."""
     text = read_small_text(file)
     if text is None or not text.startswith("gitdir:"):
         return "" if text == "" else "nobody knows where it leads"
@@ -76,7 +76,7 @@ def _hazard_in(directory: str, repository: str) -> str:
 
 
 def hazard_of_entry(path: str, repository: str) -> str:
-    """Say what is wrong with an entry of a git directory that is not plain data; empty where git creates it so."""
+    """Describe what is wrong with a git directory entry that is not plain data; empty if git creates it that way."""
     name = os.path.basename(path)
     if os.path.islink(path):
         return f"its {name} is a link"

@@ -1,7 +1,7 @@
-"""Files whose content git has verbatim: hiding them protects nothing, and git would report them as changed.
+"""Files whose content git stores verbatim: hiding them protects nothing, and git would report them as changed.
 
-An entry proves nothing by its name, as a command can add one: what counts is that the file has the very
-content that the entry names, which only who knows that content can bring about. All of it blocks.
+An entry's name proves nothing, since a command can add one: the file must have exactly the content that the entry
+names, which requires knowing that content. Everything here blocks.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ _Seen = tuple[int, int, int, int]
 
 
 class TrackedFiles:
-    """A cache of which files some repositories contain; callers must serialise access."""
+    """A cache of the files that repositories contain; callers must serialise access."""
 
     def __init__(self) -> None:
         """Start empty."""
@@ -28,7 +28,7 @@ class TrackedFiles:
         self._files: dict[str, tuple[_Seen, bytes]] = {}
 
     def unknown(self, paths: Sequence[str], repositories: Sequence[str]) -> list[str]:
-        """Return those paths whose content is in no repository around them."""
+        """Return the paths whose content is in none of the repositories around them."""
         if not paths:
             return []
         tops = {os.path.dirname(each): each for each in repositories if os.path.basename(each) == ".git"}
@@ -53,7 +53,7 @@ class TrackedFiles:
 
 
 def _read(path: str, most_bytes: int, known: dict[str, tuple[_Seen, bytes]]) -> bytes | None:
-    """Return a regular file's content, cached while it is unchanged."""
+    """Return a regular file's content, cached while the file is unchanged."""
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:

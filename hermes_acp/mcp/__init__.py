@@ -1,1 +1,1 @@
-"""Connections to MCP servers and what they offer."""
+"""Connections to MCP servers, and what the servers offer."""

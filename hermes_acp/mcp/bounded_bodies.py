@@ -1,6 +1,6 @@
 """Limit the size of HTTP response bodies.
 
-A stream of events is not read whole, and has a bound for each event elsewhere.
+An event stream is not read as a whole; each of its events is limited elsewhere.
 """
 
 from collections.abc import AsyncIterator
@@ -10,11 +10,11 @@ import httpx2
 
 MAX_BYTES: Final = 16 << 20
 MAX_PACKED_BYTES: Final = 256 << 10
-"""Unpacked it may be a thousand times as much."""
+"""Limit for compressed bodies, which may decompress to a thousand times their size."""
 
 
 class LimitedBody(httpx2.AsyncByteStream):
-    """A body that fails where it exceeds the limit."""
+    """A body that fails once it exceeds the limit."""
 
     def __init__(self, body: httpx2.AsyncByteStream, most_bytes: int) -> None:
         self._body = body
@@ -28,7 +28,7 @@ class LimitedBody(httpx2.AsyncByteStream):
             yield chunk
 
     async def aclose(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         await self._body.aclose()
 
 

@@ -1,8 +1,8 @@
-"""Calls to a server, and the questions it may ask the user meanwhile.
+"""Calls to a server, and the questions that the server may ask the user during a call.
 
-A question is put to the user of the very call it belongs to; where that cannot be told it is declined, and so
-is a form that asks for a secret. The time of a call stands still while a person thinks. Source: Model Context
-Protocol 2026-07-28, elicitation; in versions before it a server asks on its own.
+A question goes to the user whose call it belongs to; it is declined if that call is unknown, or if a form asks for
+a secret. A call's timeout pauses while the user thinks. Source: Model Context Protocol 2026-07-28, elicitation; in
+earlier versions, a server asks unprompted.
 """
 
 import math
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MAX_QUESTION_CHARS: Final = 2000
 MAX_QUESTIONS: Final = 10
-"""To one call; a server that has more is declined."""
+"""Maximum number of questions per call; further ones are declined."""
 WARNING: Final = "Give no password, key or code here: what is filled in goes to that server as it is."
 ServerRequest = Callable[["Client"], Awaitable[T]]
 
 
 class RequestFailed(Exception):
-    """A server did not answer, or answered with an error; `words` describe it, foreign text in a fence."""
+    """A server did not answer, or answered with an error; `words` describe the failure, foreign text in a fence."""
 
     def __init__(self, words: str) -> None:
         super().__init__(words)
@@ -47,7 +47,7 @@ class McpServer(Protocol):
 
     @property
     def identity(self) -> str:
-        """What distinguishes this server from another one of the same name, such as one at another address."""
+        """A value that distinguishes this server from others of the same name, such as one at another address."""
         ...
 
     def redact_tokens(self, text: str) -> str:
@@ -55,19 +55,19 @@ class McpServer(Protocol):
         ...
 
     def clean(self, text: str) -> str:
-        """Return a text from the server without attempts to instruct the model; blocks."""
+        """Return a text from the server with attempts to instruct the model removed; blocks."""
         ...
 
     async def ask(self, what: str, inquiry: ServerRequest[T], progress: Progress | None = None) -> T:
-        """Send one request, described by `what`, and return its answer, however long it takes. Raises Unanswered.
+        """Send a request, described by `what`, and return its answer, however long that takes. Raises RequestFailed.
 
-        With `progress` the server may ask the user. A cancelled request is cancelled at the server too.
+        With `progress`, the server may ask the user. Cancelling the request also cancels it at the server.
         """
         ...
 
 
 class PendingCall:
-    """One request from its start to its answer."""
+    """A request from start to answer."""
 
     def __init__(self, scope: anyio.CancelScope, progress: Progress | None) -> None:
         self.scope = scope
@@ -80,7 +80,7 @@ CURRENT_CALL: Final[ContextVar[PendingCall | None]] = ContextVar("the call of th
 
 
 class PendingCalls:
-    """The pending requests to one server."""
+    """The pending requests to a server."""
 
     def __init__(self, server: str, call_s: float) -> None:
         self._server = server
@@ -105,7 +105,7 @@ class PendingCalls:
             raise TimeoutError
 
     async def elicit(self, context: object, params: Any) -> "ElicitResult":
-        """Ask the user of the call a question of the server belongs to."""
+        """Put a server's question to the user of the call it belongs to."""
         from mcp.types import ElicitResult
 
         del context
@@ -134,7 +134,7 @@ class PendingCalls:
         return _to_elicit_result(reply, params)
 
     def _current_call(self) -> PendingCall | None:
-        """Return the call of this task; for a server that asks on its own, the only pending one."""
+        """Return this task's call or, for a server that asks unprompted, the only pending one."""
         if call := CURRENT_CALL.get():
             return call if call in self._calls else None
         return self._calls[0] if len(self._calls) == 1 else None
@@ -145,7 +145,7 @@ def _is_supported(params: Any) -> bool:
 
 
 def _secret_in(params: Any) -> str:
-    """Return the name of a field that asks for a secret; empty where there is none."""
+    """Return the name of a field that asks for a secret, or an empty string if there is none."""
     if params.mode == "url":
         return ""
     fields: dict[str, object] = params.requested_schema.get("properties") or {}

@@ -21,16 +21,16 @@ def prompt_names(slug: str, prompts: Iterable[str]) -> dict[str, str]:
 
 
 def file_name(tool: str) -> str:
-    """Return a tool's name in a form valid as a file name."""
+    """Return a tool's name as a valid file name."""
     name = re.sub(r"[^A-Za-z0-9_-]", "_", tool)
     return name if name == tool and len(name) <= MAX_NAME_CHARS else _with_digest(name, tool)
 
 
 def _names(prefix: str, things: Iterable[str]) -> dict[str, str]:
-    """Name things with a prefix, independent of their order.
+    """Add a prefix to names, independently of their order.
 
-    One whose own name is valid keeps it; one whose name had to be changed into a taken one, or cut, gets a
-    digest of it.
+    A valid name is unchanged; a name that had to be changed into a taken one, or truncated, gets a digest of the
+    original.
     """
     own = sorted(set(things))
     wanted = {thing: prefix + re.sub(r"[^A-Za-z0-9_-]", "_", thing) for thing in own}

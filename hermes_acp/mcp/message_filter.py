@@ -1,8 +1,7 @@
 """Drop malformed or excessive parts of a server's messages.
 
-What cannot be mended this way is left as it is, so that whoever asked is told what is wrong. What a tool's
-answers have to be like is never checked: a pattern of the server's on a text of the server's can be made to
-take for ever.
+Parts that cannot be repaired are passed on unchanged, so that the caller learns what is wrong. Tool results are
+never validated against the server's schema, since its patterns could make that take forever on its own text.
 """
 
 import hashlib
@@ -40,7 +39,7 @@ Record = dict[str, Any]
 
 
 class MessageFilter:
-    """One server's messages as they arrive; `on_loss` is called with a description of dropped entries."""
+    """A server's messages as they arrive; `on_loss` is called with a description of dropped entries."""
 
     def __init__(self, messages: Any, on_loss: Callable[[str], None]) -> None:
         self._messages = messages
@@ -51,7 +50,7 @@ class MessageFilter:
 
     @property
     def last_context(self) -> Any:
-        """The context that the last message was sent in, where the transport knows it."""
+        """The context that the last message was sent in, if the transport knows it."""
         return getattr(self._messages, "last_context", None)
 
     async def receive(self) -> Any:
@@ -69,10 +68,9 @@ class MessageFilter:
         return await self._after_yield(self._messages.__anext__)
 
     async def _after_yield(self, receive: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the next message; other tasks run between the messages of a server that never stops.
+        """Return the next message, and let other tasks run between the messages of a server that never stops.
 
-        Its requests cost more of its turn than its notifications, as each request waits until its answer is
-        read.
+        A request uses more of the server's share than a notification, since it waits until its answer is read.
         """
         now_s = anyio.current_time()
         if now_s - self._since_s > YIELD_DELAY_S:
@@ -115,7 +113,7 @@ class MessageFilter:
         return item
 
     def _within_limits(self, key: str, said: Record) -> Record:
-        """Return at most as many entries as can be checked one by one."""
+        """Limit the entries to a number that can be checked one by one."""
         entries = cast("list[object]", said[key])
         if len(entries) <= MAX_ENTRIES + 1:
             return said
@@ -145,7 +143,7 @@ class MessageFilter:
             _models()[method].model_validate(said, by_name=False)
         except ValidationError:
             return False
-        except (KeyError, ValueError):  # a version without this method: what asked for it will say so
+        except (KeyError, ValueError):  # a version without this method: the caller will report it
             return True
         return True
 
@@ -164,7 +162,7 @@ def _models() -> Mapping[str, Any]:
 
 
 def _truncate(key: str, said: Record) -> Record:
-    """Return an answer in as many pieces as are bearable, and tools without what their answers have to be like."""
+    """Limit the number of content parts in a result, and remove the output schemas of listed tools."""
     entries = cast("list[object]", said[key])
     if key == "tools":
         return {**said, key: [_without_output_schema(entry) for entry in entries]}
@@ -176,7 +174,7 @@ def _truncate(key: str, said: Record) -> Record:
 
 
 def _without_output_schema(tool: object) -> object:
-    """Return a listed tool without its `outputSchema`, of which only a digest is left: it has changed if that has."""
+    """Replace the `outputSchema` of a listed tool with its digest, which still shows whether it changed."""
     if not isinstance(tool, dict) or "outputSchema" not in tool:
         return cast("object", tool)
     entry = cast("Record", tool)
@@ -188,7 +186,7 @@ def _without_output_schema(tool: object) -> object:
 
 
 def _as_text(entry: object) -> Record:
-    """Replace content of an unknown or invalid kind by text."""
+    """Convert content of an unknown or invalid kind to text."""
     kind = cast("Record", entry).get("type") if isinstance(entry, dict) else None
     named = f"of the kind {plain(str(kind), 40)}" if isinstance(kind, str) else "of no kind"
     return {"type": "text", "text": f"[content {named}, which is not supported and not shown]"}

@@ -1,7 +1,7 @@
-"""One server: connected, listed, called, and connected again when that breaks.
+"""A server connection: connect, list, call, and reconnect when the connection breaks.
 
-A connection lives in one task from its first to its last moment; calls come from others. Source: Model
-Context Protocol 2026-07-28 and the handshake versions before it.
+A connection lives in a single task; calls come from others. Source: Model Context Protocol 2026-07-28 and the
+handshake versions before it.
 """
 
 import math
@@ -54,7 +54,7 @@ CONNECTION_ERRORS: Final = "The connection to the server broke during the call; 
 
 
 class ServerConnection:
-    """A server and what it offers; what was last listed stays available while it is disconnected."""
+    """A server and what it offers; the last listing stays available while the server is disconnected."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class ServerConnection:
         timeouts: ServerTimeouts,
         on_change: Callable[[], None],
     ) -> None:
-        """Prepare; `on_change` is called whenever the offer changes."""
+        """Prepare; `on_change` is called whenever the server's offer changes."""
         self.slug = slug
         self.tools: Mapping[str, ServerTool] = {}
         self.prompts: Mapping[str, ServerPrompt] = {}
@@ -97,12 +97,12 @@ class ServerConnection:
 
     @property
     def identity(self) -> str:
-        """What distinguishes this server from another one of the same name."""
+        """A value that distinguishes this server from others of the same name."""
         return identity_of(self._spec)
 
     @property
     def news(self) -> list[str]:
-        """Return notices on the server's state: late, disconnected or locked, and what was left out of it."""
+        """Return notices on the server's state: late, disconnected or locked, and what was removed from its offer."""
         late = [] if self.settled.is_set() else [SLOW_NOTICE.format(name=plain(self.name))]
         away = [self._away] if self._away else []
         login = self.server_login
@@ -110,11 +110,11 @@ class ServerConnection:
         return [*late, *away, *self._listed, *([login.login_prompt()] if login and prompts else [])]
 
     def revive(self) -> None:
-        """Try to connect now, where there is no connection."""
+        """Try to connect now if disconnected."""
         self._wanted.set()
 
     async def keep(self) -> None:
-        """Connect, and again after growing waits; when all of them failed, wait until a tool is called."""
+        """Connect, retrying after increasing waits; once all retries fail, wait until a tool is called."""
         with self._scope:
             failures = 0
             while not self._is_ending:
@@ -162,7 +162,7 @@ class ServerConnection:
             await self._wanted.wait()
 
     async def _serve(self) -> str:
-        """Hold one connection as long as it lasts; return why it ended."""
+        """Hold a connection as long as it lasts; return why it ended."""
         self._was_sound = False
         try:
             await run_sync(load)
@@ -202,7 +202,7 @@ class ServerConnection:
 
     @asynccontextmanager
     async def _filtered_streams(self) -> AsyncGenerator[Streams]:
-        """Open the transport to the server, where one malformed entry of a list does not invalidate the others."""
+        """Open the transport to the server, filtered so that a malformed list entry does not invalidate the others."""
         bearer_auth = self.server_login.bearer_auth if self.server_login else None
         async with open_streams(self._spec, self.slug, self._server_context, bearer_auth) as (
             reading,
@@ -214,7 +214,7 @@ class ServerConnection:
         self._losses.append(f"The MCP server {plain(self.name)!r}: {words}.")
 
     async def _follow_session(self, client: "Client") -> None:
-        """Serve calls; list again whenever the list changed, or a failed call casts doubt on it."""
+        """Serve calls; list again whenever the list changes or a failed call casts doubt on it."""
         self._client = client
         self._was_there = True
         self._away = ""
@@ -237,7 +237,7 @@ class ServerConnection:
                     await self._leaving.wait()
 
     def _announce_outcome(self) -> None:
-        """Release those who wait for the result of a connection attempt."""
+        """Release the tasks that wait for the result of a connection attempt."""
         self._outcome.set()
         self._outcome = anyio.Event()
 
@@ -255,7 +255,7 @@ class ServerConnection:
         self._on_change()
 
     async def _listen(self, client: "Client") -> None:
-        """Follow changes where a server reports them on a separate stream; reopen it when it ends."""
+        """Follow changes if the server reports them on a separate stream; reopen the stream when it ends."""
         from mcp import MCPError
         from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 
@@ -298,13 +298,13 @@ class ServerConnection:
         return self.server_login.redact_tokens(text) if self.server_login else text
 
     def clean(self, text: str) -> str:
-        """Return a text from the server without attempts to instruct the model; blocks."""
+        """Return a text from the server with attempts to instruct the model removed; blocks."""
         return self._server_context.clean(text)
 
     async def ask(self, what: str, inquiry: ServerRequest[T], progress: Progress | None = None) -> T:
-        """Send one request; waits a while for a disconnected server. Raises Unanswered.
+        """Send a request, first waiting a while for a disconnected server. Raises RequestFailed.
 
-        Where the server requires sign-in, the user is asked to sign in first; it has done nothing until then.
+        If the server requires sign-in, the user is asked to sign in first; the server has done nothing until then.
         """
         try:
             return await self._ask(what, inquiry, progress)
@@ -337,7 +337,7 @@ class ServerConnection:
         try:
             return await inquiry(client)
         except MCPError as error:
-            # Servers use the package's own code for a closed connection too, as the protocol lets them.
+            # Servers use the package's own code for a closed connection too, as the protocol allows.
             is_broken = (error.code, error.message) == (CONNECTION_CLOSED, CLOSED)
             self._verify_connection(client, is_broken=is_broken)
             raise RequestFailed(
@@ -353,11 +353,11 @@ class ServerConnection:
         return await run_sync(fence, self.redact_tokens(text), self.name, self.clean)
 
     async def wait_connected(self) -> bool:
-        """Return whether there is a connection, after one further try where there was none."""
+        """Return whether the server is connected, after one more try if it was not."""
         return await self._present_client() is not None
 
     async def _present_client(self) -> "Client | None":
-        """Return the connection, after one further try where there is none; a broken one may have to end first."""
+        """Return the connection, after one more try if there is none; a broken connection may have to end first."""
         with anyio.move_on_after(RECONNECT_TIMEOUT_S):
             for _ in range(2):
                 if self._client is None and not self._is_ending:
@@ -373,7 +373,7 @@ class ServerConnection:
 
 
 def _reason(group: BaseException) -> str:
-    """Say why a connection broke, without secrets: addresses and headers are left out."""
+    """Explain why a connection broke, omitting addresses and headers, which may hold secrets."""
     import httpx2
     from mcp import MCPError
 

@@ -1,4 +1,4 @@
-"""Which server, how to reach it, and its timeouts.
+"""Server definitions: how to reach each server, and its timeouts.
 
 Source: Model Context Protocol 2026-07-28, transports.
 """
@@ -14,9 +14,9 @@ MAX_SLUG_CHARS = 24
 
 
 class StdioServer(Struct, frozen=True):
-    """A server started as a child process; `env` is laid over what commands may see.
+    """A server started as a child process; `env` takes precedence over the variables that commands may see.
 
-    Where there are `tools`, patterns, only those that match one are offered; the same for the other kinds.
+    If `tools` has patterns, only matching tools are offered; the same applies to the other kinds of server.
     """
 
     name: str
@@ -27,10 +27,10 @@ class StdioServer(Struct, frozen=True):
 
 
 class OAuth(Struct, frozen=True):
-    """How users sign in at a server, where that cannot all be discovered there.
+    """How users sign in to a server, as far as that cannot be discovered.
 
-    `client_id` is a registered client, `client_metadata_url` a document that describes us; `port` is where
-    the browser returns, any free one for 0.
+    `client_id` is a registered client, `client_metadata_url` a document that describes us; `port` is where the browser
+    returns (0: any free port).
     """
 
     client_id: str = ""
@@ -43,7 +43,7 @@ class OAuth(Struct, frozen=True):
 
 
 class HttpServer(Struct, frozen=True):
-    """A server behind one streamable HTTP endpoint."""
+    """A server behind a streamable HTTP endpoint."""
 
     name: str
     url: str
@@ -53,7 +53,7 @@ class HttpServer(Struct, frozen=True):
 
 
 class SseServer(Struct, frozen=True):
-    """A server of the older kind: one stream of events, and posts beside it."""
+    """A server with the older transport: one event stream, and POST requests beside it."""
 
     name: str
     url: str
@@ -63,14 +63,14 @@ class SseServer(Struct, frozen=True):
 
 
 class Challenge(Struct, frozen=True):
-    """A server's refusal of an unauthenticated request: an HTTP status and its `WWW-Authenticate`."""
+    """A server's refusal of an unauthenticated request: an HTTP status and its `WWW-Authenticate` header."""
 
     status: int = 401
     header: str = ""
 
 
 class SignInFailed(Exception):
-    """The sign-in failed; `words` say why, and contain nothing secret."""
+    """The sign-in failed; `words` say why, and contain no secret."""
 
     def __init__(self, words: str) -> None:
         super().__init__(words)
@@ -94,14 +94,14 @@ class ServerTunnel(Protocol):
     ) -> Mapping[str, Any]:
         """Send a request to a server and return its outcome: a `result`, or an `error` with `code` and `message`.
 
-        `request_id` is unique among pending ones. `hear` gets the method and parameters of each notification
-        that belongs to the request. A cancelled request is cancelled at the server too. Raises TunnelClosed.
+        `request_id` is unique among pending requests. `hear` gets the method and parameters of each notification that
+        belongs to the request. Cancelling the request also cancels it at the server. Raises TunnelClosed.
         """
         ...
 
 
 class TunneledServer(Struct, frozen=True):
-    """A server that a client holds, such as an editor, by the client's name for it."""
+    """A server that a client, such as an editor, holds, by the client's name for the server."""
 
     name: str
     server_id: str
@@ -113,8 +113,8 @@ ServerSpec = StdioServer | HttpServer | SseServer | TunneledServer
 
 
 def identity_of(spec: ServerSpec) -> str:
-    """Return a digest of how a server is started or reached; secrets may change, and are excluded."""
-    import hashlib  # here: an editor's servers are read before there is an event loop, and OpenSSL is not small
+    """Return a digest of how a server is started or reached, excluding secrets, which may change."""
+    import hashlib  # here: editors' servers are read before the event loop exists, and OpenSSL is large
 
     match spec:
         case StdioServer():
@@ -135,15 +135,15 @@ class ServerTimeouts(Struct, frozen=True):
     steady_s: float = 60
 
     def wait_s(self, failures: int) -> float | None:
-        """Return the wait after this many consecutive failures; None where it is not tried again automatically."""
+        """Return the wait after this many consecutive failures, or None if there are no more automatic retries."""
         return self.waits_s[failures - 1] if failures <= len(self.waits_s) else None
 
 
 class ServerProcessRegistry(Protocol):
-    """Makes sure that nothing a server starts outlives it."""
+    """Ensures that nothing a server starts outlives it."""
 
     def fresh_mark(self) -> str:
-        """Return a mark for one server's processes."""
+        """Return a new mark for a server's processes."""
         ...
 
     def words(self, mark: str, argv: Sequence[str]) -> tuple[str, ...]:
@@ -159,11 +159,11 @@ class ServerProcessRegistry(Protocol):
         ...
 
     async def end(self, mark: str, leader: int) -> None:
-        """Kill what a server left behind when it ended with its process group."""
+        """Kill the processes a server left behind when its process group ended."""
         ...
 
     async def aclose(self) -> None:
-        """Let go of what watches; no server lives."""
+        """Stop watching; no server is running any more."""
         ...
 
 
@@ -180,17 +180,14 @@ def allow_no_text(text: str) -> bool:
 
 
 class ServerContext(Struct, frozen=True):
-    """Where servers live: the folders they may know of, their variables, their logs.
+    """The environment of servers: the folders they may know about, their variables, their logs.
 
-    `can_ask` tells whether there is a user whom their questions reach; where there is none they are not told to ask.
-    `clean` takes out of descriptions and answers what tries to instruct the model; it may block, and runs in a worker
-    thread, as do `rules_of`, which names the rules it does so by, and `is_text_allowed`, which tells whether the
-    user lets a
-    text pass as it is.
-    `keys` is the folder for what servers that want their users to be known gave out; without it nobody signs in.
-    Without `process_registry` what a server starts in a group of its own lives on. `may_start` is asked each time a
-    child is to
-    be started, by its name; it may block, and runs in a worker thread.
+    `can_ask` says whether a user can answer their questions; otherwise they are not told that they may ask. `clean`
+    removes attempts to instruct the model from descriptions and results; it may block and runs in a worker thread, as
+    do `rules_of`, which names the rules that apply, and `is_text_allowed`, which tells whether the user accepts a text
+    as it is. `keys` is the folder for the tokens of servers that require sign-in; without it, nobody can sign in.
+    Without `process_registry`, processes that a server starts in a separate group outlive it. `may_start` is called
+    with a child's name each time it is about to start; it may block and runs in a worker thread.
     """
 
     cwd: str
@@ -207,7 +204,7 @@ class ServerContext(Struct, frozen=True):
 
 
 def slugs_of(specs: Iterable[ServerSpec]) -> list[str]:
-    """Return a unique name for each server that fits into a tool's; it has no two underscores in a row."""
+    """Return a unique name for each server that fits into a tool's name, without two underscores in a row."""
     taken: list[str] = []
     for spec in specs:
         wanted = re.sub(r"[^A-Za-z0-9-]+", "_", spec.name).strip("_")[:MAX_SLUG_CHARS].strip("_") or "server"

@@ -1,4 +1,4 @@
-"""The tools and prompts a server lists, as far as they can be offered."""
+"""The tools and prompts that a server lists, as far as they can be offered."""
 
 import hashlib
 import os
@@ -38,14 +38,14 @@ class ServerOffers(Struct, frozen=True):
 
 
 async def fetch_offers(client: "Client", spec: ServerSpec, slug: str, context: ServerContext) -> ServerOffers:
-    """Request everything a server offers by name, of its tools only those wanted. Raises what the client raises."""
+    """Request everything a server lists by name, limited to the selected tools. Raises what the client raises."""
     tools = await _list_tools(client, spec, slug, context)
     prompts = await _list_prompts(client, spec.name, context.clean)
     return ServerOffers(tools.tools, prompts.prompts, (*tools.news, *prompts.news))
 
 
 async def _list_tools(client: "Client", spec: ServerSpec, slug: str, context: ServerContext) -> ServerOffers:
-    """Request all pages and prepare them for a model."""
+    """Request all pages and prepare the tools for a model."""
     if client.server_capabilities.tools is None:
         return ServerOffers()
     found: list[mcp.types.Tool] = []
@@ -133,7 +133,7 @@ def _prepare_tools(
 
 
 def _report_removed(who: str, said: ToolDescription, context: ServerContext, file: str) -> str:
-    """Report that something was cut out, by which rules, and how to allow it; keep the original text for inspection."""
+    """Report what was cut out, by which rules, and how to allow it; store the original text for inspection."""
     rules = ", ".join(context.rules_of(said.whole)) or "in its parts"
     path = context.logs / file
     told = f"The description of the tool {who} tried to instruct the model ({rules}); that part was left out."
@@ -151,6 +151,6 @@ def _report_removed(who: str, said: ToolDescription, context: ServerContext, fil
 
 
 def _digest_of(tool: "mcp.types.Tool") -> str:
-    """Return a digest of everything a server says about a tool; what is hidden from the model counts too."""
+    """Return a digest of everything a server says about a tool, including what is hidden from the model."""
     said = msgspec.json.encode(tool.model_dump(mode="json"), order="deterministic")
     return hashlib.sha256(said).hexdigest()[:16]

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 class SourceRunner(Protocol):
-    """Runs sources of tools, each in a task of its own."""
+    """Runs tool sources, each in a separate task."""
 
     def take_in(self, source: ToolSource) -> None:
-        """Let a source begin its work before long; it ends when it is closed, or with the process."""
+        """Start a source soon; it ends when it is closed, or with the process."""
         ...
 
     def let_go(self, source: ToolSource) -> None:
-        """Close a source before long; nobody waits for that."""
+        """Close a source soon, without waiting for it."""
         ...
 
 
 class McpServerManager:
-    """Starts the servers that people name, and stops them."""
+    """Starts and stops the configured servers."""
 
     def __init__(
         self,
@@ -40,10 +40,10 @@ class McpServerManager:
         variables: Callable[[], Mapping[str, str]],
         process_registry: "Callable[[], ServerProcessRegistry]",
     ) -> None:
-        """Prepare; `on_change` is called whenever the user's own servers offer something else than before.
+        """Prepare; `on_change` is called whenever the offer of the user's own servers changes.
 
-        `variables` returns those that servers may see, `process_registry` makes what ends their processes; both are
-        called when the first server is named.
+        `variables` returns the variables that servers may see, `process_registry` creates the registry that ends their
+        processes; both are called when the first server is added.
         """
         self._environment = environment
         self._on_change = on_change
@@ -54,14 +54,14 @@ class McpServerManager:
         self._can_ask = False
         self._process_registry: ServerProcessRegistry | None = None
         self.is_attended = False
-        """Whether there is a client whose user can be led to a page."""
+        """Whether there is a client that can open a page for its user."""
 
     def shared(self) -> ToolSource | None:
         """Return the tools of the user's own servers."""
         return self._shared
 
     def servers_of(self, session: "EquippedSession | None") -> "tuple[McpServerPool, ...]":
-        """Return the servers that a session can use, by whoever named them; without one the user's own."""
+        """Return all servers that a session can use; without a session, only the user's own."""
         own, workspace = (session.sources.own, session.sources.workspace) if session else (None, None)
         named = (own, self._shared, workspace)
         if not any(named):
@@ -71,7 +71,7 @@ class McpServerManager:
         return tuple(each for each in named if isinstance(each, McpServerPool))
 
     def expect_questions(self) -> None:
-        """Let the user's own servers ask from now on: there is a client that puts questions to its user."""
+        """Let the user's own servers ask questions from now on: there is a client that shows them to its user."""
         before, self._can_ask = self._shared, True
         if before and not before.server_context.can_ask:
             self._shared = self._open_for_all(before.specs)
@@ -80,9 +80,9 @@ class McpServerManager:
     async def equip(
         self, session: "EquippedSession", specs: "Sequence[ServerSpec] | None", *, can_ask: bool
     ) -> None:
-        """Let a session use the servers its editor named, None for those it has; they are connected in the background.
+        """Set the servers a session's editor configured (None keeps the current ones); connect in the background.
 
-        Servers that live as they did before stay; others are begun afresh, as for other folders of the session.
+        If nothing changed, they stay connected; otherwise, such as after a change of folders, all are restarted.
         """
         if not specs and session.sources.own is None:
             return
@@ -100,9 +100,9 @@ class McpServerManager:
     async def equip_from_workspace(
         self, session: "EquippedSession", servers: "Sequence[ServerEntry]", may_start: Callable[[str], bool]
     ) -> None:
-        """Let a session use the servers of its workspace that its user trusts; those that changed are begun afresh.
+        """Let a session use the trusted servers of its workspace; any change restarts all of them.
 
-        `may_start` tells whether one is still trusted, whenever it is to be started again.
+        `may_start` tells whether a server is still trusted, each time it is about to start.
         """
         before = session.sources.workspace
         if not servers and before is None:
@@ -122,7 +122,7 @@ class McpServerManager:
         session.commands.announce()
 
     async def share(self, settings: "Settings") -> None:
-        """Connect to the servers of the user's own, once for all sessions."""
+        """Connect to the user's own servers, once for all sessions."""
         before, specs = self._shared, server_specs(settings)
         if specs == (before.specs if before else ()):
             return
@@ -175,7 +175,7 @@ class McpServerManager:
         return self._process_registry
 
     async def aclose(self) -> None:
-        """Let the user's own servers go; an editor's end with their session."""
+        """Disconnect the user's own servers; an editor's end with their session."""
         if self._shared:
             await self._shared.close()
         if self._process_registry:
@@ -196,7 +196,7 @@ def _rules_of(text: str) -> tuple[str, ...]:
 
 
 def server_specs(settings: "Settings") -> "tuple[ServerSpec, ...]":
-    """Return the MCP servers of the user's own, by name."""
+    """Return the user's own MCP servers, by name."""
     return _specs_of(settings.mcp_servers) if settings.mcp_servers else ()
 
 

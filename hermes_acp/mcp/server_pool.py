@@ -1,4 +1,4 @@
-"""The servers of one session, or of the whole process, as one source of tools, prompts and things to read."""
+"""The servers of a session, or of the whole process, as one source of tools, prompts and resources."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -15,7 +15,7 @@ SHUTDOWN_TIMEOUT_S: Final = 1.0
 
 
 class ServerState(Struct, frozen=True):
-    """The state of one server, in words, and what it offers. `server_login` is its login, if it has one."""
+    """The state of a server, in words, and what it offers. `server_login` is its login, if it has one."""
 
     name: str
     stands: str
@@ -25,7 +25,7 @@ class ServerState(Struct, frozen=True):
 
 
 class McpServerPool:
-    """The servers that are kept connected while `run` runs."""
+    """The servers that stay connected while `run` runs."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class McpServerPool:
         self._ended = anyio.Event()
 
     async def run(self) -> None:
-        """Keep the servers connected until closed or cancelled; then none of their processes is left."""
+        """Keep the servers connected until closed or cancelled; afterwards, none of their processes is left."""
         if self._is_closed:
             return
         self._is_running = True
@@ -59,11 +59,11 @@ class McpServerPool:
             self._ended.set()
 
     def tools(self) -> Mapping[str, Tool]:
-        """Return the tools listed so far; a disconnected server keeps its own."""
+        """Return the tools listed so far; a disconnected server's tools remain."""
         return {name: tool for connection in self._connections for name, tool in connection.tools.items()}
 
     def templates(self) -> Mapping[str, PromptTemplate]:
-        """Return the prompts that were listed so far."""
+        """Return the prompts listed so far."""
         return {
             name: prompt for connection in self._connections for name, prompt in connection.prompts.items()
         }
@@ -78,7 +78,7 @@ class McpServerPool:
 
     @property
     def may_want_sign_in(self) -> bool:
-        """Whether there is a server at which users can sign in."""
+        """Whether there is a server that users can sign in to."""
         return any(each.server_login for each in self._connections)
 
     def logins(self) -> Sequence[ServerLogin]:

@@ -1,7 +1,7 @@
-"""A prompt of a server, as a slash command.
+"""A server's prompt, as a slash command.
 
-The user asked for the prompt and may be taken at their word; its words are the server's all the same and
-stand in a fence of their own.
+The user asked for the prompt and its arguments can be trusted; its text still comes from the server and goes in a
+separate fence.
 """
 
 import shlex
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ListedArgument(Struct, frozen=True):
-    """One argument of a prompt."""
+    """An argument of a prompt."""
 
     name: str
     is_required: bool
@@ -50,7 +50,7 @@ class ServerPrompt:
         self._server = server
 
     async def fill(self, words: str) -> tuple[ResourcePart, ...]:
-        """Return the prompt with the words after its name as its arguments. Raises BadRequest."""
+        """Return the prompt, filled in with the words after its name. Raises BadRequest."""
         listed, server = self._listed, self._server
         arguments = arguments_of(words, listed.arguments)
         missing = [each.name for each in listed.arguments if each.is_required and each.name not in arguments]
@@ -72,7 +72,7 @@ class ServerPrompt:
 
 
 def arguments_of(words: str, known: tuple[ListedArgument, ...]) -> dict[str, str]:
-    """Parse words as arguments: `name=value` by name, others in order, the last one takes the rest.
+    """Parse words as arguments: `name=value` by name, others in order; the last argument takes the remaining words.
 
     Quotes group words; a prompt with a single argument takes the words unchanged.
     """
@@ -105,7 +105,7 @@ def _split(words: str) -> list[str]:
 
 
 def _hint(arguments: tuple[ListedArgument, ...]) -> str:
-    """Name the arguments, optional ones in brackets."""
+    """List the arguments, with optional ones in brackets."""
     names = [(plain(each.name, 40), each.is_required) for each in arguments]
     return " ".join(f"<{name}>" if is_required else f"[{name}]" for name, is_required in names)
 

@@ -29,7 +29,7 @@ class ServerLibrary:
         return self._server.name
 
     async def contents(self, progress: Progress) -> Result:
-        """List the resources, address templates included."""
+        """List the resources, including URI templates."""
         try:
             lines = await self._server.ask("the list of resources", _list, progress)
         except RequestFailed as silence:
@@ -37,7 +37,7 @@ class ServerLibrary:
         return Result(await self._fenced("\n".join(lines) or "(no resources)"))
 
     async def read(self, uri: str, progress: Progress) -> Result:
-        """Read one resource: text as it is, anything else by its kind and size."""
+        """Read a resource: text as it is, anything else as its kind and size."""
 
         async def put(client: "Client") -> "ReadResourceResult":
             return await client.read_resource(uri)

@@ -1,6 +1,6 @@
-"""One tool of a server, as a tool of the session.
+"""A server's tool, as a tool of the session.
 
-What a server says of its tools is a hint, no promise: policy hears of it and decides by itself.
+What a server says about its tools is a hint, not a promise: the policy considers it and decides for itself.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class ListedTool(Struct, frozen=True):
     """A tool as its server lists it; `parameters` is a JSON Schema.
 
-    `digest` is of everything the server says about it, including what is hidden from the model.
+    `digest` covers everything the server says about the tool, including what is hidden from the model.
     """
 
     name: str
@@ -49,11 +49,11 @@ class ServerTool:
         self._server = server
 
     def schema(self) -> ToolSchema:
-        """Describe the tool to a model, in its server's words."""
+        """Describe the tool to a model in its server's words."""
         return ToolSchema(self.name, self._listed.description, self._listed.parameters)
 
     async def propose(self, arguments: Mapping[str, Any], workspace: Workspace) -> Proposal:
-        """Propose a call; only its server knows what it affects."""
+        """Propose a call; only the server knows what the tool affects."""
         listed, server = self._listed, self._server
 
         async def call(progress: Progress) -> Result:
@@ -67,7 +67,7 @@ class ServerTool:
 
 
 async def _call(server: McpServer, tool: str, arguments: Mapping[str, Any], output: Progress) -> Result:
-    """Call a tool and return its answer, also on failure; its progress reports are the call's live output."""
+    """Call a tool and return its answer, even if it failed; progress reports become the call's live output."""
 
     async def report(progress: float, total: float | None, message: str | None) -> None:
         share = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"

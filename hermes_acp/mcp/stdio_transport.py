@@ -1,8 +1,7 @@
-"""Run a server as a child process that speaks line by line.
+"""Run a server as a child process that communicates line by line.
 
-The child sees no secrets of ours but those it was given; what it says on its error stream goes to a log of
-bounded size. When this ends, nothing of its process group lives. Source: Model Context Protocol, stdio
-transport.
+The child sees only those of our secrets that it was given; its standard error goes to a log of limited size. When
+the transport closes, no process of the child's group survives. Source: Model Context Protocol, stdio transport.
 """
 
 import codecs
@@ -42,14 +41,14 @@ POLL_INTERVAL_S: Final = 0.01
 
 
 class ServerExited(OSError):
-    """The child ended, or sent an invalid line."""
+    """The child exited, or sent an invalid line."""
 
 
 @asynccontextmanager
 async def stdio_streams(
     spec: StdioServer, server_context: ServerContext, log_name: str
 ) -> AsyncGenerator[Streams]:
-    """Start the server and yield its message streams. Raises OSError; ServerExited when it ends by itself."""
+    """Start the server and yield its message streams. Raises OSError; ServerExited if the server exits by itself."""
     log = _open_log(server_context.logs, log_name)
     try:
         said, says = os.pipe()
@@ -102,9 +101,9 @@ async def _bridged(
 async def _start(
     spec: StdioServer, server_context: ServerContext, says: int, complains: int
 ) -> tuple[Process, str]:
-    """Start the child and return its mark.
+    """Start the child and return it with its mark.
 
-    A cancellation waits until its number is known, as it could not be killed otherwise.
+    Cancellation waits until the process ID is known, since the child could not be killed otherwise.
     """
     if server_context.may_start and not await run_sync(server_context.may_start, spec.name):
         raise ServerExited("it is no longer what you trusted")
@@ -137,7 +136,7 @@ async def _start(
 
 
 def _find(command: str, path: str, server_context: ServerContext) -> str:
-    """Find a program by name, never in the workspace: its files were not chosen by whoever named the program."""
+    """Find a program by name, never in the workspace, whose files the user did not choose."""
     if os.sep in command:
         path = os.path.join(server_context.cwd, command)
         if not os.path.isfile(path):
@@ -160,7 +159,7 @@ def _find(command: str, path: str, server_context: ServerContext) -> str:
 async def _read(said: int, to_us: MemoryObjectSendStream[Any]) -> None:
     """Forward each message; invalid lines are skipped, since some servers print other text.
 
-    An invalid answer ends the call it names, which would wait in vain.
+    An invalid answer ends the call it belongs to, which would otherwise wait forever.
     """
     from mcp.shared.message import SessionMessage
     from mcp.types import jsonrpc_message_adapter
@@ -185,7 +184,7 @@ async def _read(said: int, to_us: MemoryObjectSendStream[Any]) -> None:
 
 
 def _error_response(line: bytes) -> "JSONRPCError | None":
-    """Return an error in place of an invalid answer; None for one that names no call of ours."""
+    """Return an error in place of an invalid answer, or None if it belongs to no call of ours."""
     from mcp.types import ErrorData, JSONRPCError
 
     told = _ANSWERED.search(line) if line.lstrip().startswith(b"{") and b'"method"' not in line else None
@@ -205,7 +204,7 @@ async def _write(from_us: MemoryObjectReceiveStream[Any], stdin: ByteSendStream)
 
 
 async def _pump(descriptor: int, take: Callable[[bytes], None]) -> None:
-    """Forward a pipe's data, and an empty chunk at the end, whatever ended it."""
+    """Forward a pipe's data, and an empty chunk at the end, whatever caused the end."""
     try:
         async for chunk in _chunks(descriptor):
             take(chunk)
@@ -225,7 +224,7 @@ async def _chunks(descriptor: int) -> AsyncGenerator[bytes]:
 
 
 def _open_log(folder: Path, name: str) -> int:
-    """Open the server's log, truncated when it has grown large; discard output if it cannot be written."""
+    """Open the server's log, truncated if it has grown large; discard output if it cannot be written."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -238,7 +237,7 @@ def _open_log(folder: Path, name: str) -> int:
 
 
 def _bounded_log(log: int, values: Iterable[str]) -> Callable[[bytes], None]:
-    """Return a function that writes to the log, without secrets, until it is full; an empty chunk is the last."""
+    """Return a function that writes to the log, without secrets, until it is full; an empty chunk marks the end."""
     room = MAX_LOG_BYTES
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     clean = Redactor(values).stream()
@@ -255,7 +254,7 @@ def _bounded_log(log: int, values: Iterable[str]) -> Callable[[bytes], None]:
 
 
 async def _end(process: Process) -> None:
-    """Close its input, then terminate its group, then kill it; every wait is limited."""
+    """Close the process's input, then terminate its group, then kill it; every wait is limited."""
     assert process.stdin, "the child was started with a pipe"
     with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         await process.stdin.aclose()
@@ -281,7 +280,7 @@ def _signal_group(group: int, number: int) -> None:
 
 
 def _reap_group(group: int) -> None:
-    """Reap adopted orphans of the group; the child itself is reaped by now."""
+    """Reap adopted orphans of the group; the child itself is already reaped."""
     with suppress(ChildProcessError):
         while os.waitpid(-group, os.WNOHANG)[0]:
             pass

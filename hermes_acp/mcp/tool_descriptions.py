@@ -1,8 +1,7 @@
-"""Decide what of a tool's description and schema a model may read.
+"""Decide which parts of a tool's description and schema a model may read.
 
-In a schema every word reaches the model: names of parameters, values to choose from, defaults and examples as
-much as descriptions. Words are cleaned; a name or a value that is an attack is left out. Source: JSON Schema
-2020-12.
+Every word in a schema reaches the model: parameter names, allowed values, defaults and examples as well as
+descriptions. Texts are cleaned; a name or value that is an attack is removed. Source: JSON Schema 2020-12.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,14 +25,14 @@ Record = dict[str, Any]
 
 
 class ToolDescription(Struct, frozen=True):
-    """A tool's description and its parameters; `whole` is all of its words as they came, one a line."""
+    """A tool's description and parameters; `whole` is all of its original text, one piece per line."""
 
     description: str
     parameters: dict[str, object]
     whole: str
 
     def cleaned(self, clean: Clean) -> "ToolDescription":
-        """Return it without what tries to instruct the model; itself where nothing does. Blocks."""
+        """Return the description without attempts to instruct the model, or itself if there are none. Blocks."""
         description = clean(self.description) if self.description else ""
         parameters = self._cleaned_parameters(clean)
         if description == self.description and parameters is self.parameters:
@@ -49,11 +48,11 @@ class ToolDescription(Struct, frozen=True):
             return parameters
         if _is_clean(_sentences_in(self.parameters), clean):
             return self.parameters
-        return cast("dict[str, object]", _without_sentences(self.parameters))  # it is an attack only together
+        return cast("dict[str, object]", _without_sentences(self.parameters))  # an attack only in combination
 
 
 def describe_tool(description: str, schema: Record) -> ToolDescription | None:
-    """Return what a server says of a tool; None where its parameters are no JSON Schema of bearable size."""
+    """Return what a server says about a tool, or None if its parameters are not a JSON Schema of acceptable size."""
     try:
         size_bytes = len(msgspec.json.encode(schema))
         is_sound = schema.get("type", "object") == "object" and _is_schema(schema, 0)
@@ -68,7 +67,7 @@ def describe_tool(description: str, schema: Record) -> ToolDescription | None:
 
 
 def _is_schema(part: object, depth: int) -> bool:
-    """Return whether something has the shape of a schema: models' vendors refuse every tool beside one that has not."""
+    """Return whether a value is shaped like a schema: vendors reject all tools in a request if one is not."""
     if isinstance(part, bool):
         return depth > 0
     if not isinstance(part, dict) or depth > MAX_DEPTH:
@@ -103,7 +102,7 @@ def _is_clean(words: Iterator[str], clean: Clean) -> bool:
 
 
 def _words_in(part: object) -> Iterator[str]:
-    """Yield every name and every text in a schema, in its order."""
+    """Yield every name and every text in a schema, in order."""
     if isinstance(part, str):
         yield part
     elif isinstance(part, dict):
@@ -142,14 +141,14 @@ def _without_sentences(part: object) -> object:
 
 
 class _Cleaning:
-    """One way through a schema; `has_cut` once something was taken out."""
+    """One pass through a schema; `has_cut` once something was removed."""
 
     def __init__(self, clean: Clean) -> None:
         self._clean = clean
         self.has_cut = False
 
     def of(self, part: object) -> object:
-        """Return a part of a schema cleaned."""
+        """Return a part of a schema, cleaned."""
         if isinstance(part, list):
             return [self.of(each) for each in cast("list[object]", part) if self._is_allowed(each)]
         if not isinstance(part, dict):
@@ -168,7 +167,7 @@ class _Cleaning:
         return cleaned
 
     def _is_allowed(self, value: object) -> bool:
-        """Return whether a name or a value may stay; what is no text is gone through by itself."""
+        """Return whether a name or value may stay; anything but text is processed separately."""
         if not isinstance(value, str) or not value or self._clean(value) == value:
             return True
         self.has_cut = True

@@ -1,4 +1,4 @@
-"""Convert a server's results to what the model reads."""
+"""Convert a server's results to text for the model."""
 
 import json
 from collections.abc import Callable
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def to_result(answer: "CallToolResult", server: str, clean: Callable[[str], str]) -> Result:
-    """Lay out an answer: text as it is, pictures and sounds by their kind and size, structured content as JSON.
+    """Format an answer: text as it is, images and audio as kind and size, structured content as JSON.
 
-    `clean` takes out what tries to instruct the model. Blocks as long as that does.
+    `clean` removes attempts to instruct the model. Blocks as long as `clean` does.
     """
     pieces = [render_content(block) for block in answer.content]
     structured = answer.structured_content
@@ -26,7 +26,7 @@ def to_result(answer: "CallToolResult", server: str, clean: Callable[[str], str]
 
 
 def fence(text: str, server: str, clean: Callable[[str], str] = str) -> str:
-    """Bound a text, look it through and put it between marks that name the server it comes from."""
+    """Truncate and clean a text, and put it between marks that name its server."""
     return untrusted_text.fence(clean(truncate_middle(text)), f"Output of the MCP server {plain(server)!r}")
 
 
@@ -38,7 +38,7 @@ def _repeats(piece: str, structured: Any) -> bool:
 
 
 def render_content(block: Any) -> str:
-    """Lay out one block of content: text as it is, anything else by its kind and size."""
+    """Format a content block: text as it is, anything else as kind and size."""
     match block.type:
         case "text":
             return block.text
@@ -53,7 +53,7 @@ def render_content(block: Any) -> str:
 
 
 def render_resource(resource: Any) -> str:
-    """Lay out a resource's content under its address: text as it is, anything else by its kind and size."""
+    """Format a resource's content under its address: text as it is, anything else as kind and size."""
     address = f"[resource {plain(resource.uri)}"
     if hasattr(resource, "text"):
         return f"{address}]\n{resource.text}"

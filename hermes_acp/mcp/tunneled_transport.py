@@ -1,6 +1,6 @@
 """Reach a server through a connection that a client holds.
 
-There is no handshake on it: only the newest version of the protocol can be carried. Source: Model Context
+The connection has no handshake, so only the newest protocol version can be used. Source: Model Context
 Protocol 2026-07-28; Agent Client Protocol, `mcp/message`.
 """
 
@@ -25,7 +25,7 @@ NO_RESULT: Final = -32603
 
 @asynccontextmanager
 async def tunneled_streams(spec: TunneledServer) -> AsyncGenerator[Streams]:
-    """Yield the streams of a carried server's messages. Raises TunnelClosed when it can no longer be reached."""
+    """Yield the message streams of a server behind a client. Raises TunnelClosed if it is no longer reachable."""
     to_us, arriving = anyio.create_memory_object_stream[Any](MAX_QUEUED_MESSAGES)
     leaving, from_us = anyio.create_memory_object_stream[Any](0)
     try:
@@ -41,7 +41,7 @@ async def tunneled_streams(spec: TunneledServer) -> AsyncGenerator[Streams]:
 
 
 class _Tunnel:
-    """The requests of one connection that stand."""
+    """The pending requests of a connection."""
 
     def __init__(self, spec: TunneledServer, to_us: MemoryObjectSendStream[Any], tasks: TaskGroup) -> None:
         self._spec = spec
@@ -77,7 +77,7 @@ class _Tunnel:
             del self._standing[request.id]
 
     async def _ask(self, request: "JSONRPCRequest") -> Mapping[str, Any]:
-        """Ask across the line; a handshake, tried when the server could not be discovered, is refused like that."""
+        """Send a request to the client; a handshake, tried after a failed discovery, gets the same refusal."""
         if request.method == "initialize" and self._refusal:
             return self._refusal
         outcome = await self._spec.line.ask(
@@ -88,11 +88,11 @@ class _Tunnel:
         return outcome
 
     def _wire_id(self, request_id: int | str) -> str:
-        """Give an id that no other connection to the server uses; names of subscriptions are unique already."""
+        """Return an id that no other connection to the server uses; subscription names are already unique."""
         return request_id if isinstance(request_id, str) else f"{self._mark}-{request_id}"
 
     def _hear(self, method: str, params: Mapping[str, Any] | None) -> None:
-        """Take a notification; one that finds thousands unread is left out, so that nothing else has to wait."""
+        """Forward a notification, or drop it if thousands are unread, so that nothing else has to wait."""
         from mcp.shared.message import SessionMessage
         from mcp.types import JSONRPCNotification
 

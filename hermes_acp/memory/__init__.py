@@ -1,1 +1,1 @@
-"""Keep notes for later sessions."""
+"""Store notes for later sessions."""

@@ -1,6 +1,6 @@
 """An external memory service, queried and updated in the background of turns.
 
-What it answers is somebody else's text: it is scanned, and fenced where it is shown.
+Its answers are untrusted text: they are scanned, and fenced when shown.
 """
 
 import json
@@ -37,7 +37,7 @@ COOLDOWN_S: Final = 600.0
 
 
 class SessionMemory:
-    """What goes on with the service for one session."""
+    """The service's requests and results for one session."""
 
     def __init__(self, owner: MemoryOwner) -> None:
         self.owner = owner
@@ -50,7 +50,7 @@ class SessionMemory:
 
 
 class ExternalMemory:
-    """One service. `clean` removes secrets from what is sent there, `scan` attacks from what comes back."""
+    """A memory service. `clean` removes secrets from what is sent, `scan` removes attacks from what is returned."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class ExternalMemory:
         scan: Callable[[str], str],
         start: StartTask,
     ) -> None:
-        """Make no connection yet; `names` are those of the workspace and the user there."""
+        """Do not connect yet; `names` are those of the workspace and the user at the service."""
         self._service = service
         self._base_url = base_url.rstrip("/")
         self._headers = {
@@ -83,7 +83,7 @@ class ExternalMemory:
         self.label: str = service.label
 
     def prefetch(self, session_id: str, words: str) -> None:
-        """Start to query what is remembered about some words, unless that is running or done."""
+        """Start a query for memories about some words, unless one is running or done."""
         session_memory = self._session_memory(session_id)
         if not (
             session_memory.is_recalling or session_memory.recalled is not None or self._is_cooling_down()
@@ -92,7 +92,7 @@ class ExternalMemory:
             self._begin(session_memory, partial(self._recall, session_memory, words))
 
     async def take(self, session_id: str, max_wait_s: float) -> str:
-        """Return what was remembered, once, and nothing twice in a row; waits for at most so long."""
+        """Return new memories once, never repeating the last ones; waits for at most `max_wait_s`."""
         session_memory = self._session_memory(session_id)
         if session_memory.is_recalling and max_wait_s > 0:
             with anyio.move_on_after(max_wait_s):
@@ -104,7 +104,7 @@ class ExternalMemory:
         return text
 
     def keep(self, session_id: str, exchange: ConversationExchange) -> None:
-        """Start to send what was said, and to query what is remembered for the next turn."""
+        """Start to send an exchange, and to query memories for the next turn."""
         session_memory = self._session_memory(session_id)
         if not self._is_cooling_down():
             session_memory.recalled = None
@@ -112,19 +112,19 @@ class ExternalMemory:
             self._begin(session_memory, partial(self._save_and_recall, session_memory, exchange))
 
     async def settle(self, session_id: str, max_wait_s: float = SHUTDOWN_GRACE_S) -> None:
-        """Wait for a session's running requests, for at most so long."""
+        """Wait for a session's running requests, for at most `max_wait_s`."""
         session_memory = self._session_memories.get(session_id)
         if session_memory and session_memory.pending:
             with anyio.move_on_after(max_wait_s):
                 await session_memory.is_idle.wait()
 
     async def release(self, session_id: str) -> None:
-        """Release a session that closes."""
+        """Release the resources of a session that closes."""
         await self.settle(session_id)
         self._session_memories.pop(session_id, None)
 
     def news(self) -> Sequence[str]:
-        """Return notices for the user, each once."""
+        """Return notices for the user, each only once."""
         news, self._news = self._news, []
         return news
 
@@ -185,7 +185,7 @@ class ExternalMemory:
         session_memory.recalled = self._clean(await run_sync(self._scan, text)) if text else ""
 
     async def _send_opened(self, session_memory: SessionMemory, request: MemoryRequest) -> Any:
-        """Send a request, after the setup requests of this session."""
+        """Send a request after this session's setup requests."""
         if not session_memory.is_opened:
             for each in self._service.setup_requests(session_memory.owner):
                 await self._send(each)
@@ -193,7 +193,7 @@ class ExternalMemory:
         return await self._send(request)
 
     async def _send(self, request: MemoryRequest) -> Any:
-        """Send one request and return its answer's JSON. Raises WorkspaceError."""
+        """Send a request and return the JSON of its answer. Raises WorkspaceError."""
         import httpx2
 
         try:

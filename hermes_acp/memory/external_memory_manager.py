@@ -1,4 +1,4 @@
-"""The external memory service that a user chose, if they chose one. Blocks."""
+"""The configured external memory service, if any. Blocks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ExternalMemoryManager:
-    """Has the service of the configuration in force; `start` lets a task go on beside everything else."""
+    """Owns the configured service; `start` runs a task in the background."""
 
     def __init__(self, start: StartTask) -> None:
         self._start = start
@@ -23,9 +23,9 @@ class ExternalMemoryManager:
     def equip(
         self, settings: "MemorySettings", variables: Mapping[str, str], clean: Callable[[str], str]
     ) -> "ExternalMemory | None":
-        """Return the configured service, None where none is; `clean` takes out secrets.
+        """Return the configured service, or None if there is none; `clean` removes secrets.
 
-        Raises ConfigError where the key is missing.
+        Raises ConfigError if the key is missing.
         """
         self._memory = None
         section = settings.service
@@ -54,17 +54,17 @@ class ExternalMemoryManager:
         return self._memory
 
     def news(self) -> Sequence[str]:
-        """Return sentences the user should read, each once."""
+        """Return notices for the user, each only once."""
         return self._memory.news() if self._memory else ()
 
     async def release(self, session_id: str) -> None:
-        """Let go of a session that closes."""
+        """Release the resources of a session that closes."""
         if self._memory:
             await self._memory.release(session_id)
 
 
 def memory_key(settings: "MemorySettings", variables: Mapping[str, str]) -> str:
-    """Return the key of the memory service, empty where there is none."""
+    """Return the memory service's key, or an empty string if there is none."""
     section = settings.service
     if section is None:
         return ""

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 
 class MemoryOwner(Struct, frozen=True):
-    """Under which names something is remembered; each is of letters, digits, `_` and `-`."""
+    """The names that own a memory; each consists of letters, digits, `_` and `-`."""
 
     workspace: str
     user: str
@@ -15,14 +15,14 @@ class MemoryOwner(Struct, frozen=True):
 
 
 class ConversationExchange(Struct, frozen=True):
-    """What the user said, and what the agent answered in the end."""
+    """What the user said, and the agent's final answer."""
 
     said: str
     answered: str
 
 
 class MemoryRequest(Struct, frozen=True):
-    """One request: a path below the service's address, with a JSON `body` or, where that is None, by GET."""
+    """A request: a path below the service's address, sent with a JSON `body` or, if that is None, by GET."""
 
     path: str
     parameters: Mapping[str, str] = {}
@@ -30,50 +30,50 @@ class MemoryRequest(Struct, frozen=True):
 
 
 class MemoryService(Protocol):
-    """One kind of memory service; a plugin of `memory_services`."""
+    """A kind of memory service; a plugin of `memory/services`."""
 
     @property
     def label(self) -> str:
-        """Its name, as people know it."""
+        """The service's display name."""
         ...
 
     @property
     def base_url(self) -> str:
-        """Where it is, unless the user runs it themselves."""
+        """The service's address, unless the user hosts it."""
         ...
 
     @property
     def key_variable(self) -> str:
-        """The variable its key is usually in."""
+        """The usual variable for the service's key."""
         ...
 
     def headers(self, key: str) -> Mapping[str, str]:
-        """Return what opens it; empty for one of the user's own that wants no key."""
+        """Return the authentication headers; empty for a self-hosted service without a key."""
         ...
 
     def setup_requests(self, owner: MemoryOwner) -> Sequence[MemoryRequest]:
-        """Return what must be asked once before anything can be remembered; doing it again changes nothing."""
+        """Return the requests to send once before storing anything; repeating them changes nothing."""
         ...
 
     def recall(self, owner: MemoryOwner, words: str) -> MemoryRequest:
-        """Ask what it remembers of the user that has to do with some words."""
+        """Build a query for the user's memories related to some words."""
         ...
 
     def read(self, answer: Any) -> Sequence[str]:
-        """Read from an answer's JSON what it remembers; whatever is no memory is left out."""
+        """Parse the memories from the JSON of an answer; anything else is skipped."""
         ...
 
     def keep(self, owner: MemoryOwner, exchange: ConversationExchange) -> MemoryRequest:
-        """Tell it what was said."""
+        """Build a request that stores an exchange."""
         ...
 
 
 def member(answer: Any, name: str) -> Any:
-    """Return what stands under a name; None where that is no object, or has no such name."""
+    """Return the member with a name, or None if there is none or `answer` is not an object."""
     return cast("dict[str, Any]", answer).get(name) if isinstance(answer, dict) else None
 
 
 def texts_of(found: Any) -> list[str]:
-    """Return the texts among what may be a list."""
+    """Return the texts in a value that may be a list."""
     rows = cast("list[Any]", found) if isinstance(found, list) else []
     return [row.strip() for row in rows if isinstance(row, str) and row.strip()]

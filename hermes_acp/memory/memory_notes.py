@@ -1,4 +1,4 @@
-"""The agent's notes: the port of the tool, the layer of the prompt, and `/memory`. Without notes there is neither."""
+"""The agent's notes: the tool's port, the prompt layer, and `/memory`. With notes disabled, there is neither."""
 
 import os
 import shlex
@@ -19,9 +19,9 @@ WAITING: Final = (
 
 
 def notes_ports(settings: "MemorySettings", home: Path, is_attended: Callable[[], bool]) -> dict[str, object]:
-    """Return what the tool that keeps notes takes; nothing where none are kept.
+    """Return what the notes tool needs; empty if notes are disabled.
 
-    Where nobody is there, notes on a workspace are asked about too, and so wait.
+    If nobody is present, workspace notes need approval too, and so are deferred.
     """
     if not settings.enabled:
         return {}
@@ -31,7 +31,7 @@ def notes_ports(settings: "MemorySettings", home: Path, is_attended: Callable[[]
 
 
 def notes_layer(settings: "MemorySettings", home: Path, cwd: str) -> "MemorySnapshot":
-    """Return the notes that a new session is shown. Blocks."""
+    """Return the notes shown to a new session. Blocks."""
     from hermes_acp.memory.memory_snapshot import MemorySnapshot, take_snapshot
     from hermes_acp.memory.memory_store import MemoryStore
     from hermes_acp.storage.allowed_texts import read_allowed
@@ -42,7 +42,7 @@ def notes_layer(settings: "MemorySettings", home: Path, cwd: str) -> "MemorySnap
 
 
 class PendingNoteNotices:
-    """Says once of each note proposed while nobody was there that it waits for its user's approval."""
+    """Notifies the user once about each note proposed in their absence that awaits approval."""
 
     def __init__(self, home: Path, is_attended: Callable[[], bool]) -> None:
         """Read nothing yet."""
@@ -52,7 +52,7 @@ class PendingNoteNotices:
         self._known: frozenset[str] = frozenset()
 
     def news(self) -> Sequence[str]:
-        """Return a sentence where there are notes it was not said of. Reads a small file where that changed."""
+        """Return a sentence if there are new pending notes. Reads a small file if it changed."""
         try:
             stamp = os.stat(self._home / "memories" / "pending.jsonl").st_mtime_ns
         except OSError:
@@ -76,7 +76,7 @@ def _counted(count: int) -> str:
 
 
 def settle_pending(home: Path, wish: str) -> str:
-    """Answer `/memory`: list what waits, or approve or reject what is named. Blocks."""
+    """Answer `/memory`: list the pending notes, or approve or reject the named ones. Blocks."""
     from hermes_acp.memory.memory_store import MemoryStore
     from hermes_acp.memory.pending_notes import chosen, described
 

@@ -1,4 +1,4 @@
-"""The agent's notes as a session is shown them at its start."""
+"""The agent's notes as shown to a session at its start."""
 
 import shlex
 from contextlib import suppress
@@ -22,16 +22,16 @@ HEAD: Final = (
 
 
 class MemorySnapshot(Struct, frozen=True):
-    """The notes as text, empty where there are none, and what the user should know of them."""
+    """The notes as text, empty if there are none, and notices about them for the user."""
 
     text: str
     notices: tuple[str, ...] = ()
 
 
 def take_snapshot(memory: MemoryStore, cwd: str, allowed: frozenset[str] = frozenset()) -> MemorySnapshot:
-    """Gather the notes that concern a folder. Blocks; a store that cannot be read is left out and told.
+    """Collect the notes that concern a folder. Blocks; an unreadable store is skipped and reported.
 
-    `allowed` are digests of files that the user lets pass as they are (`allowances`).
+    `allowed` are digests of files that the user lets pass unchanged (`allowed_texts`).
     """
     sections: list[str] = []
     notices: list[str] = []

@@ -1,7 +1,7 @@
 """The agent's notes for later sessions: a few short entries per file, in plain text that the user can edit.
 
-A change is made to the file as it is at that moment, under a lock, so that nothing is lost among processes;
-what a session was shown of it at its beginning stays.
+A change applies to the current file, under a lock, so that concurrent processes lose nothing; what a session was
+shown at its start stays the same.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ LEFT_OUT: Final = "[a note was left out: it looks like an injected instruction]"
 
 
 class StoreLimits(Struct, frozen=True):
-    """One file of notes: its name in the folder, its maximum length in characters, what belongs there."""
+    """A notes file: its name in the folder, its maximum length in characters, and what it is for."""
 
     file: str
     characters: int
@@ -61,9 +61,9 @@ STORES: Final = MappingProxyType[MemoryStoreName, StoreLimits](
 
 
 class MemoryStore:
-    """The notes of one user.
+    """The notes of a user.
 
-    Those of a workspace are identified by its repository, or the folder itself without one.
+    Workspace notes are identified by the repository, or by the folder itself without one.
     """
 
     def __init__(self, home: Path) -> None:
@@ -81,23 +81,23 @@ class MemoryStore:
         return folder / STORES[name].file
 
     def state(self, name: MemoryStoreName, cwd: str) -> MemoryState:
-        """Return a store as it is now; blocks. Raises StorageError."""
+        """Return the current state of a store; blocks. Raises StorageError."""
         return _state(name, read_entries(self.path_of(name, cwd)))
 
     async def preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
-        """Preview a change of its file. Raises BadRequest for an invalid one."""
+        """Preview a change to a store's file. Raises BadRequest for an invalid change."""
         return await run_sync(self._preview, cwd, change)
 
     async def change(self, cwd: str, change: MemoryChange, moment: EventContext) -> MemoryState:
-        """Make a change durably. Raises BadRequest, StorageError."""
+        """Apply a change durably. Raises BadRequest, StorageError."""
         return await run_sync(self.change_now, cwd, change, moment)
 
     async def defer(self, cwd: str, change: MemoryChange, moment: EventContext) -> None:
-        """Store a change until a person decides; the proposal is durable on return. Raises BadRequest, StorageError."""
+        """Store a change until a person decides; durable on return. Raises BadRequest, StorageError."""
         await run_sync(self.pending.add, cwd, self.path_of(change.store, cwd), change, moment)
 
     def approve(self, note: PendingNote) -> MemoryState:
-        """Make a pending change that a person approved. Blocks. Raises BadRequest, StorageError."""
+        """Apply a pending change that a person approved. Blocks. Raises BadRequest, StorageError."""
         path = self.path_of(note.change.store, note.cwd)
         if note.change.action == "add" and note.change.text.strip() in read_entries(path):
             state = self.state(
@@ -116,7 +116,7 @@ class MemoryStore:
         return MemoryPreview(structs.replace(change, meant=meant), _diff(path, before, after))
 
     def change_now(self, cwd: str, change: MemoryChange, moment: EventContext) -> MemoryState:
-        """Make a change under the notes' lock; return them as a model may read them. Blocks."""
+        """Apply a change under the notes' lock; return the notes as a model may read them. Blocks."""
         path = self.path_of(change.store, cwd)
         with file_lock(path.with_suffix(".lock")):
             before = read_entries(path, is_changed=True)
@@ -129,7 +129,7 @@ class MemoryStore:
 
 
 def reapply_change(change: NoteChange) -> str:
-    """Make a change again, or its inverse; return why it failed, in a few words. Blocks. Raises StorageError."""
+    """Reapply a change, or its inverse; return a short reason if it failed. Blocks. Raises StorageError."""
     path = Path(change.file)
     with file_lock(path.with_suffix(".lock")):
         before = read_entries(path, is_changed=True)
@@ -152,7 +152,7 @@ def _write(path: Path, entries: Sequence[str]) -> None:
 
 
 def _only_in(entries: Sequence[str], others: Sequence[str]) -> str:
-    """Return the one entry that others lack; empty for none."""
+    """Return the entry that only `entries` contains, or an empty string if there is none."""
     return next((entry for entry in entries if entry not in others), "")
 
 
@@ -165,9 +165,9 @@ def _state(name: MemoryStoreName, entries: Sequence[str]) -> MemoryState:
 
 
 def read_entries(path: Path, *, is_changed: bool = False) -> tuple[str, ...]:
-    """Read the entries of a file that people may have edited; none where there is no file. Raises StorageError.
+    """Read the entries of a file that people may have edited; none if it is missing. Raises StorageError.
 
-    Where the file is going to be changed, it must be text throughout: nothing of it may be lost.
+    If the file is about to be changed, all of it must be valid text, so that nothing is lost.
     """
     try:
         with path.open("rb") as stream:
@@ -190,12 +190,12 @@ def read_entries(path: Path, *, is_changed: bool = False) -> tuple[str, ...]:
 
 
 def written(entries: Sequence[str]) -> str:
-    """Return a file's text."""
+    """Return the file content for some entries."""
     return BETWEEN.join(entries) + "\n" if entries else ""
 
 
 def size_of(entries: Sequence[str]) -> int:
-    """Return how many characters entries take up of their store."""
+    """Return how many characters entries use in their store."""
     return len(BETWEEN.join(entries))
 
 
@@ -245,7 +245,7 @@ def _fit(text: str) -> str:
 
 
 def find_blocking(text: str) -> "Finding | None":
-    """Return the first finding for which a text is not taken; none where it may be."""
+    """Return the first finding that makes a text unacceptable, or None."""
     from injection_scanner.scanner import scan
 
     report = scan(text)
@@ -253,12 +253,12 @@ def find_blocking(text: str) -> "Finding | None":
 
 
 def sanitize_entry(entry: str) -> str:
-    """Return an entry as a model may read it: people write into the file too, and so may whoever talks them into it."""
+    """Return an entry as a model may read it: people can edit the file, and can be talked into adding anything."""
     return LEFT_OUT if find_blocking(entry) else entry
 
 
 def _meant(entries: Sequence[str], change: MemoryChange) -> int:
-    """Find the one note a change is about; not one that says something else by now. Raises BadRequest."""
+    """Find the one note that a change is about, unless it has changed since. Raises BadRequest."""
     number = _only(entries, change.old_text)
     if change.meant and entries[number] != change.meant:
         raise BadRequest(
@@ -268,7 +268,7 @@ def _meant(entries: Sequence[str], change: MemoryChange) -> int:
 
 
 def _only(entries: Sequence[str], part: str) -> int:
-    """Find the one entry that holds a text. Raises BadRequest."""
+    """Find the one entry that contains a text. Raises BadRequest."""
     wanted = part.strip()
     if not wanted:
         raise BadRequest("No note was specified.", hint="Use a passage that only this note contains.")

@@ -1,6 +1,6 @@
 """Record which turn changed which note, and how to undo it.
 
-Blocks: use it in a worker thread. The newest changes of a home are kept.
+Blocks: use it in a worker thread. Only the newest changes of a home folder are stored.
 """
 
 import os
@@ -19,13 +19,13 @@ from hermes_acp.storage.private_files import storage_error, write_whole
 
 MAX_KEPT: Final = 500
 MAX_BYTES: Final = 1 << 20
-"""Beyond this size the oldest changes are dropped."""
+"""Beyond this size, the oldest changes are dropped."""
 
 
 class NoteChange(Struct, frozen=True):
-    """One note in a store's file that a turn made another: `gone` gave way to `come`, empty where there was none.
+    """A change of a note in a store's file: `gone` was replaced by `come`; either may be empty.
 
-    `undone_by` names the undo that took it back, at `undone_at`.
+    `undone_by` names the undo that reverted it, at `undone_at`.
     """
 
     moment: EventContext
@@ -38,24 +38,24 @@ class NoteChange(Struct, frozen=True):
 
 
 Make = Callable[[NoteChange], str]
-"""Makes a change, and says in a few words why it could not be made; empty where it was."""
+"""Applies a change and returns a short reason if that failed, or an empty string."""
 
 
 class RevertedNotes(Struct, frozen=True):
-    """What came of taking changes back: the notes concerned, and those left alone with the reason, in a few words."""
+    """The result of reverting changes: the notes affected, and those left alone, each with a short reason."""
 
     done: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
 
 
 class NoteChanges:
-    """The changes of one home's notes; methods raise StorageError."""
+    """The changes to a home folder's notes. Methods raise StorageError."""
 
     def __init__(self, home: Path) -> None:
         self._path = home / "history" / "note-changes.jsonl"
 
     def add(self, change: NoteChange) -> None:
-        """Record a change; each on a line of its own, so that a torn one damages no other."""
+        """Record a change on a separate line, so that a torn line damages no other."""
         with self._held():
             try:
                 with open(self._path, "ab", opener=_private) as stream:
@@ -67,7 +67,7 @@ class NoteChanges:
                 self._write(self._read()[-MAX_KEPT:])
 
     def holding(self, session_id: str) -> dict[str, float]:
-        """Return the turns of a session whose notes were not undone, each with the time of its first note."""
+        """Return a session's turns with notes not undone, each with the time of its first note."""
         turns: dict[str, float] = {}
         for each in self._of(session_id):
             if not each.undone_by:
@@ -75,9 +75,9 @@ class NoteChanges:
         return turns
 
     def last_undo(self, session_id: str) -> tuple[str, float]:
-        """Return the name of the last undo in a session that reverted notes, and its time.
+        """Return the name and time of the last undo in a session that reverted notes.
 
-        Empty where there is none.
+        The name is empty if there is none.
         """
         undone = [each for each in self._of(session_id) if each.undone_by]
         last = max(undone, key=lambda each: each.undone_at, default=None)
@@ -86,14 +86,14 @@ class NoteChanges:
     def revert(
         self, session_id: str, turns: Collection[str], by: str, at: float, make: Make
     ) -> RevertedNotes:
-        """Revert the notes of some turns, newest change first, as part of an undo of that name."""
+        """Revert the notes of some turns, newest change first, as part of the undo named `by`."""
         meant = [each for each in self._of(session_id) if not each.undone_by and each.moment.turn_id in turns]
         wanted = [structs.replace(each, gone=each.come, come=each.gone) for each in reversed(meant)]
         self._mark(meant, by, at)
         return _made(wanted, make)
 
     def reapply(self, session_id: str, by: str, make: Make) -> RevertedNotes:
-        """Reapply what an undo of that name reverted."""
+        """Reapply the changes that the undo named `by` reverted."""
         meant = [each for each in self._of(session_id) if each.undone_by == by]
         self._mark(meant, "", 0.0)
         return _made(meant, make)
@@ -119,7 +119,7 @@ class NoteChanges:
             raise storage_error("write", self._path, error) from error
 
     def _read(self) -> list[NoteChange]:
-        """Read what can be read, the oldest first."""
+        """Return the readable changes, oldest first."""
         try:
             lines = self._path.read_bytes().splitlines()
         except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""Notes proposed while nobody could be asked; they wait here for approval and appear in no prompt.
+"""Notes proposed while nobody could be asked; they await approval here and appear in no prompt.
 
-Every change is written atomically under a lock, so that neither a crash nor another process loses a proposal.
-Blocks: use it in a worker thread.
+Every change is written atomically under a lock, so that no crash or other process loses a proposal. Blocks: use it
+in a worker thread.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ SHOWN_ACTIONS: Final = MappingProxyType({"add": "Add", "replace": "Replace", "re
 
 
 class PendingNote(Struct, frozen=True):
-    """One proposed change: the folder it was proposed in, the file it would change, and when."""
+    """A proposed change: the folder it was proposed in, the file it would change, and when."""
 
     id: str
     cwd: str
@@ -35,7 +35,7 @@ class PendingNote(Struct, frozen=True):
 
 
 class PendingNotes:
-    """The proposals of one home, the oldest first; methods raise StorageError."""
+    """The proposals in a home folder, oldest first. Methods raise StorageError."""
 
     def __init__(self, home: Path) -> None:
         """Read nothing yet."""
@@ -56,7 +56,7 @@ class PendingNotes:
         return tuple(notes)
 
     def add(self, cwd: str, file: Path, change: MemoryChange, moment: EventContext) -> None:
-        """Store a proposal, duplicates once. Raises BadRequest where too many are pending."""
+        """Store a proposal, ignoring duplicates. Raises BadRequest if too many are pending."""
         named = "\0".join((str(file), change.action, change.text, change.old_text, change.meant))
         note_id = hashlib.sha256(named.encode("utf-8", "surrogateescape")).hexdigest()[:8]
 

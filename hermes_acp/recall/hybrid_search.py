@@ -1,6 +1,6 @@
-"""Search by words and by meaning at once.
+"""Combine full-text and semantic search.
 
-Where meaning cannot be asked, words alone are searched for: a search by meaning is never worse than that.
+If semantic search is unavailable, only full-text search runs, so the combination is never worse than that.
 Source: Cormack, Clarke, Büttcher: Reciprocal Rank Fusion (SIGIR 2009).
 """
 
@@ -28,7 +28,7 @@ Place = tuple[str, int]
 
 
 class SemanticSearch:
-    """Searches the vectors of what was said."""
+    """Searches the vectors of passages."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class SemanticSearch:
         self.count_unknown = count_unknown
 
     async def search(self, asked: RecallQuery) -> list[SearchHit]:
-        """Find passages, the nearest first. Raises ModelError, StorageError."""
+        """Find passages, nearest first. Raises ModelError, StorageError."""
         (vector,) = await self._embedder.embed([asked.text], "query")
         near = await self._vectors.nearest("session", vector, NEIGHBOURS, asked.cwd)
         places = [(each.source, each.position) for each in near if each.source != asked.excluded]
@@ -52,14 +52,14 @@ class SemanticSearch:
 
 
 class HybridSearch:
-    """Searches for words, and for meaning where that is asked for and `meaning` gives somebody who can."""
+    """Searches by words and, if requested and `meaning` returns a search, by meaning."""
 
     def __init__(self, words: Recall, meaning: Callable[[], SemanticSearch | None]) -> None:
         self._words = words
         self._meaning = meaning
 
     async def search(self, asked: RecallQuery) -> SearchResults:
-        """Find passages. Raises BadRequest for a query that says nothing, StorageError."""
+        """Find passages. Raises BadRequest for an empty query, StorageError."""
         meaning = self._meaning() if asked.by_meaning else None
         if meaning is None:
             finds = await self._words.search(asked)
@@ -86,11 +86,11 @@ class HybridSearch:
         except BadRequest:
             if not asked.text.strip():
                 raise
-            return SearchResults(())  # no word, and perhaps a meaning
+            return SearchResults(())  # no word, but perhaps a meaning
 
 
 def fuse_rankings(rankings: Iterable[Sequence[SearchHit]], limit: int) -> tuple[SearchHit, ...]:
-    """Make one ranking of several: what stands high in any of them, and higher yet what stands high in all."""
+    """Merge several rankings into one; a high rank in any of them counts, and in all of them counts most."""
     scores: dict[Place, float] = {}
     finds: dict[Place, SearchHit] = {}
     for ranking in rankings:

@@ -1,6 +1,6 @@
-"""Recall by meaning: the vectors of earlier sessions and of skills, and the model that makes them.
+"""Semantic recall: the vectors of earlier sessions and of skills, and the model that makes them.
 
-A failure costs the search by meaning alone; the search by words goes on.
+A failure only disables semantic search; full-text search continues.
 """
 
 import time
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 FILE: Final = "vectors.db"
 CATCH_UP_TIMEOUT_S: Final = 2.0
 COOLDOWN_S: Final = 300.0
-"""How long nothing is embedded in the background after that failed."""
+"""How long background embedding pauses after a failure."""
 
 
 class RecallService:
-    """Keeps the vectors of one home up to date, and searches them; without the setting it does neither."""
+    """Updates and searches the vectors of a home folder; does nothing unless enabled in the settings."""
 
     def __init__(
         self,
@@ -58,16 +58,16 @@ class RecallService:
         self._rests_until = 0.0
 
     async def search(self, asked: "RecallQuery") -> "SearchResults":
-        """Find passages: by their words, and by their meaning where there is a model for it.
+        """Find passages by words and, if a model is available, by meaning.
 
-        Raises BadRequest for a query that says nothing, StorageError.
+        Raises BadRequest for an empty query, StorageError.
         """
         from hermes_acp.recall.hybrid_search import HybridSearch
 
         return await HybridSearch(self._store.words, self._search).search(asked)
 
     def equip(self, settings: "Settings", variables: Mapping[str, str], choice: "ModelChoice | None") -> None:
-        """Use the model that is configured from now on; what cannot be had is told and done without. Blocks."""
+        """Use the configured model from now on; report what is unavailable and continue without it. Blocks."""
         made_of = (settings.recall, choice if settings.recall.embeddings == "provider" else None)
         if made_of == self._made_of:
             return
@@ -91,20 +91,20 @@ class RecallService:
 
     @property
     def semantic_index(self) -> "SemanticIndex | None":
-        """What compares meanings now; None where no model is configured, or it cannot be had."""
+        """The current semantic index, or None if no model is configured or available."""
         return self._index
 
     @property
     def knows_meaning(self) -> bool:
-        """Whether there is a model that tells what texts mean."""
+        """Whether a model for semantic search is available."""
         return self._index is not None
 
     def follow_soon(self) -> None:
-        """Let the vectors follow what was said, in the background."""
+        """Update the vectors in the background."""
         self._has_news.set()
 
     async def keep(self) -> None:
-        """Let the vectors follow whenever something was said; runs beside everything else."""
+        """Update the vectors whenever sessions grow; runs as a background task."""
         while True:
             await self._has_news.wait()
             self._has_news = anyio.Event()
@@ -116,14 +116,14 @@ class RecallService:
                     self.report(error)
 
     async def catch_up(self, max_wait_s: float | None) -> int:
-        """Embed what was said since, for at most so long; give how many sessions are left.
+        """Embed new texts for at most `max_wait_s` seconds; return how many sessions are left.
 
         Raises ModelError, StorageError.
         """
         index = self._index
         if index is None:
             return 0
-        await self._index_texts(index.indexer)  # it wakes the model too
+        await self._index_texts(index.indexer)  # this also wakes the model
         await self._store.words.catch_up(CATCH_UP_TIMEOUT_S if max_wait_s is None else max_wait_s)
         left = -1
         with anyio.move_on_after(max_wait_s):
@@ -131,7 +131,7 @@ class RecallService:
         return left if left >= 0 else await index.indexer.count_unknown()
 
     async def rebuild(self) -> int:
-        """Make all vectors anew; give how many sessions are left for later. Raises ModelError, StorageError."""
+        """Recreate all vectors; return how many sessions are left for later. Raises ModelError, StorageError."""
         if self._index is None:
             return 0
         await self._index.vectors.clear()
@@ -139,7 +139,7 @@ class RecallService:
         return await self._index.indexer.index_sessions()
 
     async def forget(self, session_id: str) -> None:
-        """Forget a session that was deleted, also where meaning is no longer asked for."""
+        """Drop a deleted session, even if semantic search is no longer enabled."""
         if not self._path.is_file():
             return
         from hermes_acp.storage.search.vector_store import VectorStore, require_vectors
@@ -151,24 +151,24 @@ class RecallService:
             if not self._index:
                 await vectors.aclose()
         except ConfigError:
-            await run_sync(self._path.unlink)  # nobody can read it, and it can be made anew
+            await run_sync(self._path.unlink)  # unreadable, and can be recreated
         except StorageError as error:
             self.report(error)
 
     def report(self, error: HermesError) -> None:
-        """Have the user told once why nothing is recalled by meaning."""
+        """Tell the user once why semantic recall is unavailable."""
         sentence = f"The search by meaning is not available: {error.sentence()}"
         if sentence not in self._told:
             self._told.add(sentence)
             self._news.append(sentence)
 
     def news(self) -> Sequence[str]:
-        """Return sentences the user should read, each once."""
+        """Return notices for the user, each only once."""
         news, self._news = self._news, []
         return news
 
     async def aclose(self) -> None:
-        """Let go of the model and the file."""
+        """Release the model and the file."""
         if self._index:
             await self._index.embedder.aclose()
             await self._index.vectors.aclose()

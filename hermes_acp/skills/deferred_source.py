@@ -1,6 +1,6 @@
-"""A source of tools and prompts that is still being made: it offers nothing until then, and callers can wait.
+"""A source of tools and prompts created in the background: empty until then, and callers can wait for it.
 
-A session is opened at once; the imports and the disk reads of its skills follow.
+A session opens at once; the imports and disk reads for its skills follow.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from hermes_acp.core.ports.tool_ports import PromptTemplate, ResourceLibrary, To
 
 
 class DeferredToolSource:
-    """Stands in for a source until it is made; `make` returns it, or None where there is none after all."""
+    """A placeholder for a source until `make` returns it, or None if there is none."""
 
     def __init__(self, make: Callable[[], Awaitable[ToolSource | None]]) -> None:
         self._make = make
@@ -20,7 +20,7 @@ class DeferredToolSource:
         self._is_closed = False
 
     async def run(self) -> None:
-        """Make the source, and be at work as that."""
+        """Create the source and run it."""
         try:
             if not self._is_closed:
                 self._source = await self._make()
@@ -30,29 +30,29 @@ class DeferredToolSource:
             await self._source.run()
 
     def tools(self) -> Mapping[str, Tool]:
-        """Return what can be used now."""
+        """Return the tools available now."""
         return self._source.tools() if self._source else {}
 
     def templates(self) -> Mapping[str, PromptTemplate]:
-        """Return the prompts there are now."""
+        """Return the prompts available now."""
         return self._source.templates() if self._source else {}
 
     def libraries(self) -> Mapping[str, ResourceLibrary]:
-        """Return what can be read now."""
+        """Return the libraries available now."""
         return self._source.libraries() if self._source else {}
 
     def news(self) -> Sequence[str]:
-        """Return what was not told yet."""
+        """Return new notices."""
         return self._source.news() if self._source else ()
 
     async def settled(self) -> None:
-        """Wait until it is made and settled."""
+        """Wait until the source is created and settled."""
         await self._is_made.wait()
         if self._source and not self._is_closed:
             await self._source.settled()
 
     async def close(self) -> None:
-        """End it, also before it is made."""
+        """Close the source, even before it is created."""
         self._is_closed = True
         if self._source:
             await self._source.close()

@@ -1,8 +1,8 @@
 """Read files of an untrusted git repository without a work tree.
 
-Blocks. Nothing is checked out, so there is no hook, filter, submodule or link to follow: objects are read as
-bytes. Neither the system's nor the user's configuration counts, so no credential helper is started; ssh finds
-its keys as usual. Source: git(1), git-fetch(1), gitattributes(5).
+Blocks. Nothing is checked out, so there are no hooks, filters, submodules or links to follow: objects are read as
+bytes. Neither the system's nor the user's configuration applies, so no credential helper starts; ssh finds its keys
+as usual. Source: git(1), git-fetch(1), gitattributes(5).
 """
 
 import shutil
@@ -28,7 +28,7 @@ SETTINGS: Final = (*INERT_SETTINGS, ("fetch.fsckObjects", "true"), ("http.follow
 
 
 class Blob(Struct, frozen=True):
-    """One file: its bytes, and whether it is executable."""
+    """A file: its bytes, and whether it is executable."""
 
     content: bytes
     is_executable: bool = False
@@ -42,7 +42,7 @@ class _Entry(Struct, frozen=True):
 
 
 class GitSource:
-    """One commit of a remote repository, fetched into a folder of its own."""
+    """A commit of a remote repository, fetched into a separate folder."""
 
     def __init__(self, folder: Path, search_path: str) -> None:
         program = shutil.which("git", path=search_path)
@@ -54,14 +54,14 @@ class GitSource:
         self._run("init", "--quiet", "--bare", "--template=", ".")
 
     def fetch(self, url: str, ref: str) -> str:
-        """Fetch a branch, tag or commit, by default HEAD; return the commit. Raises BadRequest."""
+        """Fetch a branch, tag or commit (default: HEAD); return the commit. Raises BadRequest."""
         if url.startswith("-") or ref.startswith("-"):
             raise BadRequest(f"{url!r} is not the address of a repository.")
         self._run("fetch", "--quiet", "--no-tags", "--depth=1", "--", url, ref or "HEAD")
         return self._run("rev-parse", "--verify", "FETCH_HEAD^{commit}").decode().strip()
 
     def files(self, commit: str, path: str, *, max_files: int, most_bytes: int) -> dict[str, Blob]:
-        """Return all files below a folder of a commit except hidden ones, by their paths in it. Raises BadRequest."""
+        """Return all files below a commit's folder except hidden ones, by relative path. Raises BadRequest."""
         entries = self._entries(commit, path)
         size_bytes = sum(entry.size_bytes for entry in entries)
         if len(entries) > max_files or size_bytes > most_bytes:
@@ -73,7 +73,7 @@ class GitSource:
         return dict(self._blobs(entries))
 
     def _blobs(self, entries: Iterable[_Entry]) -> Iterator[tuple[str, Blob]]:
-        """Yield the content of each file, all through one git process."""
+        """Yield the content of each file, using a single git process."""
         from git.repo import Repo
 
         with Repo(str(self._folder), expand_vars=False) as repository:
@@ -84,7 +84,7 @@ class GitSource:
                 yield entry.path, Blob(content, entry.mode == "100755")
 
     def folders_with(self, commit: str, name: str) -> tuple[str, ...]:
-        """List the folders of a commit that hold a file of that name."""
+        """List the folders of a commit that contain a file of that name."""
         listed = self._run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit).decode(
             "utf-8", "replace"
         )

@@ -1,4 +1,4 @@
-"""Commands embedded in a skill's text, whose output is meant: !`git status`, and blocks fenced as ```!.
+"""Commands embedded in a skill's text for their output: !`git status`, and blocks fenced as ```!.
 
 Loading a skill runs nothing: the model is told to run them with its tool, where policy checks them like any
 other command. Source: Claude Code, "Extend Claude with skills", dynamic context.
@@ -16,7 +16,7 @@ TOLD: Final = (
 
 
 def with_commands(body: str) -> str:
-    """Return a skill's text with a note on the commands in it, where there are any."""
+    """Return a skill's text with a note on any commands in it."""
     found = (one or "; ".join(block.split("\n")).strip("; ") for one, block in INLINE.findall(body))
     commands = list(dict.fromkeys(command.strip() for command in found if command.strip()))[:MAX_LISTED]
     return "\n".join((body, "", TOLD, *(f"- {command}" for command in commands))) if commands else body

@@ -1,7 +1,6 @@
 """Scan results for skills, stored by content so that no process repeats another's scan.
 
-Results count only for the scanner that produced them. Blocks on the disk; a file that is lost or cannot be
-written costs time alone.
+Results are valid only for the scanner that produced them. Blocks on the disk; losing the file only costs time.
 """
 
 import os
@@ -24,14 +23,14 @@ MAX_KEPT: Final = 20_000
 
 
 class ScanRecord(Struct, frozen=True):
-    """The results of one scanner, by the digests of texts."""
+    """The results of a scanner, by text digest."""
 
     scanner: str
     findings: dict[str, tuple[str, ...]]
 
 
 class ScanRecords:
-    """The scan results for the skills of one home."""
+    """The scan results for the skills of a home folder."""
 
     def __init__(self, home: Path) -> None:
         self._file = home / "cache" / FILE
@@ -41,7 +40,7 @@ class ScanRecords:
         """Whether there are results that are not stored yet."""
 
     def of(self, skill: Skill) -> tuple[str, ...]:
-        """Return what is blocked of a skill; scan it where that has not been done. See `keep`."""
+        """Return what is blocked in a skill, scanning it if necessary. See `keep`."""
         known, key = self._known(), _key(skill)
         if (found := known.get(key)) is None:
             if len(known) >= MAX_KEPT:
@@ -53,7 +52,7 @@ class ScanRecords:
         return found
 
     def keep(self) -> None:
-        """Store what was scanned since this was last called."""
+        """Store the scans made since the last call."""
         if self.has_new:
             self.has_new = False
             with suppress(OSError, StorageError):
@@ -84,5 +83,5 @@ def scanner_fingerprint() -> str:
 
 
 def _key(skill: Skill) -> str:
-    """Return what the findings depend on: the text, and whether it is scanned at all."""
+    """Return what the findings depend on: the text, and whether the text is scanned at all."""
     return f"{skill.digest} passes" if skill.scope == "builtin" or skill.is_allowed else skill.digest

@@ -1,4 +1,4 @@
-"""The usable skills of one place: read from folders, filtered by name, scanner, platform and tools.
+"""The usable skills of a place: read from folders, filtered by name, scanner, platform and tools.
 
 Blocks on the disk.
 """
@@ -27,7 +27,7 @@ FILE: Final = "SKILL.md"
 MAX_BYTES: Final = 256 << 10
 MAX_FILES: Final = 500
 MAX_SKILLS: Final = 500
-"""The most skills read from one scope."""
+"""Maximum number of skills read from one scope."""
 TOO_MANY_SKILLS: Final = (
     f"There are more than {MAX_SKILLS} such skills; this one and those after it are not read."
 )
@@ -40,8 +40,8 @@ Fingerprint = tuple[tuple[str, int, int], ...]
 class Skill(Struct, frozen=True):
     """A usable skill.
 
-    `folder` is absolute, `digest` that of its whole SKILL.md. `is_allowed` tells that the user allows it
-    whatever the scanner says: then nothing is cut out.
+    `folder` is absolute; `digest` is that of the whole SKILL.md. `is_allowed` says that the user allows the skill
+    regardless of the scanner, so nothing is cut out.
     """
 
     document: SkillDocument
@@ -55,20 +55,20 @@ class Skill(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The skill's name."""
         return self.document.name
 
     @property
     def body(self) -> str:
-        """Its instructions, without what the scanner blocks.
+        """The skill's instructions, without what the scanner blocks.
 
-        Takes milliseconds at first, up to 0.2 s for a long text.
+        The first access takes milliseconds, up to 0.2 s for a long text.
         """
         return self.document.body if self._passes else look_through(self.document.body).clean_text
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What the scanner blocks of it. Takes as long as `body` at first."""
+        """What the scanner blocks in the skill. The first access takes as long as that of `body`."""
         if self._passes:
             return ()
         return blocked(look_through(self.document.body), self.document.lines_before)
@@ -78,7 +78,7 @@ class Skill(Struct, frozen=True):
         return self.scope == "builtin" or self.is_allowed
 
     def files(self) -> tuple[str, ...]:
-        """List the other files in its folder, by their paths in it."""
+        """List the other files in the skill's folder, by relative path."""
         found: list[str] = []
         for place, folders, names in os.walk(self.folder):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -96,7 +96,7 @@ class UnusableSkill(Struct, frozen=True):
 
 
 class SkillCollection(Struct, frozen=True):
-    """The skills found, nearest first, each name once."""
+    """The skills found, nearest first, without duplicate names."""
 
     skills: tuple[Skill, ...] = ()
     unusable: tuple[UnusableSkill, ...] = ()
@@ -104,7 +104,7 @@ class SkillCollection(Struct, frozen=True):
     """Skills hidden by a nearer one of the same name, or whose conditions are not met here."""
 
     def find(self, name: str) -> Skill | None:
-        """Return the skill with a name."""
+        """Return the skill with this name."""
         return next((skill for skill in self.skills if skill.name == name), None)
 
 
@@ -114,7 +114,7 @@ def collect_skills(
     platform: str = sys.platform,
     reading: "SkillReader | None" = None,
 ) -> SkillCollection:
-    """Read all skills of some folders, using what `reading` has cached; `tools` are the available tools."""
+    """Read all skills in some folders, using the cache `reading`; `tools` are the available tools."""
     read_skill = (reading or SkillReader()).read
     skills: dict[str, Skill] = {}
     unusable: list[UnusableSkill] = []
@@ -142,7 +142,7 @@ def collect_skills(
 
 
 class SkillReader:
-    """A cache of the skill read from each folder, valid while it is unchanged.
+    """A cache of the skill in each folder, valid while the skill is unchanged.
 
     `allowed` are digests of texts that the user allows (`allowed_texts`).
     """
@@ -152,7 +152,7 @@ class SkillReader:
         self._known: dict[tuple[str, str], tuple[tuple[int, int, int], Skill | UnusableSkill]] = {}
 
     def read(self, folder: Path, skill_folder: SkillFolder, label: str) -> Skill | UnusableSkill:
-        """Return the skill of a folder as it is now. Blocks."""
+        """Return a folder's current skill. Blocks."""
         try:
             about = (folder / FILE).stat()
         except OSError:
@@ -165,7 +165,7 @@ class SkillReader:
 
 
 def fingerprint(shelves: Iterable[SkillFolder]) -> Fingerprint:
-    """Return path, time and size of each skill's text, so that unchanged ones are not read again."""
+    """Return the path, time and size of each skill's text, so that unchanged skills are not read again."""
     seen: list[tuple[str, int, int]] = []
     for _, folder in _found(shelves):
         try:
@@ -177,7 +177,7 @@ def fingerprint(shelves: Iterable[SkillFolder]) -> Fingerprint:
 
 
 def _found(shelves: Iterable[SkillFolder]) -> Iterator[tuple[SkillFolder, Path]]:
-    """Yield the folders that hold a skill, each once whatever links lead to it; per scope one more than is read."""
+    """Yield each folder that contains a skill, once per link target; at most one over the limit per scope."""
     seen: set[str] = set()
     counts: Counter[Scope] = Counter()
     for skill_folder in shelves:
@@ -194,7 +194,7 @@ def _found(shelves: Iterable[SkillFolder]) -> Iterator[tuple[SkillFolder, Path]]
 
 
 def _folders(place: Path) -> Iterator[Path]:
-    """Yield the folders that hold a skill, by name; one level deeper where a folder only groups others."""
+    """Yield the skill folders by name, one level deeper if a folder only groups others."""
     for folder in _subfolders(place):
         if os.path.lexists(folder / FILE):
             yield folder
@@ -220,7 +220,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _root_of(folder: Path, skill_folder: SkillFolder) -> Path:
-    """Return what a skill's links may not leave: users link whole skills from anywhere into their own folders."""
+    """Return the root that a skill's links may not leave: users link skills from anywhere into their own folders."""
     return Path(
         os.path.realpath(
             folder if skill_folder.scope == "user" and folder.is_symlink() else skill_folder.root
@@ -267,12 +267,12 @@ def _blocked(document: SkillDocument) -> str:
 
 
 def how_to_allow(folder: Path) -> str:
-    """Say how to allow a skill's text whatever the scanner says."""
+    """Return how to allow a skill's text regardless of the scanner."""
     return f"To allow it unchanged: `hermes-acp scan --allow {shlex.quote(str(folder / FILE))}`."
 
 
 def blocked(report: "ScanReport", lines_before: int = 0) -> tuple[str, ...]:
-    """Describe what is cut out of a text, by the lines of its file; `lines_before` lines precede the text there."""
+    """Describe what is cut out of a text, by file line; `lines_before` lines precede the text in its file."""
     return tuple(
         f"line {each.line + lines_before}: {each.why} ({each.rule})"
         for each in report.findings
@@ -281,7 +281,7 @@ def blocked(report: "ScanReport", lines_before: int = 0) -> tuple[str, ...]:
 
 
 def look_through(text: str) -> "ScanReport":
-    """Scan a skill's instructions, once per content; a failed scan is repeated the next time."""
+    """Scan a skill's instructions, once per content; a failed scan is repeated next time."""
     report = _look_through(text)
     if report.failure:
         _look_through.cache_clear()
@@ -296,7 +296,7 @@ def _look_through(text: str) -> "ScanReport":
 
 
 def _stays_away(document: SkillDocument, tools: frozenset[str], platform: str) -> str:
-    """Say which condition of a skill is not met here."""
+    """Return which condition of a skill is not met here."""
     names = PLATFORMS.get(platform, (platform,))
     if document.platforms and not set(names) & set(document.platforms):
         return f"It is only for {', '.join(document.platforms)}."

@@ -1,4 +1,4 @@
-"""Skills as slash commands of one session."""
+"""Skills as slash commands of a session."""
 
 import re
 import shlex
@@ -23,11 +23,11 @@ PLACEHOLDER: Final = re.compile(r"\$(ARGUMENTS|[1-9])(?![\w])")
 MAX_STACKED_COMMANDS: Final = 5
 MAX_REPORTED: Final = 10
 POLL_INTERVAL_S: Final = 0.1
-"""The pause between two background scans."""
+"""The pause between background scans."""
 
 
 class SkillCommand:
-    """One skill, invoked by its name."""
+    """A skill, invoked by its name."""
 
     def __init__(self, skill: Skill, source: "SkillSource") -> None:
         self.name = skill.name
@@ -40,7 +40,7 @@ class SkillCommand:
         self._source = source
 
     async def fill(self, words: str) -> tuple[Part, ...]:
-        """Return the skill as a prompt, with those stacked after it. Raises BadRequest for untrusted ones."""
+        """Return the skill as a prompt, followed by those stacked after it. Raises BadRequest for untrusted ones."""
         stacked, rest = self._source.stacked(self._skill, words)
         for skill in stacked:
             self._source.require_trust(skill)
@@ -52,7 +52,7 @@ class SkillCommand:
 
 
 class SkillSource:
-    """The skills of one session's place, as commands that come and go with their files."""
+    """The skills available to a session, as commands that come and go with their files."""
 
     def __init__(
         self,
@@ -65,9 +65,9 @@ class SkillSource:
         news: Sequence[str] = (),
         is_here: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Read nothing yet; `on_use` is called with every invoked skill, `news` receives notices for the user.
+        """Read nothing yet; `on_use` is called for each invoked skill, `news` contains notices for the user.
 
-        While the session's files are not on this machine (`is_here`), no skill of this machine's folder is
+        While the session's files are on another machine (not `is_here`), no skills from this machine's folder are
         offered.
         """
         self._is_here = is_here
@@ -98,7 +98,7 @@ class SkillSource:
                 await anyio.sleep_forever()
 
     async def renew(self) -> None:
-        """Read what changed, and announce it where the offered commands differ."""
+        """Read what changed, and announce it if the offered commands differ."""
         before = self._collection
         self._collection = await run_sync(self._library.collection, self._cwd)
         self._settled.set()
@@ -107,7 +107,7 @@ class SkillSource:
             self._on_change()
 
     async def _keep_looking(self) -> None:
-        """Scan the skills' texts gradually, so that the user knows before one is used."""
+        """Scan the skills' texts gradually, so that the user is informed before one is used."""
         while True:
             await self._has_changed.wait()
             self._has_changed = anyio.Event()
@@ -120,7 +120,7 @@ class SkillSource:
             await run_sync(records.keep)
 
     def tell_cuts(self, skills: Sequence[Skill]) -> None:
-        """Notify the user of passages cut out of scanned skills."""
+        """Notify the user of passages cut from scanned skills."""
         self._cut.update(
             f"Passages of the skill {skill.label} were cut out by the injection scanner: {'; '.join(skill.findings)}. "
             + how_to_allow(Path(skill.folder))
@@ -129,7 +129,7 @@ class SkillSource:
         )
 
     def stacked(self, first: Skill, words: str) -> tuple[list[Skill], str]:
-        """Return the skills a command line invokes, `/one /two do it`, and the words after the last name."""
+        """Return the skills that a command line invokes (`/one /two do it`), and the text after the last name."""
         skills, rest = [first], words.strip()
         while rest.startswith("/") and len(skills) < MAX_STACKED_COMMANDS:
             name, _, behind = rest[1:].partition(" ")
@@ -141,7 +141,7 @@ class SkillSource:
         return skills, rest
 
     def require_trust(self, skill: Skill) -> None:
-        """Raise BadRequest for a workspace skill that the user has not trusted."""
+        """Raise BadRequest for a workspace skill that the user does not trust."""
         if skill.scope == "workspace" and not self._trust.is_trusted(self._cwd, trust_item(skill)):
             raise BadRequest(
                 f"The skill {skill.name} is part of this workspace ({skill.label}), which you have not trusted.",
@@ -166,7 +166,7 @@ class SkillSource:
         return {}
 
     def news(self) -> Sequence[str]:
-        """Return new notices for the user: skills that are not used, passages that were cut out."""
+        """Return new notices for the user: skills that are not used, and passages that were cut."""
         told = [*self._news, *filter(None, (self._watch.news(),))]
         unusable = self._collection.unusable
         told += [f"The skill {each.place} is not used: {each.why}" for each in unusable[:MAX_REPORTED]]
@@ -178,7 +178,7 @@ class SkillSource:
         return fresh
 
     async def settled(self) -> None:
-        """Wait until the skills were read once."""
+        """Wait until the skills have been read once."""
         await self._settled.wait()
 
     async def close(self) -> None:
@@ -189,7 +189,7 @@ class SkillSource:
 
 
 def trust_item(skill: Skill) -> TrustItem:
-    """Return what a user trusts with a workspace skill: its text as it is now."""
+    """Return what the user trusts with a workspace skill: its current text."""
     return TrustItem(
         "prompt", f"skill {skill.name}", skill.digest, f"{skill.label}: {skill.document.description}"
     )
@@ -201,7 +201,7 @@ def _described(skill: Skill) -> str:
 
 
 def _prompt(skill: Skill, words: str) -> str:
-    """Write a skill as a prompt; words that no placeholder takes follow it."""
+    """Format a skill as a prompt; words that no placeholder takes follow it."""
     body, is_taken = _with_parameters(with_commands(skill.body), words)
     behind = f"\n\nThe user's own words: {words}" if words and not is_taken else ""
     head = f"Follow the skill {skill.name} (its files are in {skill.folder}):"
@@ -209,7 +209,7 @@ def _prompt(skill: Skill, words: str) -> str:
 
 
 def _with_parameters(body: str, words: str) -> tuple[str, bool]:
-    """Insert words where a skill wants them: `$ARGUMENTS` all of them, `$1` to `$9` one each."""
+    """Replace a skill's placeholders: `$ARGUMENTS` with all words, `$1` to `$9` with one word each."""
     try:
         single = shlex.split(words)
     except ValueError:

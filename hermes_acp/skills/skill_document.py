@@ -1,6 +1,6 @@
-"""Parse a SKILL.md: its front matter, its body, and what is wrong with it.
+"""Parse a SKILL.md: its front matter, its body, and its mistakes.
 
-The standard is agentskills.io/specification; some mistakes of other agents' skills are tolerated.
+The standard is agentskills.io/specification; some mistakes in other agents' skills are tolerated.
 """
 
 import re
@@ -20,7 +20,7 @@ Weight = Literal["error", "warning"]
 
 
 class DocumentMistake(Struct, frozen=True):
-    """A violation of the standard; with an error the skill is not used."""
+    """A violation of the standard; a skill with an error is not used."""
 
     weight: Weight
     text: str
@@ -29,8 +29,8 @@ class DocumentMistake(Struct, frozen=True):
 class SkillDocument(Struct, frozen=True):
     """The content of a SKILL.md.
 
-    `platforms` and `requires_tools` are conditions on where it is offered; empty means none. `lines_before`
-    is how many lines of the file precede its body.
+    `platforms` and `requires_tools` are conditions for offering the skill; empty means none. `lines_before` is how many
+    lines of the file precede the body.
     """
 
     name: str
@@ -45,7 +45,7 @@ class SkillDocument(Struct, frozen=True):
 
 
 def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tuple[DocumentMistake, ...]]:
-    """Parse a skill's text; None where it cannot be used. `folder_name` is what its name should be."""
+    """Parse a skill's text; None if it cannot be used. `folder_name` is what its name should be."""
     text = text.replace("\r\n", "\n")
     found = FENCE.match(text)
     if not found:
@@ -81,7 +81,7 @@ def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tu
 
 
 def _fields(front: str) -> tuple[dict[str, Any], list[DocumentMistake]]:
-    """Parse the front matter as YAML, or line by line where an unquoted colon breaks it."""
+    """Parse the front matter as YAML, or line by line if an unquoted colon breaks it."""
     import yaml
 
     try:
@@ -104,7 +104,7 @@ def _is_name(text: str) -> bool:
 
 
 def _judge_name(name: str, given: str, folder_name: str) -> list[DocumentMistake]:
-    """Check the name a skill is known by, and the one in its file, empty for none."""
+    """Check the skill's effective name, and `given`, the name in its file (empty if there is none)."""
     told = f"must be at most {NAME_CHARACTERS} of a-z, 0-9 and single hyphens between"
     if not _is_name(name):
         return [DocumentMistake("error", f"Its name {name[:80]!r} {told}.")]
@@ -137,7 +137,7 @@ def _text(value: object) -> str:
 
 
 def _list(value: object) -> tuple[str, ...]:
-    """Parse a list, or words separated by commas or blanks; a bracket keeps its words together."""
+    """Parse a list, or words separated by commas or blanks; brackets keep words together."""
     if isinstance(value, list):
         return tuple(str(each).strip() for each in cast("list[object]", value) if str(each).strip())
     return tuple(re.findall(r"[^\s,(]+(?:\([^)]*\))?", _text(value)))

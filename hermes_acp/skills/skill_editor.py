@@ -1,4 +1,4 @@
-"""Create, change and archive skills for the agent: previewed as a whole, checked, and versioned."""
+"""Create, change and archive skills for the agent: previewed in full, checked, and versioned."""
 
 import os
 from collections.abc import Callable
@@ -26,7 +26,7 @@ SHAPE: Final = "A SKILL.md begins with `---`, `name: NAME`, `description: …`, 
 
 
 class _Plan(Struct, frozen=True):
-    """A change as files: what is written and what is deleted, by paths in the folder, and the folder before it."""
+    """A change as files, by relative path: those to write and to delete, and the folder before the change."""
 
     folder: Path
     scope: SkillScope
@@ -37,7 +37,7 @@ class _Plan(Struct, frozen=True):
 
 
 class SkillEditor:
-    """Changes the skills of one user and of the folders they work in; `likeness` finds similar ones."""
+    """Changes the skills of a user and of the folders they work in; `likeness` finds similar skills."""
 
     def __init__(
         self,
@@ -54,11 +54,11 @@ class SkillEditor:
         self._likeness = likeness
 
     async def preview(self, cwd: str, change: SkillChange) -> SkillPreview:
-        """Preview a change of a skill. Raises BadRequest for an invalid one."""
+        """Preview a change to a skill. Raises BadRequest for an invalid change."""
         return await run_sync(self._preview, cwd, change, await self._likes(cwd, change))
 
     async def change(self, cwd: str, change: SkillChange, state: str, session_id: str) -> str:
-        """Make a change if the skill is still in that state. Raises BadRequest, StorageError."""
+        """Apply a change if the skill is still in that state. Raises BadRequest, StorageError."""
         likes = await self._likes(cwd, change)
         return await run_sync(self._change, cwd, change, state, session_id, likes)
 
@@ -140,7 +140,7 @@ class SkillEditor:
         return _Plan(folder, change.scope, {}, {FILE: change.text.encode()}, nothing, warnings)
 
     def _place(self, cwd: str, scope: SkillScope) -> Path:
-        """Return the folder for new skills of a scope, links followed."""
+        """Return the folder for new skills of a scope, with links resolved."""
         if scope == "user":
             return Path(os.path.realpath(self._home / "skills"))
         if not Path(cwd).is_dir():
@@ -179,7 +179,7 @@ class SkillEditor:
         return skill
 
     async def _likes(self, cwd: str, change: SkillChange) -> tuple[str, ...]:
-        """Report existing skills similar to a new one."""
+        """Return existing skills similar to a new one."""
         document, _ = read_document(change.text, change.name) if change.action == "create" else (None, ())
         skills = [
             each
@@ -231,7 +231,7 @@ def _edited(change: SkillChange, before: dict[str, bytes]) -> dict[str, bytes | 
 
 
 def _diff(plan: _Plan, name: str) -> Diff | None:
-    """Return the diff of one file of a change; None for what is not text."""
+    """Return the diff of a file in a change, or None if it is not text."""
     old = text_of(plan.before[name]) if name in plan.before else None
     new = plan.changed[name]
     if (name in plan.before and old is None) or (new is not None and text_of(new) is None):

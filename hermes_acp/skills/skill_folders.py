@@ -21,7 +21,7 @@ BUILTIN: Final = Path(__file__).parent / "bundled"
 class SkillFolder(Struct, frozen=True):
     """A folder of skills.
 
-    `root` is what links in it may not leave; `label` says where it is, for people.
+    `root` is the folder that its links may not leave; `label` describes its location for people.
     """
 
     path: Path
@@ -31,10 +31,10 @@ class SkillFolder(Struct, frozen=True):
 
 
 def shelves(cwd: str, home: Path, user_home: Path) -> tuple[SkillFolder, ...]:
-    """Return the existing folders, nearest first: where two skills share a name, the nearer one wins.
+    """Return the existing folders, nearest first: if two skills share a name, the nearer one wins.
 
-    From the working directory up to the repository's root, then the packages of that repository, then the
-    user's own (`home` is the agent's folder, `user_home` the person's), then the built-in ones.
+    From the working directory up to the repository's root, then the packages of that repository, then the user's own
+    (`home` is the agent's folder, `user_home` the person's), then the built-in ones.
     """
     here = Path(os.path.realpath(cwd))
     root = find_root(here)
@@ -46,7 +46,7 @@ def shelves(cwd: str, home: Path, user_home: Path) -> tuple[SkillFolder, ...]:
 
 
 def parents(cwd: str, home: Path, user_home: Path) -> frozenset[Path]:
-    """Return the existing folders in which a folder of skills may be created, and those that contain packages."""
+    """Return the existing folders where a skills folder may be created, and those that contain packages."""
     here = Path(os.path.realpath(cwd))
     root = find_root(here)
     holders = [*_holders(here, root), user_home]
@@ -56,12 +56,12 @@ def parents(cwd: str, home: Path, user_home: Path) -> frozenset[Path]:
 
 
 def may_hold_skills(path: Path) -> bool:
-    """Return whether a folder's name may lead to skills; a home and a project contain much else that changes."""
+    """Return whether a folder's name may lead to skills; home folders and projects contain much else that changes."""
     return path.name in LEADING or path.parent.name in PACKAGES
 
 
 def _holders(here: Path, root: Path) -> list[Path]:
-    """Return the folders of a workspace that may have skills, nearest first."""
+    """Return the folders of a workspace that may contain skills, nearest first."""
     above = [folder for folder in (here, *here.parents) if folder.is_relative_to(root)]
     return [*above, *_packages(root)]
 
@@ -74,7 +74,7 @@ def _workspace(here: Path, root: Path) -> Iterator[SkillFolder]:
 
 
 def _packages(root: Path) -> Iterator[Path]:
-    """Yield the packages of a repository that keeps several."""
+    """Yield the packages of a repository that contains several."""
     count = 0
     for parent in PACKAGES:
         try:

@@ -1,7 +1,7 @@
 """Install skills from elsewhere: fetch them into quarantine, check them, and install exactly what was checked.
 
-Blocks. An installed skill is pinned twice: by the commit it came from, and by the digest of all its files, so
-that what is used is what was checked, whatever becomes of the source.
+Blocks. An installed skill is pinned twice, by its source commit and by the digest of all its files, so that the
+skill in use is the one that was checked, whatever happens to the source.
 """
 
 import os
@@ -51,12 +51,12 @@ class Source(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The source as a person writes it."""
+        """The source as a person would write it."""
         return f"{self.place}{f'#{self.path}' if self.path else ''}{f'@{self.ref}' if self.ref else ''}"
 
 
 class LockEntry(Struct, frozen=True):
-    """One installed skill: its source, the source's commit, the digest of its files, when it was installed (epoch)."""
+    """An installed skill: its source, the source's commit, the digest of its files, the installation time (epoch)."""
 
     source: Source
     commit: str
@@ -72,7 +72,7 @@ class LockFile(Struct, frozen=True):
 
 
 class SkillCandidate(Struct, frozen=True):
-    """A skill in quarantine at `place`: its files, the findings, and how it differs from what is installed."""
+    """A skill in quarantine at `place`: its files, the findings, and how it differs from the installed version."""
 
     name: str
     description: str
@@ -87,12 +87,12 @@ class SkillCandidate(Struct, frozen=True):
 
     @property
     def is_new(self) -> bool:
-        """Whether it differs from what is installed."""
+        """Whether the skill differs from the installed version."""
         return bool(self.changes)
 
 
 class SkillAudit(Struct, frozen=True):
-    """The state of one installed skill; with `troubles` it is not what was approved, or would not be approved today."""
+    """The state of an installed skill; `troubles` are why it is not what was approved, or would not be approved now."""
 
     name: str
     locked: LockEntry
@@ -101,7 +101,7 @@ class SkillAudit(Struct, frozen=True):
 
 
 class SkillHub:
-    """The skills that one user installed; `search_path` is where git is looked up."""
+    """The skills that a user installed; `search_path` is where git is looked up."""
 
     def __init__(
         self, home: Path, usage_tracker: SkillUsageTracker, now: Callable[[], float], search_path: str
@@ -134,7 +134,7 @@ class SkillHub:
 
     @contextmanager
     def fetched(self, source: Source) -> Generator[SkillCandidate]:
-        """Fetch a skill into quarantine and check it; it stays there while the block lasts.
+        """Fetch a skill into quarantine and check it; it stays there until the block ends.
 
         Raises BadRequest, StorageError.
         """
@@ -149,7 +149,7 @@ class SkillHub:
             remove_folder(place)
 
     def install(self, candidate: SkillCandidate) -> None:
-        """Install exactly what was fetched; the previous version is kept. Raises BadRequest, StorageError."""
+        """Install exactly what was fetched; the previous version is stored. Raises BadRequest, StorageError."""
         if candidate.check.faults:
             raise BadRequest(f"{candidate.name} is not installed: {' '.join(candidate.check.faults)}")
         at = self._now()
@@ -163,7 +163,7 @@ class SkillHub:
             self._write(candidate.name, LockEntry(candidate.source, candidate.commit, candidate.digest, at))
 
     def remove(self, name: str) -> None:
-        """Archive an installed skill, and forget its source. Raises BadRequest, StorageError."""
+        """Archive an installed skill and forget its source. Raises BadRequest, StorageError."""
         with self._alone():
             self.find(name)
             if self._folder(name).is_dir():
@@ -181,7 +181,7 @@ class SkillHub:
         return installed[name]
 
     def audit(self, name: str) -> SkillAudit:
-        """Compare an installed skill with what was approved, and check it again. Raises BadRequest."""
+        """Compare an installed skill with the approved version, and check it again. Raises BadRequest."""
         locked = self.find(name)
         folder = self._folder(name)
         try:
@@ -213,7 +213,7 @@ class SkillHub:
         return commit, path, files
 
     def _hold(self, place: Path, files: Mapping[str, Blob]) -> None:
-        """Put the files into quarantine; none can be executed there."""
+        """Quarantine the files; none of them can be executed there."""
         try:
             for path, blob in files.items():
                 check_path(path)
@@ -297,7 +297,7 @@ def read_source(text: str, cwd: Path) -> Source:
 
 
 def _from_page(text: str) -> str:
-    """Parse the URL of a folder's page at GitHub or GitLab, as a browser shows it; return other text unchanged."""
+    """Convert the URL of a folder's GitHub or GitLab page to a source; return other text unchanged."""
     found = PAGE.fullmatch(text)
     return f"{found['place']}#{found['path']}@{found['ref']}" if found else text
 
@@ -308,7 +308,7 @@ def _is_short_ssh(place: str) -> bool:
 
 
 def _folder_in(folders: tuple[str, ...], source: Source) -> str:
-    """Return the folder a source names, or the only skill folder of its repository."""
+    """Return the folder that a source names, or the only skill folder in its repository."""
     fitting = tuple(folder for folder in folders if source.path in ("", folder))
     if len(fitting) == 1:
         return fitting[0]
@@ -326,7 +326,7 @@ def _folder_in(folders: tuple[str, ...], source: Source) -> str:
 
 
 def _name_of(files: Mapping[str, Blob], source: Source) -> str:
-    """Return a skill's name: the one in its file, else its folder's."""
+    """Return a skill's name: the one in its file, or else its folder's."""
     if FILE not in files:
         raise BadRequest(f"{source.text} is not a skill: it has no {FILE}.")
     folder = Path(source.path or source.place).name.removesuffix(".git")

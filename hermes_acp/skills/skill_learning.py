@@ -1,6 +1,6 @@
-"""What the agent learns about skills: how often each was used and how that went, and the editor that writes them.
+"""What the agent learns about skills: how often each was used and with what result, and the editor for them.
 
-Both are made when they are first needed.
+Both are created on first use.
 """
 
 from functools import cached_property
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SkillLearning:
-    """What one process learns about skills."""
+    """What a process learns about skills."""
 
     def __init__(self, environment: Environment, clock: Clock) -> None:
         self._environment = environment
@@ -29,7 +29,7 @@ class SkillLearning:
 
     @cached_property
     def usage_tracker(self) -> "SkillUsageTracker":
-        """The books on the uses of skills."""
+        """The record of how skills are used."""
         from hermes_acp.skills.skill_usage import SkillUsageTracker
 
         return SkillUsageTracker(self._environment.home, self._clock.now)
@@ -37,7 +37,7 @@ class SkillLearning:
     def ports(
         self, settings: "SkillSettings", library: "SkillLibrary", likeness: "SkillSimilarityMeasure"
     ) -> dict[str, object]:
-        """Return what the tools of skills take."""
+        """Return what the skill tools need."""
         if not (settings.enabled and settings.learning):
             return {"skill_uses": self.usage_tracker}
         from hermes_acp.skills.skill_editor import SkillEditor
@@ -46,7 +46,7 @@ class SkillLearning:
         return {"skill_uses": self.usage_tracker, "skill_workshop": workshop}
 
     def tidy(self) -> tuple[str, ...]:
-        """Put away what nobody uses any more, once a process; give what its user should know. Blocks."""
+        """Archive skills that are no longer used, once per process; return notices for the user. Blocks."""
         if self._has_tidied:
             return ()
         self._has_tidied = True
@@ -56,7 +56,7 @@ class SkillLearning:
             return (error.sentence(),)
 
     async def take_undo(self, session_id: str) -> str:
-        """Count what a user undid as failures of the skills it was done by; say what follows, if anything does."""
+        """Count an undo as a failure of the skills used in the undone turns; return the consequences, if any."""
         try:
             return "\n".join(await run_sync(self.usage_tracker.undone, session_id))
         except StorageError as error:

@@ -1,6 +1,6 @@
-"""The skills of every place one process works in, read once and again when they change.
+"""The skills of every place a process works in, read once and again when they change.
 
-A place is a working directory; what is cached for it is renewed when one of its files changed.
+A place is a working directory; its cache is renewed when one of its files changes.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -47,7 +47,7 @@ class _Read(Struct, frozen=True):
 
 
 class SkillLibrary:
-    """The entry point for everything that looks skills up."""
+    """The entry point for all skill lookups."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class SkillLibrary:
     ) -> None:
         """Read nothing yet; `is_elsewhere` tells whether a workspace's files are on another machine.
 
-        `admits` tells whether the tool `skill` may show a file of a workspace's skill in a place.
+        `admits` tells whether the `skill` tool may show a file of a workspace skill in a place.
         """
         self._is_elsewhere = is_elsewhere
         self._admits = admits
@@ -71,23 +71,23 @@ class SkillLibrary:
         self.records = ScanRecords(home)
 
     def know_tools(self, names: Iterable[str]) -> None:
-        """Set the available tools, as skills may need some."""
+        """Set the available tools, which some skills require."""
         self._tools = frozenset(names)
 
     def place(self, workspace: Workspace) -> str:
-        """Return the folder whose skills apply to a workspace: for a remote one, only the user's own."""
+        """Return the folder whose skills apply to a workspace; a remote workspace has only the user's own."""
         return str(self._home) if self._is_elsewhere(workspace) else workspace.cwd
 
     def shelves(self, cwd: str) -> tuple[SkillFolder, ...]:
-        """Return the folders with skills for a place. Blocks."""
+        """Return a place's skill folders. Blocks."""
         return shelves(cwd, self._home, self._user_home)
 
     def parents(self, cwd: str) -> frozenset[Path]:
-        """Return the folders in which a folder of skills may be created. Blocks."""
+        """Return the folders where a skills folder may be created. Blocks."""
         return parents(cwd, self._home, self._user_home)
 
     def collection(self, cwd: str) -> SkillCollection:
-        """Return the skills of a place as they are now. Blocks."""
+        """Return the current skills of a place. Blocks."""
         places = self.shelves(cwd)
         mark, allowed = fingerprint(places), read_allowed(self._home)
         if allowed != self._reading.allowed:
@@ -100,7 +100,7 @@ class SkillLibrary:
         return kept.collection
 
     def findings(self, cwd: str) -> Mapping[str, tuple[str, ...]]:
-        """Return what the scanner blocks of each skill of a place, by its folder. Blocks, at first for long."""
+        """Return what the scanner blocks in each skill of a place, by folder. Blocks; the first call is slow."""
         found = {skill.folder: self.records.of(skill) for skill in self.collection(cwd).skills}
         self.records.keep()
         return found
@@ -110,7 +110,7 @@ class SkillLibrary:
         return self.collection(self.place(workspace)).skills
 
     def index(self, cwd: str) -> str:
-        """Return what every prompt says about the skills of a place; empty where there are none. Blocks."""
+        """Return what every prompt says about a place's skills, or an empty string if there are none. Blocks."""
         lines = [_line(skill) for skill in self.collection(cwd).skills]
         shown: list[str] = []
         left = INDEX_CHARACTERS
@@ -125,15 +125,15 @@ class SkillLibrary:
         return "\n".join((HEAD, *shown)) if shown else ""
 
     async def open(self, cwd: str, name: str, file: str = "") -> SkillContent:
-        """Return a skill's text, or another file of it. Raises BadRequest, with the alternatives."""
+        """Return a skill's text, or another of its files. Raises BadRequest, which lists the alternatives."""
         return await run_sync(self._open, cwd, name, file)
 
     async def names(self, cwd: str) -> tuple[str, ...]:
-        """List the skills of a place, each with its description."""
+        """List a place's skills with their descriptions."""
         return await run_sync(lambda: tuple(self._line(cwd, skill) for skill in self.collection(cwd).skills))
 
     async def find(self, cwd: str, words: str) -> tuple[str, ...]:
-        """Find the skills of a place that contain any of the words, best first. Raises BadRequest without a word."""
+        """Find a place's skills that contain any of the words, best first. Raises BadRequest if there are none."""
 
         def search() -> tuple[str, ...]:
             return tuple(self._line(cwd, each) for each in search_skills(self.collection(cwd).skills, words))
@@ -149,7 +149,7 @@ class SkillLibrary:
         )
 
     def note_written(self, path: Path, content: bytes) -> None:
-        """Record that the agent wrote a file of a skill with the user's consent."""
+        """Record that the agent wrote a skill file with the user's consent."""
         self._written[path.resolve()] = digest_of(content)
 
     def _is_as_written(self, path: Path) -> bool:
@@ -178,7 +178,7 @@ class SkillLibrary:
                 hint="Ask the user: `/trust` lets a SKILL.md be used at once. Do not read the file by other means.",
             )
         if file in ("", FILE):
-            # A workspace's skills give no orders to run anything unless the user invokes them.
+            # Workspace skills give no orders to run anything unless the user invokes them.
             body = skill.body if skill.scope == "workspace" else with_commands(skill.body)
             return SkillContent(name, skill.folder, skill.label, body, files[:LISTED_FILES], skill.findings)
         if file not in files:
@@ -197,7 +197,7 @@ def _line(skill: Skill) -> str:
 
 
 def _read_file(skill: Skill, file: str, allowed: frozenset[str]) -> tuple[str, tuple[str, ...]]:
-    """Read another file of a skill, and what the scanner cut out of it. Raises BadRequest for what is not text."""
+    """Return another file of a skill, and what the scanner cut from it. Raises BadRequest if it is not text."""
     folder = Path(skill.folder).resolve()
     content = read_regular_file(folder / file, folder, MAX_FILE_BYTES)
     if isinstance(content, str):

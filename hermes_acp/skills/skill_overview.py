@@ -1,4 +1,4 @@
-"""An overview of the skills of a place: their origin, state and results. Blocks on the disk."""
+"""An overview of a place's skills: their origin, state and results. Blocks on the disk."""
 
 import os
 import time
@@ -21,7 +21,7 @@ State = Literal["in use", "not trusted", "not used", "hidden", "archived"]
 
 
 class SkillLine(Struct, frozen=True):
-    """One skill, its state, and why. For an unused one only its place is known."""
+    """A skill, its state, and the reason. For an unused skill, only its location is known."""
 
     name: str
     whose: str
@@ -34,7 +34,7 @@ class SkillLine(Struct, frozen=True):
 
 
 class SkillOverview(Struct, frozen=True):
-    """All skills, and what is worth noting about them."""
+    """All skills, and notes about them."""
 
     lines: tuple[SkillLine, ...]
     remarks: tuple[str, ...] = ()
@@ -47,9 +47,9 @@ def overview(
     similar_skills: Sequence[SimilarSkills],
     findings: Mapping[str, Sequence[str]],
 ) -> SkillOverview:
-    """Collect it.
+    """Build the overview.
 
-    `similar_skills` are pairs of similar skills, `findings` what the scanner blocks, by a skill's folder.
+    `similar_skills` are pairs of similar skills; `findings` are what the scanner blocks, by skill folder.
 
     Raises StorageError.
     """
@@ -98,7 +98,7 @@ def _line(
 
 
 def to_markdown(found: SkillOverview) -> str:
-    """Return it as Markdown."""
+    """Return the overview as Markdown."""
     if not found.lines:
         return "There are no skills. Ask for one, or install one with `hermes-acp skills install`."
     lines = [line_text(line, bold="**") for line in found.lines]
@@ -106,7 +106,7 @@ def to_markdown(found: SkillOverview) -> str:
 
 
 def line_text(line: SkillLine, *, bold: str = "") -> str:
-    """Return one skill as a line."""
+    """Format a skill as one line."""
     whose = ", ".join(dict.fromkeys(filter(None, (line.whose, line.place))))
     head = f"{bold}{line.name}{bold} ({whose})" if line.whose else f"{bold}{line.name or line.place}{bold}"
     facts = [line.state]
@@ -130,7 +130,7 @@ def _day(at: float) -> str:
 
 
 def describe_version(version: Version) -> str:
-    """Return one version as a line: when, who, in which session, why."""
+    """Format a version as one line: when, who, in which session, why."""
     cause = version.cause
     at = time.strftime("%Y-%m-%d %H:%M", time.localtime(cause.at))
     back = f", back to version {version.returns_to}" if version.returns_to else ""

@@ -1,7 +1,7 @@
-"""Search skills by words.
+"""Full-text search of skills.
 
-There are few skills, so the index is built in memory for each search. Skills with more of the words come
-first, those with none are left out. Source: the FTS5 documentation, "The bm25() function".
+There are few skills, so the index is built in memory for each search. Skills that match more words come first;
+those that match none are left out. Source: the FTS5 documentation, "The bm25() function".
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ MAX_RESULTS: Final = 10
 
 
 def search_skills(skills: Sequence[Skill], words: str) -> list[Skill]:
-    """Return the skills that contain any of the words, best first. Raises BadRequest where there is no word."""
+    """Return the skills that contain any of the words, best first. Raises BadRequest for a query without words."""
     import sqlite3
 
     query = " OR ".join(parse(words).group_expressions())

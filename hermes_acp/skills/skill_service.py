@@ -1,4 +1,4 @@
-"""The skills of a process: one library for all sessions, made when it is first needed."""
+"""The skills of a process: one library for all sessions, created on first use."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 class SkillService:
-    """Has the library, and a source of commands for each session; `start` lets a task be at work in the app.
+    """Owns the library, and a command source for each session; `start` runs a task in the app.
 
-    With `learning`, what is used is counted.
+    With `learning`, skill uses are counted.
     """
 
     def __init__(
@@ -49,8 +49,8 @@ class SkillService:
     ) -> None:
         """Read nothing yet; `elsewhere` names the backend of a workspace whose files are not on this machine.
 
-        `remote_backend_for` does so for the backend that a session chose. `admits` tells whether a file of a
-        workspace's skill may be used; the item is the skill by its text. It may block.
+        `remote_backend_for` does the same for the backend that a session chose. `admits` tells whether a file of a
+        workspace skill may be used; its last argument is the trust item for the skill's text. It may block.
         """
         self._elsewhere = elsewhere
         self._remote_backend_for = remote_backend_for
@@ -64,7 +64,7 @@ class SkillService:
 
     @cached_property
     def library(self) -> "SkillLibrary":
-        """The skills; made in a worker thread, as it imports the scanner."""
+        """The skill library; created in a worker thread, since it imports the scanner."""
         from hermes_acp.skills.skill_library import SkillLibrary
 
         user_home = self._environment.variables.get("HOME") or str(self._environment.home.parent)
@@ -72,13 +72,13 @@ class SkillService:
 
     @cached_property
     def _watcher(self) -> "FolderWatcher":
-        """The one watcher of this process; made in a worker thread."""
+        """The process's only watcher; created in a worker thread."""
         from hermes_acp.storage.watching.folder_watcher import FolderWatcher
 
         return FolderWatcher(self._start)
 
     def _admits(self, cwd: str, skill: "Skill", file: Path) -> bool:
-        """Return whether a file of a workspace's skill may be used: it stood there, or its user approved it. Blocks."""
+        """Return whether a workspace skill's file may be used: it was there before, or the user approved it. Blocks."""
         from hermes_acp.skills.skill_collection import FILE
         from hermes_acp.skills.skill_commands import trust_item
 
@@ -89,12 +89,12 @@ class SkillService:
         return bool(self._elsewhere and self._elsewhere(workspace))
 
     def place_of(self, record: Record) -> str:
-        """Return the folder of this machine whose skills a session has: none of a workspace's that is elsewhere."""
+        """Return the local folder whose skills a session gets; a remote session gets none from its workspace."""
         is_remote = self._remote_backend_for and self._remote_backend_for(record.options.backend)
         return str(self._environment.home) if is_remote else record.cwd
 
     def _has_skills(self) -> bool:
-        """Return whether skills are wanted; settings that cannot be read are told where a model is needed."""
+        """Return whether skills are enabled; invalid settings are reported where a model is needed."""
         from hermes_acp.config.settings import load_settings
 
         try:
@@ -103,11 +103,11 @@ class SkillService:
             return False
 
     def index(self, cwd: str) -> str:
-        """Return what a new session's prompt says of the skills of a place. Blocks."""
+        """Return what a new session's prompt says about a place's skills. Blocks."""
         return self.library.index(cwd) if self._has_skills() else ""
 
     def attend(self, session: "EquippedSession", trust: Trust) -> None:
-        """Let a session have the skills of its place as commands; they are read in the background."""
+        """Offer a session its skills as commands; they are read in the background."""
 
         def make() -> ToolSource | None:
             if not self._has_skills():
@@ -150,7 +150,7 @@ class SkillService:
     def suggester(
         self, semantic_index: "Callable[[], SemanticIndex | None]", report: "Callable[[HermesError], None]"
     ) -> "SkillSuggester":
-        """Return what finds skills that fit a prompt; the one of the first call. `report` takes what went wrong."""
+        """Return the suggester of skills that fit a prompt, created by the first call. `report` receives errors."""
         if self._suggester is None:
             from hermes_acp.skills.suggestions.skill_suggestions import SkillSuggester
 
@@ -158,12 +158,12 @@ class SkillService:
         return self._suggester
 
     def release(self, session_id: str) -> None:
-        """Find out nothing more for a session that closes."""
+        """Stop searching for a session that closes."""
         if self._suggester:
             self._suggester.forget(session_id)
 
     async def overview(self, place: str, trust: Trust, likeness: "SkillSimilarityMeasure") -> "SkillOverview":
-        """Tell of all skills of a place how they stand. Raises StorageError."""
+        """Return an overview of all skills of a place. Raises StorageError."""
         from hermes_acp.skills.skill_commands import trust_item
         from hermes_acp.skills.skill_overview import SkillOverview, overview
 
@@ -180,7 +180,7 @@ class SkillService:
         return await run_sync(overview, collection, usage_tracker, is_trusted, similar_skills, findings)
 
     def brings(self, place: str) -> tuple[TrustItem, ...]:
-        """Return the skills that a workspace contains, for its user to trust. Blocks."""
+        """Return the skills that a workspace contains, for the user to trust. Blocks."""
         if not self._has_skills():
             return ()
         from hermes_acp.skills.skill_commands import trust_item

@@ -1,10 +1,9 @@
 """Track how skills are used, revert changes that made one fail, and archive failing or stale ones.
 
-Blocks: use it in a worker thread. A use is a turn in which a skill's text was read, by the tool or as a slash
-command. It failed if the turn produced nothing, if the user undid it, or if the agent said so. After
-`MAX_FAILURES` failed uses in a row since the agent last changed a skill, that change is reverted; a skill
-whose every version is the agent's is archived in the end. A manual change restarts the count and is never
-reverted.
+Blocks: use it in a worker thread. A use is a turn in which a skill's text was read, by the tool or as a slash command.
+A use failed if the turn produced nothing, if the user undid it, or if the agent said so. After `MAX_FAILURES`
+consecutive failures since the agent last changed a skill, that change is reverted; a skill whose versions are all the
+agent's is finally archived. A manual change restarts the count and is never reverted.
 """
 
 import os
@@ -37,7 +36,7 @@ UNUSED: Final = "not used for {days} days"
 
 
 class SkillUsage(Struct, frozen=True):
-    """The results of one skill; times are epoch seconds. `in_a_row` counts failures since `version` of its folder."""
+    """The results of a skill; times are epoch seconds. `in_a_row` counts failures since `version` of its folder."""
 
     uses: int = 0
     failures: int = 0
@@ -49,14 +48,14 @@ class SkillUsage(Struct, frozen=True):
 
 
 class SkillUse(Struct, frozen=True):
-    """One skill used in a turn that has not ended."""
+    """A skill used in a turn that has not ended."""
 
     name: str
     folder: str
 
 
 class SkillUsageTracker:
-    """The uses of all skills of one home; those of running turns are kept until their end is known."""
+    """The uses of all skills in a home folder; those of running turns are held until their result is known."""
 
     def __init__(self, home: Path, now: Callable[[], float]) -> None:
         self._home = home
@@ -80,7 +79,7 @@ class SkillUsageTracker:
         return session_id in self._running
 
     def settle(self, session_id: str, *, has_failed: bool) -> tuple[str, ...]:
-        """Count the uses of a session's turn that has ended; return notices about what was done.
+        """Count the uses in a session's finished turn; return notices about the consequences.
 
         Raises StorageError.
         """
@@ -94,7 +93,7 @@ class SkillUsageTracker:
         self._reported.pop(session_id, None)
 
     def undone(self, session_id: str) -> tuple[str, ...]:
-        """Count the last uses in a session as failed: the user undid them. Raises StorageError."""
+        """Count a session's last uses as failed, since the user undid them. Raises StorageError."""
         with self._locked_usages() as books:
             told: list[str] = []
             for place, usage in books.items():
@@ -106,23 +105,23 @@ class SkillUsageTracker:
             return tuple(told)
 
     def usage(self, folder: str) -> SkillUsage:
-        """Return the results of a skill so far. Raises StorageError."""
+        """Return a skill's results so far. Raises StorageError."""
         return self._read().get(os.path.realpath(folder), SkillUsage())
 
     def usages(self) -> Mapping[str, SkillUsage]:
-        """Return the results of all skills so far, by their folders with links followed. Raises StorageError."""
+        """Return the results of all skills so far, by folder with links resolved. Raises StorageError."""
         return self._read()
 
     def history(self, folder: str | Path) -> VersionHistory:
-        """Return the versions of a skill's folder."""
+        """Return the version history of a skill's folder."""
         return open_history(self._home, KIND, Path(folder))
 
     def histories(self) -> tuple[VersionHistory, ...]:
-        """Return the histories of all skills, also of deleted ones. Raises StorageError."""
+        """Return the version histories of all skills, including deleted ones. Raises StorageError."""
         return histories(self._home, KIND)
 
     def archive_stale(self) -> tuple[str, ...]:
-        """Archive the user's skills that the agent wrote and nobody used for long; return notices.
+        """Archive user skills that the agent wrote and nobody has used for a long time; return notices.
 
         Raises StorageError.
         """
@@ -166,14 +165,14 @@ class SkillUsageTracker:
         return tuple(told)
 
     def _with_failure(self, folder: str, usage: SkillUsage) -> SkillUsage:
-        """Count one more failure in a row, or the first one since a new version."""
+        """Count one more consecutive failure, or the first one since a new version."""
         versions = self.history(folder).versions()
         version = versions[-1].number if versions else 0
         in_a_row = usage.in_a_row + 1 if version == usage.version else 1
         return structs.replace(usage, in_a_row=in_a_row, version=version)
 
     def _after_use(self, use: SkillUse, usage: SkillUsage) -> tuple[SkillUsage, tuple[str, ...]]:
-        """Revert the agent's last change where a skill's uses failed too often."""
+        """Revert the agent's last change to a skill that failed too often."""
         if usage.in_a_row < MAX_FAILURES:
             return usage, ()
         history = self.history(use.folder)
@@ -197,7 +196,7 @@ class SkillUsageTracker:
 
     @contextmanager
     def _locked_usages(self) -> Generator[dict[str, SkillUsage]]:
-        """Yield all results under a lock, and store them as they are afterwards."""
+        """Yield all results under a lock, and store them afterwards."""
         with file_lock(self._file.with_suffix(".lock")):
             books = self._read()
             yield books
@@ -218,7 +217,7 @@ class SkillUsageTracker:
 
 
 def _is_changed(history: VersionHistory, versions: tuple[Version, ...]) -> bool:
-    """Return whether a folder differs from its newest version, or is gone already."""
+    """Return whether a folder differs from its newest version, or is already deleted."""
     files = read_tree(history.folder)
     return not files or files != versions[-1].files
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from injection_scanner.findings import Finding
 
 MAX_TEXT_BYTES: Final = 64 << 10
-"""The maximum length of a SKILL.md written by the agent: it is read whole whenever the skill is used."""
+"""Maximum size of a SKILL.md written by the agent, which is read in full whenever the skill is used."""
 MAX_FILES: Final = 200
 MAX_FOLDER_BYTES: Final = 10 << 20
 LINK: Final = re.compile(r"\[[^\]\n]*\]\(<?([^)\s>#?]+)[^)\n]*\)")
@@ -25,7 +25,7 @@ ELSEWHERE: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|/|#|\$|~|\{")
 
 
 class FileFinding(Struct, frozen=True):
-    """One finding of the scanner in one file."""
+    """A scanner finding in a file."""
 
     file: str
     finding: "Finding"
@@ -38,7 +38,7 @@ class FileFinding(Struct, frozen=True):
 
 
 class SkillCheck(Struct, frozen=True):
-    """The result of checking a skill's files: with `faults` it is invalid.
+    """The result of checking a skill's files; with `faults`, the skill is invalid.
 
     `warnings` are for the person who decides.
     """
@@ -48,9 +48,9 @@ class SkillCheck(Struct, frozen=True):
 
 
 def check_skill(name: str, files: Mapping[str, bytes], *, is_foreign: bool = False) -> SkillCheck:
-    """Check all files of the skill for a folder of that name, by their paths in it.
+    """Check all files of a skill, given by relative path, for a folder of that name.
 
-    One that `is_foreign` was written for other agents too: tolerated mistakes are warnings.
+    If the skill `is_foreign`, it was also written for other agents, and tolerated mistakes are warnings.
     """
     faults, warnings = _document(name, files, is_foreign=is_foreign)
     faults += _sizes(files)
@@ -61,7 +61,7 @@ def check_skill(name: str, files: Mapping[str, bytes], *, is_foreign: bool = Fal
 
 
 def scan_files(files: Mapping[str, bytes]) -> tuple[FileFinding, ...]:
-    """Scan every text file in full, scripts included."""
+    """Scan every text file in full, including scripts."""
     from injection_scanner.scanner import scan
 
     found: list[FileFinding] = []
@@ -73,7 +73,7 @@ def scan_files(files: Mapping[str, bytes]) -> tuple[FileFinding, ...]:
 
 
 def text_of(content: bytes) -> str | None:
-    """Return a file's text; None for what is not text."""
+    """Return a file's text, or None if it is not text."""
     if b"\0" in content:
         return None
     return content.decode("utf-8", "replace")
@@ -103,7 +103,7 @@ def _document(name: str, files: Mapping[str, bytes], *, is_foreign: bool) -> tup
 
 
 def _lost_links(text: str, files: Mapping[str, bytes]) -> list[str]:
-    """List the links into the skill's own folder whose target is missing."""
+    """List the links into the skill's own folder whose targets are missing."""
     folders = {parent.as_posix() for path in files for parent in PurePosixPath(path).parents}
     links = dict.fromkeys(found.group(1) for found in LINK.finditer(_without_code(text)))
     inner = (link for link in links if not ELSEWHERE.match(link))

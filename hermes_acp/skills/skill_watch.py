@@ -1,6 +1,6 @@
-"""Watch for changes to the skills of one place while sessions are open there.
+"""Watch a place's skills for changes while sessions are open there.
 
-All sessions of a place share one watcher, which ends with the last of them.
+All sessions of a place share one watcher, which ends with the last session.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Generator
@@ -23,7 +23,7 @@ BackgroundWork = Callable[[], Coroutine[Any, Any, None]]
 
 
 class SkillWatch:
-    """Follows the folders of one working directory through `watcher`; `start` runs its work."""
+    """Follows the folders of a working directory through `watcher`; `start` runs its work."""
 
     def __init__(
         self, library: SkillLibrary, cwd: str, start: Callable[[BackgroundWork], None], watcher: FolderWatcher
@@ -34,10 +34,10 @@ class SkillWatch:
         self._watcher = watcher
         self._visitors: list[OnChange] = []
         self._scope: anyio.CancelScope | None = None
-        """The scope of the work for the current visitors; that for earlier ones may still be ending."""
+        """The scope of the work for the current visitors; the scope for earlier ones may still be ending."""
 
     async def _run(self, scope: anyio.CancelScope) -> None:
-        """Notify every visitor of each change, until the scope is cancelled."""
+        """Notify all visitors of each change until the scope is cancelled."""
         with scope:
             await anyio.sleep(DEBOUNCE_S)
             while True:
@@ -45,7 +45,7 @@ class SkillWatch:
                 await self._watcher.changed(deep, shallow, self._tell, may_hold_skills)
 
     def news(self) -> str:
-        """Say why changes are noticed late, where they are; empty otherwise."""
+        """Return why changes are noticed late, or an empty string if they are not."""
         return self._watcher.news()
 
     async def _tell(self) -> None:
@@ -54,7 +54,7 @@ class SkillWatch:
 
     @contextmanager
     def notifying(self, visitor: OnChange) -> Generator[None, None, None]:
-        """Call `visitor` on every change while the block lasts."""
+        """Call `visitor` on every change until the block ends."""
         self._visitors.append(visitor)
         if len(self._visitors) == 1:
             self._scope = anyio.CancelScope()
@@ -67,7 +67,7 @@ class SkillWatch:
                 self._scope.cancel()
 
     def _watched(self) -> tuple[list[Path], list[Path]]:
-        """Return the existing folders of skills, and those in which one may be created."""
+        """Return the existing skill folders, and the folders where one may be created."""
         deep = [
             skill_folder.path
             for skill_folder in self._library.shelves(self.cwd)

@@ -1,7 +1,7 @@
-"""Texts that the user allows whatever the scanner says, stored by the hash of their bytes.
+"""Texts that the user allows regardless of the scanner, identified by the hash of their bytes.
 
-The list is in the user's home: nothing in a repository can add to it, and a file that changes by one byte has
-to be allowed again. Everything here blocks.
+The list is in the user's home folder: no repository can add to it, and a file that changes by a byte must be
+allowed again. Everything here blocks.
 """
 
 import os
@@ -16,14 +16,14 @@ DIGEST_LETTERS: Final = 64
 
 
 def digest_of(content: bytes) -> str:
-    """Return the hash by which a text is allowed."""
+    """Return the hash that identifies a text."""
     from hashlib import sha256
 
     return sha256(content).hexdigest()
 
 
 def read_allowed(home: "str | Path") -> frozenset[str]:
-    """Return the hashes of all allowed texts; a file that cannot be read allows nothing."""
+    """Return the hashes of all allowed texts, or none if the file cannot be read."""
     with suppress(OSError):
         with open(os.path.join(home, FILE), "rb") as stream:
             lines = stream.read().decode("utf-8", "replace").splitlines()
@@ -32,12 +32,12 @@ def read_allowed(home: "str | Path") -> frozenset[str]:
 
 
 def allow(home: "Path", content: bytes, path: str) -> str:
-    """Allow a text from now on and return its hash; `path` is kept for the reader. Raises StorageError."""
+    """Allow a text and return its hash; `path` is stored for human readers. Raises StorageError."""
     return _rewrite(home, content, f"{digest_of(content)}  {path.splitlines()[0] if path else ''}")
 
 
 def forbid(home: "Path", content: bytes) -> str:
-    """Withdraw an allowance and return the text's hash. Raises StorageError."""
+    """Stop allowing a text and return its hash. Raises StorageError."""
     return _rewrite(home, content, "")
 
 

@@ -1,4 +1,4 @@
-"""Read a text file that came with a workspace: whole, regular, within its root, and not too big."""
+"""Read a text file from a workspace, if it is a regular file within its root and not too large."""
 
 import os
 import stat
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def read_regular_file(path: Path, root: Path, most_bytes: int) -> bytes | str:
-    """Read a file whole, or return a sentence that says why not; links may lead anywhere within `root` (resolved)."""
+    """Return a whole file, or a sentence saying why not; links may point anywhere within `root` (resolved)."""
     try:
         real = path.resolve(strict=True)
         if not real.is_relative_to(root):

@@ -1,8 +1,8 @@
 """The limit on open files: how many this process may have, and when it refuses more work.
 
-The soft limit is raised at the start, as far as the system allows, and restored for every child process. New
-sessions are refused while the remaining descriptors are reserved for open ones: each of their turns opens
-files of its own.
+The soft limit is raised at startup, as far as the system allows, and restored for every child process. New
+sessions are refused while the remaining descriptors are reserved for open sessions, each of whose turns opens
+more files.
 """
 
 import errno
@@ -22,7 +22,7 @@ SHORTAGE: Final = frozenset({errno.EMFILE, errno.ENFILE})
 
 
 def raise_limit() -> None:
-    """Raise the soft limit to the hard one; call it before anything is started."""
+    """Raise the soft limit to the hard limit; call this before starting anything."""
     soft, hard = _inherited()
     wanted = MAX_SOFT_LIMIT if hard == resource.RLIM_INFINITY else min(hard, MAX_SOFT_LIMIT)
     if soft not in (resource.RLIM_INFINITY,) and soft < wanted:
@@ -31,25 +31,25 @@ def raise_limit() -> None:
 
 
 def restore_limit(pid: int) -> None:
-    """Restore the original limit in a process that was just started: some programs scan every descriptor below it."""
+    """Restore the original limit in a process just started: some programs scan every descriptor below the limit."""
     if sys.platform == "linux" and resource.getrlimit(resource.RLIMIT_NOFILE)[0] != _inherited()[0]:
         with suppress(OSError, ValueError):  # it may have ended already
             resource.prlimit(pid, resource.RLIMIT_NOFILE, _inherited())
 
 
 def soft_limit() -> int:
-    """Return how many files this process may have open now."""
+    """Return how many files this process may currently have open."""
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return MAX_SOFT_LIMIT if soft == resource.RLIM_INFINITY else soft
 
 
 def inherited_limit() -> int:
-    """Return the soft limit this process started with, which its commands are to have; -1 stands for none."""
+    """Return the soft limit this process started with, which its commands should get; -1 means unlimited."""
     return _inherited()[0]
 
 
 def require_room(what: str) -> None:
-    """Raise DescriptorLimitError where `what` would use descriptors that open sessions need."""
+    """Raise DescriptorLimitError if `what` would use descriptors that open sessions need."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     try:
         count = len(os.listdir("/dev/fd"))
@@ -62,7 +62,7 @@ def require_room(what: str) -> None:
 
 
 def shortage(what: str) -> DescriptorLimitError:
-    """Return the error for `what` that failed for lack of descriptors."""
+    """Return the error for `what` when descriptors run out."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return DescriptorLimitError(
         f"{what}: this process may have {limit:,} files open and is close to that.",

@@ -1,6 +1,6 @@
-"""A lock between processes, held by an open file beside what it guards: flock(2), which ends with its process.
+"""A lock between processes, held on an open file next to what it guards: flock(2), which ends with its process.
 
-Blocks: take it in a worker thread.
+Blocks: acquire it in a worker thread.
 """
 
 import fcntl
@@ -14,7 +14,7 @@ from hermes_acp.storage.private_files import private_folder, storage_error
 
 @contextmanager
 def file_lock(path: Path) -> Generator[None, None, None]:
-    """Hold the lock of that name for this process alone, waiting for its holder. Raises StorageError."""
+    """Hold the lock at `path` exclusively, after waiting for the current holder. Raises StorageError."""
     private_folder(path.parent)
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

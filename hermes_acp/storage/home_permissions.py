@@ -1,4 +1,4 @@
-"""Check that nobody but its user can change what is in the home folder, or read its keys. Blocks."""
+"""Check that only the user can change the files in the home folder or read its keys. Blocks."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ MAX_NAMED = 3
 
 
 def home_permissions_warning(environment: Environment) -> str:
-    """Say what in the home folder others can change or, of keys, read; nothing where it is its user's alone."""
+    """Return what others can change in the home folder, or which keys they can read; an empty string if nothing."""
     if not hasattr(os, "getuid"):
         return ""
     home = environment.home
@@ -40,5 +40,5 @@ def _is_open(path: Path, *, is_secret: bool) -> bool:
         return False
     mode = about.st_mode & (OTHERS_WRITE_BITS | OTHERS_READ_BITS if is_secret else OTHERS_WRITE_BITS)
     if mode & stat.S_IWOTH == 0 and about.st_gid == about.st_uid:
-        mode &= ~(stat.S_IWGRP | stat.S_IRGRP)  # a group of one, as most systems give each user
+        mode &= ~(stat.S_IWGRP | stat.S_IRGRP)  # the user's own group, which most systems create
     return bool(mode) or about.st_uid not in (0, os.getuid())

@@ -1,7 +1,7 @@
 """Private folders and files, written atomically and durably.
 
-Files are readable by their owner alone. A lock belongs to an open descriptor, so it ends with its process,
-however that ends.
+Files are readable only by their owner. A lock belongs to an open descriptor, so it ends with its process,
+however that process ends.
 """
 
 import errno
@@ -29,7 +29,7 @@ def storage_error(doing: str, path: Path, error: OSError) -> StorageError:
 
 
 def private_folder(path: Path) -> Path:
-    """Create a folder that only its owner can enter, parents included."""
+    """Create a folder, including its parents, that only its owner can enter."""
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
         for folder in reversed(missing):
@@ -40,7 +40,7 @@ def private_folder(path: Path) -> Path:
 
 
 def remove_folder(path: Path) -> None:
-    """Remove a folder with everything in it; a missing one is not an error. Raises StorageError."""
+    """Remove a folder and its contents; a missing one is not an error. Raises StorageError."""
     import shutil
 
     try:
@@ -52,9 +52,9 @@ def remove_folder(path: Path) -> None:
 
 
 def sync_folder(path: Path, within: int | None = None) -> None:
-    """Sync the names in a folder, looked up `within` an open one, to disk.
+    """Sync the entries of a folder to disk; `path` is relative to the open folder `within`, if given.
 
-    A file system that cannot is left alone. Raises OSError where the disk fails.
+    File systems that cannot sync are ignored. Raises OSError if the disk fails.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=within)
     try:
@@ -74,12 +74,12 @@ def write_whole(
     within: int | None = None,
     adorn: Callable[[int], None] | None = None,
 ) -> None:
-    """Replace a file atomically: readers see the old bytes or the new ones, even if this process is killed.
+    """Replace a file atomically: readers see either the old bytes or the new ones, even if this process is killed.
 
-    On return it is durable. A relative path is looked up `within` an open folder. `mode` is the permission
-    bits of the result; None keeps an existing file's, or leaves a new one to the umask. `adorn` gets the open
-    temporary file before it replaces the target. Raises OSError as the system gave it, with nothing changed
-    and no temporary file left.
+    On return, the file is durable. A relative path is looked up `within` an open folder. `mode` is the permission
+    bits of the result; None preserves an existing file's, or applies the umask to a new one. `adorn` gets the open
+    temporary file before it replaces the target. Raises the system's OSError, with nothing changed and no temporary
+    file left.
     """
     if mode is None:
         mode = _present_mode(path, within)
@@ -106,7 +106,7 @@ def write_whole(
 
 
 def _open_draft(path: Path, mode: int, within: int | None) -> tuple[int, bool]:
-    """Open a file to write, unnamed where the file system can: then a killed process leaves nothing behind."""
+    """Open a file for writing, unnamed if the file system supports it, so that a killed process leaves nothing."""
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
         with suppress(OSError):
             return os.open(path.parent, os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, mode, dir_fd=within), False
@@ -127,7 +127,7 @@ def _present_mode(path: Path, within: int | None) -> int | None:
 
 
 def lock_or_busy(descriptor: int, what: str) -> None:
-    """Lock an open file for this process alone. Raises Busy when another process holds the lock."""
+    """Lock an open file exclusively. Raises Busy if another process holds the lock."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -138,7 +138,7 @@ def lock_or_busy(descriptor: int, what: str) -> None:
 
 
 def unlock_and_close(descriptor: int) -> None:
-    """Close an open file and release its lock, even where a child between fork and exec still has the file."""
+    """Close an open file and release its lock, even if a child between fork and exec still has the file open."""
     with suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_UN)
     os.close(descriptor)

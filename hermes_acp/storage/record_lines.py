@@ -1,9 +1,9 @@
-"""Checksums for the lines of a record, each by itself and all in their order.
+"""Checksums for the lines of a record: for each line, and for their order.
 
-A line is `{"crc": N, "chain": M, "event": {…}}`: N is the CRC-32 of the bytes of the event, M mixes it with
-the M of the line before, so a line that was lost, doubled or moved is detected at the next one; for the last
-line that is impossible. Records from before there were chains have lines without one, where the sum takes its
-place; lines of both kinds may follow each other. A line with other fields was written by a newer version.
+A line is `{"crc": N, "chain": M, "event": {…}}`: N is the CRC-32 of the bytes of the event, and M combines it with
+the M of the line before, so a lost, duplicated or moved line is detected at the next one, except for the last
+line. Records from before chains were introduced have lines without one, for which the checksum takes its place;
+both kinds of line may follow each other. A line with other fields was written by a newer version.
 """
 
 from binascii import crc32
@@ -15,7 +15,7 @@ import msgspec
 from hermes_acp.core.events import Event
 
 MULTIPLIER: Final = 0x9E3779B1
-"""Odd, so that two different chains stay different after the same line."""
+"""An odd number, so that two different chains stay different after the same line."""
 
 
 class _Summed(msgspec.Struct, gc=False):
@@ -28,7 +28,7 @@ class _Line(_Summed, gc=False, forbid_unknown_fields=True):
 
 
 class ValidLines(msgspec.Struct):
-    """The valid part of a record: its events, their size in bytes, and the chain value after them."""
+    """The valid part of a record: its events, its size in bytes, and the chain value after it."""
 
     events: list[Event]
     size_bytes: int
@@ -36,7 +36,7 @@ class ValidLines(msgspec.Struct):
 
 
 def encode_line(body: bytes, before: int) -> tuple[bytes, int]:
-    """Return the line of an encoded event after others whose chain value is `before`, and the new chain value."""
+    """Return the line for an encoded event after the chain value `before`, and the new chain value."""
     crc = crc32(body)
     chain = before * MULTIPLIER & 0xFFFFFFFF ^ crc
     return b'{"crc":%d,"chain":%d,"event":%b}\n' % (crc, chain, body), chain
@@ -62,14 +62,14 @@ def decode_whole(content: bytes) -> ValidLines:
 def decode_lines(content: bytes, before: int | None = 0) -> Iterator[tuple[Event, int]]:
     """Yield the events of a record in order, each with the offset just after its line; stop at the first bad line.
 
-    `before` is the chain value where the content begins; None for a part of which it is not known.
+    `before` is the chain value at the start of the content, or None if it is unknown.
     """
     for event, end, _ in _decode(content, before):
         yield event, end
 
 
 def count_readable(content: bytes) -> int:
-    """Count the lines that are valid by themselves, whatever their order."""
+    """Count the lines that are valid individually, in any order."""
     return sum(1 for line in content.splitlines(keepends=True) for _ in _decode(line, None))
 
 
@@ -85,11 +85,11 @@ def is_foreign(line: bytes) -> bool:
 
 
 class _Broken(Exception):
-    """A line does not follow from those before it."""
+    """A line does not follow from the lines before it."""
 
 
 def _next(line: _Line, before: int | None) -> int:
-    """Return the chain value after a line. Raises _Broken for one that is damaged or out of place."""
+    """Return the chain value after a line. Raises _Broken if the line is damaged or out of place."""
     crc = line.crc
     if crc32(line.event) != crc:
         raise _Broken

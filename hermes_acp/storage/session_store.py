@@ -1,7 +1,7 @@
 """The stored sessions: transcripts on disk, and an index for listing them fast.
 
-The transcripts are authoritative; an index that is missing or was damaged is rebuilt from them, and where it
-cannot be written one is kept in memory.
+The transcripts are authoritative: a missing or damaged index is rebuilt from them, and an index that cannot be
+written is held in memory.
 """
 
 import re
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SESSION_ID = re.compile(r"([A-Za-z0-9_-]{1,128})(\.[A-Za-z0-9_-]{1,64})?")
-"""A child agent's id is its session's id, a dot, and a name of its own."""
+"""A child agent's id is its session's id, a dot, and a name."""
 PAGE = 50
 MIGRATIONS = (
     """CREATE TABLE sessions (
@@ -36,13 +36,13 @@ MIGRATIONS = (
     ) STRICT""",
     "CREATE INDEX sessions_by_time ON sessions (updated_at DESC, id)",
     "ALTER TABLE sessions ADD COLUMN is_archived INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE sessions ADD COLUMN more_roots TEXT",  # a JSON array; null where the record was not read
+    "ALTER TABLE sessions ADD COLUMN more_roots TEXT",  # a JSON array; null if the record was not read
 )
 ArchiveFilter = Literal["exclude", "include", "only"]
 
 
 class SessionRow(Struct, frozen=True):
-    """One session of a list; times are seconds since the epoch."""
+    """A session in a list; times are seconds since the epoch."""
 
     id: str
     cwd: str
@@ -54,10 +54,10 @@ class SessionRow(Struct, frozen=True):
 
 
 class SessionStore:
-    """All sessions of one home folder."""
+    """All sessions of a home folder."""
 
     def __init__(self, home: Path, forget: "Callable[[str], Awaitable[None]] | None" = None) -> None:
-        """Open nothing yet; `forget` is called with each deleted session."""
+        """Open nothing yet; `forget` is called for each deleted session."""
         self.folder = home / "sessions"
         self._forget = forget
         self._home = home
@@ -75,9 +75,9 @@ class SessionStore:
         return self._words
 
     def path_of(self, session_id: str) -> Path:
-        """Return the path of the record: a child agent's is in a folder named after the session it belongs to.
+        """Return the path of a record; a child agent's is in a folder named after its session.
 
-        Raises SessionNotFound for an id that no session can have.
+        Raises SessionNotFound for an invalid id.
         """
         named = SESSION_ID.fullmatch(session_id)
         if not named:
@@ -90,7 +90,7 @@ class SessionStore:
         return own_folder / f"{session_id}.jsonl"
 
     async def put(self, *rows: SessionRow) -> None:
-        """Add or replace rows of the index, in one transaction."""
+        """Add or replace index rows in one transaction."""
         await self._write(lambda connection: [_put(connection, row) for row in rows])
 
     async def amend(self, session_id: str) -> None:
@@ -104,7 +104,7 @@ class SessionStore:
     async def page(
         self, cwd: str | None, after: tuple[float, str] | None, archived: ArchiveFilter = "exclude"
     ) -> list[SessionRow]:
-        """Return up to `PAGE` sessions, newest first, of one working directory or of all, after `after`."""
+        """Return up to `PAGE` sessions that follow `after`, newest first, of one working directory or of all."""
         updated_at, id_ = after or (None, None)
         wanted = {
             "cwd": cwd,
@@ -128,7 +128,7 @@ class SessionStore:
         return await self._read(select)
 
     async def delete(self, session_id: str) -> None:
-        """Remove a session's record and its row; an unknown id is not an error. Raises Busy, StorageError."""
+        """Remove a session's record and row; an unknown id is not an error. Raises Busy, StorageError."""
         from anyio import to_thread
 
         try:
@@ -141,13 +141,13 @@ class SessionStore:
         await self._write(
             lambda connection: connection.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
         )
-        with suppress(StorageError):  # the next search finds the record gone
+        with suppress(StorageError):  # the next search notices that the record is deleted
             await self.words.forget_session(session_id)
         if self._forget:
             await self._forget(session_id)
 
     async def follow_words(self, session_ids: Iterable[str]) -> None:
-        """Index what sessions have gained; a search index that cannot be written stops nothing."""
+        """Index the new content of sessions; a search index that cannot be written is not an error."""
         with suppress(StorageError):
             await self.words.follow(session_ids)
 
@@ -160,7 +160,7 @@ class SessionStore:
         await self.words.rebuild()
 
     def news(self) -> list[str]:
-        """Return notices for the user, each once: an index that was damaged, or cannot be written."""
+        """Return notices for the user, each only once: an index that was damaged or cannot be written."""
         return self._database.news() + (self._words.news() if self._words else [])
 
     async def _read(self, work: "Callable[[sqlite3.Connection], T]") -> T:
@@ -182,10 +182,9 @@ class SessionStore:
             await self._database.run(work)
 
     async def _index(self) -> None:
-        """Add what the index lacks, once per process.
+        """Add whatever the index lacks, once per process.
 
-        That is all of it after a loss, titles that a crash cut short, and columns that an earlier format did
-        not have.
+        That is everything after a loss, titles cut short by a crash, and columns that an earlier format lacked.
         """
         if self._checked:
             return
@@ -207,7 +206,7 @@ class SessionStore:
         return [row for path in paths if (row := row_of(path))]
 
     def create(self, session_id: str) -> Transcript:
-        """Create the record of a new session, or of a child agent's. Raises StorageError."""
+        """Create the record of a new session or child agent. Raises StorageError."""
         return Transcript.create(self.path_of(session_id))
 
     async def close_words(self) -> None:
@@ -227,7 +226,7 @@ class SessionStore:
 
 
 def is_child(session_id: str) -> bool:
-    """Return whether an id is that of a child agent's session."""
+    """Return whether an id belongs to a child agent's session."""
     return "." in session_id
 
 
@@ -262,7 +261,7 @@ def _amend(connection: "sqlite3.Connection", row: SessionRow) -> None:
 
 
 def row_of(path: Path) -> SessionRow | None:
-    """Read from a record what a list shows of it; None for one that cannot be read."""
+    """Return what a list shows of a record, or None if it cannot be read."""
     opened: SessionOpened | None = None
     title = ""
     is_archived = False

@@ -1,4 +1,4 @@
-"""Check a home folder without changing anything: permissions, records, both indexes, files set aside."""
+"""Check a home folder without changing anything: permissions, records, both indexes, quarantined files."""
 
 import fcntl
 import os
@@ -23,11 +23,11 @@ REBUILD: Final = "Run `hermes-acp doctor --rebuild`."
 HALF_WRITTEN: Final = "SQLITE_READONLY_ROLLBACK"
 MAX_NAMED: Final = 5
 MAX_RECORDS_NAMED: Final = 20
-"""How many faulty records are reported one by one."""
+"""Maximum number of faulty records reported individually."""
 
 
 class CheckResult(Struct, frozen=True):
-    """The result of one check: `fine`, worth knowing (`note`), or in need of action (`problem`)."""
+    """The result of a check: `fine`, worth knowing (`note`), or in need of action (`problem`)."""
 
     level: Literal["fine", "note", "problem"]
     text: str
@@ -35,7 +35,7 @@ class CheckResult(Struct, frozen=True):
 
 
 def run_checks(home: Path) -> Iterator[CheckResult]:
-    """Check everything, in an order that suits a reader; blocks for as long as reading all records takes."""
+    """Run all checks in a reader-friendly order; blocks while reading every record."""
     if not home.is_dir():
         exists = os.path.lexists(home)
         text = f"{home} is not a folder." if exists else f"{home} does not exist yet: nothing is stored."
@@ -149,7 +149,7 @@ def _open(path: Path) -> "sqlite3.Connection":
 
 
 def _absent(path: Path, why: str) -> CheckResult:
-    """Report an index that was not created yet, or that cannot be because something else has its name."""
+    """Report an index that was not created yet, or cannot be because something else has its name."""
     if os.path.lexists(path):
         return CheckResult("problem", f"{path} is not a file.", "It contains no session; remove it.")
     return CheckResult("fine", why)
@@ -215,7 +215,7 @@ def _words(path: Path, paths: list[Path]) -> Iterator[CheckResult]:
 
 
 def _unreadable(path: Path, error: "sqlite3.DatabaseError") -> CheckResult:
-    """Say why an index cannot be read. Rolling back what a killed process left unfinished is the next writer's task."""
+    """Explain why an index cannot be read. Rolling back a killed process's transaction is left to the next writer."""
     if getattr(error, "sqlite_errorname", "") == HALF_WRITTEN:
         return CheckResult("fine", f"{path} has an unfinished write; its next use rolls that back.")
     return CheckResult("problem", f"{path} is damaged or cannot be read: {error}.", REBUILD)

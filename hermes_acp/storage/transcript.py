@@ -1,7 +1,7 @@
-"""The append-only record of one session: one checksummed JSON object per line.
+"""The append-only record of a session: one checksummed JSON object per line.
 
-A write is one system call, so a killed process loses at most the line it was writing, which had not been
-shown to anybody yet.
+A write is a single system call, so a killed process loses at most the line it was writing, which nobody had been
+shown yet.
 """
 
 import errno
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Transcript:
-    """One session's record, held open and locked by this process."""
+    """A session's record, held open and locked by this process."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
@@ -42,7 +42,7 @@ class Transcript:
         self._settled = True
         self._is_new = False
         self.damage = ""
-        """What was moved aside when this record was opened, in a sentence for the user; empty where nothing was."""
+        """What was moved aside when this record was opened, as a sentence for the user; empty if nothing was."""
         self._syncing: Lock | None = None
 
     @property
@@ -51,7 +51,7 @@ class Transcript:
         return self._error
 
     def seal(self, trouble: StorageError) -> None:
-        """Make the record read-only, for this reason."""
+        """Make the record read-only for the given reason."""
         self._error = self._error or trouble
 
     @classmethod
@@ -67,9 +67,8 @@ class Transcript:
     def reopen(cls, path: Path) -> tuple["Transcript", list[Event], int]:
         """Open an existing record; return it, its events, and how many bytes of a torn tail were moved aside.
 
-        The tail goes to a file beside it, `NAME.torn`, and is cut off. A record that cannot be written is
-        opened all the same, with its `trouble`, and its tail is left in place. Raises SessionNotFound, Busy,
-        StorageError, DescriptorLimitError.
+        The tail is moved to `NAME.torn` next to the record. A record that cannot be written is opened anyway, with its
+        `trouble`, and its tail stays in place. Raises SessionNotFound, Busy, StorageError, DescriptorLimitError.
         """
         require_room(f"Session {path.stem!r} was not opened")
         if not path.is_file():
@@ -91,7 +90,7 @@ class Transcript:
 
     @staticmethod
     def delete(path: Path) -> None:
-        """Remove a record, if there is one. Raises Busy while another process has it open, StorageError."""
+        """Remove a record, if it exists. Raises Busy while another process has it open, StorageError."""
         if not path.is_file():
             return
         transcript = Transcript._open(path, 0)
@@ -105,7 +104,7 @@ class Transcript:
 
     @staticmethod
     def read_events(path: Path, size_bytes: int = -1) -> list[Event]:
-        """Read the events of a record that is held open elsewhere in this process: those of its first bytes, or all."""
+        """Return the events in the first bytes, or all, of a record that this process holds open elsewhere."""
         with path.open("rb") as record:
             return decode_whole(record.read(size_bytes)).events
 
@@ -124,7 +123,7 @@ class Transcript:
 
     @classmethod
     def _open_to_read(cls, path: Path, trouble: StorageError) -> "Transcript":
-        """Open a record that can be read but not written. Raises Busy, and `trouble` where reading fails too."""
+        """Open a record that can be read but not written. Raises Busy, or `trouble` if reading fails too."""
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -176,9 +175,9 @@ class Transcript:
             self._error = storage_error("repair the session record", self.path, error)
 
     def append(self, event: AnyEvent) -> AnyEvent:
-        """Write one event and return it as written: lone surrogates, which have no UTF-8, are replaced.
+        """Write an event and return it as written, with lone surrogates replaced, since UTF-8 cannot encode them.
 
-        On return it outlives this process. Raises StorageError, then stays read-only.
+        On return, the event outlives this process. Raises StorageError and then stays read-only.
         """
         if self._error:
             raise self._error
@@ -208,7 +207,7 @@ class Transcript:
         self._settled = False
 
     def _look(self) -> None:
-        """Detect changes to the file by other programs: after those, appended events could not be read again."""
+        """Detect changes by other programs, after which appended events could not be read back."""
         state = os.fstat(self._descriptor)
         if not stat.S_ISREG(state.st_mode) or (state.st_nlink and state.st_size == self._size_bytes):
             return
@@ -221,16 +220,16 @@ class Transcript:
         raise self._error
 
     def _take_back(self, written_bytes: int) -> None:
-        """Cut off a partly written line; where even that fails, the next opening moves it aside."""
+        """Cut off a partially written line; if even that fails, the next opening moves it aside."""
         if written_bytes:
             with suppress(OSError):
                 end = os.lseek(self._descriptor, 0, os.SEEK_END)
                 os.ftruncate(self._descriptor, end - written_bytes)
 
     async def settle(self) -> None:
-        """Sync what was appended to disk; costs nothing when nothing is new.
+        """Sync appended events to disk; free if nothing is new.
 
-        Raises StorageError, then the record stays read-only: what a failed sync left on disk is unknown.
+        Raises StorageError, after which the record stays read-only: what a failed sync left on disk is unknown.
         """
         if self._settled and not self._syncing:
             return
@@ -253,7 +252,7 @@ class Transcript:
                 raise
 
     def _give_up(self, doing: str, error: OSError) -> StorageError:
-        """Make the record read-only after an error; opening it again finds out whether it can be written."""
+        """Make the record read-only after an error; opening it again determines whether it can be written."""
         trouble = storage_error(doing, self.path, error)
         hint = f"{trouble.hint} Until it is opened again, this session can be read but not continued."
         self._error = StorageError(trouble.message, hint=hint)
@@ -261,7 +260,7 @@ class Transcript:
 
     def _sync(self) -> None:
         os.fdatasync(self._descriptor)
-        if self._is_new:  # a new file is durable when its name is, and its folder's, which may be new as well
+        if self._is_new:  # a new file is durable once its name and its possibly new folder's name are
             for folder in (self.path.parent, self.path.parent.parent):
                 sync_folder(folder)
             self._is_new = False
@@ -284,7 +283,7 @@ def _without_surrogates(value: Any) -> Any:
 
 
 def _tell_damage(torn: bytes, sound_events: int, kept_in: Path) -> str:
-    """Distinguish a tail torn by a crash from a record damaged in the middle, after which whole events are lost."""
+    """Describe a tail torn by a crash, or a record damaged in the middle, which loses whole events."""
     readable = count_readable(torn)
     if not readable:
         return f"The last {len(torn):,} bytes of the record were torn; they are kept in {kept_in}."

@@ -1,8 +1,8 @@
-"""Keep every version of a small folder that the agent writes: who changed it, when and why, and how to go back.
+"""Store every version of a small folder that the agent writes: who changed it, when and why, and how to go back.
 
-Blocks: use it in a worker thread. A version is what the folder held after a change; one without files is a
-folder that was deleted. Manual changes between two versions become a version of their own before anything
-else is done. Stored versions are never deleted.
+Blocks: use it in a worker thread. A version is the folder's content after a change; a version without files is a
+deleted folder. Manual changes between two versions are stored as a separate version before anything else is done.
+Stored versions are never deleted.
 """
 
 import os
@@ -29,7 +29,7 @@ Who = Literal["agent", "user", "program"]
 
 
 class VersionFile(Struct, frozen=True):
-    """One file of a version: its path within the folder, the digest of its bytes, and whether it is executable."""
+    """A file of a version: its path within the folder, the digest of its bytes, and whether it is executable."""
 
     path: str
     digest: str
@@ -46,9 +46,9 @@ class ChangeCause(Struct, frozen=True):
 
 
 class Version(Struct, frozen=True):
-    """What a folder held after a change; versions count from 1, and 0 means that there was no folder yet.
+    """A folder's content after a change; versions count from 1, and 0 means that there was no folder yet.
 
-    `returns_to` is the version that was restored, None where it was none.
+    `returns_to` is the version that was restored, or None if none was.
     """
 
     number: int
@@ -64,14 +64,14 @@ class Version(Struct, frozen=True):
 
 
 class VersionHistory:
-    """The versions of one folder, which need not exist any more, stored elsewhere."""
+    """The versions of a folder that may no longer exist, stored elsewhere."""
 
     def __init__(self, shelf: Path, folder: Path) -> None:
         self.folder = folder
         self._shelf = shelf
 
     def versions(self) -> tuple[Version, ...]:
-        """Return all of them, oldest first. Raises StorageError."""
+        """Return all versions, oldest first. Raises StorageError."""
         try:
             paths = sorted((self._shelf / "versions").glob("*.json"))
             return tuple(msgspec.json.decode(path.read_bytes(), type=Version) for path in paths)
@@ -83,7 +83,7 @@ class VersionHistory:
             ) from error
 
     def content(self, file: VersionFile) -> bytes:
-        """Return the content of a stored file. Raises StorageError where it is missing or corrupt."""
+        """Return the content of a stored file. Raises StorageError if it is missing or corrupt."""
         path = self._blob(file.digest)
         try:
             content = path.read_bytes()
@@ -94,9 +94,9 @@ class VersionHistory:
         return content
 
     def keep(self, cause: ChangeCause) -> Version:
-        """Store the folder as it is now; return the newest version where that is identical.
+        """Store the folder's current content; return the newest version if it is identical.
 
-        Raises BadRequest for what cannot be stored, StorageError.
+        Raises BadRequest for content that cannot be stored, StorageError.
         """
         with self._held():
             return self._keep(cause)
@@ -111,9 +111,9 @@ class VersionHistory:
     ) -> Version:
         """Write files by their paths within the folder, None to delete one, and store the result.
 
-        Each file is written atomically. With `expected`, the digest of the tree as it was read
-        (`tree_digest`), a folder that differs by now is left unchanged; where only some paths were `seen`, it
-        is the digest of these. Raises BadRequest, StorageError.
+        Each file is written atomically. `expected` is the digest of the tree as it was read (`tree_digest`); if the
+        folder differs by now, it is left unchanged. If only some paths were `seen`, the digest covers only these.
+        Raises BadRequest, StorageError.
         """
         for path in contents:
             check_path(path)
@@ -125,7 +125,7 @@ class VersionHistory:
             return self._keep(cause)
 
     def replace_content(self, files: Mapping[str, tuple[bytes, bool]], cause: ChangeCause) -> Version:
-        """Replace the folder's content by these files, each with whether it is executable.
+        """Replace the folder's content with these files, each with its bytes and whether it is executable.
 
         Raises BadRequest, StorageError.
         """
@@ -136,7 +136,7 @@ class VersionHistory:
             return self._replace_content(files, cause)
 
     def restore(self, number: int, cause: ChangeCause, *, expected: str | None = None) -> Version:
-        """Restore the folder to a version, 0 to delete it, and store that as a new one.
+        """Restore the folder to a version (0 deletes it) and store the result as a new version.
 
         Raises BadRequest, StorageError.
         """
@@ -161,7 +161,7 @@ class VersionHistory:
         return file_lock(self._shelf / "lock")
 
     def _keep_found(self, at: float) -> None:
-        """Store what somebody changed by hand since the newest version."""
+        """Store manual changes made since the newest version."""
         if self.folder.is_dir() or self.versions():
             self._keep(ChangeCause("user", at, FOUND))
 
@@ -184,7 +184,7 @@ class VersionHistory:
         return version
 
     def _write(self, files: Mapping[str, tuple[bytes | None, bool | None]]) -> None:
-        """Write the target files, then delete all others, with the folders that are empty then."""
+        """Write the target files, then delete all other files and the folders that are then empty."""
         try:
             for name, (content, is_executable) in files.items():
                 if content is not None:
@@ -203,9 +203,9 @@ class VersionHistory:
 
 
 def origin_of(versions: Sequence[Version]) -> Version | None:
-    """Return the version whose content the newest one has: itself, or the one finally restored.
+    """Return the version whose content the newest one has: itself, or the one it ultimately restores.
 
-    None where there is none, or nothing was restored.
+    None if there are no versions, or the content is that of version 0.
     """
     by_number = {version.number: version for version in versions}
     found = versions[-1] if versions else None
@@ -215,7 +215,7 @@ def origin_of(versions: Sequence[Version]) -> Version | None:
 
 
 def histories(home: Path, kind: str) -> tuple[VersionHistory, ...]:
-    """Return the histories of all folders kept for one purpose, in no order. Raises StorageError."""
+    """Return the histories of all folders stored for a purpose, unordered. Raises StorageError."""
     found: list[VersionHistory] = []
     for shelf in (home / "history" / kind).glob("*/versions"):
         versions = VersionHistory(shelf.parent, shelf).versions()
@@ -225,14 +225,14 @@ def histories(home: Path, kind: str) -> tuple[VersionHistory, ...]:
 
 
 def open_history(home: Path, kind: str, folder: Path) -> VersionHistory:
-    """Return the versions of a folder, identified by its path with links followed."""
+    """Return the version history of a folder, identified by its path with links resolved."""
     return VersionHistory(history_folder_of(home, kind, folder), Path(os.path.realpath(folder)))
 
 
 def history_folder_of(home: Path, kind: str, folder: Path) -> Path:
-    """Return where the versions of a folder are stored: in the user's own home, wherever the folder is.
+    """Return where the versions of a folder are stored: always in the user's home folder.
 
-    `kind` separates different purposes, such as `skills`. Links in the folder's path are followed.
+    `kind` separates different purposes, such as `skills`. Links in the folder's path are resolved.
     """
     place = os.path.realpath(folder)
     mark = sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:12]
@@ -240,10 +240,10 @@ def history_folder_of(home: Path, kind: str, folder: Path) -> Path:
 
 
 def read_tree(folder: Path) -> tuple[VersionFile, ...]:
-    """Read which files a folder holds, by path; none where it is missing.
+    """Return the files in a folder by path; none if the folder is missing.
 
-    Hidden ones, such as `.git`, are not part of it. Raises BadRequest for what cannot be stored, such as
-    links and excessive content; StorageError.
+    Hidden files, such as `.git`, are excluded. Raises BadRequest for what cannot be stored, such as links and excessive
+    content; StorageError.
     """
     found: list[VersionFile] = []
     size_bytes = 0
@@ -279,7 +279,7 @@ def _only(files: tuple[VersionFile, ...], paths: Collection[str] | None) -> tupl
 
 
 def tree_digest(files: tuple[VersionFile, ...]) -> str:
-    """Return one digest of everything in a folder: paths, bytes and executable bits."""
+    """Return a digest of everything in a folder: paths, bytes and executable bits."""
     return sha256(msgspec.json.encode(files)).hexdigest()
 
 

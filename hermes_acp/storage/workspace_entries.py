@@ -1,7 +1,7 @@
 """Per-workspace settings of the user, in one private file of the home folder.
 
-The file has one list of entries per workspace, is read again when it changed, and is written atomically under
-a lock. A file that cannot be read grants nothing; a copy is kept before it is overwritten.
+The file has one list of entries per workspace, is read again when it changes, and is written atomically under a
+lock. An unreadable file grants nothing; it is copied before it is overwritten.
 """
 
 import os
@@ -29,7 +29,7 @@ class WorkspaceEntries(Generic[Entry]):
         self._pages: Mapping[str, tuple[Entry, ...]] = {}
 
     def of(self, place: str) -> tuple[Entry, ...]:
-        """Return the entries of one workspace."""
+        """Return the entries of a workspace."""
         return self.all().get(place, ())
 
     def all(self) -> Mapping[str, tuple[Entry, ...]]:
@@ -46,7 +46,7 @@ class WorkspaceEntries(Generic[Entry]):
         return self._pages
 
     def change(self, place: str, edit: Callable[[tuple[Entry, ...]], Iterable[Entry]]) -> None:
-        """Change one workspace's entries; a workspace without any is removed. Raises StorageError."""
+        """Change a workspace's entries; a workspace left without any is removed. Raises StorageError."""
         with file_lock(self.path.with_suffix(".lock")):
             try:
                 self._write(place, edit)
@@ -70,7 +70,7 @@ class WorkspaceEntries(Generic[Entry]):
         self._seen = None
 
     def _read(self) -> Mapping[str, tuple[Entry, ...]] | None:
-        """Read the file; None where it is invalid."""
+        """Read the file; return None if it is invalid."""
         try:
             descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
             with open(descriptor, "rb") as file:

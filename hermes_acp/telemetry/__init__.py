@@ -1,1 +1,1 @@
-"""Logs of the program, and the redaction of secrets."""
+"""The program's logs, and the redaction of secrets."""

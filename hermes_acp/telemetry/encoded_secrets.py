@@ -1,6 +1,6 @@
 """Find secrets encoded within a token: base64, hexadecimal, escapes, or percent-encoding.
 
-Everything is decided within one token, so a text that comes in pieces gives the same as the whole.
+Every decision depends on a single token, so a text that arrives in pieces gives the same result as the whole.
 """
 
 import binascii
@@ -10,7 +10,7 @@ from urllib.parse import unquote_to_bytes
 
 MIN_ENCODED_CHARACTERS = 24
 MIN_ESCAPES = 3
-# Four characters are three bytes, and the first of each four tells whether the first byte can be a printed one.
+# Four characters encode three bytes; the first of four tells whether the first byte can be printable.
 _LETTER = r"[A-Za-z0-9+/_-]"
 _BASE64 = re.compile(
     rf"(?<!{_LETTER})(?:[CDI-Za-f]{_LETTER}{{3}}){{6,}}{_LETTER}{{0,3}}={{0,2}}(?![A-Za-z0-9])"
@@ -28,7 +28,7 @@ SecretFinder = Callable[[str], str]
 
 
 def find_encoded_secret(text: str, start: int, end: int, look: SecretFinder) -> Iterator[FoundSpan]:
-    """Yield where in a token a decoded form contains a secret; `look` names the first one of a text, or nothing."""
+    """Yield where a token's decoded forms contain a secret; `look` returns the first secret's kind, or nothing."""
     if text.find("%", start, end) >= 0:
         yield from _in_percents(text, start, end, look)
     if text.find("\\", start, end) >= 0:

@@ -1,7 +1,7 @@
-"""Normalise texts for scanning: without control sequences, hidden characters and line breaks within a token.
+"""Normalise texts for scanning: remove control sequences, hidden characters and line breaks within tokens.
 
-What is passed over is decided by the characters close by, so a text that comes in pieces reads the same as
-the whole.
+What is removed depends only on nearby characters, so a text that arrives in pieces gives the same result as the
+whole.
 """
 
 import re
@@ -16,7 +16,7 @@ _UNSEEN: Final = re.compile(
 _UNSEEN_SIGN: Final = re.compile("[\x1b\x00\xad\u200b-\u200f\u2060-\u2064\ufeff]")
 _SEEN: Final = b"\t\n\r" + bytes(range(0x20, 0x7F))
 _IN_TOKEN: Final = "[A-Za-z0-9_+/.~%-]"
-# It begins with what is searched for fastest, and goes on with what most lines, indented ones, do not have.
+# It starts with what is fastest to find, then with what most lines, such as indented ones, lack.
 _BREAK: Final = re.compile(
     rf"\n(?=[A-Za-z0-9_+/=.~%-]|\Z)(?:(?<={_IN_TOKEN}{{12}}\n)|(?<={_IN_TOKEN}{{12}}\r\n)|(?<={_IN_TOKEN}{{12}}\\\n)"
     rf"|(?<={_IN_TOKEN}{{12}}\\\r\n))",
@@ -25,23 +25,23 @@ _BREAK: Final = re.compile(
 _BEGUN_BREAK: Final = re.compile(rf"(?<={_IN_TOKEN}{{12}})(?:\\?\r|\\)\Z", re.ASCII)
 _HASH: Final = re.compile(r"(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})(?![\w+/-])", re.ASCII)
 MIN_LINE_CHARACTERS: Final = 32
-"""Nobody breaks a line that is shorter, except with a backslash."""
+"""Shorter lines are only broken with a backslash."""
 
 
 class NormalizedView(Struct, frozen=True):
-    """A text with parts left out; behind the characters at `since` stood so many more in all."""
+    """A text with parts removed; `shifts` holds the total removed before the characters at `since`."""
 
     text: str
     since: list[int]
     shifts: list[int]
 
     def place(self, number: int) -> int:
-        """Return where a character stood."""
+        """Return a character's position in the original text."""
         at = bisect_right(self.since, number)
         return number + (self.shifts[at - 1] if at else 0)
 
     def before(self, place: int) -> int:
-        """Return how many characters are left of those before a place."""
+        """Return how many of the characters before a position remain."""
         low, high = 0, len(self.text)
         while low < high:
             middle = (low + high) // 2
@@ -53,10 +53,10 @@ class NormalizedView(Struct, frozen=True):
 
 
 def without_unseen(text: str) -> NormalizedView | None:
-    """Return the text without control sequences and hidden characters; None where there are none."""
+    """Return the text without control sequences and hidden characters, or None if it has none."""
     if text.isascii() and "\x1b" not in text and "\0" not in text:
         return None
-    # Most texts beyond ASCII have letters there and nothing unseen, which few signs tell faster than all.
+    # Most non-ASCII texts contain letters and nothing hidden; checking a few characters is faster than checking all.
     odd = text.encode("utf-8", "surrogatepass").translate(None, _SEEN).decode("utf-8", "surrogatepass")
     if not _UNSEEN_SIGN.search(odd):
         return None
@@ -65,7 +65,7 @@ def without_unseen(text: str) -> NormalizedView | None:
 
 
 def without_breaks(text: str, *, is_final: bool) -> NormalizedView | None:
-    """Return the text without the line ends that may be within a token; None where there are none."""
+    """Return the text without line breaks that may be within a token, or None if it has none."""
     spans: list[tuple[int, int]] = []
     for match in _BREAK.finditer(text):
         end = match.end()
@@ -83,7 +83,7 @@ def without_breaks(text: str, *, is_final: bool) -> NormalizedView | None:
 
 
 def _is_list(text: str, start: int, end: int) -> bool:
-    """Return whether whole hashes stand on both sides: such a list has no token that is broken."""
+    """Return whether there are whole hashes on both sides: in such a list, no token is broken."""
     behind = _HASH.match(text, end)
     if behind is None:
         return False

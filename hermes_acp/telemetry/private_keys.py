@@ -36,7 +36,7 @@ _SHORT_LINES = 2
 
 
 class KeyBlock(Struct, frozen=True):
-    """Where a key's base64 stands, nowhere where `end` is `start`; `is_open` while more of it may come."""
+    """The position of a key's base64, empty if `end` is `start`; `is_open` while more of it may follow."""
 
     start: int
     end: int
@@ -49,7 +49,7 @@ def is_private_key(text: str) -> bool:
 
 
 def key_after_header(text: str, place: int, *, is_final: bool) -> KeyBlock | None:
-    """Find the key after the BEGIN line at `place`; None where no private key begins there."""
+    """Find the key after the BEGIN line at `place`; None if no private key begins there."""
     begin = _BEGIN.match(text, place)
     if begin is None:
         return None
@@ -60,26 +60,26 @@ def key_after_header(text: str, place: int, *, is_final: bool) -> KeyBlock | Non
 
 
 def key_before_footer(text: str, place: int) -> KeyBlock | None:
-    """Find the key before the END line at `place`; None where no key ends there, or nothing of it is present."""
+    """Find the key before the END line at `place`; None if no key ends there, or none of it is present."""
     line_start = text.rfind("\n", 0, place) + 1
     is_ended = bool(_END.match(text, place)) and bool(re.fullmatch(_MARGIN, text[line_start:place]))
     return _lines_above(text, line_start) if is_ended else None
 
 
 def trailing_key_start(text: str) -> int:
-    """Return where the lines begin, at the end of a text, that are a key if the line which ends one follows."""
+    """Return where the lines at the end of a text start that are a key if an END line follows."""
     line_start = text.rfind("\n") + 1
     block = _lines_above(text, line_start) if len(text) - line_start <= _MAX_LINE_CHARACTERS else None
     return block.start if block else len(text)
 
 
 def names_key_file(text: str) -> bool:
-    """Return whether a text names a file that by its name holds a private key."""
+    """Return whether a text names a file whose name suggests a private key."""
     return bool(_KEY_FILE.search(text))
 
 
 def key_lines(text: str) -> Iterator[KeyBlock]:
-    """Yield the lines of keys in a text from a key file, wherever it was cut; those of certificates stay."""
+    """Yield the lines of keys in a text from a key file, wherever it was cut; certificate lines stay."""
     lines = [*text.splitlines(keepends=True), ""]
     here = start = end = 0
     above, has_full = "", False
@@ -97,7 +97,7 @@ def key_lines(text: str) -> Iterator[KeyBlock]:
 
 
 def _lines_above(text: str, here: int) -> KeyBlock | None:
-    """Return the base64 lines above the one at `here`: full ones, and at most two short ones below them."""
+    """Return the base64 lines above the one at `here`: full ones, followed by at most two short ones."""
     limit = max(0, here - MAX_BLOCK_CHARACTERS)
     start = end = short_lines = 0
     has_full = False
@@ -124,7 +124,7 @@ def _follow_lines(text: str, behind: int, *, is_final: bool) -> KeyBlock:
     here = behind
     line_end = text.find("\n", here, limit)
     while True:
-        # The first round only leaves the line of the announcement.
+        # The first round only skips the header line.
         here = len(text) if line_end < 0 else line_end + 1
         is_whole = line_end >= 0
         line_end = text.find("\n", here, limit)

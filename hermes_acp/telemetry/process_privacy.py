@@ -1,8 +1,7 @@
 """Protect this process's memory from other processes of the same user, including the commands it runs.
 
-From then on `/proc/PID/environ`, `mem`, `maps` and `fd` are root's, nobody traces the process and it leaves
-no core. What it starts is not concerned: a program that is executed can be looked at again. Source: prctl(2),
-proc(5).
+Afterwards, `/proc/PID/environ`, `mem`, `maps` and `fd` belong to root, nobody can trace the process, and it leaves
+no core dump. Its children are not affected: executing a program makes it readable again. Source: prctl(2), proc(5).
 """
 
 import sys
@@ -11,9 +10,9 @@ _PR_SET_DUMPABLE = 4
 
 
 def hide_memory() -> None:
-    """Keep processes of the same user from reading this one's memory and initial environment.
+    """Prevent processes of the same user from reading this one's memory and initial environment.
 
-    Linux only; repeatable.
+    Linux only; can be called repeatedly.
     """
     if sys.platform.startswith("linux"):
         import ctypes

@@ -1,6 +1,6 @@
 """Keep secrets out of what is shown, recorded and sent to a model.
 
-What a secret looks like is told by `scanning`.
+The `secret_scan` module defines what a secret looks like.
 """
 
 import re
@@ -37,35 +37,35 @@ WINDOW: Final = 24 * 1024
 
 
 class SecretScan(Protocol):
-    """A function that finds the secrets of a text, from a settled place on."""
+    """A function that finds the secrets in a text, starting at a settled position."""
 
     def __call__(self, text: str, begin: int, *, is_final: bool) -> Scan:
-        """Look."""
+        """Scan the text."""
         ...
 
 
 class Redactor:
-    """Replaces secrets in any text: the known ones, and all whose shape or name gives them away."""
+    """Replaces secrets in any text: known ones, and those recognisable by shape or name."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         known = {secret for secret in secrets if len(secret) >= MIN_SECRET_CHARACTERS}
         self._known = index_known_secrets(each for secret in known for each in _spellings(secret))
 
     def clean(self, text: str, *, source: str = "") -> str:
-        """Return the text without any secret; where its `source` names a key file, also without key lines."""
+        """Return the text without secrets; if its `source` names a key file, also without key lines."""
         spans = self._scan(text, 0, is_final=True).spans
         if names_key_file(source):
             spans = merged((*spans, *((block.start, block.end, LABEL) for block in key_lines(text))))
         return _render(text, spans, 0, len(text))
 
     def stream(self) -> "RedactedStream":
-        """Redact a text that comes in pieces."""
+        """Return a redactor for a text that arrives in pieces."""
         return RedactedStream(self._scan)
 
     def tail(self, text: str, size: int, *, is_final: bool) -> str:
         """Redact the last `size` characters of a text, given at least WINDOW more of it, or all of it.
 
-        What may be the start of a secret is left out unless the text `is_final`.
+        A possible start of a secret is left out unless the text `is_final`.
         """
         found = self._scan(text, 0, is_final=is_final)
         start = max(0, found.settled - size)
@@ -80,7 +80,7 @@ class Redactor:
         return _placed(found, view, begin, len(text) if is_final else None)
 
     def _scan_lines(self, text: str, begin: int, *, is_final: bool) -> Scan:
-        """Look at the lines as they are, and at the tokens that are broken at their ends."""
+        """Scan the lines as they are, and the tokens broken at line ends."""
         found = scan(text, begin, self._known, is_final=is_final)
         view = without_breaks(text, is_final=is_final)
         if view is None:
@@ -100,14 +100,14 @@ class Redactor:
 
 
 def compile_patterns() -> None:
-    """Compile the table of shapes, which takes longer than a step of the loop may; the first long token needs it."""
+    """Compile the pattern table, needed for the first long token; takes too long for a step of the event loop."""
     shapes()
 
 
 class RedactedStream:
-    """One text that comes in pieces, cleaned as it comes; wherever it is cut, the whole is the same.
+    """A text that is cleaned as it arrives in pieces; the result does not depend on where it is cut.
 
-    Only what may be the beginning of a secret is held back, a few dozen kilobytes at most.
+    Only a possible start of a secret is held back, at most a few dozen kilobytes.
     """
 
     def __init__(self, look: SecretScan) -> None:
@@ -116,12 +116,12 @@ class RedactedStream:
         self._begin = 0
 
     def feed(self, text: str) -> str:
-        """Take a piece; return what is settled."""
+        """Add a piece; return what is settled."""
         self._text += text
         return self._give(is_final=False)
 
     def finish(self) -> str:
-        """Return what was held back, as nothing follows."""
+        """Return what was held back, since nothing follows."""
         return self._give(is_final=True)
 
     def _give(self, *, is_final: bool) -> str:
@@ -134,12 +134,12 @@ class RedactedStream:
 
 
 def secrets_among(variables: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the values of the secret variables, by their names or by their content."""
+    """Return the values of variables that are secret by name or content."""
     return tuple(value for name, value in variables.items() if is_secret(name, value))
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Return whether a variable holds a secret; a proxy address is needed, even with a password in it."""
+    """Return whether a variable holds a secret; proxy addresses are needed, even with a password in them."""
     if SECRET_NAME.search(name):
         return True
     is_proxy = name.lower().endswith("_proxy")
@@ -147,19 +147,19 @@ def is_secret(name: str, value: str) -> bool:
 
 
 def _spellings(secret: str) -> Iterator[str]:
-    """Yield a secret as it is, as URLs and JSON spell it, and within anything in base64 or hexadecimal."""
+    """Yield a secret as it is, as in URLs and JSON, and as part of base64 or hexadecimal data."""
     data = secret.encode("utf-8", "replace")
     yield from (secret, quote(data, safe=""), quote_plus(data), data.hex(), data.hex().upper())
     yield msgspec.json.encode(data.decode()).decode()[1:-1]
     for shift, unsure in enumerate((0, 2, 3)):
-        # What stands around it changes the outermost characters; three bytes are four of them.
+        # The surrounding data changes the outermost characters; three bytes become four characters.
         until = -1 if (len(data) + shift) % 3 else None
         for encode in (b64encode, urlsafe_b64encode):
             yield encode(bytes(shift) + data).decode().rstrip("=")[unsure:until]
 
 
 def _placed(found: Scan, view: NormalizedView, begin: int, end: int | None) -> Scan:
-    """Put what was found in a view of a text where it is in the text; all is settled where an `end` is given."""
+    """Map results from a view back to the text; everything is settled if an `end` is given."""
     spans = [(view.place(start), view.place(last - 1) + 1, kind) for start, last, kind in found.spans]
     if end is not None:
         return Scan(spans, end)
@@ -167,9 +167,9 @@ def _placed(found: Scan, view: NormalizedView, begin: int, end: int | None) -> S
 
 
 def _end_of_broken(text: str, start: int, end: int, *, is_begun: bool) -> int:
-    """Return where a secret ends that goes on in other lines, 0 for one that lies in one line.
+    """Return the end of a secret that continues on other lines, or 0 if it is on a single line.
 
-    If what is in its first line `is_begun` to be masked anyway, what stands in the last ones may be words of their own.
+    If the part on the first line `is_begun` to be masked anyway, the last lines may be ordinary words.
     """
     lines = text.count("\n", start, end)
     while lines > (not is_begun):
@@ -183,7 +183,7 @@ def _end_of_broken(text: str, start: int, end: int, *, is_begun: bool) -> int:
 
 
 def _is_random(piece: str) -> bool:
-    """Return whether a piece continues a secret, as words do not."""
+    """Return whether a piece looks like part of a secret rather than words."""
     if not any(map(str.isalpha, piece)):
         return False
     changes = sum(one.islower() != other.islower() for one, other in pairwise(piece))

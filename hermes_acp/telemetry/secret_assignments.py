@@ -1,7 +1,7 @@
 """Find secrets by the name they are assigned to: `password = …`, `Authorization: Bearer …`, `AWS_SECRET_KEY=…`.
 
-A value holds no white space and nothing of BREAKS, and whatever decides about it stands in its line, or where
-lists and settings take a line for each word, in the one above it, at most REACH characters before it.
+A value contains no white space and no character of BREAKS. Whatever decides about a value is on the same line, or,
+where lists and settings put each word on a separate line, on the line above, at most REACH characters before it.
 """
 
 import re
@@ -54,7 +54,7 @@ _VALUE = re.compile(
 )
 _HEAD_BACKWARDS = re.compile(r"[\w-]{0,48}", re.ASCII)
 _IN_URL = re.compile(rf"://[^{BREAKS}/@:?#]{{0,128}}:(?P<value>[^{BREAKS}/@]{{3,256}})@[\w\[$]", re.ASCII)
-# A name in front of @ alone, without a sign in it, of which no word is made.
+# A bare name before an @, without other punctuation, which is not turned into a word.
 _ALONE_IN_URL = re.compile(
     r"://(?P<value>(?=\D{0,64}\d\D{0,64}\d)(?=\d{0,64}[A-Za-z])[A-Za-z0-9]{20,256})@[\w\[$]"
 )
@@ -95,7 +95,7 @@ _ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]*$")
 
 
 def find_assigned_secret(text: str, start: int, end: int, place: int) -> Found | None:
-    """Check the keyword at `place`; the value ends before `end`. Return where its secret is, and its kind."""
+    """Check the keyword at `place`; the value ends before `end`. Return its secret's position and kind."""
     if text.startswith("://", place):
         return _in_url(text, end, place)
     if text.startswith(" -", place):
@@ -138,10 +138,10 @@ def find_assigned_secret(text: str, start: int, end: int, place: int) -> Found |
 
 
 def _goes_on(text: str, name: str, start: int, name_start: int, named: re.Match[str]) -> bool:
-    """Say whether what stands behind a name is its value.
+    """Return whether the text after a name is its value.
 
-    Without a sign it is with options, in lines of .netrc, and where variables are set; in lists with options and
-    headers alone.
+    Without a separator, it is after options, in .netrc lines, and where variables are set; in lists, only after options
+    and headers.
     """
     if named["sign"] or named["pair"]:
         return True
@@ -150,7 +150,7 @@ def _goes_on(text: str, name: str, start: int, name_start: int, named: re.Match[
     before = text[max(start, name_start - 160) : name_start]
     if named["below"]:
         return bool(_OPENS_LINE.search(before))
-    if name == "PASSWORD":  # of SQL
+    if name == "PASSWORD":  # an SQL keyword
         return text.startswith(("'", '"'), named.end())
     return name.startswith("-") or bool(
         _NETRC.search(before) or (_ENVIRONMENT.match(name) and _SETS.search(before))
@@ -183,12 +183,12 @@ def _is_secret(value: str, kind: str, *, is_sure: bool, is_quoted: bool) -> bool
 
 
 def is_capital(value: str) -> bool:
-    """Return whether a value is one plain capitalised word, as labels are: `Password`, `Enter`."""
+    """Return whether a value is one plain capitalised word, like a label: `Password`, `Enter`."""
     return value.isalpha() and value[:1].isupper() and value[1:].islower()
 
 
 def _is_mixed(value: str) -> bool:
-    """Return whether letters change case as often as in random text, unlike in camel case."""
+    """Return whether letters change case as often as in random text, unlike camel case."""
     pairs = tuple(pairwise(value))
     changes = sum(
         one.islower() != other.islower() and one.isalpha() and other.isalpha() for one, other in pairs
@@ -204,7 +204,7 @@ def _in_url(text: str, end: int, place: int) -> Found | None:
 
 
 def _in_option(text: str, start: int, end: int, place: int) -> Found | None:
-    """Check an option that takes a password in some programs: `mysql -pPASSWORD`, `curl -u USER:PASSWORD`."""
+    """Check an option that takes a password in certain programs: `mysql -pPASSWORD`, `curl -u USER:PASSWORD`."""
     head = text[max(start, place - REACH) : place]
     if text.startswith(" -p", place):
         match = _SHORT_OPTION.match(text, place, end)
@@ -222,7 +222,7 @@ def _in_option(text: str, start: int, end: int, place: int) -> Found | None:
 
 
 def keyword_places(lowered: bytes, start: int, end: int) -> Iterator[int]:
-    """Yield where a name may hold a keyword, in `lowered` text; each place once a keyword."""
+    """Yield where a name may contain a keyword in `lowered` text, once per keyword and position."""
     for word in KEYWORDS:
         place = lowered.find(word, start, end)
         while place >= 0:

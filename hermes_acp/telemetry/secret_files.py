@@ -1,7 +1,7 @@
-"""Decide by its content whether a file exists to hold keys: a private key, a key store, settings with keys.
+"""Decide by content whether a file exists to store keys: a private key, a key store, settings with keys.
 
-A program, a page or a test that merely contains such a key is none: its keys are masked where they are shown,
-and it is read like any other file.
+A program, page or test that merely contains a key does not count: its keys are masked when shown, and it is read
+like any other file.
 """
 
 import re
@@ -11,12 +11,12 @@ from hermes_acp.telemetry.private_keys import is_private_key
 from hermes_acp.telemetry.secret_scan import KnownSecrets, scan
 
 MAX_BYTES: Final = 64 * 1024
-"""Files of keys are small: of a larger one nothing is told."""
+"""Key files are small; larger files are not checked."""
 SAMPLE_LINES: Final = 12
 MAX_LINE: Final = 8_000
 MIN_SETTINGS: Final = 0.9
 MIN_KEY: Final = 0.5
-# Java's key stores and KeePass databases begin with these.
+# Java key stores and KeePass databases begin with these bytes.
 STORES: Final = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce", b"\x03\xd9\xa2\x9a")
 _ANNOUNCEMENT: Final = b"PRIVATE KEY"
 _KEY_BLOCK: Final = re.compile(
@@ -31,7 +31,7 @@ _SETTING: Final = re.compile(
 
 
 def secret_in(content: bytes) -> str:
-    """Name what a file holds that is a secret as a whole; empty where it is none, or more than `MAX_BYTES`."""
+    """Return what kind of secret a file is as a whole; empty if it is none, or larger than `MAX_BYTES`."""
     if len(content) > MAX_BYTES or not content:
         return ""
     if content.startswith(STORES):
@@ -47,12 +47,12 @@ def secret_in(content: bytes) -> str:
     if not _are_settings(text.splitlines()):
         return ""
     spans = scan(text, 0, KnownSecrets(), is_final=True).spans
-    # A word of another script behind "password" is its translation.
+    # A non-ASCII word after "password" is its translation.
     return "keys" if any(text[start:end].isascii() for start, end, _ in spans) else ""
 
 
 def _is_key(text: str) -> bool:
-    """Return whether a text is for the most part a private key in armour."""
+    """Return whether a text is mostly an armoured private key."""
     if not is_private_key(text):
         return False
     inside = sum(len(found[0]) for found in _KEY_BLOCK.finditer(text.replace("\r\n", "\n")))
@@ -60,7 +60,7 @@ def _is_key(text: str) -> bool:
 
 
 def _are_settings(lines: list[str]) -> bool:
-    """Return whether hardly anything stands in these lines but names with values."""
+    """Return whether these lines contain little but names with values."""
     told = [line for line in lines if not _EMPTY.match(line)]
     if any(len(line) > MAX_LINE for line in told):
         return False

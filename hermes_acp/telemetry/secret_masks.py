@@ -8,10 +8,10 @@ _MASKED: Final = re.compile(r"\[secret removed\]|\[secret: [a-z0-9. ]{2,40}\]")
 
 
 def mask_of(kind: str) -> str:
-    """Return the words for one kind of secret; no kind is one of our own."""
+    """Return the mask for a kind of secret; an empty kind is one of our own secrets."""
     return f"[secret: {kind}]" if kind else MASK
 
 
 def foreign_mask(text: str, present: str) -> str:
-    """Return the first mask of a text that does not stand in `present` word for word; empty where there is none."""
+    """Return the first mask in a text that does not occur verbatim in `present`, or an empty string."""
     return next((mask for mask in _MASKED.findall(text) if mask not in present), "")

@@ -1,8 +1,8 @@
-"""Find the secrets of a text, and the position up to which later text cannot change the result.
+"""Find the secrets in a text, and the position up to which later text cannot change the result.
 
-The time is linear. A text that comes in pieces gives the same as the whole, because everything is decided
-within a token: what lies between two of `assignments.BREAKS`, or MAX_TOKEN_CHARACTERS characters of a longer
-one.
+This takes linear time. A text that arrives in pieces gives the same result as the whole, because every decision
+depends on a single token: the text between two of `secret_assignments.BREAKS`, or MAX_TOKEN_CHARACTERS characters of a
+longer one.
 """
 
 import re
@@ -28,7 +28,7 @@ from hermes_acp.telemetry.token_patterns import shapes
 MAX_TOKEN_CHARACTERS = 16 * 1024
 MIN_REVERSED_CHARACTERS = 20
 CONTEXT = 2 * REACH
-"""How many settled characters must stand before the rest of a text."""
+"""How many settled characters must precede the remaining text."""
 
 _BREAK = b"\0"
 _RUN = b"\1" * 16
@@ -40,21 +40,21 @@ Span = tuple[int, int, str]
 
 
 class KnownSecrets(Struct, frozen=True):
-    """Secrets known word for word: those within one token with a long run as a pattern, the others as they are."""
+    """Verbatim secrets: those within one token that contain a long run as a pattern, the others as they are."""
 
     in_tokens: re.Pattern[str] | None = None
     elsewhere: tuple[str, ...] = ()
 
 
 class Scan(Struct, frozen=True):
-    """The secrets, in order and apart, as `(start, end, kind)`; before `settled` nothing will change."""
+    """The secrets, ordered and disjoint, as `(start, end, kind)`; nothing before `settled` will change."""
 
     spans: Sequence[Span]
     settled: int
 
 
 def index_known_secrets(values: Iterable[str]) -> KnownSecrets:
-    """Sort known secrets by how they are found."""
+    """Group known secrets by how they are found."""
     in_tokens: list[str] = []
     elsewhere: list[str] = []
     for value in sorted(set(values), key=lambda value: (-len(value), value)):
@@ -67,10 +67,10 @@ def index_known_secrets(values: Iterable[str]) -> KnownSecrets:
 def scan(
     text: str, begin: int, known: KnownSecrets, *, is_final: bool, within: Sequence[int] | None = None
 ) -> Scan:
-    """Look through a text from `begin` on, where an earlier look was settled, or which is its start.
+    """Scan a text from `begin`, which is its start or where an earlier scan was settled.
 
-    Where places are given, only tokens are looked at that such a place is `within`: what lies in another cannot
-    overlap what is found in one.
+    If positions are given in `within`, only tokens that contain one are scanned: secrets in different tokens cannot
+    overlap.
     """
     raw = text.encode("latin-1", "replace")
     marks = raw.translate(_CLASSES)
@@ -106,7 +106,7 @@ def scan(
 
 
 def _regions(marks: bytes, begin: int, *, is_final: bool) -> tuple[list[tuple[int, int]], int]:
-    """Cut tokens that are too long; give the pieces and the end of the last token that is over."""
+    """Split tokens that are too long; return the pieces and the end of the last complete token."""
     regions: list[tuple[int, int]] = []
     start = here = begin
     while len(marks) - here > MAX_TOKEN_CHARACTERS:
@@ -123,7 +123,7 @@ def _regions(marks: bytes, begin: int, *, is_final: bool) -> tuple[list[tuple[in
 
 
 def _tokens_around(marks: bytes, places: Sequence[int], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of each token of a region that one of these places is within."""
+    """Yield start and end of each token in a region that contains one of these positions."""
     last = start
     for place in places[bisect_right(places, start) : bisect_left(places, end)]:
         if place >= last:
@@ -134,7 +134,7 @@ def _tokens_around(marks: bytes, places: Sequence[int], start: int, end: int) ->
 
 
 def _boundary(marks: bytes, regions: list[tuple[int, int]], place: int) -> int:
-    """Return the last place up to `place` between two tokens."""
+    """Return the last boundary between tokens up to `place`."""
     start = max((start for start, _ in regions if start <= place), default=regions[0][0])
     return max(start, marks.rfind(_BREAK, start, place) + 1)
 
@@ -171,7 +171,7 @@ def _before_known(
     values: Sequence[Span],
     settled: int,
 ) -> int:
-    """Move `settled` out of known secrets, those of which only the beginning is there included."""
+    """Move `settled` out of known secrets, including those of which only the start is present."""
     starts = [
         len(text) - size
         for value in known
@@ -189,7 +189,7 @@ def _before_known(
 
 
 def _first_kind(text: str) -> str:
-    """Name the first secret of a text that was found in another one, which is not unwrapped any further."""
+    """Return the kind of the first secret in a decoded text, which is not decoded any further."""
     if is_private_key(text):
         return LABEL
     raw = text.encode("latin-1", "replace")
@@ -211,7 +211,7 @@ def _tokens(
     *,
     is_unwrapped: bool = False,
 ) -> Iterator[Span]:
-    """Try the shapes, the secrets known, and other readings, on every token that holds a long run."""
+    """Try the patterns, the known secrets and other decodings on every token that contains a long run."""
     start, end = region
     run = marks.find(_RUN, start, end)
     if run < 0:
@@ -241,7 +241,7 @@ def _backwards(text: str, first: int, last: int) -> Iterator[Span]:
 
 
 def _assignments(text: str, lowered: bytes, start: int, end: int, first: int, last: int) -> Iterator[Span]:
-    """Judge the keywords from `first` to `last` for values in a region; nothing of these stands in another."""
+    """Check the keywords from `first` to `last` for values in a region; their values lie in no other region."""
     for place in keyword_places(lowered, first, last):
         found = find_assigned_secret(text, max(0, place - REACH), end, place)
         if found and found[0] >= start:
@@ -249,7 +249,7 @@ def _assignments(text: str, lowered: bytes, start: int, end: int, first: int, la
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
-    """Put spans in order, overlapping ones together; the first one names them."""
+    """Sort spans and merge overlapping ones; the first one determines the kind."""
     merged: list[Span] = []
     for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1])):
         if merged and start < merged[-1][1]:

@@ -1,7 +1,7 @@
 """A log of what the program decided or used: one JSON object per line.
 
-Whoever writes gives names and numbers: no key, no words of a conversation. What looks like a secret all the
-same is masked.
+Callers pass names and numbers, never keys or the text of a conversation. Anything that looks like a secret is masked
+anyway.
 """
 
 import os
@@ -16,8 +16,8 @@ SIZE_LIMIT_BYTES: Final = 1024 * 1024
 
 
 class StructuredLog:
-    """`logs/decisions.jsonl` in the home folder, or one of another name; what is older than a mebibyte is in
-    `decisions.1.jsonl`.
+    """`logs/decisions.jsonl` in the home folder, or a log of another name; once it exceeds a mebibyte, older entries
+    move to `decisions.1.jsonl`.
     """
 
     def __init__(self, home: Path, clock: Clock, name: str = "decisions") -> None:
@@ -25,7 +25,7 @@ class StructuredLog:
         self._clock = clock
 
     def note(self, what: str, **facts: str | float | None) -> None:
-        """Append one line; a log that cannot be written stops nobody."""
+        """Append a line; a log that cannot be written is ignored."""
         from hermes_acp.telemetry.redaction import Redactor
 
         clean = Redactor(()).clean

@@ -1,6 +1,6 @@
-"""Find secrets by their shape alone: tokens with a vendor's prefix.
+"""Find secrets by shape alone: tokens with a vendor's prefix.
 
-The pattern is grouped by first characters, so that where none of them stands nothing is tried.
+The patterns are grouped by first character, so that nothing is tried where none of these characters occurs.
 """
 
 import re
@@ -13,13 +13,13 @@ from types import MappingProxyType
 from msgspec import Struct, convert
 
 MIN_TOKEN_CHARACTERS = 6
-"""Fewer different ones are a row of crosses, not a token."""
+"""A token with fewer distinct characters is a placeholder, such as a row of crosses."""
 
 _FILLED_IN = re.compile(r"x{5}|\*{3}|\.\.\.|0{8}|your[-_]|[-_]here\b|placeholder|changeme", re.IGNORECASE)
 
 
 class TokenPattern(Struct, frozen=True):
-    """One kind of token; the fields are explained at the head of `shapes.toml`."""
+    """A kind of token; `shapes.toml` explains the fields at its head."""
 
     id: str
     starts: tuple[str, ...]
@@ -31,10 +31,10 @@ class TokenPattern(Struct, frozen=True):
 
 
 class TokenPatterns(Struct, frozen=True):
-    """All kinds as patterns; the name of the group that matched leads to its kind.
+    """All kinds as patterns; the name of the matching group identifies the kind.
 
-    `behind` finds what stands behind a character that is no part of it, `inside` what may stand behind any; that is
-    only where one of `middles` is. Where nothing is `mirrored`, none is written backwards.
+    `behind` finds tokens after a character that is not part of them, `inside` those that may follow any character,
+    tried only if one of `middles` occurs. If nothing is `mirrored`, no token is written backwards.
     """
 
     pattern: re.Pattern[str]
@@ -47,11 +47,11 @@ class TokenPatterns(Struct, frozen=True):
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The names of all kinds; a secret of our own has none."""
+        """The names of all kinds; our own secrets have none."""
         return frozenset(("", *(shape.id for shape in read_token_patterns())))
 
     def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
-        """Yield where in a token the kinds stand."""
+        """Yield where the kinds occur in a token."""
         if first := self.pattern.match(text, start, end):
             yield from self._judged(first)
         for match in self.behind.finditer(text, start, end):
@@ -69,7 +69,7 @@ class TokenPatterns(Struct, frozen=True):
             yield *match.span(match.lastgroup or 0), kind
 
     def judge(self, match: re.Match[str]) -> str:
-        """Return the kind of what the pattern found, nothing where it only looks like one."""
+        """Return the kind of a match, or an empty string if it only looks like a token."""
         shape = self.by_group[match.lastgroup or ""]
         text = match[match.lastgroup or 0]
         body = text[max((len(start) for start in shape.starts if text.startswith(start)), default=0) :]
@@ -81,14 +81,14 @@ class TokenPatterns(Struct, frozen=True):
 
 @cache
 def read_token_patterns() -> tuple[TokenPattern, ...]:
-    """Read the table."""
+    """Read the pattern table."""
     text = Path(__file__).with_name("shapes.toml").read_text(encoding="utf-8")
     return convert(tomllib.loads(text)["shape"], tuple[TokenPattern, ...])
 
 
 @cache
 def shapes() -> TokenPatterns:
-    """Compile the table, once."""
+    """Compile the pattern table, once."""
     apart: dict[str, list[tuple[int, str]]] = {}
     inside: list[str] = []
     middles: list[str] = []
@@ -103,7 +103,7 @@ def shapes() -> TokenPatterns:
                 middles.append(start)
             else:
                 apart.setdefault(start[0], []).append((-len(start), body))
-    # Where the first character does not fit, the kinds that begin with it are passed over together.
+    # If the first character does not match, all kinds that begin with it are skipped together.
     grouped = "|".join(
         f"(?={re.escape(first)})(?:{'|'.join(body for _, body in sorted(bodies))})"
         for first, bodies in apart.items()

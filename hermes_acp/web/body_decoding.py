@@ -10,10 +10,10 @@ RATIO_BEGINS_AT: Final = 1 << 20
 
 
 class DecodedBody:
-    """One body up to `max_bytes`; `is_cut` tells that it was truncated."""
+    """A body of up to `max_bytes`; `is_cut` says that it was truncated."""
 
     def __init__(self, encoding: str, max_bytes: int) -> None:
-        """Take the value of `content-encoding`. Raises WorkspaceError for an unexpected one."""
+        """Set the `content-encoding`. Raises WorkspaceError for an unexpected value."""
         name = encoding.strip().lower()
         if name not in ("", "identity", "gzip", "x-gzip", "deflate"):
             raise WorkspaceError(f"The page is packed as {name[:40]!r}, which was not asked for.")
@@ -25,7 +25,7 @@ class DecodedBody:
         self.is_cut = False
 
     def feed(self, chunk: bytes) -> bool:
-        """Take a piece as received; return whether more is wanted. Raises WorkspaceError for a bomb or a broken one."""
+        """Decode a received piece; return whether more is wanted. Raises WorkspaceError for a bomb or invalid data."""
         room = self._most - len(self.content) + 1
         self.content += chunk[:room] if self._unpacker is None else self._unpack(chunk, room)
         self._taken += len(chunk) - len(self._unpacker.unconsumed_tail if self._unpacker else b"")
@@ -44,7 +44,7 @@ class DecodedBody:
             return self._unpacker.decompress(chunk, room)
         except zlib.error as error:
             if self._is_bare and not self.content:
-                # Some servers send deflate without the wrapper that the standard wants.
+                # Some servers send deflate without the wrapper that the standard requires.
                 self._unpacker, self._is_bare = zlib.decompressobj(-15), False
                 return self._unpack(chunk, room)
             raise WorkspaceError("The page is packed in a way that cannot be unpacked.") from error

@@ -1,9 +1,8 @@
-"""Fetch web pages without being led to private addresses.
+"""Fetch web pages without being redirected to private addresses.
 
-A host's addresses are looked up once, all of them must be the public network's, and the connection goes to
-one of these very addresses: a name that is answered differently a moment later changes nothing. Nothing is
-signed in to, no cookie is kept, no proxy of the environment is used. Source: OWASP server-side request
-forgery; RFC 9110 section 15.4 (redirects).
+A host's addresses are looked up once, all of them must be public, and the connection goes to one of exactly these
+addresses, so a later change of the name has no effect. There is no sign-in, no cookies are stored, and the
+environment's proxies are ignored. Source: OWASP server-side request forgery; RFC 9110 section 15.4 (redirects).
 """
 
 import socket
@@ -34,7 +33,7 @@ _ACCEPT: Final = "text/markdown,text/html;q=0.9,text/plain;q=0.8,application/jso
 
 
 class FetchLimits(Struct, frozen=True):
-    """The maximum unpacked size of a page, the total timeout, and the private hosts to trust."""
+    """The maximum decompressed size of a page, the total timeout, and the private hosts to trust."""
 
     most_bytes: int = 2 << 20
     timeout_s: float = 30.0
@@ -43,7 +42,7 @@ class FetchLimits(Struct, frozen=True):
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
-    """Look up a host's addresses. Raises WorkspaceError where it has none."""
+    """Look up a host's addresses. Raises WorkspaceError if it has none."""
     try:
         with anyio.fail_after(RESOLVE_TIMEOUT_S):
             found = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -57,7 +56,7 @@ async def resolve(host: str, port: int) -> Sequence[str]:
 
 
 class PageFetcher:
-    """Fetches pages, each over a connection of its own."""
+    """Fetches pages, each over a separate connection."""
 
     def __init__(self, bounds: FetchLimits, look_up: "Resolve" = resolve) -> None:
         self._bounds = bounds
@@ -65,15 +64,15 @@ class PageFetcher:
         self._trust: ssl.SSLContext | None = None
 
     def require_public(self, url: str) -> None:
-        """Refuse a URL that names a private address itself, before any lookup. Raises WorkspaceError."""
+        """Reject a URL that names a private address itself, before any lookup. Raises WorkspaceError."""
         address = read_address(url)
         if address.is_private_address and address.host not in self._bounds.private_hosts:
             raise _private(address.host, "this machine or its network")
 
     async def fetch(self, url: str, may_redirect: Callable[[str, str], bool]) -> Page:
-        """Fetch a page's text; a redirect to another host is followed only where `may_go_on(host, url)` says so.
+        """Fetch a page's text; a redirect to another host is followed only if `may_redirect(host, url)` allows it.
 
-        Otherwise the page just tells where it leads. Raises BadRequest, WorkspaceError.
+        Otherwise, the page only says where the redirect leads. Raises BadRequest, WorkspaceError.
         """
         address = read_address(url)
         try:
@@ -93,7 +92,7 @@ class PageFetcher:
         raise WorkspaceError(f"{address.host} redirects more than {MAX_REDIRECTS} times.")
 
     async def _visit(self, address: WebAddress) -> Page | WebAddress:
-        """Make one request; return the page, or the redirect."""
+        """Make a request; return the page, or the redirect."""
         import httpx2
 
         async with httpx2.AsyncClient(
@@ -112,7 +111,7 @@ class PageFetcher:
                 raise _broken(address, trouble) from None
 
     async def _send(self, client: "httpx2.AsyncClient", address: WebAddress) -> "httpx2.Response":
-        """Connect to the resolved addresses, one after the other."""
+        """Try to connect to the resolved addresses, one after the other."""
         import httpx2
 
         headers = {
@@ -158,7 +157,7 @@ class PageFetcher:
         return Page(address.url, response.status_code, text, is_cut=body.is_cut)
 
     async def _certificates(self, address: WebAddress) -> "ssl.SSLContext | bool":
-        """Return the certificates; loading them takes a while, so that happens once, in a worker thread."""
+        """Return the certificates; loading them is slow, so it happens once, in a worker thread."""
         import ssl
 
         import httpx2
@@ -171,7 +170,7 @@ class PageFetcher:
 
 
 def _reason_to_stop(before: WebAddress, after: WebAddress, may_redirect: Callable[[str, str], bool]) -> str:
-    """Say why a redirect is not followed; empty where it may be."""
+    """Return why a redirect is not followed, or an empty string if it may be."""
     if (before.scheme, after.scheme) == ("https", "http"):
         return "that connection would not be encrypted any more"
     if after.host != before.host and not may_redirect(after.host, after.url):
@@ -187,7 +186,7 @@ def _private(host: str, place: str) -> WorkspaceError:
 
 
 def _broken(address: WebAddress, trouble: Exception) -> WorkspaceError:
-    """Name an error without the library's own message, which contains only the address."""
+    """Describe an error without the library's own message, which only contains the address."""
     import httpx2
 
     match trouble:

@@ -1,6 +1,6 @@
 """Convert web pages to text that a model can read.
 
-Source: WHATWG Encoding (what a label means), RFC 9110 (content types).
+Source: WHATWG Encoding (the meaning of labels), RFC 9110 (content types).
 """
 
 import codecs
@@ -29,16 +29,16 @@ _BLANK_LINES: Final = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _UNSEEN_ELEMENTS: Final = "script, style, template, noscript, iframe, noembed, noframes, object, [hidden]"
 _UNSEEN_STYLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)", re.IGNORECASE)
 MAX_LINE_BREAKS: Final = 5_000
-"""With this many line breaks in a row, writing Markdown takes up to a second; the time grows with their square."""
+"""With this many consecutive line breaks, writing Markdown takes up to a second; the time grows quadratically."""
 
 
 def kind_of(content_type: str) -> str:
-    """Return the bare media type, such as `text/html`; empty where none was given."""
+    """Return the bare media type, such as `text/html`, or an empty string if none was given."""
     return content_type.partition(";")[0].strip().lower()
 
 
 def require_text(kind: str) -> None:
-    """Raise WorkspaceError for a media type that is not text, before it is loaded."""
+    """Raise WorkspaceError for a media type that is not text, before the content is loaded."""
     if kind and kind != "application/octet-stream" and not _TEXTUAL.fullmatch(kind):
         raise WorkspaceError(
             f"It is of the kind {kind[:80]}; only text can be fetched (HTML, Markdown, JSON, XML, source).",
@@ -47,7 +47,7 @@ def require_text(kind: str) -> None:
 
 
 def read_page(content: bytes, content_type: str, url: str = "") -> str:
-    """Return a page's text: HTML as Markdown, all else unchanged. Raises WorkspaceError for what is not text."""
+    """Return a page's text: HTML as Markdown, anything else unchanged. Raises WorkspaceError if it is not text."""
     kind = kind_of(content_type)
     if b"\0" in content[:PROBED_BYTES] and not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise WorkspaceError(f"It is {len(content):,} bytes that are not text.")
@@ -60,7 +60,7 @@ def read_page(content: bytes, content_type: str, url: str = "") -> str:
 
 
 def encoding_of(content: bytes, content_type: str) -> str:
-    """Return a page's encoding: by its byte-order mark, its header, its declaration, else UTF-8 where valid."""
+    """Return a page's encoding by its byte-order mark, its header or its declaration, or else UTF-8 if valid."""
     for mark, encoding in _MARKS:
         if content.startswith(mark):
             return encoding
@@ -78,7 +78,7 @@ def encoding_of(content: bytes, content_type: str) -> str:
 
 
 def _known(label: str) -> str:
-    """Return Python's name of a text encoding; Latin-1 means the Windows code page on the web."""
+    """Return Python's name for a text encoding; on the web, Latin-1 means the Windows code page."""
     try:
         name = codecs.lookup(label).name if label else ""
     except (LookupError, ValueError):
@@ -93,7 +93,7 @@ def _looks_like_html(text: str) -> bool:
 
 
 def markdown_of(html: str, url: str = "") -> str:
-    """Return the visible part of an HTML page as Markdown, without layout where it has thousands of line breaks.
+    """Return the visible part of an HTML page as Markdown, without layout if it has thousands of line breaks.
 
     Links are resolved against `url`, the page's own address.
     """

@@ -1,6 +1,6 @@
-"""Send queries to the search service a user chose.
+"""Send queries to the search service the user chose.
 
-The user named the service, so where it runs is theirs to say: one of their own network will do.
+The user named the service, so it may run anywhere, including in a private network.
 """
 
 import json
@@ -21,10 +21,10 @@ TIMEOUT_S: Final = 30.0
 
 
 class SearchClient:
-    """One search service, with its key."""
+    """A search service with its key."""
 
     def __init__(self, service: SearchService, base_url: str, key: str) -> None:
-        """Take an address that is not empty. Raises BadRequest for an invalid one."""
+        """Store the service, its address (not empty) and its key. Raises BadRequest for an invalid address."""
         self._service = service
         self._base_url = base_url.rstrip("/")
         self._key = key

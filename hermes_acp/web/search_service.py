@@ -9,7 +9,7 @@ from hermes_acp.core.ports.web_ports import WebSearchHit
 
 
 class SearchRequest(Struct, frozen=True):
-    """One request: a path below the service's address, with a JSON `body` or, where that is None, by GET."""
+    """A request: a path below the service's address, sent with a JSON `body` or, if that is None, by GET."""
 
     path: str
     parameters: Mapping[str, str] = {}
@@ -18,21 +18,21 @@ class SearchRequest(Struct, frozen=True):
 
 
 class SearchService(Protocol):
-    """One kind of search service; a plugin of `search_services`."""
+    """A kind of search service; a plugin of `search_services`."""
 
     @property
     def label(self) -> str:
-        """Its name, as people know it."""
+        """The service's display name."""
         ...
 
     @property
     def base_url(self) -> str:
-        """Its address; empty where there are many instances, and the user must name one."""
+        """The service's address; empty if there are many instances and the user must name one."""
         ...
 
     @property
     def key_variable(self) -> str:
-        """The usual variable for its key; empty for a service without keys."""
+        """The usual variable for the service's key; empty for a service without keys."""
         ...
 
     def ask(self, words: str, most: int, key: str) -> SearchRequest:
@@ -40,12 +40,12 @@ class SearchService(Protocol):
         ...
 
     def read(self, answer: Any) -> Sequence[WebSearchHit]:
-        """Parse an answer's JSON; invalid results are left out."""
+        """Parse the JSON of an answer; invalid results are left out."""
         ...
 
 
 def parse_hits(found: Any, url: str, snippet: str, date: str) -> list[WebSearchHit]:
-    """Parse a list of objects by the names of their members."""
+    """Parse a list of objects, given the names of their members."""
     rows = cast("list[Any]", found) if isinstance(found, list) else []
     objects = [cast("dict[str, Any]", row) for row in rows if isinstance(row, dict)]
     return [
@@ -56,7 +56,7 @@ def parse_hits(found: Any, url: str, snippet: str, date: str) -> list[WebSearchH
 
 
 def find_member(answer: Any, *names: str) -> Any:
-    """Return the nested member with these names; None where any is missing."""
+    """Return the nested member with these names, or None if any is missing."""
     for name in names:
         answer = cast("dict[str, Any]", answer).get(name) if isinstance(answer, dict) else None
     return answer

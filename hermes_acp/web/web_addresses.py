@@ -1,6 +1,6 @@
-"""Parse web addresses in exactly one way, and recognise network addresses that are off limits.
+"""Parse web addresses in exactly one form, and recognise forbidden network addresses.
 
-A URL is taken apart once and put together again from checked parts, so that who judges it and who connects
+A URL is parsed once and reassembled from checked parts, so that the code that checks it and the code that connects
 cannot read it differently. Source: RFC 6890 and IANA's special-purpose registries; RFC 6052 (NAT64), RFC 3056
 (6to4), RFC 5214 (ISATAP).
 """
@@ -34,7 +34,7 @@ _REFUSED: Final = (
     IPv6Network("5f00::/16"),
     IPv6Network("fec0::/10"),
 )
-# Relays for what nobody routes any more, and AS112, which answers for names of private networks.
+# Relays for obsolete networks, and AS112, which answers for names of private networks.
 _RELAYS: Final = (
     IPv4Network("192.31.196.0/24"),
     IPv4Network("192.52.193.0/24"),
@@ -43,13 +43,13 @@ _RELAYS: Final = (
     IPv6Network("2620:4f:8000::/48"),
 )
 _ISATAP: Final = frozenset({0x00005EFE, 0x02005EFE})
-# Azure's platform address is in public space, and answers machines there as a metadata service does.
+# Azure's platform address is in public space, but acts as a metadata service for machines there.
 _METADATA: Final = frozenset({IPv4Address("168.63.129.16")})
 _LOCAL_NAMES: Final = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
 
 
 class WebAddress(Struct, frozen=True):
-    """One address: `host` in lower case and ASCII, `target` the path with its query, quoted."""
+    """A web address: `host` in lower case and ASCII, `target` the quoted path with its query."""
 
     scheme: str
     host: str
@@ -58,7 +58,7 @@ class WebAddress(Struct, frozen=True):
 
     @property
     def authority(self) -> str:
-        """The host as in a URL, with its port where that is not the scheme's default."""
+        """The host as in a URL, with its port if that is not the scheme's default."""
         shown = f"[{self.host}]" if ":" in self.host else self.host
         return shown if self.port == (443 if self.scheme == "https" else 80) else f"{shown}:{self.port}"
 
@@ -69,7 +69,7 @@ class WebAddress(Struct, frozen=True):
 
     @property
     def is_private_address(self) -> bool:
-        """Whether the address itself leads to this machine or its network."""
+        """Whether the host is itself an address on this machine or its network."""
         if self.host == "localhost" or self.host.endswith(_LOCAL_NAMES):
             return True
         try:
@@ -78,7 +78,7 @@ class WebAddress(Struct, frozen=True):
             return False
 
     def at(self, ip: str) -> str:
-        """Return the URL that leads to one IP address of the host."""
+        """Return the URL for one of the host's IP addresses."""
         shown = f"[{ip}]" if ":" in ip else ip
         return f"{self.scheme}://{shown}:{self.port}{self.target}"
 
@@ -88,7 +88,7 @@ class WebAddress(Struct, frozen=True):
 
 
 def read_address(written: str) -> WebAddress:
-    """Parse a URL. Raises BadRequest for one that is invalid, contains a password, or is ambiguous."""
+    """Parse a URL. Raises BadRequest if it is invalid, contains a password, or is ambiguous."""
     shown = written[:200]
     if len(written) > MAX_URL_CHARACTERS or any(ord(each) <= 32 or ord(each) == 127 for each in written):
         raise BadRequest(
@@ -120,7 +120,7 @@ def _read_host(written: str) -> str:
     if ":" in host:
         try:
             if "%" in host:
-                raise ValueError(host)  # a zone of this very machine
+                raise ValueError(host)  # a zone of this machine
             address = IPv6Address(host)
             return str(address.ipv4_mapped or address)
         except ValueError:
@@ -143,7 +143,7 @@ def _read_host(written: str) -> str:
 
 
 def is_public(ip: str) -> bool:
-    """Return whether an IP address is public, including embedded ones. Raises ValueError for an invalid one."""
+    """Return whether an IP address is public, including embedded ones. Raises ValueError if it is invalid."""
     address = ip_address(ip.partition("%")[0])
     if isinstance(address, IPv6Address):
         inner = _carried(address)

@@ -1,6 +1,6 @@
-"""What tools take that reach the web: a fetcher of pages, a search engine, a browser.
+"""The ports for tools that access the web: a page fetcher, a search service, a browser.
 
-Knows: how these are chosen from the settings. Does not know: which tool takes which, how any of them works.
+This module only chooses them from the settings.
 """
 
 import os
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 class WebServices:
-    """The ports of tools that reach the web, and what sessions opened through them."""
+    """The ports for web tools, and what sessions opened through them."""
 
     def __init__(self) -> None:
         self._browsers: dict[tuple[str, frozenset[str]], BrowserPool] = {}
 
     def ports(self, settings: "Settings", variables: Mapping[str, str]) -> dict[str, object]:
-        """Return the ports by name; None for what is not set up. Raises ConfigError."""
+        """Return the ports by name; None for what is not configured. Raises ConfigError."""
         from hermes_acp.web.page_fetcher import FetchLimits, PageFetcher
 
         section = settings.web
@@ -42,7 +42,7 @@ class WebServices:
     def _browsers_for(
         self, settings: "Settings", variables: Mapping[str, str], private_hosts: frozenset[str]
     ) -> "BrowserPool | None":
-        """Return the browsers of one executable; those that sessions have open outlive a change of the settings."""
+        """Return the browsers for an executable; open browsers survive a change of the settings."""
         if not settings.browser.is_offered:
             return None
         from hermes_acp.web.browser.browser_pool import BrowserPool, find_browser
@@ -63,7 +63,7 @@ class WebServices:
 
 
 def search_key(settings: "Settings", variables: Mapping[str, str]) -> str:
-    """Return the key of the search service, empty where there is none."""
+    """Return the search service's key, or an empty string if there is none."""
     section = settings.web.search
     if section is None:
         return ""

@@ -1,6 +1,6 @@
 """The settings of each backend: where commands run and where files are.
 
-Nothing here is ever read from a workspace, so no repository can loosen a container.
+These settings are never read from a workspace, so no repository can weaken a container.
 """
 
 from typing import Annotated, Final, Literal
@@ -26,11 +26,11 @@ class DockerSettings(Section):
     """A container on this machine, run by Docker or Podman."""
 
     image: Word | None = None
-    """Image of the container. It must exist on this machine; no image is ever pulled."""
+    """Image of the container. It must exist on this machine; images are never pulled."""
     engine: Literal["docker", "podman"] = "docker"
     """Container engine."""
     runtime: Word | None = None
-    """Another runtime than the engine's default, such as `runsc`."""
+    """Container runtime, such as `runsc`. Default: the engine's."""
     network: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*$"), AfterValidator(_check_network)] = (
         NO_NETWORK
     )
@@ -38,30 +38,30 @@ class DockerSettings(Section):
     memory_mb: Megabytes = 2048
     """Memory in megabytes. The container has no swap."""
     cpus: Positive = 2.0
-    """Processors it can use."""
+    """Number of CPUs."""
     pids: Annotated[int, Field(ge=16, le=32768)] = 256
-    """Processes it can have at once."""
+    """Maximum number of processes at once."""
     tmp_mb: Megabytes = 512
-    """Size of its `/tmp` in megabytes. This counts towards its memory."""
+    """Size of `/tmp` in megabytes. It counts towards the container's memory."""
     start_timeout_s: Positive = 60.0
     """Seconds to wait for the container to start."""
 
 
 class SshSettings(Section):
-    """Another machine, reached with the system's own ssh and its configuration."""
+    """A remote machine, reached with the system's ssh and its configuration."""
 
     host: Word | None = None
-    """The machine: a name from your ssh configuration, or an address."""
+    """Remote machine: a name from your ssh configuration, or an address."""
     user: Word | None = None
-    """User on that machine. Default: your ssh configuration."""
+    """User on the remote machine. Default: from your ssh configuration."""
     port: Annotated[int, Field(ge=1, le=65535)] | None = None
-    """Port. Default: your ssh configuration."""
+    """Port. Default: from your ssh configuration."""
     identity_file: Folder | None = None
-    """Key file. Default: your ssh configuration."""
+    """Key file. Default: from your ssh configuration."""
     config_file: Folder | None = None
     """Configuration file to use instead of `~/.ssh/config`."""
     folder: Folder | None = None
-    """Folder on that machine in which sessions work. Default: the session's own path, which must exist there."""
+    """Working folder on the remote machine. Default: the session's own path, which must exist there."""
     connect_timeout_s: Positive = 20.0
     """Seconds to wait for a connection."""
 
@@ -76,9 +76,9 @@ class SingularitySettings(Section):
     memory_mb: Megabytes | None = None
     """Memory in megabytes."""
     cpus: Positive | None = None
-    """Processors it can use."""
+    """Number of CPUs."""
     pids: Annotated[int, Field(ge=16, le=32768)] | None = None
-    """Processes it can have at once."""
+    """Maximum number of processes at once."""
     start_timeout_s: Positive = 120.0
     """Seconds to wait for the instance to start."""
 
@@ -89,30 +89,30 @@ class ModalSettings(Section):
     image: Word = "python:3.12-slim"
     """Image of the sandbox, from a registry."""
     app: Word = "hermes-acp"
-    """App at Modal that the sandbox belongs to."""
+    """Modal app that the sandbox belongs to."""
     folder: Folder = "/workspace"
-    """Folder in the sandbox in which the session works."""
+    """Working folder in the sandbox."""
     network: bool = True
-    """Whether the sandbox has a network."""
+    """Whether the sandbox has network access."""
     memory_mb: Megabytes = 2048
     """Memory in megabytes."""
     cpus: Positive = 2.0
-    """Processors it can use."""
+    """Number of CPUs."""
     timeout_s: Annotated[int, Field(ge=60, le=86400)] = 3600
-    """Seconds after which the sandbox always ends."""
+    """Maximum lifetime of the sandbox, in seconds."""
 
 
 class DaytonaSettings(Section):
     """A sandbox at Daytona. Its key is in `DAYTONA_API_KEY`. Set `snapshot` or `image`."""
 
     snapshot: Word | None = None
-    """Snapshot at Daytona that the sandbox is created from."""
+    """Daytona snapshot that the sandbox is created from."""
     image: Word | None = None
-    """Image to create it from instead."""
+    """Image to create the sandbox from instead."""
     folder: Folder = "/home/daytona/workspace"
-    """Folder in the sandbox in which the session works."""
+    """Working folder in the sandbox."""
     network: bool = True
-    """Whether the sandbox has a network."""
+    """Whether the sandbox has network access."""
     idle_minutes: Annotated[int, Field(ge=1)] = 15
     """Idle minutes after which Daytona stops and deletes the sandbox."""
     start_timeout_s: Positive = 120.0
@@ -128,10 +128,10 @@ class VercelSettings(Section):
     image: Word | None = None
     """Image of the sandbox. Default: Vercel's own."""
     api_url: Annotated[str, Field(pattern=r"^https?://\S+$")] | None = None
-    """API address, if it is not Vercel's own."""
+    """API address. Default: Vercel's own."""
     folder: Folder = "/vercel/sandbox/workspace"
-    """Folder in the sandbox in which the session works."""
+    """Working folder in the sandbox."""
     vcpus: Annotated[int, Field(ge=1, le=32)] = 2
-    """Processors it can use."""
+    """Number of virtual CPUs."""
     timeout_s: Annotated[int, Field(ge=60, le=86400)] = 1800
-    """Seconds after which the sandbox always ends."""
+    """Maximum lifetime of the sandbox, in seconds."""

@@ -1,4 +1,4 @@
-"""The settings of notes for later sessions and of an external memory service."""
+"""The settings for notes for later sessions and for an external memory service."""
 
 from typing import Annotated, Final
 
@@ -21,31 +21,31 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
 
 class MemoryServiceSettings(Section):
-    """A memory service outside this machine. At most one is used."""
+    """An external memory service. At most one is used."""
 
     provider: Annotated[str, AfterValidator(_known)]
-    """The service."""
+    """Name of the service."""
     api_key_variable: str | None = None
-    """Variable that holds its key, if it is not the usual one."""
+    """Variable that holds the service's key, if it is not the usual one."""
     base_url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
-    """Address of the service, if you run it yourself."""
+    """Address of the service, if you host it yourself."""
     workspace: Name = "hermes-acp"
-    """Name under which the service keeps what it remembers."""
+    """Name under which the service stores its memories."""
     user: Name = "user"
-    """Name of the user there."""
+    """Your user name at the service."""
     in_headless: bool = False
-    """Whether `hermes-acp run` uses the service too."""
+    """Whether `hermes-acp run` also uses the service."""
 
 
 class MemorySettings(Section):
     """Notes for later sessions."""
 
     enabled: bool = True
-    """Whether the agent keeps notes for later sessions and sees them."""
+    """Whether the agent writes notes for later sessions and sees them."""
     ask: bool = False
-    """Whether you are asked before each change of a note."""
+    """Whether each change to a note needs your approval."""
     service: MemoryServiceSettings | None = None
-    """A memory service, by name or with its settings."""
+    """Memory service: its name, or its settings."""
 
     @field_validator("service", mode="before")
     @classmethod

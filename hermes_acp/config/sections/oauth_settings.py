@@ -11,8 +11,8 @@ class OAuthSettings(Section):
     client_id: str = ""
     """ID of the client you registered."""
     client_secret: str = ""
-    """Its secret."""
+    """Secret of the client."""
     client_metadata_url: str = Field(default="", pattern=r"^(https://[^\s/]+/[^\s]+)?$")
-    """Address of a client metadata document, for servers that read one."""
+    """Address of a client metadata document, for servers that support one."""
     port: int = Field(default=0, ge=0, le=65535)
     """Port of the OAuth callback on this machine. `0`: any free port."""

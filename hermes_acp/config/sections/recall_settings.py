@@ -1,4 +1,4 @@
-"""The settings of search by meaning. By default no text leaves the machine for it."""
+"""The settings for semantic search. By default, no text leaves the machine for it."""
 
 from typing import Annotated, Literal, Self
 
@@ -8,20 +8,20 @@ from hermes_acp.config.settings_section import ProviderName, Section
 
 
 class RecallSettings(Section):
-    """Search by meaning."""
+    """Semantic search."""
 
     embeddings: Literal["off", "local", "provider"] = "off"
-    """Where embeddings come from: nowhere, a model on this machine, or a provider."""
+    """Source of the embeddings: none, a model on this machine, or a provider."""
     provider: ProviderName | None = None
-    """Provider of the embeddings. Default: the current provider."""
+    """Embedding provider. Default: the current provider."""
     model: str | None = Field(default=None, min_length=1)
     """Embedding model, such as `text-embedding-3-small`. Required with `embeddings: provider`."""
     dimensions: Annotated[int, Field(ge=16, le=4096)] | None = None
-    """Length of the vectors, if the model supports several."""
+    """Vector length, if the model supports several."""
     most_texts: Annotated[int, Field(ge=0)] = 2_000
-    """Passages that one process embeds in the background."""
+    """Maximum number of passages that a process embeds in the background."""
     names_skills: bool = True
-    """Whether the model is told which skills match a prompt by meaning."""
+    """Whether the model is told which skills are semantically close to a prompt."""
 
     @model_validator(mode="after")
     def _check_names_model(self) -> Self:

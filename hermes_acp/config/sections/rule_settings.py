@@ -1,4 +1,4 @@
-"""`rules:` in a settings file: what is allowed, asked about or denied, by tool, path, command or host."""
+"""`rules:` in a settings file: what to allow, ask about or deny, by tool, path, command or host."""
 
 import shlex
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ FIELDS: Final = frozenset({"tool", "access", *SUBJECTS})
 
 
 class RuleSettings(Section):
-    """One rule: `allow`, `ask` or `deny`, and in it what it is about."""
+    """One rule: `allow`, `ask` or `deny`, with what it applies to."""
 
     decision: Decision
     tool: str = ""
@@ -41,7 +41,7 @@ class RuleSettings(Section):
             raise ValueError(f"{place}{error}") from None
 
     def rule(self, file: str, *, is_users: bool) -> Rule:
-        """Return the rule in the form that policy uses."""
+        """Return the rule in the form that the policy uses."""
         return Rule(
             decision=self.decision,
             tool=self.tool,
@@ -55,7 +55,7 @@ class RuleSettings(Section):
 
 
 def with_lines(content: str, plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Note in each rule of a settings file its line number; `plain` is the parsed text `content`."""
+    """Add its line number to each rule of a settings file; `plain` is the parsed `content`."""
     rules = plain.get("rules")
     if not isinstance(rules, list):
         return dict(plain)
@@ -78,7 +78,7 @@ def _lines_of_rules(content: str) -> list[int]:
 
 
 def _fields_of(written: Mapping[str, Any]) -> dict[str, object]:
-    """Understand one rule. Raises ValueError."""
+    """Parse one rule. Raises ValueError."""
     named = [name for name in DECISIONS if name in written]
     if len(named) != 1 or len(written) != 1:
         raise ValueError(
@@ -123,7 +123,7 @@ def _access(fields: Mapping[object, object]) -> Literal["any", "read", "write"]:
 
 
 def _words(written: object) -> tuple[str, ...]:
-    """Split the first words of a command; a star at their end is redundant."""
+    """Split the first words of a command; a trailing star is redundant."""
     try:
         words = shlex.split(written) if isinstance(written, str) else cast("list[str]", written)
     except ValueError as error:

@@ -44,23 +44,23 @@ Hosts = tuple[Annotated[str, AfterValidator(_host)], ...]
 
 
 class SandboxSettings(Section):
-    """Which commands run in a sandbox, and what they can do there."""
+    """Which commands run in a sandbox, and what they can do in it."""
 
     mode: Annotated[Literal["auto", "on", "off"], BeforeValidator(_switch)] = "auto"
-    """Which commands are confined: those you did not approve (`auto`), all (`on`), none (`off`)."""
+    """Which commands are sandboxed: those you did not approve (`auto`), all (`on`), none (`off`)."""
     network: Annotated[Literal["off", "on"] | Hosts, BeforeValidator(_switch)] = "off"
-    """What confined commands can reach: nothing, everything (`on`), or a list of hosts."""
+    """What sandboxed commands can reach: nothing (`off`), everything (`on`), or a list of hosts."""
     read_only: tuple[Folder, ...] = ()
-    """Folders they can read, besides the system, toolchains and the session's own folders."""
+    """Readable folders, besides the system, toolchains and the session's own folders."""
     writable: tuple[Folder, ...] = ()
-    """Folders they can change, besides the session's own."""
+    """Writable folders, besides the session's own."""
     variables: tuple[str, ...] = ()
-    """Environment variables they get besides the usual ones. A name can end in `*`."""
+    """Environment variables passed to commands besides the usual ones. A name can end in `*`."""
     max_processes: Annotated[int, Field(ge=16, le=100_000)] = 512
-    """Processes at once."""
+    """Maximum number of processes at once."""
     memory: Size | None = None
-    """Bytes of memory per process; a size such as `8G` is fine. Default: three quarters of the machine's."""
+    """Memory per process, in bytes or as a size such as `8G`. Default: three quarters of the machine's."""
     file_size: Size | None = None
-    """Bytes of the largest file they can write; a size such as `1G` is fine."""
+    """Maximum size of a written file, in bytes or as a size such as `1G`."""
     cpu_s: Annotated[int, Field(ge=1)] | None = None
-    """Seconds of CPU time per process."""
+    """CPU time per process, in seconds."""

@@ -1,4 +1,4 @@
-"""The settings of skills."""
+"""The settings for skills."""
 
 from typing import Annotated
 
@@ -13,6 +13,6 @@ class SkillSettings(Section):
     enabled: bool = True
     """Whether the agent uses skills."""
     learning: bool = True
-    """Whether the agent can write skills itself."""
+    """Whether the agent can write its own skills."""
     look_back_after_calls: Annotated[int, Field(ge=0)] = 10
-    """A turn with this many tool calls is followed by a review. `0` turns reviews off."""
+    """Minimum number of tool calls after which a turn is reviewed. `0` turns reviews off."""

@@ -1,4 +1,4 @@
-"""The settings of web pages, web search and the browser."""
+"""The settings for web pages, web search and the browser."""
 
 from typing import Annotated, Final
 
@@ -25,27 +25,27 @@ def _host(written: str) -> str:
 
 
 class SearchSettings(Section):
-    """The service that searches the web."""
+    """The web search service."""
 
     provider: Annotated[str, AfterValidator(_known)]
-    """The search service."""
+    """Name of the search service."""
     api_key_variable: str | None = None
-    """Variable that holds its key, if it is not the usual one."""
+    """Variable that holds the service's key, if it is not the usual one."""
     base_url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
-    """Address of the service. Required for `searxng`, which you run yourself."""
+    """Address of the service. Required for `searxng`, which you host yourself."""
 
 
 class WebSettings(Section):
     """How web pages are fetched."""
 
     search: SearchSettings | None = None
-    """The service that searches the web."""
+    """Web search service."""
     allow_private: tuple[Annotated[str, AfterValidator(_host)], ...] = ()
-    """Hosts that can resolve to addresses of private networks."""
+    """Hosts that may resolve to private network addresses."""
     timeout_s: Positive = 30.0
-    """Seconds per page."""
+    """Timeout per page, in seconds."""
     most_bytes: Annotated[int, Field(ge=10_000, le=16 << 20)] = 2 << 20
-    """Bytes loaded of one page, after decompression."""
+    """Maximum bytes loaded per page, after decompression."""
 
     @model_validator(mode="after")
     def _check_has_address(self) -> "WebSettings":
@@ -58,6 +58,6 @@ class BrowserSettings(Section):
     """The browser."""
 
     executable: str | None = Field(default=None, min_length=1)
-    """Path of Chromium. Default: the one on your `PATH`."""
+    """Path to Chromium. Default: the one on your `PATH`."""
     is_offered: bool = True
-    """Whether the agent has a browser."""
+    """Whether the agent can use a browser."""

@@ -1,4 +1,4 @@
-""".cursor/rules/*.mdc, the rules written for Cursor, one a file, each with its own condition."""
+""".cursor/rules/*.mdc, the rules written for Cursor, one per file, each with its own condition."""
 
 from hermes_acp.context.context_search import ContextFileKind
 

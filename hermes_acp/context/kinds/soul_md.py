@@ -1,4 +1,4 @@
-"""SOUL.md, how an agent should be and speak, written for Hermes Agent."""
+"""SOUL.md, how an agent should behave and speak, written for Hermes Agent."""
 
 from hermes_acp.context.context_search import ContextFileKind
 

@@ -1,6 +1,6 @@
 """Authenticate requests to an MCP server with a bearer token.
 
-Imported only where a server is reached over HTTP. Source: Model Context Protocol 2026-07-28, authorization;
+Imported only if a server is reached over HTTP. Source: Model Context Protocol 2026-07-28, authorization;
 RFC 6749 section 6, RFC 6750.
 """
 
@@ -28,19 +28,19 @@ REFUSED_STATUSES: Final = frozenset({400, 401, 403})
 
 
 class BearerAuth(httpx2.Auth):
-    """The user's authorization at one server; `challenge` is the server's last refusal."""
+    """The user's authorization at a server; `challenge` is the server's last refusal."""
 
     def __init__(self, url: str, file: TokenFile) -> None:
         self.challenge: Challenge | None = None
         self.sent: set[str] = set()
-        """The tokens that went along, and those that renew them."""
+        """The access tokens that were sent, and their refresh tokens."""
         self._url = url
         self._file = file
 
     async def async_auth_flow(
         self, request: httpx2.Request
     ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        """Send a request with the current token, and again with a fresh one where that is rejected."""
+        """Send a request with the current token, and retry with a fresh one if that is rejected."""
         keys = await self._file.read()
         if keys and keys.expires_at_s is not None and keys.expires_at_s - REFRESH_MARGIN_S < time.time():
             async with self._file.held():
@@ -71,7 +71,7 @@ class BearerAuth(httpx2.Auth):
     async def _take(
         self, keys: StoredTokens, refresher: "TokenRefresher", response: httpx2.Response
     ) -> StoredTokens | None:
-        """Keep renewed tokens; drop rejected ones. Raises httpx2.ConnectError where the outcome is unknown."""
+        """Store renewed tokens; drop rejected ones. Raises httpx2.ConnectError if the outcome is unknown."""
         content = await response.aread()
         if response.status_code in REFUSED_STATUSES:
             await self._file.forget()
@@ -108,7 +108,7 @@ class PendingTokens:
         return self._tokens
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
-        """Take the tokens."""
+        """Set the tokens."""
         self._tokens = tokens
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
@@ -128,12 +128,12 @@ class TokenRefresher(OAuthClientProvider):
         return await self._refresh_token()
 
     async def take(self, response: httpx2.Response) -> bool:
-        """Take the answer; return whether it contains fresh tokens."""
+        """Process the answer; return whether it contains fresh tokens."""
         return await self._handle_refresh_response(response)
 
 
 def to_stored_tokens(provider: OAuthClientProvider, url: str) -> StoredTokens:
-    """Return the provider's current tokens, to be stored. Raises OAuthFlowError where it has none."""
+    """Return the provider's current tokens for storage. Raises OAuthFlowError if it has none."""
     context = provider.context
     if context.current_tokens is None or context.client_info is None:
         raise OAuthFlowError("No tokens were issued")
@@ -152,7 +152,7 @@ def _plain(model: BaseModel) -> dict[str, Any]:
 
 
 def _refresher_of(keys: StoredTokens) -> TokenRefresher | None:
-    """Return the refresher for these tokens; None where they cannot be refreshed."""
+    """Return the refresher for these tokens, or None if they cannot be refreshed."""
     try:
         tokens = OAuthToken.model_validate(keys.tokens)
         client = OAuthClientInformationFull.model_validate(keys.client)

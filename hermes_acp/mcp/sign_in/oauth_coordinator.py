@@ -1,6 +1,6 @@
-"""Lead users to the pages where they sign in to MCP servers, and say how those servers stand.
+"""Help users sign in to MCP servers, and report the state of those servers.
 
-A user is asked once a session for each server. A sign-in that was begun continues after the turn.
+A user is asked once per session and server. A sign-in that has started continues after the turn.
 """
 
 from collections.abc import Callable
@@ -42,7 +42,7 @@ class OAuthCoordinator:
         self._waited_for: WeakKeyDictionary[McpServerPool, None] = WeakKeyDictionary()
 
     async def welcome(self, session: "EquippedSession", gate: Gate) -> None:
-        """Before a turn: ask once for each server that wants its user to sign in; in a place without users nobody."""
+        """Before a turn, ask once for each server that requires sign-in; do nothing if there is no user to ask."""
         if not self._mcp_manager.is_attended:
             return
         asked = self._asked.setdefault(session, set())
@@ -57,7 +57,7 @@ class OAuthCoordinator:
                     session.ledger.emit(Noticed("warning", await self._lead(servers, server_login, gate)))
 
     async def answer(self, session_id: str, gate: Gate, words: str) -> str:
-        """Do what was asked for behind `/mcp`, or tell how the servers stand; say what came of it."""
+        """Run the command after `/mcp`, or report the state of the servers; return the result as text."""
         session = self._session_of(session_id)
         all_servers = self._mcp_manager.servers_of(session) if session else ()
         wish, _, name = words.strip().partition(" ")
@@ -84,7 +84,7 @@ class OAuthCoordinator:
         return await self._lead(servers, state.server_login, gate)
 
     async def _lead(self, servers: "McpServerPool", server_login: "ServerLogin", gate: Gate) -> str:
-        """Lead a user to the page where they sign in; say what came of it, or what is left to them."""
+        """Show the user the page where they sign in; return the result, or what is left to do."""
         from hermes_acp.mcp.sign_in.server_login import sign_in_question
 
         flow = server_login.flow()
@@ -110,7 +110,7 @@ class OAuthCoordinator:
 
 
 def server_status_line(state: "ServerState") -> str:
-    """Tell on one line how a server stands and what it offers."""
+    """Return the state of a server and what it offers, on one line."""
     from hermes_acp.core.untrusted_text import plain
 
     prompts = f", {state.prompts} prompts" if state.prompts else ""

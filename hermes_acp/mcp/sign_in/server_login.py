@@ -1,6 +1,6 @@
-"""The login state of one server: the challenge, the running sign-in and its result.
+"""The login state of a server: the challenge, the running sign-in and its result.
 
-Only servers over HTTP have one, and only where no header of the user's says who they are.
+Only HTTP servers have a login, and only if none of the user's headers authenticates them.
 """
 
 from collections.abc import Awaitable, Callable
@@ -29,10 +29,10 @@ AskUser = Callable[[Question], Awaitable[Reply | None]]
 
 
 class ServerLogin:
-    """The login at one server."""
+    """The login to a server."""
 
     def __init__(self, spec: HttpServer | SseServer, folder: Path, on_signed_in: Callable[[], None]) -> None:
-        """Prepare; `on_signed_in` is called when the user has signed in."""
+        """Prepare; `on_signed_in` is called once the user has signed in."""
         self.file = TokenFile(folder, spec.url)
         self._spec = spec
         self._on_signed_in = on_signed_in
@@ -48,7 +48,7 @@ class ServerLogin:
 
     @property
     def bearer_auth(self) -> "BearerAuth":
-        """The authentication for requests; `load` of the transports must have been called."""
+        """The authentication for requests; the `load` function of `server_transports` must have been called."""
         if self._bearer_auth is None:
             from hermes_acp.mcp.sign_in.bearer_auth import BearerAuth
 
@@ -67,7 +67,7 @@ class ServerLogin:
         return text
 
     def login_prompt(self) -> str:
-        """Say how the user can sign in."""
+        """Return how the user can sign in."""
         name = plain(self.server)
         return (
             f"The MCP server {name!r} asks you to sign in: write `/mcp login {name}` here, or run "
@@ -80,7 +80,7 @@ class ServerLogin:
             return await self.file.forget()
 
     def flow(self) -> "SignInFlow":
-        """Return the running sign-in, or a new one; the caller that gets a new one runs it."""
+        """Return the running sign-in or a new one, which the caller must run."""
         if self._present is None or self._present.is_over:
             self._present = SignInFlow(self._spec, self.file, self._demand(), self._signed_in)
         return self._present
@@ -96,7 +96,7 @@ class ServerLogin:
 
 
 class SignInFlow:
-    """One sign-in. `link` is where the user goes; `failure` says why it failed, once it is over."""
+    """A sign-in. `link` is the page for the user; `failure` says why the sign-in failed, once it has ended."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class SignInFlow:
         self._scope = anyio.CancelScope()
 
     async def run(self) -> None:
-        """Run it; does nothing where another caller already does."""
+        """Run the sign-in, unless another caller already does."""
         if self.is_begun:
             return
         self.is_begun = True
@@ -139,16 +139,16 @@ class SignInFlow:
             self._on_signed_in()
 
     async def wait_for_link(self) -> str:
-        """Wait for the link and return it; empty where the sign-in ended without one."""
+        """Wait for the link and return it, or an empty string if the sign-in ended without one."""
         await self._has_link.wait()
         return self.link
 
     async def wait_until_done(self) -> None:
-        """Wait for the end."""
+        """Wait until the sign-in has ended."""
         await self._end.wait()
 
     def give_up(self) -> None:
-        """Cancel it; the link then leads nowhere."""
+        """Cancel the sign-in, which makes the link useless."""
         self._scope.cancel()
 
     async def _show(self, link: str) -> None:
@@ -157,7 +157,7 @@ class SignInFlow:
 
 
 async def complete_sign_in(server_login: ServerLogin, inquire: AskUser) -> bool:
-    """Ask a user to sign in and wait for it; return False where they do not, or cannot be asked."""
+    """Ask a user to sign in and wait for it; return False if they decline or cannot be asked."""
     flow = server_login.flow()
     is_ours = not flow.is_begun
     async with anyio.create_task_group() as tasks:
@@ -172,7 +172,7 @@ async def complete_sign_in(server_login: ServerLogin, inquire: AskUser) -> bool:
 
 
 def sign_in_question(server_login: ServerLogin, link: str) -> Question:
-    """Return the question that leads a user to a link."""
+    """Return the question that shows a user the link."""
     host = plain(urlsplit(link).hostname or "", 100)
     return Question(
         f"The MCP server {plain(server_login.server)!r} wants you to sign in. The page is at {host}.",
@@ -183,7 +183,7 @@ def sign_in_question(server_login: ServerLogin, link: str) -> Question:
 def login_of(
     spec: ServerSpec, server_context: ServerContext, on_signed_in: Callable[[], None]
 ) -> ServerLogin | None:
-    """Return the login of a server; None where it has none."""
+    """Return the login of a server, or None if it has none."""
     if not isinstance(spec, HttpServer | SseServer) or server_context.keys is None:
         return None
     if any(name.lower() == "authorization" for name, _ in spec.headers):

@@ -1,6 +1,6 @@
-"""Store the tokens an authorization server issued to this user.
+"""Store the tokens that an authorization server issued to this user.
 
-They belong to the address they were given out for: a server that takes over a name does not get them.
+Tokens belong to the address they were issued for: a server that takes over a name does not get them.
 """
 
 import os
@@ -25,7 +25,7 @@ MAX_BYTES: Final = 1 << 20
 
 
 class StoredTokens(Struct, frozen=True):
-    """Tokens, and everything needed to renew them, as received; `expires_at_s` is epoch seconds."""
+    """Tokens, and everything needed to renew them, as received; `expires_at_s` is in epoch seconds."""
 
     url: str
     tokens: dict[str, Any]
@@ -44,7 +44,7 @@ class StoredTokens(Struct, frozen=True):
 
 
 class TokenFile:
-    """The file of one address."""
+    """The token file of an address."""
 
     def __init__(self, folder: Path, url: str) -> None:
         address = urlsplit(url)
@@ -56,20 +56,20 @@ class TokenFile:
         self._path = folder / f"{host}-{sha256(named.encode()).hexdigest()[:DIGEST_CHARACTERS]}.json"
 
     async def read(self) -> StoredTokens | None:
-        """Return the stored tokens; None where there are no usable ones."""
+        """Return the stored tokens, or None if there are no usable ones."""
         return await run_sync(self._read)
 
     async def write(self, keys: StoredTokens) -> None:
-        """Keep these in the place of what was there. Raises StorageError."""
+        """Replace the stored tokens. Raises StorageError."""
         await run_sync(self._write, keys)
 
     async def forget(self) -> bool:
-        """Keep nothing any more; tell whether there was something. Raises StorageError."""
+        """Delete the stored tokens; return whether there were any. Raises StorageError."""
         return await run_sync(self._forget)
 
     @asynccontextmanager
     async def held(self) -> AsyncGenerator[None]:
-        """Be the only one that changes it while the block runs, of all processes. Raises StorageError."""
+        """Lock the file against other writers, in any process, while the block runs. Raises StorageError."""
         descriptor = await run_sync(self._open_lock)
         try:
             while not _is_locked(descriptor):

@@ -20,18 +20,18 @@ MAX_RESULTS: Final = "10"
 
 
 class Honcho:
-    """The service at api.honcho.dev, or one that people run themselves."""
+    """The service at api.honcho.dev, or a self-hosted one."""
 
     label: str = "Honcho"
     base_url: str = "https://api.honcho.dev"
     key_variable: str = "HONCHO_API_KEY"
 
     def headers(self, key: str) -> Mapping[str, str]:
-        """Return what opens it."""
+        """Return the authentication headers."""
         return {"authorization": f"Bearer {key}"} if key else {}
 
     def setup_requests(self, owner: MemoryOwner) -> Sequence[MemoryRequest]:
-        """Have the workspace, both peers and the session made, or found."""
+        """Create the workspace, both peers and the session, if they do not exist."""
         place = _place(owner)
         return (
             MemoryRequest("/v3/workspaces", body={"id": owner.workspace}),
@@ -41,12 +41,12 @@ class Honcho:
         )
 
     def recall(self, owner: MemoryOwner, words: str) -> MemoryRequest:
-        """Ask for what is concluded of the user."""
+        """Request the conclusions about the user."""
         parameters = {"search_query": words, "search_top_k": MAX_RESULTS, "max_conclusions": MAX_CONCLUSIONS}
         return MemoryRequest(f"{_place(owner)}/peers/{owner.user}/context", parameters)
 
     def read(self, answer: Any) -> Sequence[str]:
-        """Read the card of the peer, and what is made of all that they said."""
+        """Read the peer's card, and the representation of everything they said."""
         return (*texts_of(member(answer, "peer_card")), *texts_of([member(answer, "representation")]))
 
     def keep(self, owner: MemoryOwner, exchange: ConversationExchange) -> MemoryRequest:

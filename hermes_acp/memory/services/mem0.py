@@ -25,11 +25,11 @@ class Mem0:
     key_variable: str = "MEM0_API_KEY"
 
     def headers(self, key: str) -> Mapping[str, str]:
-        """Return what opens it."""
+        """Return the authentication headers."""
         return {"authorization": f"Token {key}"} if key else {}
 
     def setup_requests(self, owner: MemoryOwner) -> Sequence[MemoryRequest]:
-        """Nothing has to be there beforehand."""
+        """Return none: nothing needs to be set up."""
         return ()
 
     def recall(self, owner: MemoryOwner, words: str) -> MemoryRequest:
@@ -44,7 +44,7 @@ class Mem0:
         return texts_of([member(row, "memory") for row in rows])
 
     def keep(self, owner: MemoryOwner, exchange: ConversationExchange) -> MemoryRequest:
-        """Add the messages; the service makes memories of them in its own time."""
+        """Add the messages, which the service turns into memories asynchronously."""
         messages = [
             {"role": "user", "content": exchange.said},
             {"role": "assistant", "content": exchange.answered},
@@ -58,7 +58,7 @@ class Mem0:
 
 
 def _user(owner: MemoryOwner) -> str:
-    """Keep what belongs to this agent apart from whatever else the same account remembers of a user."""
+    """Return a user name that separates this agent's memories from others in the same account."""
     return f"{owner.workspace}-{owner.user}"
 
 

@@ -1,6 +1,6 @@
-"""Measure how similar skills are by the wording of their names and descriptions, without a model.
+"""Measure how similar the names and descriptions of skills are in wording, without a model.
 
-A measure of meaning, such as a vector index, is a `SkillSimilarityMeasure` too (`skill_similarity`). Source:
+A semantic measure, such as a vector index, is also a `SkillSimilarityMeasure` (`skill_similarity`). Source:
 TF-IDF over character n-grams (Manning, Raghavan, Schütze: Introduction to Information Retrieval, chapter 6).
 """
 
@@ -26,7 +26,7 @@ STOP_WORDS: Final = re.compile(
 
 
 class SimilarSkills(Struct, frozen=True):
-    """Two similar skills, by name, and the measure that found them, in words."""
+    """The names of two similar skills, and a description of the measure that found them."""
 
     one: str
     other: str
@@ -37,7 +37,7 @@ class SkillSimilarityMeasure(Protocol):
     """A measure of the similarity of skills."""
 
     async def pairs(self, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
-        """Return the similar pairs of some skills, most similar first."""
+        """Return the similar pairs among some skills, most similar first."""
         ...
 
     async def near(self, name: str, description: str, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
@@ -46,7 +46,7 @@ class SkillSimilarityMeasure(Protocol):
 
 
 class LexicalSimilarity:
-    """Compares the letters of names and descriptions."""
+    """Compares names and descriptions by letter groups."""
 
     async def pairs(self, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
         """Compare all pairs, in a worker thread."""
@@ -55,7 +55,7 @@ class LexicalSimilarity:
         return [SimilarSkills(one, other, _share(degree)) for one, other, degree in found]
 
     async def near(self, name: str, description: str, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
-        """Compare one with all others, in a worker thread."""
+        """Compare a skill with all others in a worker thread."""
         others = [f"{skill.name} {skill.document.description}" for skill in skills]
         degrees = await run_sync(lexical_similarities, f"{name} {description}", others)
         ranked = sorted(zip(degrees, (skill.name for skill in skills), strict=True), reverse=True)
@@ -68,7 +68,7 @@ def _share(degree: float) -> str:
 
 
 def lexical_similarities(text: str, others: Sequence[str]) -> Sequence[float]:
-    """Return for each of the others the share of letter groups in common; rare ones count more."""
+    """Return the share of letter groups in common with each of the others; rare groups count more."""
     first, *rest = _vectors([text, *others])
     return [sum(weight * vector.get(group, 0.0) for group, weight in first.items()) for vector in rest]
 
@@ -100,7 +100,7 @@ def _vectors(texts: Sequence[str]) -> list[dict[str, float]]:
 
 
 def _bag(text: str) -> Counter[str]:
-    """Count the words and the letter groups in them, so that endings weigh little."""
+    """Count the words and the letter groups in them, so that word endings have little weight."""
     groups: Counter[str] = Counter()
     for word in WORD.findall(text.casefold()):
         if STOP_WORDS.fullmatch(word):

@@ -1,8 +1,8 @@
-"""Decide which skills fit a prompt, by meaning.
+"""Decide which skills semantically fit a prompt.
 
-Nearness is measured against how near the same skill is to everyday prompts: it must be so many standard
-deviations above their mean that `bench/recall.py` finds hardly a false suggestion. That way no threshold
-depends on one model's scale.
+A skill's similarity to the prompt is compared with its similarity to everyday prompts. It must exceed their mean by
+enough standard deviations that `bench/recall.py` finds hardly any false suggestions, so no threshold depends on a
+model's scale.
 """
 
 from array import array
@@ -15,9 +15,9 @@ from hermes_acp.core.ports.embedding_ports import cosine_similarity
 FIT_THRESHOLD: Final = 1.7
 MAX_NAMED: Final = 2
 MIN_DEVIATION: Final = 0.01
-"""The smallest standard deviation used; below it the measure would be noise."""
+"""The smallest standard deviation used; a smaller one would make the measure noise."""
 SECOND_FIT_MARGIN: Final = 0.8
-"""The share of the best one's distance that a second one must reach."""
+"""The share of the best skill's score that a second skill must reach."""
 MIN_GENERIC_PROMPTS: Final = 8
 
 
@@ -30,6 +30,6 @@ def standard_deviations_above(
 
 
 def fitting(surprises: dict[str, float], least: float = FIT_THRESHOLD) -> list[str]:
-    """Return the one or two names that fit, best first; none where nothing stands out."""
+    """Return the one or two names that fit, best first; none if no skill stands out."""
     ranked = sorted(((value, name) for name, value in surprises.items() if value >= least), reverse=True)
     return [name for value, name in ranked[:MAX_NAMED] if value >= SECOND_FIT_MARGIN * ranked[0][0]]

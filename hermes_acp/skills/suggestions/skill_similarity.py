@@ -1,7 +1,7 @@
-"""Find skills with about the same meaning, however they are worded, and skills about some words.
+"""Find skills with similar meanings, however they are worded, and skills about some words.
 
-Nearness is measured as in `skill_fit`, against everyday prompts, from both sides: `python -m bench.twins`
-shows what the threshold finds with the model on this machine. A failure only loses the comparison by meaning.
+Similarity is measured as in `skill_fit`, against everyday prompts, in both directions: `python -m bench.twins` shows
+what the threshold finds with the local model. On failure, only the semantic comparison is lost.
 """
 
 from array import array
@@ -27,7 +27,7 @@ IN_MEANING: Final = "in meaning"
 
 
 class SimilarityMeasure:
-    """How near texts are to each other, relative to everyday prompts."""
+    """How similar texts are, relative to everyday prompts."""
 
     def __init__(
         self, vectors: "Mapping[str, array[float]]", generic_prompts: "Sequence[array[float]]"
@@ -39,12 +39,12 @@ class SimilarityMeasure:
             self._usual[key] = fmean(usual), max(pstdev(usual), MIN_DEVIATION)
 
     def similarity(self, one: str, other: str) -> float:
-        """Return by how many standard deviations two are nearer than usual, from the side where that is less."""
+        """Return how many standard deviations nearer than usual two skills are, in the direction with fewer."""
         shared = cosine_similarity(self._vectors[one], self._vectors[other])
         return min((shared - mean) / deviation for mean, deviation in (self._usual[one], self._usual[other]))
 
     def surprise(self, vector: "array[float]", key: str) -> float:
-        """Return by how many standard deviations one is nearer to some words than to everyday prompts."""
+        """Return by how many standard deviations a skill is nearer to some words than to everyday prompts."""
         mean, deviation = self._usual[key]
         return (cosine_similarity(vector, self._vectors[key]) - mean) / deviation
 
@@ -55,7 +55,7 @@ class SimilarityMeasure:
 
 
 class SkillSimilarity:
-    """Finds similar skills by their meaning where a model is available, else by their letters."""
+    """Finds similar skills by meaning if a model is available, otherwise by letters."""
 
     def __init__(
         self, meaning: Callable[[], SemanticIndex | None], tell: Callable[[HermesError], None]
@@ -78,7 +78,7 @@ class SkillSimilarity:
         return _merge_pairs(by_letters, found)
 
     async def near(self, name: str, description: str, skills: Sequence[Skill]) -> Sequence[SimilarSkills]:
-        """Compare one that is not written yet with all others."""
+        """Compare a skill that is not written yet with all others."""
         by_letters = await self._letters.near(name, description, skills)
         measure = await self._measure(skills, {"": description_text(name, description)})
         if measure is None:
@@ -90,7 +90,7 @@ class SkillSimilarity:
         return _merge_pairs(by_letters, [SimilarSkills(name, other, IN_MEANING) for other in near])
 
     async def about(self, words: str, skills: Sequence[Skill]) -> Sequence[Skill]:
-        """Return the skills about some words, nearest first; none where no model is available."""
+        """Return the skills about some words, nearest first; none if no model is available."""
         meaning, measure = self._meaning(), await self._measure(skills)
         if meaning is None or measure is None:
             return ()
@@ -108,7 +108,7 @@ class SkillSimilarity:
     async def _measure(
         self, skills: Sequence[Skill], more: Mapping[str, str] | None = None
     ) -> SimilarityMeasure | None:
-        """Build the measure for some skills and `more` texts; None where no model answers in time."""
+        """Build the measure for some skills and `more` texts; None if no model answers in time."""
         meaning = self._meaning()
         if meaning is None or not skills:
             return None
@@ -130,6 +130,6 @@ class SkillSimilarity:
 
 
 def _merge_pairs(first: Sequence[SimilarSkills], second: Sequence[SimilarSkills]) -> list[SimilarSkills]:
-    """Merge the results of two measures, each pair once."""
+    """Merge the results of two measures without duplicates."""
     known = {frozenset((each.one, each.other)) for each in first}
     return [*first, *(each for each in second if frozenset((each.one, each.other)) not in known)]

@@ -1,4 +1,4 @@
-"""Suggest skills that fit what a user just asked: found in the background, shown once per session."""
+"""Suggest skills that fit the user's prompt, found in the background and shown once per session."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -30,7 +30,7 @@ class _Look:
 
 
 class SkillSuggester:
-    """Looks for skills; `start` runs a search in the background, `tell` receives errors."""
+    """Searches for skills; `start` runs a search in the background, `tell` receives errors."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class SkillSuggester:
             self._start(partial(self._find, look, meaning, workspace, prompt[:PROMPT_CHARACTERS]))
 
     async def fitting(self, session_id: str, max_wait_s: float) -> Sequence[SkillSuggestion]:
-        """Return what was found and not shown in this session yet, after waiting for at most so long."""
+        """Return new finds for this session, after waiting for at most `max_wait_s`."""
         look = self._looks.get(session_id)
         if look is None:
             return ()

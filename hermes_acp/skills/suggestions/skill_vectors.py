@@ -1,4 +1,4 @@
-"""Index the descriptions of skills, and the everyday prompts they are compared with, as vectors."""
+"""Index skill descriptions, and the everyday prompts they are compared with, as vectors."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -20,5 +20,5 @@ async def index_skills(indexer: VectorIndexer, skills: Sequence[Skill]) -> None:
 
 
 def description_text(name: str, description: str) -> str:
-    """Return the text that stands for a skill in comparisons."""
+    """Return the text that represents a skill in comparisons."""
     return f"{name.replace('-', ' ')}: {description}"[:MAX_CHARS]

@@ -1,1 +1,1 @@
-"""What workspaces held before and after each turn, kept in the agent's own git repositories."""
+"""The contents of workspaces before and after each turn, stored in the agent's own git repositories."""

@@ -1,7 +1,7 @@
 """Write small files atomically, without waiting for the disk.
 
-A reader, or a process that is killed, sees the old bytes or the new ones. A power cut may lose the last
-write: a checkpoint is a convenience that no conversation waits for.
+Readers see either the old bytes or the new ones, even if this process is killed. A power failure may lose the
+last write: a checkpoint is a convenience that no conversation waits for.
 """
 
 import os
@@ -13,7 +13,7 @@ from hermes_acp.storage.private_files import storage_error
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replace a file, readable by its owner alone. Raises OSError."""
+    """Replace a file and make it readable only by its owner. Raises OSError."""
     draft = path.parent / f".draft-{os.urandom(8).hex()}"
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -27,6 +27,6 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def checkpoint_io_error(path: Path, error: OSError) -> CheckpointError:
-    """Return the error for an OSError in a checkpoint."""
+    """Convert an OSError from a checkpoint operation."""
     told = storage_error("keep a checkpoint in", path, error)
     return CheckpointError(told.message, hint=told.hint)

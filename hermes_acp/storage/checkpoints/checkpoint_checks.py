@@ -1,4 +1,4 @@
-"""Check whether checkpoints can be taken and the existing ones can be read, without changing anything."""
+"""Check, without changing anything, whether checkpoints can be taken and existing ones can be read."""
 
 from collections.abc import Iterator
 from threading import Event
@@ -16,7 +16,7 @@ WITHOUT: Final = "Turns cannot be undone."
 
 
 def check_checkpoints(setup: StoreSetup) -> Iterator[CheckResult]:
-    """Check everything; blocks."""
+    """Run all checks; blocks."""
     try:
         find_git(setup.variables, ())
     except CheckpointError as error:

@@ -1,7 +1,7 @@
-"""The list of checkpoints: one small file each, in a folder per session.
+"""The list of checkpoints: a small file for each, in a folder per session.
 
-A file is written after the trees it names are referenced and deleted before those references are, so a killed
-process leaves at most references that nothing names.
+A file is written after its trees are referenced and deleted before those references are, so a killed process
+leaves at most unused references.
 """
 
 import hashlib
@@ -23,10 +23,10 @@ SIMPLE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 
 
 class FolderSnapshot(Struct):
-    """One folder of a checkpoint: its trees in the shadow `shadow`; `after` is empty while the turn runs.
+    """A folder in a checkpoint: its trees in the shadow `shadow`; `after` is empty while the turn runs.
 
-    `modes_before` are the unusual permission bits of what it changed, `folders_before` and `folders_after`
-    those of folders.
+    `modes_before` are the unusual permission bits of the changed files; `folders_before` and `folders_after`, those
+    of folders.
     """
 
     root: str
@@ -49,7 +49,7 @@ class FolderSnapshot(Struct):
 
 
 class CheckpointRecord(Struct):
-    """The stored record of one checkpoint; see `core.checkpoints.Checkpoint`."""
+    """The stored record of a checkpoint; see `core.checkpoints.Checkpoint`."""
 
     id: str
     session_id: str
@@ -68,7 +68,7 @@ class CheckpointRecord(Struct):
 
 
 class CheckpointIndex:
-    """The notes of one home folder; methods raise CheckpointError."""
+    """The checkpoint records of a home folder. Methods raise CheckpointError."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -82,7 +82,7 @@ class CheckpointIndex:
         return self._of(note.session_id) / f"{int(note.created_at * 1000):015}-{note.id}.json"
 
     def write(self, note: CheckpointRecord) -> None:
-        """Write a note, new or changed."""
+        """Write a new or changed record."""
         path = self._path(note)
         try:
             private_folder(path.parent)
@@ -92,32 +92,32 @@ class CheckpointIndex:
             raise CheckpointError(told.message, hint=told.hint) from error
 
     def delete(self, note: CheckpointRecord) -> None:
-        """Delete a note."""
+        """Delete a record."""
         path = self._path(note)
         with suppress(OSError):
             path.unlink(missing_ok=True)
             os.rmdir(path.parent)
 
     def of_session(self, session_id: str) -> list[CheckpointRecord]:
-        """Return a session's notes, oldest first."""
+        """Return a session's records, oldest first."""
         return list(_read(self._of(session_id)))
 
     def newest_session(self, folder: str) -> str:
-        """Return the session last recorded in a folder or in a parent of it; empty where there is none."""
+        """Return the last session recorded in a folder or a parent of it, or an empty string if there is none."""
         for note in reversed(self.all()):
             if any(f"{folder}/".startswith(place.root.rstrip("/") + "/") for place in note.places):
                 return note.session_id
         return ""
 
     def all(self) -> list[CheckpointRecord]:
-        """Return the notes of every session, oldest first."""
+        """Return the records of all sessions, oldest first."""
         folders = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
         notes = [note for folder in folders for note in _read(folder)]
         return sorted(notes, key=lambda note: note.created_at)
 
 
 def _read(folder: Path) -> Iterator[CheckpointRecord]:
-    """Read a folder's notes; damaged ones are skipped."""
+    """Read a folder's records; damaged ones are skipped."""
     if not folder.is_dir():
         return
     for path in sorted(folder.glob("*.json")):

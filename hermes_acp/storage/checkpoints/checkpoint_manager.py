@@ -32,7 +32,7 @@ MAX_SHUTDOWN_S: Final = 2.0
 
 
 class CheckpointManager:
-    """The checkpoints of one process. Methods raise CheckpointError."""
+    """The checkpoints of a process. Methods raise CheckpointError."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class CheckpointManager:
         clock: Clock,
         ids: Ids,
     ) -> None:
-        """Keep nothing yet; `setup` returns where and how, `terms` for how long, called when needed."""
+        """Store nothing yet; `setup` returns the location and limits, `terms` the retention; called when needed."""
         self._setup = setup
         self._terms = terms
         self._clock = clock
@@ -56,18 +56,18 @@ class CheckpointManager:
         self._has_swept = False
 
     def expect(self, roots: Sequence[str]) -> None:
-        """Read the folders soon; costs nothing now."""
+        """Schedule the folders to be read; returns at once."""
         self._expected.append(tuple(roots))
         self._has_work.set()
 
     async def keep(self) -> None:
-        """Read ahead, and collect garbage once per process; runs as a background task."""
+        """Read folders ahead of time, and collect garbage once per process; runs as a background task."""
         while True:
             await self._has_work.wait()
             self._has_work = anyio.Event()
             while self._expected:
                 roots = self._expected.pop()
-                with suppress(CheckpointError):  # reported when a checkpoint is wanted
+                with suppress(CheckpointError):  # reported when a checkpoint is needed
                     await self._do(lambda store, roots=roots: store.prepare(roots))
             if self._wants_sweep and not self._has_swept:
                 self._has_swept = True
@@ -95,24 +95,24 @@ class CheckpointManager:
             stop.set()
 
     async def aclose(self) -> None:
-        """Wait a moment for operations that were stopped: their git must not outlive this process."""
+        """Wait briefly for stopped operations, since their git must not outlive this process."""
         for done in tuple(self._at_work):
             await run_sync(done.wait, MAX_SHUTDOWN_S)
 
     async def open(self, occasion: CheckpointContext, touched: Sequence[str]) -> str:
-        """Keep the state before a turn's first change and return the checkpoint's id."""
+        """Store the state before a turn's first change and return the checkpoint's id."""
         note_id, now = self._ids.fresh("cp"), self._clock.now()
         note = await self._do(lambda store: store.begin(note_id, "turn", occasion, now, touched))
         self._open[note_id] = note
         return note_id
 
     async def add(self, checkpoint_id: str, touched: Sequence[str]) -> None:
-        """Keep further files that are about to change."""
+        """Add further files that are about to change."""
         note = self._open[checkpoint_id]
         await self._do(lambda store: store.amend(note, touched))
 
     async def close(self, checkpoint_id: str, touched: Sequence[str]) -> tuple[FileChange, ...]:
-        """Keep the state after the turn and return what it changed."""
+        """Store the state after the turn and return its changes."""
         note = self._open.pop(checkpoint_id)
         changes = await self._do(lambda store: store.finish(note, touched))
         self._wants_sweep = True
@@ -136,11 +136,11 @@ class CheckpointManager:
         )
 
     async def texts(self, session_id: str, checkpoint_id: str) -> list[FileTexts]:
-        """Return every file a checkpoint changed, before and after. Raises BadRequest for an unknown one."""
+        """Return every file a checkpoint changed, before and after. Raises BadRequest for an unknown checkpoint."""
         return await self._do(lambda store: store.texts(*store.find(session_id, checkpoint_id)))
 
     async def undo(self, session_id: str, count: int, *, force: bool) -> RestoreResult:
-        """Undo the last turns that were not undone yet."""
+        """Undo the last turns that are not undone yet."""
         return await self._restore(
             lambda store, wish: _restoration(store).undo(session_id, count, wish), session_id, force=force
         )
@@ -154,7 +154,7 @@ class CheckpointManager:
     async def restore(
         self, session_id: str, checkpoint_id: str, paths: Sequence[str] | None, *, force: bool
     ) -> RestoreResult:
-        """Undo one checkpoint, or what it did to some files (absolute)."""
+        """Undo one checkpoint, or only its changes to some files (absolute paths)."""
         return await self._restore(
             lambda store, wish: _restoration(store).restore(session_id, checkpoint_id, wish),
             session_id,
@@ -170,7 +170,7 @@ class CheckpointManager:
         *,
         force: bool,
     ) -> RestoreResult:
-        """Restore files; once started this runs to its end, even if nobody waits for it any more."""
+        """Restore files; once started, this runs to the end even if the caller is cancelled."""
         note_id, now = self._ids.fresh("cp"), self._clock.now()
 
         def run(store: "CheckpointStore") -> RestoreResult:
@@ -184,7 +184,7 @@ class CheckpointManager:
         return await self._do(run, to_the_end=True)
 
     async def collect_garbage(self) -> None:
-        """Drop old and excess checkpoints and compact the rest, unless that was done lately."""
+        """Delete old and excess checkpoints and compact the rest, unless that was done recently."""
         now = self._clock.now()
 
         def work(store: "CheckpointStore") -> None:

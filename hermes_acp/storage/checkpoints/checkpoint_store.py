@@ -1,4 +1,4 @@
-"""The checkpoints of one home folder: take, list, compare and undo them.
+"""The checkpoints of a home folder: take, list, compare and undo them.
 
 An undo is a checkpoint too. Everything here blocks; `checkpoint_manager` calls it from worker threads.
 """
@@ -32,7 +32,7 @@ MAX_TEXT_BYTES: Final = 4 << 20
 
 
 class StoreSetup(Struct, frozen=True):
-    """Where checkpoints are kept and with which git: the process's variables, the home folder, the limits."""
+    """The location of the checkpoints and the git to use: the process's variables, the home folder, the limits."""
 
     home: Path
     variables: Mapping[str, str]
@@ -40,12 +40,12 @@ class StoreSetup(Struct, frozen=True):
 
     @property
     def shelf(self) -> Path:
-        """The folder of the shadows."""
+        """The folder that contains the shadows."""
         return self.home / "checkpoints"
 
 
 class CheckpointStore:
-    """Keeps checkpoints. Methods raise CheckpointError; setting `stop` aborts the running one."""
+    """Stores checkpoints. Methods raise CheckpointError; setting `stop` aborts the running one."""
 
     def __init__(self, setup: StoreSetup, stop: Event, memories: dict[str, ShadowMemory]) -> None:
         self.setup = setup
@@ -54,7 +54,7 @@ class CheckpointStore:
         self._memories = memories
 
     def shadow(self, root: str, name: str = "") -> Shadow:
-        """Return a folder's shadow; by name, the one it had when a checkpoint was taken."""
+        """Return a folder's shadow; `name` is the one it had when a checkpoint was taken."""
         program = find_git(self.setup.variables, (root,))
         home = str(self.setup.home.resolve())
         self._check_place(root, home)
@@ -76,7 +76,7 @@ class CheckpointStore:
             )
 
     def prepare(self, roots: Sequence[str]) -> None:
-        """Read what is in the folders, so that the first checkpoint need not."""
+        """Read the folders in advance, so that the first checkpoint is fast."""
         for root in widest(roots):
             self.shadow(root).take()
 
@@ -88,7 +88,7 @@ class CheckpointStore:
         created_at: float,
         touched: Sequence[str],
     ) -> CheckpointRecord:
-        """Take the states before a change."""
+        """Record the states before a change."""
         places: list[FolderSnapshot] = []
         for root in widest(occasion.roots):
             shadow = self.shadow(root)
@@ -122,11 +122,11 @@ class CheckpointStore:
                     self.checkpoint_index.write(note)
 
     def finish(self, note: CheckpointRecord, touched: Sequence[str]) -> list[FileChange]:
-        """Take the states after it, and return what changed; where nothing did, the checkpoint is deleted."""
+        """Record the states after the change and return what changed; without changes, delete the checkpoint."""
         changes: list[FileChange] = []
         for place in note.places:
             shadow = self.shadow(place.root)
-            modes = shadow.modes()  # those of the state before; the next snapshot writes its own
+            modes = shadow.modes()  # those of the state before; the next snapshot overwrites them
             snapshot = shadow.take(within(place.root, touched))
             shadow.gc_refs.add_ref(note.id, "after", snapshot.tree)
             place.after, place.empty_after = snapshot.tree, snapshot.empty_folders
@@ -145,13 +145,13 @@ class CheckpointStore:
         return changes
 
     def forget(self, note: CheckpointRecord) -> None:
-        """Delete a checkpoint, wherever its folders are now; garbage collection removes what only it held."""
+        """Delete a checkpoint, even if its folders have moved; garbage collection removes what only it used."""
         self.checkpoint_index.delete(note)
         for place in note.places:
             GcRefs(self.setup.shelf / place.shadow).remove_refs(note.id)
 
     def find(self, session_id: str, checkpoint_id: str) -> tuple[CheckpointRecord, list[CheckpointRecord]]:
-        """Return one checkpoint's note, and all of its session. Raises BadRequest for an unknown one."""
+        """Return a checkpoint's record, and all records of its session. Raises BadRequest for an unknown checkpoint."""
         notes = self.checkpoint_index.of_session(session_id)
         for note in notes:
             if note.id == checkpoint_id:
@@ -162,12 +162,12 @@ class CheckpointStore:
         )
 
     def listed(self, session_id: str, created_before: float = float("inf")) -> list[Checkpoint]:
-        """Return a session's checkpoints with what they changed, oldest first."""
+        """Return a session's checkpoints with their changes, oldest first."""
         notes = self.checkpoint_index.of_session(session_id)
         return [self.described(note, notes) for note in notes if note.created_at < created_before]
 
     def described(self, note: CheckpointRecord, notes: Sequence[CheckpointRecord]) -> Checkpoint:
-        """Return one checkpoint with what it changed; for an unfinished one, everything that changed until the next."""
+        """Return a checkpoint with its changes; an unfinished one's include everything until the next."""
         files: list[FileChange] = []
         left_out: list[str] = []
         for place in note.places:
@@ -194,7 +194,7 @@ class CheckpointStore:
     def state_after(
         self, note: CheckpointRecord, place: FolderSnapshot, notes: Sequence[CheckpointRecord]
     ) -> str:
-        """Return the tree after an unfinished checkpoint: the one before the session's next, or empty."""
+        """Return the tree after an unfinished checkpoint: the one before the session's next, or an empty string."""
         later = notes[[each.id for each in notes].index(note.id) + 1 :]
         follows = (other.before for each in later for other in each.places if other.root == place.root)
         return next(follows, "")
@@ -214,7 +214,7 @@ class CheckpointStore:
         return sorted(found, key=lambda each: each.path)
 
     def _contents(self, shadow: Shadow, states: Sequence[State | None]) -> Iterator[bytes | None]:
-        """Yield contents one by one; None for what is missing or was lost."""
+        """Yield contents one by one; None for a missing or lost file."""
         oids = [state.oid for state in states if state]
         with closing(shadow.git.blobs(oids, self.setup.bounds.largest_file_bytes)) as blobs:
             for state in states:
@@ -236,7 +236,7 @@ def _as_texts(path: str, each: Difference, old: bytes | None, new: bytes | None)
 
 
 def widest(roots: Sequence[str]) -> list[str]:
-    """Return the folders that are not inside another of them, each once."""
+    """Return the distinct folders that are not inside another of them."""
     real = list(dict.fromkeys(os.path.realpath(root) for root in roots))
     return [
         root
@@ -246,13 +246,13 @@ def widest(roots: Sequence[str]) -> list[str]:
 
 
 def within(root: str, paths: Sequence[str]) -> list[bytes]:
-    """Return those of the absolute paths that are in a folder, relative to it."""
+    """Return those absolute paths that are in a folder, relative to it."""
     prefix = root.rstrip("/") + "/"
     return [os.fsencode(path[len(prefix) :]) for path in paths if path.startswith(prefix)]
 
 
 def shown(root: str, path: bytes) -> str:
-    """Return a path for display: absolute, and valid text whatever its bytes are."""
+    """Return a path for display: absolute, and valid text whatever its bytes."""
     return os.path.join(root, path.decode("utf-8", "replace"))
 
 
@@ -262,12 +262,12 @@ def _to_file_change(root: str, each: Difference) -> FileChange:
 
 
 def to_conflicts(root: str, why: Mapping[bytes, str]) -> list[UndoConflict]:
-    """Return the conflicts."""
+    """Convert paths and reasons to conflicts."""
     return [UndoConflict(shown(root, path), reason) for path, reason in sorted(why.items())]
 
 
 def meant(root: str, paths: Collection[str] | None, differences: Iterable[Difference]) -> set[bytes] | None:
-    """Return the named paths as bytes; None where all are meant."""
+    """Return the named paths as bytes, or None for all paths."""
     if paths is None:
         return None
     return {each.path for each in differences if shown(root, each.path) in paths}

@@ -1,8 +1,8 @@
-"""Delete checkpoints beyond the limits on turns, days and bytes, then the objects only they held.
+"""Delete checkpoints beyond the limits on turns, days and bytes, then the objects only they used.
 
-This blocks for as long as git packs; nobody waits for it, since a snapshot needs only the lock on its index,
-which is never held here. Objects that were written or used within the last hours stay whatever names them:
-another process may be taking a snapshot (git-repack's `--unpack-unreachable`, git-prune's `--expire`).
+This blocks while git packs. Nothing waits for it, since a snapshot needs only the lock on its index, which is
+never held here. Objects written or used within the last hours stay, referenced or not: another process may be
+taking a snapshot (git-repack's `--unpack-unreachable`, git-prune's `--expire`).
 """
 
 import fcntl
@@ -25,14 +25,14 @@ from hermes_acp.storage.checkpoints.shadow_git import ShadowGit, find_git
 DAY_S: Final = 86_400.0
 UNREACHABLE_EXPIRY: Final = "3.hours.ago"
 MAX_LOOSE_OBJECTS: Final = 24
-"""Pack when one of 256 folders has this many loose objects."""
+"""Pack when one of the 256 object folders has this many loose objects."""
 MAX_ROUNDS: Final = 4
 STAMP: Final = "swept"
 SWEEP_INTERVAL_S: Final = 3_600.0
 
 
 class RetentionPolicy(Struct, frozen=True):
-    """What is kept: so many turns of a folder, for so many days, in so many bytes."""
+    """How many turns of a folder to keep, for how many days, in how many bytes."""
 
     keep_turns: int
     keep_days: float
@@ -40,14 +40,14 @@ class RetentionPolicy(Struct, frozen=True):
 
 
 def is_due(store: CheckpointStore, now: float) -> bool:
-    """Return whether the last collection, in any process, was long enough ago."""
+    """Return whether the last collection, by any process, was long enough ago."""
     with suppress(OSError):
         return abs(now - (store.setup.shelf / STAMP).stat().st_mtime) > SWEEP_INTERVAL_S
     return True
 
 
 def collect_garbage(store: CheckpointStore, terms: RetentionPolicy, now: float) -> None:
-    """Delete old checkpoints and what only they held; while that is too much, also the older half."""
+    """Delete old checkpoints and the objects only they used; if the size is still exceeded, also the older half."""
     notes = {note.id: note for note in store.checkpoint_index.all()}
     for note in _expired(store, list(notes.values()), terms, now):
         store.forget(notes.pop(note.id))
@@ -63,7 +63,7 @@ def collect_garbage(store: CheckpointStore, terms: RetentionPolicy, now: float) 
 def _expired(
     store: CheckpointStore, notes: list[CheckpointRecord], terms: RetentionPolicy, now: float
 ) -> list[CheckpointRecord]:
-    """Return the notes that exceed their folder's limit, are too old, or whose session is gone."""
+    """Return the records that exceed their folder's limit, are too old, or whose session is deleted."""
     sessions = store.setup.home / "sessions"
     lost = {each for each in {note.session_id for note in notes} if not (sessions / f"{each}.jsonl").exists()}
     of_root: dict[str, list[str]] = {}
@@ -91,7 +91,7 @@ def _tidy(
     now: float,
     notes: dict[str, CheckpointRecord],
 ) -> None:
-    """Collect one shadow; deleted notes are removed from `notes`. When `stop` is set everything stays as it is."""
+    """Collect one shadow and remove deleted records from `notes`. If `stop` is set, nothing changes."""
     for _ in range(MAX_ROUNDS):
         held = [note for note in notes.values() if any(each.shadow == place.name for each in note.places)]
         GcRefs(place).remove_stray_refs({note.id for note in held}, DAY_S)
@@ -112,7 +112,7 @@ def _tidy(
 
 
 def _remove_unused(place: Path, now: float) -> None:
-    """Empty a shadow that keeps nothing and was not used for a day; it is filled again at its next use."""
+    """Empty a shadow that stores nothing and was unused for a day; its next use fills it again."""
     with suppress(OSError), open(place / "lock", "rb") as lock:
         fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         if now - (place / "index").stat().st_mtime < DAY_S:
@@ -133,13 +133,13 @@ def _needs_packing(place: Path) -> bool:
 def _pack(store: CheckpointStore, place: Path, expire: str) -> None:
     git = ShadowGit(find_git(store.setup.variables, ()), place, str(place), str(place))
     git.stop = store.stop
-    with suppress(CheckpointError):  # what cannot be packed stays unpacked
+    with suppress(CheckpointError):  # objects that cannot be packed stay loose
         git.run("-c", "pack.threads=1", "repack", "-A", "-d", "-l", "-q", f"--unpack-unreachable={expire}")
         git.run("prune", f"--expire={expire}")
 
 
 def size_bytes(place: Path, stop: Event) -> int:
-    """Return the size of a folder on disk, or of the part seen when `stop` was set."""
+    """Return the size of a folder on disk, or of the part read before `stop` was set."""
     total = 0
     for folder, _, files in os.walk(place):
         if stop.is_set():

@@ -12,7 +12,7 @@ Side = Literal["before", "after"]
 
 
 class GcRefs:
-    """The references in the shadow at a path."""
+    """The references of the shadow at a path."""
 
     def __init__(self, place: Path) -> None:
         self._folder = place / "refs" / "turns"
@@ -35,7 +35,7 @@ class GcRefs:
         return (self._folder / checkpoint_id / side).is_file()
 
     def remove_stray_refs(self, known: Collection[str], youth_s: float) -> None:
-        """Remove references without a note, except recent ones: their note may be about to be written."""
+        """Remove references without a record, except recent ones, whose record may be about to be written."""
         if not self._folder.is_dir():
             return
         pinned_at = {path: path.stat().st_mtime for path in self._folder.iterdir()}

@@ -1,7 +1,7 @@
 """The state of a file, and how git stores such states: `ls-tree`, `diff-tree` and `ls-files` lines.
 
 Paths are bytes, relative to the workspace, since names on disk may not be text. Source: git-diff-tree(1),
-git-ls-files(1); an object's name is the SHA-1 of its header and content.
+git-ls-files(1); an object's name is the SHA-1 hash of its header and content.
 """
 
 import hashlib
@@ -17,25 +17,25 @@ PROGRAM: Final = "100755"
 LINK: Final = "120000"
 NOTHING: Final = "000000"
 PIPE: Final = "010000"
-"""For pipes and sockets, which have no content and are unknown to git."""
+"""Mode of pipes and sockets, which have no content and which git does not track."""
 READ_BYTES: Final = 1 << 20
 
 
 class State(Struct, frozen=True):
-    """A file, program or link by its mode and its content's name."""
+    """A file, program or link: its mode and the object name of its content."""
 
     mode: str
     oid: str
 
 
 class Unknown(Struct, frozen=True):
-    """Something that cannot be compared: a folder with content, a device, what cannot be read."""
+    """Something that cannot be compared: a non-empty folder, a device, or anything unreadable."""
 
     why: str
 
 
 class Difference(Struct, frozen=True):
-    """One path in two trees; None where it is missing in one. `old_path` is the source of a rename."""
+    """One path in two trees; None if it is missing in one. `old_path` is the source of a rename."""
 
     path: bytes
     before: State | None
@@ -44,7 +44,7 @@ class Difference(Struct, frozen=True):
 
     @property
     def change(self) -> Literal["added", "modified", "deleted", "renamed"]:
-        """The kind of change, in one word."""
+        """The kind of change, as one word."""
         if self.old_path:
             return "renamed"
         if self.before is None:
@@ -104,12 +104,12 @@ def read_entries(output: bytes) -> Iterator[tuple[bytes, State]]:
 
 
 def blob_name(content: bytes) -> str:
-    """Return the object name of a content."""
+    """Return the object name of a file content."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def state_of(name: bytes, folder: int | None = None) -> State | Unknown | None:
-    """Return the state of a path on disk, following no link; `folder` is the descriptor a bare name is relative to.
+    """Return the state of a path on disk without following links; a bare name is relative to the descriptor `folder`.
 
     An empty folder counts as nothing, as git does not track it.
     """
@@ -154,7 +154,7 @@ def _state_of_file(name: bytes, folder: int | None) -> State | Unknown:
 
 
 def parents_of(path: bytes) -> Iterator[bytes]:
-    """Yield every folder above a path, innermost first, without the workspace itself."""
+    """Yield every folder above a path, innermost first, except the workspace itself."""
     while b"/" in path:
         path = path.rpartition(b"/")[0]
         yield path

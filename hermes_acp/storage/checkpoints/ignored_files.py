@@ -1,4 +1,4 @@
-"""Ignored files that are kept all the same because they are about to be changed.
+"""Find ignored files that are stored anyway because they are about to change.
 
 Paths are bytes, relative to the workspace.
 """
@@ -13,17 +13,17 @@ from hermes_acp.storage.checkpoints.shadow_git import ShadowGit
 
 MAX_FILES: Final = 2_000
 MAX_BYTES: Final = 64 << 20
-"""The most that is kept of an ignored folder before a change to all of it; one with more is left out."""
+"""Maximum bytes stored of an ignored folder that is about to change as a whole; larger folders are left out."""
 
 
 def ignored(git: ShadowGit, path: bytes) -> list[bytes]:
-    """Return the ignored files at a path or below it that the shadow does not track yet."""
+    """Return the ignored files at or below a path that the shadow does not track yet."""
     listed = git.run("ls-files", "-z", "-o", "-i", "--exclude-standard", "--", os.fsdecode(path))
     return [each for each in listed.split(b"\0") if each]
 
 
 def ignored_within(git: ShadowGit, root: str, paths: Iterable[bytes]) -> tuple[list[bytes], list[bytes]]:
-    """Return the ignored files in those paths that are folders, and the folders that contain too much."""
+    """Return the ignored files in those paths that are folders, and the folders that are too large."""
     files: list[bytes] = []
     left: list[bytes] = []
     for folder in paths:

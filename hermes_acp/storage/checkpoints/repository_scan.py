@@ -1,6 +1,6 @@
-"""Find the files of a workspace that a snapshot contains, with git's own walk and what git skips.
+"""Find the files of a workspace that a snapshot contains, with git's own walk and git's own exclusions.
 
-A repository inside the workspace is treated like any folder but for its `.git`: git itself would only record
+A repository inside the workspace is treated like any folder except for its `.git`: git itself would only record
 its commit. Source: git-ls-files(1), gitignore(5).
 """
 
@@ -38,9 +38,9 @@ ANYTHING_ELSE: Final = ("ls-files", "-z", "-o", "--exclude-standard")
 
 
 class ScanResult(Struct):
-    """What a snapshot must check: known files that changed, unknown files, folders with nothing known in them.
+    """What a snapshot must check: known files that changed, unknown files, folders without known files.
 
-    `was_expanded` tells that files were found in such folders, so empty folders must be determined again.
+    `was_expanded` says that files were found in such folders, so empty folders must be determined again.
     """
 
     changed: list[bytes]
@@ -50,7 +50,7 @@ class ScanResult(Struct):
 
 
 class Walk:
-    """One walk through a workspace."""
+    """A walk through a workspace."""
 
     def __init__(self, git: ShadowGit, root: str, own_home: str, max_files: int) -> None:
         self._git = git
@@ -61,10 +61,10 @@ class Walk:
         self.left_out: list[bytes] = []
 
     def compare(self) -> Listed:
-        """Let git compare the folder with the index."""
+        """Return git's comparison of the folder with the index."""
         output = self._git.run("ls-files", "-z", "-t", "-o", "-m", "-d", "--directory", "--exclude-standard")
         listed = read_listing(output)
-        if b"." in listed.folders:  # nothing of a folder inside a nested repository is known yet
+        if b"." in listed.folders:  # git knows nothing yet in a folder inside a nested repository
             with os.scandir(self._root) as entries:
                 folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
             fresh = [
@@ -76,7 +76,7 @@ class Walk:
         )
 
     def look(self, also: Iterable[bytes]) -> ScanResult:
-        """Find everything that a snapshot must check; `also` are files that ignore files do not hide."""
+        """Find everything that a snapshot must check; `also` are files to include even if ignored."""
         listed = self.compare()
         fresh = dict.fromkeys(path for path in listed.fresh if self._may(path))
         expanded = list(self._expand(listed.folders))
@@ -90,7 +90,7 @@ class Walk:
         return ScanResult(listed.changed, list(fresh), listed.folders, was_expanded=bool(expanded))
 
     def _may(self, path: bytes) -> bool:
-        """Return whether a path can be in a snapshot: it is inside, and not one of a repository's own files."""
+        """Return whether a path can be in a snapshot: inside the workspace, and not one of a repository's own files."""
         parts = path.lower().split(b"/")
         if any(part in (b"", b".", b"..", b".git") for part in parts):
             return False
@@ -98,12 +98,12 @@ class Walk:
         return whole != self._home and not whole.startswith(self._home + b"/")
 
     def _is_reached(self, path: bytes) -> bool:
-        """Return whether a path is reached through no link."""
+        """Return whether a path can be reached without following a link."""
         folder = os.path.dirname(self._root + b"/" + path)
         return os.path.realpath(folder) == folder
 
     def _expand(self, folders: Sequence[bytes]) -> Iterator[bytes]:
-        """Yield the files in folders of which git reported only the folder."""
+        """Yield the files in folders that git reported only as folders."""
         waiting, nested = list(folders), 0
         while waiting:
             plain = [folder for folder in waiting if not self._is_repository(folder)]
@@ -149,7 +149,7 @@ class Walk:
             return True
 
     def empty_folders_in(self, folders: Sequence[bytes]) -> Iterator[bytes]:
-        """Yield the empty folders among those git named and below them."""
+        """Yield the empty folders among those git reported and below them."""
         found = 0
         for folder in folders:
             for empty in self._empty_below(folder):

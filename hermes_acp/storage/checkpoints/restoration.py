@@ -1,6 +1,6 @@
-"""Undo and redo checkpoints: everything requested or, where there is a conflict, nothing.
+"""Undo and redo checkpoints: everything requested or, if there is a conflict, nothing.
 
-The state before an undo is kept first. Everything here blocks.
+The state before an undo is stored first. Everything here blocks.
 """
 
 import os
@@ -27,7 +27,7 @@ from hermes_acp.storage.checkpoints.workspace_filesystem import WorkspaceFilesys
 
 
 class RestoreRequest(Struct, frozen=True):
-    """What is requested: the checkpoint to record it as, which files, and whether others' changes may be discarded."""
+    """A request: the checkpoint to record it as, which files, and whether others' changes may be discarded."""
 
     id: str
     created_at: float
@@ -37,7 +37,7 @@ class RestoreRequest(Struct, frozen=True):
 
 
 class _FolderPlan(Struct):
-    """The plan for one folder."""
+    """The plan for a folder."""
 
     root: str
     shadow: Shadow
@@ -48,31 +48,31 @@ class _FolderPlan(Struct):
     reads: dict[bytes, Shadow]
     modes: dict[bytes, int]
     folders: dict[bytes, int]
-    """The permission bits to restore on folders; a folder whose bits changed since the last turn keeps them."""
+    """The permission bits to restore on folders; folders whose bits changed since the last turn are excluded."""
 
 
 class CheckpointRestorer:
-    """Undoes checkpoints of one session. Methods raise CheckpointError."""
+    """Undoes checkpoints of a session. Methods raise CheckpointError."""
 
     def __init__(self, store: CheckpointStore) -> None:
         self._store = store
 
     def undo(self, session_id: str, count: int, wish: RestoreRequest) -> RestoreResult:
-        """Undo the last `count` turns that were not undone yet."""
+        """Undo the last `count` turns that are not undone yet."""
         notes = self._store.checkpoint_index.of_session(session_id)
         holding = [note for note in notes if note.kind == "turn" and not note.undone_by]
         chosen = holding[-count:][::-1]
         return self._take_back(chosen, notes, wish, "undo")
 
     def redo(self, session_id: str, wish: RestoreRequest) -> RestoreResult:
-        """Undo the last undo that was not redone yet."""
+        """Undo the last undo that is not redone yet."""
         notes = self._store.checkpoint_index.of_session(session_id)
         undos = [note for note in notes if note.kind == "undo" and not note.undone_by]
         chosen = undos[-1:]
         return self._take_back(chosen, notes, wish, "redo")
 
     def restore(self, session_id: str, checkpoint_id: str, wish: RestoreRequest) -> RestoreResult:
-        """Undo one checkpoint, a turn's or an undo's. Raises BadRequest for an unknown one."""
+        """Undo one checkpoint, of a turn or of an undo. Raises BadRequest for an unknown one."""
         note, notes = self._store.find(session_id, checkpoint_id)
         kind = "undo" if note.kind == "turn" else "redo"
         return self._take_back([note], notes, wish, kind)
@@ -127,7 +127,7 @@ class CheckpointRestorer:
         )
 
     def _mark(self, chosen: Sequence[CheckpointRecord], notes: Sequence[CheckpointRecord], by: str) -> None:
-        """Record the result: what was undone no longer applies, and what that had undone applies again."""
+        """Record the result: undone checkpoints no longer apply, and those that they had undone apply again."""
         known = {note.id: note for note in notes}
         marks: dict[str, str] = {}
 
@@ -253,7 +253,7 @@ class CheckpointRestorer:
         return ""
 
     def _contents(self, field: _FolderPlan) -> Iterator[tuple[bytes, State, bytes | None]]:
-        """Read what is restored, one file at a time."""
+        """Read the contents to restore, one file at a time."""
         for shadow in {id(each): each for each in field.reads.values()}.values():
             states = {
                 path: state
@@ -283,7 +283,7 @@ def _folder_modes(
 
 
 def _is_as_planned(now: State | Unknown | None, then: State | Unknown | None) -> bool:
-    """Return whether nothing has changed since the plan was made; a folder may have been emptied by it."""
+    """Return whether nothing changed since the plan was made; the plan itself may have emptied a folder."""
     return now == then or (now is None and isinstance(then, Unknown))
 
 

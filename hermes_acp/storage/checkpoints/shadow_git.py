@@ -1,10 +1,10 @@
 """Run git so that nothing in a workspace can make it execute anything or change the user's repository.
 
-The repository, its index and its objects are named by variables, so a `.git` in the workspace, whether a
-folder or a file that points elsewhere, is never searched for. Only the configuration written here counts: no
-system, global or workspace one, so there is no filter, hook, monitor, pager, driver or signer to start; and
-the repository's own attributes, which take precedence over those in a workspace, switch off every conversion,
-so that files are kept byte for byte. Source: git(1), gitattributes(5), `git help environment`.
+Variables name the repository, its index and its objects, so git never searches for a `.git` in the workspace,
+whether a folder or a file that points elsewhere. Only the configuration written here applies, not the system,
+global or workspace one, so no filter, hook, monitor, pager, driver or signer can start. The repository's own
+attributes take precedence over those in a workspace and switch off every conversion, so files are stored byte
+for byte. Source: git(1), gitattributes(5), `git help environment`.
 """
 
 import os
@@ -66,7 +66,7 @@ class GitCommandError(CheckpointError):
 
 
 def find_git(variables: Mapping[str, str], roots: Sequence[str]) -> GitProgram:
-    """Return the first git on PATH. Raises CheckpointError where there is none, or it is in a workspace."""
+    """Return the first git on PATH. Raises CheckpointError if there is none, or if it is in a workspace."""
     for folder in variables.get("PATH", os.defpath).split(os.pathsep):
         program = os.path.join(folder, "git")
         if not (os.path.isfile(program) and os.access(program, os.X_OK)):
@@ -87,9 +87,9 @@ def find_git(variables: Mapping[str, str], roots: Sequence[str]) -> GitProgram:
 
 
 class ShadowGit:
-    """The git commands of one shadow repository, run in one workspace folder; all of them block.
+    """The git commands of a shadow repository, run in one workspace folder; all of them block.
 
-    Setting `stop` ends the running command and every further one.
+    Setting `stop` ends the running command and all later ones.
     """
 
     def __init__(self, program: GitProgram, place: Path, root: str, work_tree: str) -> None:
@@ -109,12 +109,12 @@ class ShadowGit:
         work_tree: str = "",
         fine: Sequence[int] = (0,),
     ) -> bytes:
-        """Run a command to its end and return its output. Raises GitCommandError.
+        """Run a command to the end and return its output. Raises GitCommandError.
 
-        `index` is another index file than the shadow's, `work_tree` another folder than the workspace.
+        `index` replaces the shadow's index file, and `work_tree` the workspace folder.
         """
         with TemporaryFile() as source:
-            # From a file, since a pipe that fills up would have to be fed while the output is read.
+            # From a file, since a full pipe would have to be fed while the output is read.
             source.write(given or b"")
             source.seek(0)
             with self._started(arguments, source, index=index, work_tree=work_tree) as process:
@@ -157,7 +157,7 @@ class ShadowGit:
         }
 
     def blobs(self, oids: Sequence[str], max_bytes: int = sys.maxsize) -> Generator[bytes | None]:
-        """Yield the content of each object, in order; None for one that is missing or exceeds `max_bytes`."""
+        """Yield the content of each object, in order; None if it is missing or exceeds `max_bytes`."""
         with self._started(("cat-file", "--batch"), subprocess.PIPE) as process:
             assert process.stdin, "a process started with pipes has them"
             assert process.stdout, "a process started with pipes has them"
@@ -198,7 +198,7 @@ def _named(arguments: Sequence[str]) -> str:
 
 
 def _wait_for_exit(process: "subprocess.Popen[bytes]", stop: Event) -> tuple[bytes, bytes]:
-    """Wait for a process's end and return its output, checking regularly whether it is still wanted."""
+    """Wait for a process to end and return its output, checking `stop` regularly."""
     waited_s = 0.0
     while not stop.is_set():
         try:

@@ -1,9 +1,8 @@
 """A workspace folder's shadow: a git repository in the home folder that holds its snapshots.
 
-The index holds what `lstat` said of every file, so that a snapshot of an unchanged folder costs one walk and
-no reading (racy-git, index-format in git's documentation). Only one process at a time may use the index; the
-lock belongs to a descriptor, so a killed process leaves none, and the next one repeats what it left
-unfinished.
+The index stores the `lstat` result of every file, so a snapshot of an unchanged folder costs one walk and no
+reading (racy-git, index-format in git's documentation). Only one process at a time may use the index. The lock
+belongs to a descriptor, so a killed process leaves none, and the next process repeats what was unfinished.
 """
 
 import fcntl
@@ -55,7 +54,7 @@ RAW: Final = (
 
 
 class Snapshot(Struct, frozen=True):
-    """A folder at one moment: its tree in the shadow, empty folders, files that were left out."""
+    """A folder at a point in time: its tree in the shadow, its empty folders, and the files left out."""
 
     tree: str
     empty_folders: tuple[bytes, ...] = ()
@@ -74,18 +73,18 @@ def shadow_name(root: str, base: str) -> str:
 
 
 def base_of(root: str) -> str:
-    """Return the top of the repository that contains a folder, whose ignore files count.
+    """Return the top folder of the repository that contains a folder, whose ignore files apply.
 
-    The folder itself without one.
+    Without a repository, return the folder itself.
     """
     return find_work_tree(root) or root
 
 
 class ShadowMemory:
-    """Cached answers of git.
+    """Cached answers from git.
 
-    The tracked files that are ignored, for the user's index identified by `mark`; the folders of a tree,
-    which never change.
+    The tracked files that are ignored, for the user's index identified by `mark`; the folders of trees, which never
+    change.
     """
 
     def __init__(self) -> None:
@@ -95,7 +94,7 @@ class ShadowMemory:
 
 
 class Shadow:
-    """The shadow of one folder. Every method blocks and raises CheckpointError."""
+    """The shadow of a folder. All methods block and raise CheckpointError."""
 
     def __init__(
         self, shelf: Path, root: str, program: GitProgram, bounds: SnapshotLimits, own_home: str
@@ -113,11 +112,11 @@ class Shadow:
 
     @property
     def gc_refs(self) -> GcRefs:
-        """The references that keep its trees."""
+        """The references that protect its trees."""
         return GcRefs(self.place)
 
     def use_name(self, name: str) -> None:
-        """Use the name this folder's shadow had before, to read what was kept there."""
+        """Use the former name of this folder's shadow, to read what was stored under it."""
         self.name = name
         self.place = self.place.parent / name
         self.git.place = self.place
@@ -165,7 +164,7 @@ class Shadow:
             yield "/" + "".join(f"\\{c}" if c in "\\*?[] #!" else c for c in inner) + "/"
 
     def take(self, touched: Iterable[bytes] = ()) -> Snapshot:
-        """Take a snapshot, which includes the files `touched` (relative) even where they are ignored."""
+        """Take a snapshot that includes the files `touched` (relative paths), even if they are ignored."""
         paths = tuple(touched)
         wanted = tuple(path for path in paths if self._is_file(path))
         with self.held():
@@ -177,13 +176,13 @@ class Shadow:
                 except GitCommandError:
                     if attempt == TRIES:
                         raise
-                    # A file changed while git read it; or the index is damaged, and then it is rebuilt.
+                    # A file changed while git read it, or the index is damaged and is rebuilt.
                     if attempt > 1:
                         (self.place / "index").unlink(missing_ok=True)
         raise AssertionError("the last try ends the loop")
 
     def _is_file(self, path: bytes) -> bool:
-        """Return whether a file or a link exists at a path."""
+        """Return whether a file or link exists at a path."""
         try:
             mode = os.lstat(os.fsencode(self.root) + b"/" + path).st_mode
         except OSError:
@@ -197,7 +196,7 @@ class Shadow:
         filtered = self._filter(found.changed, found.fresh)
         if filtered.forget:
             self._update(filtered.forget, "--force-remove")
-        if filtered.became_folders:  # git reports nothing of a folder where it knows a file
+        if filtered.became_folders:  # git reports nothing about a folder that it knows as a file
             found = walk.look((*touched, *self._tracked_though_ignored()))
             filtered = self._filter(found.changed, found.fresh)
         if filtered.update:
@@ -212,7 +211,7 @@ class Shadow:
         return filter_paths(self.root, changed, fresh, self._bounds)
 
     def _forget_keys(self) -> None:
-        """Drop from the index what an earlier version kept although its name marks it as secret; once per index."""
+        """Remove files from the index that an earlier version stored although their names mark them as secret; once."""
         mark = self.place / WITHOUT_KEYS
         if mark.exists():
             return
@@ -226,12 +225,12 @@ class Shadow:
 
     def _update(self, paths: Sequence[bytes], *manner: str) -> None:
         given = b"".join(path + b"\0" for path in paths)
-        # Many files go into one pack: a file for each object would cost ten times as much.
+        # Many files go into one pack: an object file for each would cost ten times as much.
         bulk = ("-c", "core.bigFileThreshold=1") if len(paths) > IN_BULK else ()
         self.git.run(*bulk, "update-index", "-z", *manner, "--stdin", given=given)
 
     def _tracked_though_ignored(self) -> tuple[bytes, ...]:
-        """Return the files the user's repository tracks in spite of an ignore file; its index is only read."""
+        """Return the files that the user's repository tracks although they are ignored; its index is only read."""
         index = os.path.join(self._base, ".git", "index")
         try:
             is_plain = stat.S_ISDIR(os.lstat(os.path.dirname(index)).st_mode)
@@ -261,7 +260,7 @@ class Shadow:
             raise
 
     def amend(self, tree: str, touched: Iterable[bytes]) -> str:
-        """Return the tree with those missing files added that were left out only because they are ignored."""
+        """Return the tree plus those missing files that were left out only because they are ignored."""
         with self.held():
             paths = tuple(touched)
             inside, _ = ignored_within(self.git, self.root, paths)
@@ -290,11 +289,11 @@ class Shadow:
             return amended.decode("ascii").strip()
 
     def entries(self, tree: str, path: bytes) -> dict[bytes, State]:
-        """Return what a tree holds at a path and, for a folder, below it."""
+        """Return the entries of a tree at a path and, for a folder, below it."""
         return dict(read_entries(self.git.run("ls-tree", "-r", "-z", "--full-tree", tree, os.fsdecode(path))))
 
     def differences(self, before: str, after: str) -> list[Difference]:
-        """Return every path in which two trees differ; a renamed file counts as one deleted and one added."""
+        """Return all paths in which two trees differ; a renamed file counts as one deleted and one added."""
         if before == after:
             return []
         return list(read_differences(self.git.run("diff-tree", *RAW, "--no-renames", before, after)))
@@ -325,7 +324,7 @@ class Shadow:
         return folders
 
     def modes(self) -> dict[bytes, int]:
-        """Return the unusual permission bits of files when they were last kept."""
+        """Return the unusual permission bits of files from when they were last stored."""
         try:
             return msgspec.msgpack.decode((self.place / "modes").read_bytes(), type=dict[bytes, int])
         except (OSError, msgspec.MsgspecError):

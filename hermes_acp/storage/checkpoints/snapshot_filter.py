@@ -1,4 +1,4 @@
-"""Decide which changed paths go into a snapshot, by what is on disk: no secrets, nothing too large or unreadable."""
+"""Decide which changed paths go into a snapshot: no secrets, and nothing too large or unreadable."""
 
 import os
 import stat
@@ -11,7 +11,7 @@ from hermes_acp.telemetry.secret_files import MAX_BYTES, secret_in
 
 
 class SnapshotLimits(Struct, frozen=True):
-    """The limits of a snapshot, and which files (relative, or absolute) hold keys by their names."""
+    """The limits of a snapshot, and which files (relative, or absolute) hold keys according to their names."""
 
     largest_file_bytes: int
     max_files: int = 300_000
@@ -19,9 +19,9 @@ class SnapshotLimits(Struct, frozen=True):
 
 
 class FilteredPaths(Struct):
-    """Paths to take, with the permission bits of files; paths git must forget, of which some were left out.
+    """Paths to take, with the permission bits of files; paths that git must forget, some of them left out.
 
-    `became_folders` tells that a file git knows is a folder now.
+    `became_folders` says that a file that git knows is now a folder.
     """
 
     update: list[bytes] = field(default_factory=list[bytes])
@@ -62,14 +62,14 @@ def filter_paths(
 
 def _can_be_taken(path: bytes, about: os.stat_result, bounds: SnapshotLimits) -> bool:
     if stat.S_ISLNK(about.st_mode):
-        return not path.lower().endswith(b"/.gitmodules")  # one that git rejects as an attack
+        return not path.lower().endswith(b"/.gitmodules")  # git rejects such a link as an attack
     if not stat.S_ISREG(about.st_mode) or about.st_size > bounds.largest_file_bytes:
         return False
     return os.access(path, os.R_OK)
 
 
 def _holds_keys(path: bytes, whole: bytes, about: os.stat_result, bounds: SnapshotLimits) -> bool:
-    """Return whether a file holds keys, by its name or by its content; a link contains only a path."""
+    """Return whether a file's name or content says that it holds keys; a link contains only a path."""
     if stat.S_ISLNK(about.st_mode):
         return False
     if bounds.holds_keys(os.fsdecode(path)):

@@ -1,4 +1,4 @@
-"""Plan an undo file by file with a three-way comparison: pure, without disk access."""
+"""Plan an undo file by file with a three-way comparison, without disk access."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
@@ -15,7 +15,7 @@ LOST: Final = "its earlier content is lost"
 
 
 class FolderChange(Struct, frozen=True):
-    """What one checkpoint changed in one folder; `not_kept_before` and `not_kept_after` are files it left out.
+    """A checkpoint's changes in one folder; `not_kept_before` and `not_kept_after` are files it left out.
 
     `new_folders` are empty after it and did not exist before it.
     """
@@ -28,7 +28,7 @@ class FolderChange(Struct, frozen=True):
 
 
 class UndoPlan(Struct):
-    """The target state of each path, None to delete it, with its current state; and the conflicts, with reasons."""
+    """The target state of each path (None to delete it) with its current state, and the conflicts with reasons."""
 
     wanted: dict[bytes, State | None] = field(default_factory=dict[bytes, State | None])
     present: dict[bytes, State | Unknown | None] = field(default_factory=dict[bytes, State | Unknown | None])
@@ -42,9 +42,10 @@ def plan(
     *,
     force: bool = False,
 ) -> UndoPlan:
-    """Plan to undo the parts, newest first; `now` reads the disk, `only` names the paths that are meant.
+    """Plan the undo of the parts, newest first; `now` reads the disk, `only` limits the plan to certain paths.
 
-    With force, files changed since by others are deleted too; what was never kept cannot be restored even so.
+    With `force`, files that others changed since are restored or deleted too; what was never stored cannot be
+    restored even then.
     """
     planned, going = UndoPlan(), set[bytes]()
     for part in parts:

@@ -1,4 +1,4 @@
-"""Access to a workspace on disk by descriptors alone, so that no link leads out of it.
+"""Access a workspace on disk only through descriptors, so that no link leads out of it.
 
 Every component of a path is opened without following links: a path through a link does not exist. Paths are
 bytes, relative to the workspace. Source: openat(2), O_NOFOLLOW.
@@ -21,18 +21,18 @@ NO_WAY: Final = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 class WorkspaceFilesystem:
-    """One workspace folder, open for as long as the block that opened it."""
+    """A workspace folder, open only within the block that opened it."""
 
     def __init__(self, root: str) -> None:
         self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._swept: set[bytes] = set()
 
     def close(self) -> None:
-        """Close it."""
+        """Close the folder."""
         os.close(self._root)
 
     def state(self, path: bytes) -> State | Unknown | None:
-        """Return the state of a path; None where it is missing, or only reached through a link."""
+        """Return the state of a path, or None if it is missing or reached only through a link."""
         try:
             with self._parent(path) as (folder, name):
                 return state_of(name, folder)
@@ -41,7 +41,7 @@ class WorkspaceFilesystem:
 
     @contextmanager
     def _parent(self, path: bytes, *, makes: bool = False) -> Generator[tuple[int, bytes]]:
-        """Open the folder of a path. Raises OSError where it is missing and not created."""
+        """Open the parent folder of a path. Raises OSError if it is missing and not created."""
         *folders, name = path.split(b"/")
         descriptor = os.dup(self._root)
         try:
@@ -57,10 +57,10 @@ class WorkspaceFilesystem:
             os.close(descriptor)
 
     def put(self, path: bytes, state: State, content: bytes, mode: int | None) -> None:
-        """Put a file or a link at a path atomically; folders are created. Raises OSError.
+        """Write a file or link to a path atomically, creating folders. Raises OSError.
 
-        `mode` holds its former permission bits, where known; otherwise an existing file keeps its own. An
-        empty folder is replaced.
+        `mode` is the file's former permission bits, if known; otherwise an existing file's are unchanged. An empty
+        folder is replaced.
         """
         with self._parent(path, makes=True) as (folder, name):
             self._sweep(path, folder)
@@ -93,7 +93,7 @@ class WorkspaceFilesystem:
                     os.unlink(name, dir_fd=folder)
 
     def remove(self, path: bytes) -> None:
-        """Delete a file or a link; a missing one is not an error. Raises OSError."""
+        """Delete a file or link; a missing one is not an error. Raises OSError."""
         try:
             with self._parent(path) as (folder, name):
                 os.unlink(name, dir_fd=folder)
@@ -102,13 +102,13 @@ class WorkspaceFilesystem:
                 raise
 
     def clear(self, path: bytes, spared: frozenset[bytes]) -> None:
-        """Remove the empty folders above a path, up to the first that is not empty or is spared."""
+        """Remove the empty folders above a path, up to the first that is not empty or is in `spared`."""
         for folder in parents_of(path):
             if folder in spared or not self.drop_folder(folder):
                 return
 
     def drop_folder(self, path: bytes) -> bool:
-        """Remove an empty folder, and return whether it is gone."""
+        """Remove an empty folder, and return whether it no longer exists."""
         try:
             with self._parent(path) as (folder, name):
                 os.rmdir(name, dir_fd=folder)
@@ -117,12 +117,12 @@ class WorkspaceFilesystem:
         return True
 
     def make_folder(self, path: bytes) -> None:
-        """Create a folder and its parents; what exists already is left."""
+        """Create a folder and its parents, if missing."""
         with suppress(OSError), self._parent(path + b"/.", makes=True):
             return
 
     def folder_mode(self, path: bytes) -> int | None:
-        """Return a folder's permission bits; None where there is none."""
+        """Return a folder's permission bits, or None if there is no such folder."""
         try:
             with self._parent(path + b"/.") as (folder, _):
                 return stat.S_IMODE(os.fstat(folder).st_mode)
@@ -130,7 +130,7 @@ class WorkspaceFilesystem:
             return None
 
     def set_folder_mode(self, path: bytes, mode: int) -> None:
-        """Set a folder's permission bits, where its owner may. A missing folder is skipped."""
+        """Set a folder's permission bits if its owner may. A missing folder is skipped."""
         with suppress(OSError), self._parent(path) as (folder, name):
             inner = os.open(name, os.O_RDONLY | FOLDER, dir_fd=folder)
             try:
@@ -155,7 +155,7 @@ def _is_folder(name: bytes, folder: int) -> bool:
 
 
 def _is_abandoned(name: bytes, folder: int) -> bool:
-    """Return whether nobody writes a temporary file any more: a live writer holds its lock."""
+    """Return whether a temporary file has no writer any more: a live writer holds its lock."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     except OSError as error:

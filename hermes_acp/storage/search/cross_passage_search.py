@@ -1,6 +1,6 @@
-"""Find sessions that contain every word of a query, though no single passage does.
+"""Find sessions that contain every word of a query although no single passage does.
 
-To read little, only the sessions with the rarest word are searched for the others.
+To limit reading, only the sessions with the rarest word are searched for the other words.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ MAX_SESSIONS_SCANNED: Final = 40
 
 
 class SearchSpan:
-    """Which passages count: those of a place, or all, without those of one session."""
+    """The passages to search: those of a place, or all, excluding one session."""
 
     def __init__(self, place: str, left_out: int, position_bits: int) -> None:
         self._place = f'"{place}" AND ' if place else ""
@@ -34,7 +34,7 @@ class SearchSpan:
         return [row[0] for row in rows]
 
     def first_in(self, connection: "sqlite3.Connection", expression: str, number: int) -> int:
-        """Return the key of a session's newest matching passage, -1 where there is none."""
+        """Return the key of a session's newest matching passage, or -1 if there is none."""
         row = connection.execute(
             """SELECT rowid FROM words
                WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT 1""",
@@ -46,7 +46,7 @@ class SearchSpan:
         return number << self._bits, (number + 1 << self._bits) - 1
 
     def session_of(self, key: int) -> int:
-        """Return the number of a passage's session."""
+        """Return the session number of a passage."""
         return key >> self._bits
 
 
@@ -59,7 +59,7 @@ def find_across_passages(
 ) -> list[int]:
     """Return the keys of up to `most` passages, newest session first, one for each word.
 
-    Sessions of the `known` keys were found already.
+    Sessions of the `known` keys are already found.
     """
     if len(query.groups) < 2 or most <= 0:
         return []

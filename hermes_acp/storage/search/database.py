@@ -1,7 +1,7 @@
-"""An embedded SQLite database: write-ahead log, one writer, migrations that only go forward.
+"""An embedded SQLite database with a write-ahead log, one writer, and forward-only migrations.
 
-Everything in it can be rebuilt from the transcripts, so a damaged file is moved away and never repaired in
-place, and one that cannot be written is loaded into memory.
+All of its content can be rebuilt from the transcripts, so a damaged file is moved away, never repaired in
+place, and a read-only file is loaded into memory.
 """
 
 import errno
@@ -27,14 +27,14 @@ CANNOT_WRITE: Final = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.E
 
 
 class DatabaseDamaged(StorageError):
-    """The file is damaged and was moved away; an empty one takes its place, to be filled again."""
+    """The file is damaged and was moved away; an empty file replaces it, to be filled again."""
 
 
 class Database:
-    """One SQLite file, used from worker threads, one at a time."""
+    """A SQLite file, used by one worker thread at a time."""
 
     def __init__(self, path: Path, migrations: Sequence[str], *, cache_kib: int = 2048) -> None:
-        """Open nothing yet. A migration is one statement, or several with `;` at the end of the line."""
+        """Open nothing yet. A migration is one or more statements, each with `;` at the end of its line."""
         self.path = path
         self.set_aside: Path | None = None
         self.is_saved = True
@@ -47,11 +47,11 @@ class Database:
         self._news: list[str] = []
 
     async def run(self, work: "Callable[[sqlite3.Connection], T]") -> T:
-        """Run `work` in a write transaction of its own in a worker thread. Raises StorageError, Damaged."""
+        """Run `work` in a separate write transaction in a worker thread. Raises StorageError, DatabaseDamaged."""
         return await self._in_thread(work, "BEGIN IMMEDIATE")
 
     async def read(self, work: "Callable[[sqlite3.Connection], T]") -> T:
-        """Run `work`, which only reads, on one snapshot; waits for no writer. Raises as `run` does."""
+        """Run the read-only `work` on a snapshot, without waiting for writers. Raises the same errors as `run`."""
         return await self._in_thread(work, "BEGIN")
 
     async def _in_thread(self, work: "Callable[[sqlite3.Connection], T]", begin: str) -> T:
@@ -62,7 +62,7 @@ class Database:
         return await to_thread.run_sync(self._transact, work, begin, limiter=self._limiter)
 
     def news(self) -> list[str]:
-        """Return notices for the user, each once."""
+        """Return notices for the user, each only once."""
         news, self._news = self._news, []
         return news
 
@@ -87,7 +87,7 @@ class Database:
             raise self._storage_error(error) from error
 
     def _current(self) -> "sqlite3.Connection | None":
-        """Return the open connection, unless another process has replaced the damaged file by a fresh one."""
+        """Return the open connection, unless another process has replaced the damaged file with a new one."""
         if self._connection and self.is_saved and _identity_of(self.path) != self._identity:
             self.close()
         return self._connection
@@ -131,7 +131,7 @@ class Database:
     def _connect(self) -> "sqlite3.Connection":
         import sqlite3
 
-        # Private from its creation on; the next statement reports what cannot be created.
+        # Private from its creation on; if it cannot be created, the next statement reports that.
         with suppress(OSError):
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         connection = sqlite3.connect(
@@ -149,7 +149,7 @@ class Database:
         return connection
 
     def _open_unsaved(self, why: str) -> "sqlite3.Connection":
-        """Work in memory with the file's content or, where that is large, open the file read-only."""
+        """Work in memory with the file's content or, if it is large, open the file read-only."""
         import sqlite3
 
         self.is_saved = False
@@ -160,7 +160,7 @@ class Database:
         else:
             connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             if stored:
-                with suppress(sqlite3.DatabaseError):  # what cannot be copied is rebuilt from the transcripts
+                with suppress(sqlite3.DatabaseError):  # anything not copied is rebuilt from the transcripts
                     stored.backup(connection)
                 stored.close()
             self._migrate(connection)
@@ -209,7 +209,7 @@ class Database:
         connection.execute("COMMIT")
 
     def _replace_damaged(self) -> StorageError:
-        """Move the damaged file away unless another process has, and return the exception that says so."""
+        """Move the damaged file away, unless another process has, and return the exception that reports the move."""
         identity = self._identity
         self.close()
         try:
@@ -236,14 +236,14 @@ class Database:
         )
 
     async def aclose(self) -> None:
-        """Close the file in a worker thread, after pending work: checkpointing its log waits for the disk."""
+        """Close the file in a worker thread after pending work, since checkpointing the log waits for the disk."""
         if self._connection:
             from anyio import to_thread
 
             await to_thread.run_sync(self.close, limiter=self._limiter)
 
     def close(self) -> None:
-        """Close the file; a later `run` opens it again."""
+        """Close the file; a later `run` reopens it."""
         if self._connection:
             self._connection.close()
             self._connection = None
@@ -280,7 +280,7 @@ def _tells_unwritable(error: "sqlite3.Error") -> bool:
 
 @contextmanager
 def _one_at_a_time(lock: Path) -> Generator[None]:
-    """Keep other processes from opening meanwhile: SQLite does not wait for its turn to start a write-ahead log."""
+    """Prevent other processes from opening meanwhile: SQLite does not wait its turn to start a write-ahead log."""
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

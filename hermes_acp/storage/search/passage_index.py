@@ -1,4 +1,4 @@
-"""Read what was said in the sessions, passage by passage, from the word index."""
+"""Read the passages of sessions from the full-text index."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
@@ -19,7 +19,7 @@ MAX_SNIPPET_CHARACTERS: Final = SNIPPET_CHARACTERS
 
 
 class IndexedSession(Struct, frozen=True):
-    """One indexed session: its folder, and a mark that changes whenever the session grows."""
+    """An indexed session: its folder, and a mark that changes whenever the session grows."""
 
     id: str
     cwd: str
@@ -27,7 +27,7 @@ class IndexedSession(Struct, frozen=True):
 
 
 class PassageIndex:
-    """Reads the index of words."""
+    """Reads the full-text index."""
 
     def __init__(self, index: SearchIndex) -> None:
         self._index = index
@@ -49,7 +49,7 @@ class PassageIndex:
         return await self._index.database.read(select)
 
     async def passages(self, session_id: str, most: int) -> list[Passage]:
-        """Return the latest passages of a session's user and agent. Raises StorageError."""
+        """Return the latest passages by the user and the agent of a session. Raises StorageError."""
 
         def select(connection: "sqlite3.Connection") -> list[Passage]:
             rows = connection.execute(
@@ -63,7 +63,7 @@ class PassageIndex:
         return await self._index.database.read(select)
 
     async def finds(self, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], SearchHit]:
-        """Return the passages at places, each a session and a position, as search results. Raises StorageError."""
+        """Return passages, each given by session and position, as search results. Raises StorageError."""
         wanted = tuple(places)
 
         def select(connection: "sqlite3.Connection") -> dict[tuple[str, int], SearchHit]:

@@ -1,8 +1,8 @@
-"""Full-text search over all sessions of one home.
+"""Full-text search over all sessions of a home folder.
 
-The index is in a file of its own, so that filling it never delays the list of sessions; what other processes
-wrote is indexed at the next search. Its keys yield the newest matches first; the best of the newest
-`CANDIDATES` are picked by rank (`search_ranking`), and a very common word costs no more than a rare one.
+The index is a separate file, so that filling it never delays the session list; what other processes wrote is
+indexed at the next search. Its keys yield the newest matches first; the best of the newest `CANDIDATES` are
+chosen by rank (`search_ranking`), so a very common word costs no more than a rare one.
 """
 
 import os
@@ -45,10 +45,10 @@ FREE_SCAN_S: Final = 0.004
 
 
 class SearchIndex:
-    """The words of all sessions of one home folder."""
+    """The full-text index of all sessions of a home folder."""
 
     def __init__(self, home: Path, folder: Path) -> None:
-        """Open nothing yet; `folder` holds the records."""
+        """Open nothing yet; `folder` contains the records."""
         self._folder = folder
         self.database = Database(home / "search.db", MIGRATIONS, cache_kib=CACHE_KIB)
         self._seen: dict[str, int] | None = None
@@ -56,9 +56,9 @@ class SearchIndex:
         self._scan_again_at = 0.0
 
     async def search(self, asked: RecallQuery) -> SearchResults:
-        """Find passages, best first, after indexing what is new for at most `asked.max_wait_s` seconds.
+        """Find passages, best first, after indexing new content for at most `asked.max_wait_s` seconds.
 
-        Raises BadRequest for a query without a word, StorageError.
+        Raises BadRequest for a query without words, StorageError.
         """
         query = parse(asked.text)
         try:
@@ -74,7 +74,7 @@ class SearchIndex:
         return SearchResults(tuple(finds), unread)
 
     async def catch_up(self, max_wait_s: float | None = None) -> int:
-        """Index what was written since, newest records first; return how many records are left for next time."""
+        """Index new content, newest records first; return how many records are left for next time."""
         from anyio import to_thread
 
         give_up_at = time.monotonic() + (float("inf") if max_wait_s is None else max_wait_s)
@@ -93,7 +93,7 @@ class SearchIndex:
         return len(self._waiting)
 
     def _scan(self, seen: Mapping[str, int]) -> None:
-        """Find the records whose size changed since they were read, and those that are gone."""
+        """Find the records whose size changed since they were read, and the deleted ones."""
         begun = time.monotonic()
         changed: list[tuple[float, str, int]] = []
         found: set[str] = set()
@@ -119,7 +119,7 @@ class SearchIndex:
         self._scan_again_at = begun + (cost_s * SCANNING_SHARE if cost_s > FREE_SCAN_S else 0.0)
 
     def _next_batch(self) -> list[Path]:
-        """Take as many records as take a moment to read, in the order of their numbers as far as possible."""
+        """Return as many records as can be read quickly, by number as far as possible."""
         batch: list[Path] = []
         size_bytes = 0
         for session_id, size in self._waiting.items():
@@ -130,11 +130,11 @@ class SearchIndex:
         return batch
 
     async def follow(self, session_ids: Iterable[str]) -> None:
-        """Index what some records have gained. Raises StorageError."""
+        """Index the new content of some records. Raises StorageError."""
         await self._read([self._folder / f"{session_id}.jsonl" for session_id in session_ids])
 
     async def _read(self, paths: list[Path]) -> None:
-        """Bring the index up to date with some records, and note how far each was read; deleted ones are dropped."""
+        """Update the index for some records and store how far each was read; deleted records are dropped."""
         seen = await self.database.run(lambda connection: read_records(connection, paths))
         if self._seen is not None:
             for path in paths:
@@ -155,11 +155,11 @@ class SearchIndex:
         await self.catch_up()
 
     def forget(self) -> None:
-        """Read again from the file how far the records were read."""
+        """Discard the cached read positions; they are read from the file again."""
         self._seen = None
 
     def news(self) -> list[str]:
-        """Return notices for the user, each once."""
+        """Return notices for the user, each only once."""
         return self.database.news()
 
     def close(self) -> None:
@@ -188,7 +188,7 @@ def _select(
 
 
 def _sessions_of(connection: "sqlite3.Connection", numbers: set[int]) -> dict[int, tuple[str, float]]:
-    """Return the working directories and times of sessions by their numbers."""
+    """Return the working directories and times of sessions by number."""
     rows = connection.execute(
         "SELECT number, cwd, updated_at FROM records WHERE number IN (SELECT value FROM json_each(?))",
         (msgspec.json.encode(list(numbers)).decode(),),
@@ -197,7 +197,7 @@ def _sessions_of(connection: "sqlite3.Connection", numbers: set[int]) -> dict[in
 
 
 def _best(ranked: list[tuple[float, int]], limit: int) -> list[int]:
-    """Pick the best keys, not too many of one session; a title only where nothing else of it matches."""
+    """Choose the best keys, limited per session; a title only if nothing else in its session matches."""
     counts: dict[int, int] = {}
     for _, key in ranked:
         counts[-key >> POSITION_BITS] = counts.get(-key >> POSITION_BITS, 0) + 1

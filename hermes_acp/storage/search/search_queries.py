@@ -1,8 +1,8 @@
 """Parse search queries: words, "phrases", prefix*, OR; also for scripts without spaces.
 
-Everything a person typed ends up between quotes, so no query is a syntax error. Every word must match, with
-AND between them or without, in one passage or at least in one session; OR between two words takes either.
-Source: the FTS5 documentation, "Full-text Query Syntax" and the unicode61 tokenizer.
+User input is always quoted, so no query is a syntax error. Every word must match, with or without AND between
+them, in one passage or at least in one session; OR between two words accepts either. Source: the FTS5
+documentation, "Full-text Query Syntax" and the unicode61 tokenizer.
 """
 
 import re
@@ -25,20 +25,20 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 class Term(Struct, frozen=True):
-    """One search term: words in a row, of which the last may be a prefix."""
+    """One search term: consecutive words, of which the last may be a prefix."""
 
     text: str
     words: tuple[str, ...]
     is_prefix: bool = False
 
     def expression(self) -> str:
-        """Return it as an FTS5 expression; FTS5 splits the words itself."""
+        """Return the term as an FTS5 expression; FTS5 splits the words itself."""
         return f'"{self.text}"{"*" if self.is_prefix else ""}'
 
     def pattern(self) -> str:
-        """Return it as a regular expression over folded text.
+        """Return the term as a regular expression over folded text.
 
-        It begins with the word itself, which a search can jump to, and then looks back at its start.
+        The pattern begins with the word itself, which a search can jump to, and then looks behind it.
         """
         first = re.escape(self.words[0])
         pieces = [first] if _is_unspaced(self.words[0]) else [first, rf"(?<![^\W_]{first})"]
@@ -54,12 +54,12 @@ class Term(Struct, frozen=True):
 
 
 class SearchExpression(Struct, frozen=True):
-    """All groups must match; of a group, any term."""
+    """A parsed query: every group must match, by any of its terms."""
 
     groups: tuple[tuple[Term, ...], ...]
 
     def expression(self) -> str:
-        """Return it as an FTS5 expression."""
+        """Return the query as an FTS5 expression."""
         return " AND ".join(self.group_expressions())
 
     def group_expressions(self) -> tuple[str, ...]:
@@ -67,12 +67,12 @@ class SearchExpression(Struct, frozen=True):
         return tuple(f"({' OR '.join(term.expression() for term in group)})" for group in self.groups)
 
     def pattern(self) -> re.Pattern[str]:
-        """Return a pattern that finds any of the terms in folded text."""
+        """Return a pattern that matches any of the terms in folded text."""
         return re.compile("|".join(term.pattern() for group in self.groups for term in group))
 
 
 def parse(text: str) -> SearchExpression:
-    """Parse what a person typed. Raises BadRequest where it contains no word."""
+    """Parse what a person typed. Raises BadRequest if it contains no word."""
     groups: list[tuple[Term, ...]] = []
     joins = False
     for count, found in enumerate(_TERMS.finditer(text.encode("utf-8", "replace").decode())):
@@ -101,7 +101,7 @@ def parse(text: str) -> SearchExpression:
 
 
 def spaced(text: str) -> str:
-    """Put an invisible separator between characters of scripts written without spaces: each is found by itself."""
+    """Separate characters of scripts written without spaces invisibly, so that each can be found on its own."""
     return text if text.isascii() else _UNSPACED.sub(SEAM, text)
 
 
@@ -110,7 +110,7 @@ def _is_unspaced(word: str) -> bool:
 
 
 def fold(text: str) -> str:
-    """Return text in lower case without accents, of the same length."""
+    """Return text in lower case without accents, with the same length."""
     if text.isascii():
         return text.lower()
     return "".join(_fold(character) for character in text)
@@ -124,7 +124,7 @@ def _fold(character: str) -> str:
 
 
 def snippet(text: str, query: SearchExpression) -> str:
-    """Return the part of a text with most of the query, on one line, each match between OPEN and CLOSE."""
+    """Return the excerpt that covers most of the query, on one line, with each match between OPEN and CLOSE."""
     plain = text.replace(SEAM, "").replace(OPEN, "").replace(CLOSE, "")
     finds = [found.span() for found in query.pattern().finditer(fold(plain))]
     start, end = _window(plain, finds)
@@ -141,7 +141,7 @@ def snippet(text: str, query: SearchExpression) -> str:
 
 
 def _window(text: str, finds: list[tuple[int, int]]) -> tuple[int, int]:
-    """Choose the span with most matches, and begin it a little before the first of them, at the start of a word."""
+    """Return the span with the most matches, starting at a word boundary slightly before the first one."""
     best, most = 0, 0
     right = 0
     for left, (first, _) in enumerate(finds):

@@ -1,8 +1,8 @@
 """Rank the passages that match a query with BM25 over a few hundred candidates.
 
-FTS5 can rank by itself, but first counts how often each word occurs in the whole index: for a very common
-word that alone takes longer than a search may. Here a word's rarity is estimated from how far back its newest
-occurrences reach. Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond"
+FTS5 can rank results itself, but first counts how often each word occurs in the whole index: for a very common
+word, that alone exceeds the time allowed for a search. Here, a word's rarity is estimated from how far back its
+newest occurrences reach. Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond"
 (2009).
 """
 
@@ -28,7 +28,7 @@ MAX_PASSAGES_PER_SESSION: Final = 100
 def relevances(
     connection: "sqlite3.Connection", query: SearchExpression, keys: Sequence[int], position_bits: int
 ) -> dict[int, float]:
-    """Return a relevance above 0 for each key of matching passages; more is better."""
+    """Return a relevance above 0 for each key of a matching passage; higher is better."""
     rows: list[tuple[int, str, int]] = connection.execute(
         """SELECT key, substr(text, 1, ?), length(text) FROM passages
            WHERE key IN (SELECT value FROM json_each(?))""",
@@ -42,7 +42,7 @@ def relevances(
 
 
 def _relevance(text: str, relative_length: float, weights: "list[tuple[re.Pattern[str], float]]") -> float:
-    """Weigh each term's frequency in a text against the text's length; a match beyond what was read counts once."""
+    """Weigh term frequencies against the text's length; a match beyond the part that was read counts once."""
     damping = SATURATION * (1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * relative_length)
     relevance = 0.0
     for pattern, rarity in weights:
@@ -54,7 +54,7 @@ def _relevance(text: str, relative_length: float, weights: "list[tuple[re.Patter
 def _weights(
     connection: "sqlite3.Connection", query: SearchExpression, position_bits: int
 ) -> "list[tuple[re.Pattern[str], float]]":
-    """Return every term's pattern and rarity. Prefixes count as common: they match many words."""
+    """Return every term's pattern and rarity. Prefixes count as common, since they match many words."""
     terms = [term for group in query.groups for term in group]
     if len(terms) == 1:
         return [(terms[0].compiled(), 1.0)]
@@ -63,7 +63,7 @@ def _weights(
 
 
 def _rarity(connection: "sqlite3.Connection", term: Term, position_bits: int) -> float:
-    """Estimate the logarithm of the number of passages per passage with the term."""
+    """Estimate the logarithm of the inverse frequency of passages with the term."""
     keys = connection.execute(
         "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?",
         (term.expression(), OCCURRENCES),

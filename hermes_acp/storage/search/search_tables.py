@@ -1,9 +1,9 @@
-"""The tables of the search index, and how records get into them.
+"""The tables of the search index, and how records are added to them.
 
-Records are followed by their bytes: what was read and where that ended are committed together, so a process
-that dies in between loses nothing. A passage's key holds its session's number in the upper bits and its
-position in the lower ones, and numbers grow with the time a session started. Source: the FTS5 documentation,
-"External Content Tables" and "Prefix Indexes".
+Records are read incrementally: the text and the offset where it ended are committed together, so a process that
+dies in between loses nothing. A passage's key holds its session's number in the upper bits and its position in the
+lower ones, and numbers increase with the time a session started. Source: the FTS5 documentation, "External Content
+Tables" and "Prefix Indexes".
 """
 
 import os
@@ -40,11 +40,11 @@ LAST_POSITION: Final = (1 << POSITION_BITS) - 1
 WORDS_CHARACTERS: Final = 32_768
 OUTCOME_CHARACTERS: Final = 2_000
 UNREADABLE: Final = -1
-"""The size noted for a record that could not be read: no record has it, so each search tries again."""
+"""The size stored for an unreadable record: no record has this size, so each search tries again."""
 
 
 class _Standing(Struct, frozen=True):
-    """How far one record has been read."""
+    """How far a record has been read."""
 
     number: int
     id: str
@@ -59,9 +59,9 @@ class _Standing(Struct, frozen=True):
 
 
 def place_of(cwd: str) -> str:
-    """Return the word that marks the passages of one working directory, and hardly ever those of another.
+    """Return the word that marks the passages of a working directory; collisions are rare.
 
-    It is searched like any other word: restricting the search to a column would cost more than all the rest.
+    It is searched like any other word, since restricting the search to a column would cost more than the search.
     """
     return f"qz{crc32(cwd.encode('utf-8', 'surrogatepass')):08x}"
 
@@ -72,7 +72,7 @@ def indexed_lengths(connection: "sqlite3.Connection") -> dict[str, int]:
 
 
 def read_records(connection: "sqlite3.Connection", paths: list[Path]) -> dict[str, int]:
-    """Index new content of some records; return the size each had when it was read."""
+    """Index new content of some records; return the size of each when it was read."""
     seen: dict[str, int] = {}
     for path in reversed(paths):
         try:
@@ -93,7 +93,7 @@ def read_records(connection: "sqlite3.Connection", paths: list[Path]) -> dict[st
 
 
 def _read_record(connection: "sqlite3.Connection", path: Path, standing: _Standing | None) -> int:
-    """Continue reading a record, or start over where its file was replaced."""
+    """Continue reading a record, or start over if its file was replaced."""
     with path.open("rb") as stream:
         opened = next((event for event, _ in decode_lines(stream.readline())), None)
         if not isinstance(opened, SessionOpened):
@@ -113,7 +113,7 @@ def _read_record(connection: "sqlite3.Connection", path: Path, standing: _Standi
 
 
 def _beginning(connection: "sqlite3.Connection", session_id: str, opened: SessionOpened) -> _Standing:
-    """Return an unused number for a record by its start time."""
+    """Return an unused number for a record, based on its start time."""
     number = min(max(int(opened.created_at), 1), (1 << 37))
     while connection.execute("SELECT 1 FROM records WHERE number = ?", (number,)).fetchone():
         number += 1
@@ -175,7 +175,7 @@ def _remove(connection: "sqlite3.Connection", number: int, first: int, last: int
 
 
 def drop_record(connection: "sqlite3.Connection", session_id: str) -> None:
-    """Drop one record, if it is known."""
+    """Drop a record, if it is indexed."""
     if row := connection.execute("SELECT number FROM records WHERE id = ?", (session_id,)).fetchone():
         _remove(connection, row[0], 0)
         connection.execute("DELETE FROM records WHERE number = ?", row)

@@ -1,4 +1,4 @@
-"""Search by meaning: the model, the vectors it made, and what keeps them up to date."""
+"""Semantic search: the model, its vectors, and the component that updates them."""
 
 from msgspec import Struct
 
@@ -8,7 +8,7 @@ from hermes_acp.storage.search.vector_store import VectorStore
 
 
 class SemanticIndex(Struct, frozen=True):
-    """What it takes to compare meanings."""
+    """The components of semantic search."""
 
     embedder: Embedder
     vectors: VectorStore

@@ -1,7 +1,7 @@
 """Keep the vector index up to date with sessions and other sources of text.
 
-Indexing can be stopped anywhere: finished vectors are kept, and a source counts as indexed only when all of
-it is.
+Indexing can stop at any point: finished vectors are stored, and a source counts as indexed only once it is
+complete.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ TEXTS_AT_ONCE: Final = 4
 
 
 class VectorIndexer:
-    """Brings the vectors of one home up to date; `left` is how many texts of sessions may still be embedded."""
+    """Updates the vectors of a home folder; `left` is how many session texts may still be embedded."""
 
     def __init__(self, vectors: VectorStore, embedder: Embedder, words: PassageIndex, left: int) -> None:
         self._vectors = vectors
@@ -30,7 +30,7 @@ class VectorIndexer:
         self.left = left
 
     async def index_sessions(self) -> int:
-        """Embed what was said since; return how many sessions are left. Raises ModelError, StorageError."""
+        """Embed new session texts; return how many sessions are left. Raises ModelError, StorageError."""
         sessions = await self._words.sessions(MAX_SESSIONS)
         known = await self._vectors.marks("session")
         await self._vectors.drop(known.keys() - {each.id for each in sessions})
@@ -53,7 +53,7 @@ class VectorIndexer:
     async def index_source(
         self, kind: Kind, source: str, place: str, texts: dict[int, str], mark: str
     ) -> bool:
-        """Embed what is new in a source; return whether all of it is embedded. Raises ModelError, StorageError.
+        """Embed new texts of a source; return whether it is complete. Raises ModelError, StorageError.
 
         `texts` are the source's texts by position; `mark` changes whenever they do.
         """

@@ -1,8 +1,8 @@
 """Store embeddings of texts as vectors, and find the nearest ones.
 
-Everything here is derived from what is stored elsewhere, so a damaged file, or one of another model, is
-started again. Many builds of Python's sqlite3 cannot load extensions, hence apsw, which bundles SQLite.
-Source: the documentation of sqlite-vec, "vec0 virtual tables".
+Everything here is derived from data stored elsewhere, so a damaged file, or one made with another model, is
+recreated. Many builds of Python's sqlite3 cannot load extensions, hence apsw, which bundles SQLite. Source: the
+documentation of sqlite-vec, "vec0 virtual tables".
 """
 
 from array import array
@@ -37,7 +37,7 @@ class Tables(Protocol):
         ...
 
     def last_insert_rowid(self) -> int:
-        """Return the key of the row that was added last."""
+        """Return the key of the last added row."""
         ...
 
     def close(self) -> None:
@@ -46,7 +46,7 @@ class Tables(Protocol):
 
 
 class PlacedVector(Struct, frozen=True):
-    """One text of a source: its position, its digest, and its vector."""
+    """A text of a source: its position, its digest, and its vector."""
 
     position: int
     digest: str
@@ -54,7 +54,7 @@ class PlacedVector(Struct, frozen=True):
 
 
 class NearestText(Struct, frozen=True):
-    """A text near another one; `likeness` is their cosine."""
+    """A text near another one; `likeness` is the cosine of the two."""
 
     source: str
     position: int
@@ -63,24 +63,24 @@ class NearestText(Struct, frozen=True):
 
 
 class SourceState(Struct, frozen=True):
-    """How far a source is indexed: a mark of its state, empty while it is incomplete, and its texts' digests."""
+    """How far a source is indexed: its mark, empty while it is incomplete, and the digests of its texts."""
 
     mark: str
     digests: Mapping[int, str]
 
 
 def require_vectors() -> None:
-    """Raise ConfigError unless the packages are there."""
+    """Raise ConfigError unless the required packages are installed."""
     lacking = [name for name in PACKAGES if find_spec(name) is None]
     if lacking:
         raise ConfigError(f"`recall.embeddings` needs {' and '.join(lacking)}.", hint=INSTALL)
 
 
 class VectorStore:
-    """The vectors of one home folder, used from worker threads, one at a time."""
+    """The vectors of a home folder, used by one worker thread at a time."""
 
     def __init__(self, path: Path, model: str | None) -> None:
-        """Open nothing yet; vectors of another model are dropped when the file is opened, unless `model` is None."""
+        """Open nothing yet; opening the file drops vectors of other models, unless `model` is None."""
         self.path = path
         self._model = model
         self._connection: Tables | None = None
@@ -101,7 +101,7 @@ class VectorStore:
         await self._run(lambda db: _put(db, kind, source, place, texts))
 
     async def settle(self, source: str, mark: str, positions: Iterable[int]) -> None:
-        """Keep of a source what is at these positions, and mark it complete. Raises StorageError."""
+        """Delete all but these positions of a source, and mark it complete. Raises StorageError."""
         kept = frozenset(positions)
         await self._run(lambda db: _settle(db, source, mark, kept))
 
@@ -195,7 +195,7 @@ class VectorStore:
             await to_thread.run_sync(self.close, limiter=self._limiter)
 
     def close(self) -> None:
-        """Close the file; a later use opens it again."""
+        """Close the file; the next use reopens it."""
         if self._connection:
             self._connection.close()
             self._connection = None
@@ -206,7 +206,7 @@ def _rows(db: Tables, statement: str, values: tuple[Any, ...] = ()) -> list[tupl
 
 
 def _prepare(db: Tables, model: str | None) -> None:
-    """Create the tables; those of another model or format are dropped."""
+    """Create the tables; tables of another model or format are dropped."""
     db.execute("BEGIN IMMEDIATE")
     db.execute("CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT")
     known = dict(_rows(db, "SELECT name, value FROM facts"))
@@ -239,7 +239,7 @@ def _has_vectors(db: Tables) -> bool:
 
 
 def _make_room(db: Tables, dimensions: int) -> None:
-    """Create the table for vectors of this length; where an endpoint now returns others, start it again."""
+    """Create the table for vectors of this length; recreate it if the endpoint now returns another length."""
     known = _rows(db, "SELECT value FROM facts WHERE name = 'dimensions'")
     if known != [(str(dimensions),)] or not _has_vectors(db):
         _clear(db)

@@ -8,31 +8,31 @@ CONTENTS = NAMES | MODIFY | ATTRIB
 
 
 class FolderEvents:
-    """The folders that one inotify instance watches, by their paths. Close it.
+    """The folders that an inotify instance watches, by path. Close it after use.
 
-    Called from one thread at a time, except `read`, which the owner of the event loop calls.
+    Call it from one thread at a time, except `read`, which the owner of the event loop calls.
     """
 
     def __init__(self) -> None:
-        """Open the instance. Raises OSError where the system has none available."""
+        """Open the instance. Raises OSError if the system has none available."""
         self._inotify = Inotify()
         self._paths: dict[int, tuple[str, ...]] = {}
         self._watches: dict[str, int] = {}
 
     @property
     def descriptor(self) -> int:
-        """The descriptor that becomes readable when something changed."""
+        """The descriptor that becomes readable when something changes."""
         return self._inotify.descriptor
 
     def add(self, folder: str, mask: int) -> None:
-        """Watch a folder, or change what it is watched for. Raises OSError."""
+        """Watch a folder, or change the mask of its watch. Raises OSError."""
         watch = self._inotify.add(folder, mask)
         self.discard(folder, but_for=watch)
         self._watches[folder] = watch
         self._paths[watch] = tuple(dict.fromkeys((*self._paths.get(watch, ()), folder)))
 
     def discard(self, folder: str, *, but_for: int = -1) -> None:
-        """Stop watching a folder; one that is reached by another path too stays watched."""
+        """Stop watching a folder, unless it is also reached by another path."""
         watch = self._watches.get(folder, -1)
         if watch in (-1, but_for):
             return
@@ -44,7 +44,7 @@ class FolderEvents:
             self._inotify.remove(watch)
 
     def read(self) -> set[str]:
-        """Return the paths that changed since the last call; "" stands for every path. Never waits."""
+        """Return the paths that changed since the last call; "" means every path. Never waits."""
         changed: set[str] = set()
         for change in self._inotify.read():
             if change.mask & OVERFLOW:

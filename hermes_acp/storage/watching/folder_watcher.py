@@ -1,7 +1,7 @@
-"""One watcher for all folders that a process follows.
+"""A single watcher for all folders that a process follows.
 
-Idle, it costs one descriptor and no thread: inotify wakes the event loop. Where the system cannot watch, or
-not that many folders, they are polled instead.
+When idle, it costs one descriptor and no thread: inotify wakes the event loop. Folders that the system cannot
+watch, or too many of them, are polled instead.
 """
 
 import errno
@@ -24,7 +24,7 @@ DEBOUNCE_S: Final = 0.1
 POLL_INTERVAL_S: Final = 2.0
 POLL_INTERVAL_PER_PLACE_S: Final = 0.1
 MAX_FOLDERS: Final = 4096
-"""The limit for one place: a folder of skills that links to a whole disk is polled instead."""
+"""The limit for one place: a skills folder that links to a whole disk is polled instead."""
 SKIPPED: Final = frozenset(
     {
         *("__pycache__", ".git", ".hg", ".svn", ".tox", ".venv", ".idea", "node_modules"),
@@ -32,7 +32,7 @@ SKIPPED: Final = frozenset(
     }
 )
 DRAFTS: Final = re.compile(r"\.py[cod]$|\.___jb_...___$|\.sw.$|~$|^\.#|^\.DS_Store$|^flycheck_|^4913$")
-"""Temporary files that tools and editors create beside the files they work on."""
+"""Temporary files that tools and editors create next to the files they work on."""
 LIMITS: Final[Mapping[int, str]] = MappingProxyType(
     {
         errno.ENOSPC: "more folders than the system lets one user watch (fs.inotify.max_user_watches)",
@@ -44,7 +44,7 @@ BackgroundWork = Callable[[], Coroutine[Any, Any, None]]
 
 
 class _Interest:
-    """One place's wait for a change; `is_relevant` filters changes directly in its shallow folders."""
+    """A place waiting for a change; `is_relevant` filters changes directly in its shallow folders."""
 
     def __init__(self, is_relevant: PathFilter) -> None:
         self.changed = anyio.Event()
@@ -53,7 +53,7 @@ class _Interest:
         self.is_relevant = is_relevant
 
     def take(self, path: str, *, is_relevant: bool) -> None:
-        """Wake the waiting place where a change of `path` is one it waits for."""
+        """Wake the waiting place if it waits for a change of `path`."""
         folder, name = os.path.split(path)
         if folder in self.deep or path in self.deep:
             is_wanted = name not in SKIPPED and not DRAFTS.search(name)
@@ -64,7 +64,7 @@ class _Interest:
 
 
 class FolderWatcher:
-    """Follows the folders of all places of a process; `start` runs its reader beside everything else."""
+    """Follows the folders of all places of a process; `start` runs its reader in the background."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class FolderWatcher:
         open_events: Callable[[], FolderEvents] = FolderEvents,
         poll_interval_s: float = POLL_INTERVAL_S,
     ) -> None:
-        """Watch nothing yet; `poll_interval_s` is the time between two polls of what cannot be watched."""
+        """Watch nothing yet; `poll_interval_s` is the time between polls of folders that cannot be watched."""
         self._open_events = open_events
         self._poll_interval_s = poll_interval_s
         self._limit = ""
@@ -91,9 +91,9 @@ class FolderWatcher:
         begun: Callable[[], Coroutine[Any, Any, None]],
         is_relevant: PathFilter = lambda _: True,
     ) -> None:
-        """Return once anything changed below the `deep` folders, or anything that `is_relevant` in `shallow`.
+        """Return once anything changes below the `deep` folders, or any path that `is_relevant` in `shallow`.
 
-        `begun` is called when watching has started: what happened before that is for it to find.
+        `begun` is called once watching has started; it must find earlier changes itself.
         """
         if not self._is_started:
             self._is_started = True
@@ -113,7 +113,7 @@ class FolderWatcher:
                 await run_sync(self._drop, interest, limiter=self._threads)
 
     def news(self) -> str:
-        """Say which system limit keeps folders from being watched, for people; empty where none does."""
+        """Return which system limit prevents watching folders, as text for the user; empty if none does."""
         told = "Changed skills are noticed a few seconds late: watching their folders would take {limit}."
         return told.format(limit=self._limit) if self._limit else ""
 
@@ -129,7 +129,7 @@ class FolderWatcher:
         try:
             while True:
                 await anyio.wait_readable(self._events.descriptor)
-                await anyio.sleep(DEBOUNCE_S)  # related changes come together
+                await anyio.sleep(DEBOUNCE_S)  # related changes arrive together
                 for path in self._events.read():
                     self._tell(path)
         finally:
@@ -146,7 +146,7 @@ class FolderWatcher:
                 interest.changed.set()
 
     async def _poll(self) -> None:
-        """Wait for the next poll, longer the more places need one."""
+        """Wait for the next poll, longer if more places need one."""
         self._polling += 1
         try:
             await anyio.sleep(self._poll_interval_s + POLL_INTERVAL_PER_PLACE_S * self._polling)
@@ -170,13 +170,13 @@ class FolderWatcher:
         return True
 
     def _watch(self, events: FolderEvents, folder: str) -> None:
-        """Watch one folder for its followers; one that was deleted meanwhile is found gone by them. Raises OSError."""
+        """Watch a folder for its followers, who notice if it is deleted meanwhile. Raises OSError."""
         is_deep = any(folder in each.deep for each in self._interests[folder])
         with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
             events.add(folder, CONTENTS if is_deep else NAMES)
 
     def _drop(self, interest: _Interest) -> None:
-        """Stop watching what nobody else follows. Blocks."""
+        """Stop watching folders that have no other follower. Blocks."""
         for folder in (*interest.deep, *interest.shallow):
             left = tuple(each for each in self._interests.get(folder, ()) if each is not interest)
             if left:
@@ -186,7 +186,7 @@ class FolderWatcher:
 
 
 def _folders_below(roots: Iterable[Path]) -> Iterator[str]:
-    """Find every folder below some others, themselves included, each once. Raises OSError where there are too many."""
+    """Yield the given folders and all folders below them, each once. Raises OSError if there are too many."""
     seen: set[tuple[int, int]] = set()
     for root in roots:
         for folder, names, _ in os.walk(root, followlinks=True):

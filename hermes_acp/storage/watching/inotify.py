@@ -1,4 +1,4 @@
-"""Report changes in folders from the Linux kernel, inotify(7), through the C library.
+"""Report folder changes from the Linux kernel's inotify(7), through the C library.
 
 Source: inotify(7) and struct inotify_event in <sys/inotify.h>. An instance is used from one thread at a time.
 """
@@ -17,13 +17,13 @@ CREATE, DELETE, DELETE_SELF, MOVE_SELF = 0x100, 0x200, 0x400, 0x800
 OVERFLOW, IGNORED, IS_FOLDER = 0x4000, 0x8000, 0x4000_0000
 ONLY_FOLDERS, DO_NOT_FOLLOW = 0x0100_0000, 0x0200_0000
 NAMES: Final = CREATE | DELETE | MOVED_FROM | MOVED_TO | DELETE_SELF | MOVE_SELF | ONLY_FOLDERS
-"""Names that appear and disappear in a folder, and the folder itself."""
+"""Names that appear in and disappear from a folder, and changes of the folder itself."""
 READ_BYTES: Final = 1 << 16
 _HEAD: Final = struct.Struct("iIII")
 
 
 class Change(Struct, frozen=True, gc=False):
-    """One event: the watch it is about, its mask, and the name in that folder ("" for the folder itself)."""
+    """An event: its watch, its mask, and the name in that folder ("" for the folder itself)."""
 
     watch: int
     mask: int
@@ -31,10 +31,10 @@ class Change(Struct, frozen=True, gc=False):
 
 
 class Inotify:
-    """One instance; it uses a descriptor and one of the user's instances. Close it."""
+    """An inotify instance; it uses a descriptor and counts towards the user's limit. Close it after use."""
 
     def __init__(self) -> None:
-        """Open the instance. Raises OSError where none is available, or the system has no inotify."""
+        """Open the instance. Raises OSError if none is available, or the system has no inotify."""
         if sys.platform != "linux":
             raise OSError("this system has no inotify")
         self._library = ctypes.CDLL(None, use_errno=True)
@@ -43,7 +43,7 @@ class Inotify:
             raise _last_error()
 
     def add(self, folder: str, mask: int) -> int:
-        """Watch a folder, or change what it is watched for; return its watch.
+        """Watch a folder, or change the mask of its watch; return the watch.
 
         Raises OSError, and UnicodeEncodeError for a name that no file can have.
         """
@@ -53,11 +53,11 @@ class Inotify:
         return watch
 
     def remove(self, watch: int) -> None:
-        """Stop watching a folder; one that is gone already is no error."""
+        """Stop watching a folder; an already deleted folder is not an error."""
         self._library.inotify_rm_watch(self.descriptor, watch)
 
     def read(self) -> list[Change]:
-        """Return what happened since the last call. Never waits."""
+        """Return the changes since the last call. Never waits."""
         changes: list[Change] = []
         with suppress(BlockingIOError):
             while self.descriptor >= 0 and (data := os.read(self.descriptor, READ_BYTES)):

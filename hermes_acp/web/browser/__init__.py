@@ -1,1 +1,1 @@
-"""A browser per session, each in a process of its own."""
+"""A browser per session, each in a separate process."""

@@ -1,8 +1,8 @@
-"""The process that drives one browser: it reads one JSON line per action and writes one with the result.
+"""The process that drives a browser: it reads one JSON line per action and writes one with the result.
 
-It is started with a cleared environment and ends with its input. Where a page wants to go to another host, it
-asks on its output and waits for the answer on its input. Whatever is no navigation goes through `gateway`,
-which lets it reach the public network alone; downloads, service workers and permissions there are none.
+It starts with a cleared environment and ends when its input does. When a page wants to navigate to another host, the
+process asks on its output and waits for the answer on its input. All other requests go through `gateway`, which only
+allows the public network; downloads, service workers and permissions are disabled.
 """
 
 import json
@@ -33,7 +33,7 @@ NAVIGATION_MS: Final = 30_000
 ACTION_MS: Final = 8_000
 SETTLE_MS: Final = 3_000
 SNAPSHOT_MS: Final = 4_000
-"""So long is waited for a frame that was refused its page; what the others show is given then."""
+"""How long to wait for a frame whose page was refused; then the snapshot shows the other frames."""
 PAUSE_MS: Final = 100
 MAX_CHARACTERS: Final = 40_000
 MAX_TITLE_CHARACTERS: Final = 1000
@@ -45,36 +45,36 @@ WITHOUT: Final = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # as older ones call it
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # the name in older versions
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--no-first-run",
     "--no-pings",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # the gateway alone looks names up
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # only the gateway looks up names
 )
 PASSWORDS: Final = "fields => fields.map(field => field.value)"
 HIDDEN: Final = "[a password, not shown]"
 
 
 class Wire:
-    """Our side of the two pipes; other output of the process is redirected."""
+    """Our end of the two pipes; the process's other output is redirected."""
 
     def __init__(self) -> None:
         self._out = os.fdopen(os.dup(1), "w", encoding="utf-8")
         os.dup2(2, 1)
 
     def send(self, message: object) -> None:
-        """Send one line."""
+        """Send a line."""
         self._out.write(json.dumps(message) + "\n")
         self._out.flush()
 
     def receive(self) -> Any:
-        """Wait for one line; None at the end."""
+        """Wait for a line; return None at the end."""
         line = sys.stdin.readline()
         return json.loads(line) if line else None
 
 
 class Driver:
-    """One browser and its current page."""
+    """A browser and its current page."""
 
     def __init__(self, wire: Wire, playwright: Playwright, executable: str, private_hosts: list[str]) -> None:
         self._wire = wire
@@ -105,7 +105,7 @@ class Driver:
         return context
 
     def _take_page(self, page: Page) -> None:
-        """Follow to a page that opened in a tab of its own, unless there are too many."""
+        """Switch to a page that opened in a new tab, unless there are too many."""
         if len(self._context.pages) > MAX_TABS:
             self._note(f"The page wanted more than {MAX_TABS} tabs, which was refused.")
             page.close()
@@ -121,7 +121,7 @@ class Driver:
 
     def _dismiss(self, dialog: Dialog) -> None:
         if dialog.type == "beforeunload":
-            dialog.accept()  # whether a page may be left is not for the page to say
+            dialog.accept()  # a page may not prevent its user from leaving
             return
         self._note(f"The page showed a message ({dialog.type}), which was dismissed: {dialog.message[:300]}")
         dialog.dismiss()
@@ -135,29 +135,29 @@ class Driver:
             self._notes.append(sentence)
 
     def _judge(self, route: Route) -> None:
-        """Allow a request, unless it leads the page to a host that is not allowed."""
+        """Allow a request unless it takes the page to a host that is not allowed."""
         request = route.request
         passes = self._may_go(request.url) if _leads_the_page(request) else self._may_fetch(request)
         if not passes:
-            route.abort("aborted")  # what the page was stays
+            route.abort("aborted")  # the current page stays
             return
         self._shut_behind(request)
         route.continue_()
 
     def _see_redirect(self, request: Request) -> None:
-        """Record where a redirect leads a page, as it can no longer be stopped."""
+        """Record where a redirect takes a page, since it can no longer be stopped."""
         if request.redirected_from:
             self._shut_behind(request)
 
     def _shut_behind(self, request: Request) -> None:
-        """Block this machine when the page continues from there to another host."""
+        """Block access to this machine once the page moves on to another host."""
         if _leads_the_page(request) and _host_of(request.url) != self._gateway.opened_host:
             self._gateway.opened_host = ""
 
     def _may_fetch(self, request: Request) -> bool:
-        """Return whether a part of a page may be fetched: a local address is for its own pages alone.
+        """Return whether a page may fetch a resource: a local address is only available to its own pages.
 
-        The frame may be reported wrongly; the gateway checks what the browser itself says about a request.
+        The frame may be reported incorrectly; the gateway checks what the browser itself says about a request.
         """
         host = _host_of(request.url)
         return (
@@ -167,7 +167,7 @@ class Driver:
         )
 
     def _may_go(self, url: str) -> bool:
-        """Ask whether the page may go to a URL; what stays on an allowed host is not asked about."""
+        """Ask whether the page may go to a URL, unless it stays on an allowed host."""
         if url == BLANK:
             return True
         try:
@@ -188,7 +188,7 @@ class Driver:
         return False
 
     def act(self, act: dict[str, Any]) -> dict[str, Any]:
-        """Perform one action, and return the resulting view. Raises playwright's Error."""
+        """Perform an action and return the resulting view. Raises playwright's Error."""
         if self._page.is_closed():  # pages close themselves
             self._page = (self._context.pages or [self._context.new_page()])[-1]
         self._is_stuck, was_stuck = True, self._is_stuck
@@ -214,7 +214,7 @@ class Driver:
         return {**seen, "url": self._page.url, "notes": self.take_notes()}
 
     def _see(self, *, is_picture: bool) -> dict[str, str]:
-        """Return the page as a picture or as a tree, and its title."""
+        """Return the page, as a picture or a tree, and its title."""
         image = self._page.screenshot(type="png") if is_picture else b""
         tree = "" if image else self._page.aria_snapshot(mode="ai", timeout=SNAPSHOT_MS)
         tree = self._without_passwords(tree)
@@ -241,7 +241,7 @@ class Driver:
         return "\n".join(hidden) if shown else tree
 
     def take_notes(self) -> list[str]:
-        """Return the notices about what happened, each once."""
+        """Return notices about what happened, each only once."""
         notes, self._notes = self._notes, []
         return notes
 
@@ -249,7 +249,7 @@ class Driver:
         host = read_address(url).host
         self._hosts.add(host)
         self._gateway.wanted_hosts.add(host)
-        # What was opened on this machine is out of reach for pages from elsewhere, those in other tabs included.
+        # Pages from elsewhere, including those in other tabs, cannot reach what was opened on this machine.
         for page in self._context.pages:
             if page is not self._page:
                 page.close()
@@ -264,7 +264,7 @@ class Driver:
             self._note("The page is still loading.")
 
     def _begin_anew(self) -> None:
-        """Replace a page that did not answer by a new tab in a new process."""
+        """Replace an unresponsive page with a new tab in a new process."""
         for page in self._context.pages:
             page.close()
         self._page = self._context.new_page()
@@ -276,7 +276,7 @@ class Driver:
             self._note("There is nothing to go back to.")
 
     def _element(self, ref: str) -> Locator:
-        """Return an element of the last snapshot. Raises Error where it no longer exists."""
+        """Return an element of the last snapshot. Raises Error if it no longer exists."""
         found = self._page.locator(f"aria-ref={ref}")
         if not found.count():
             raise Error(f"There is no element {ref} on the page.")
@@ -289,7 +289,7 @@ class Driver:
             element.press(key)
 
     def _settle(self) -> None:
-        """Wait a moment for pending effects, such as a tab that opens."""
+        """Wait briefly for pending effects, such as a tab that opens."""
         self._page.wait_for_timeout(PAUSE_MS)
         try:
             self._page.wait_for_load_state("load", timeout=SETTLE_MS)
@@ -297,7 +297,7 @@ class Driver:
             self._note("The page is still loading.")
 
     def _leave_refused_page(self) -> bool:
-        """Show nothing of a host that a redirect led to, unless it is allowed, nor of what is not a web page."""
+        """Leave a page on a disallowed host that a redirect led to, or one that is not a web page."""
         url = self._page.url.removeprefix("blob:")
         if url.startswith(HARMLESS) or self._may_go(url):
             return False
@@ -306,7 +306,7 @@ class Driver:
 
 
 def serve(wire: Wire) -> None:
-    """Open the browser that the first line describes, then perform the action of each further line."""
+    """Open the browser that the first line describes, then perform the action in each further line."""
     wishes = wire.receive()
     with sync_playwright() as playwright:
         try:
@@ -323,17 +323,17 @@ def serve(wire: Wire) -> None:
 
 
 def _leads_the_page(request: Request) -> bool:
-    """Return whether a request is for a page itself, not for something in it."""
+    """Return whether a request is for the page itself rather than something in it."""
     if not request.is_navigation_request():
         return False
     try:
         return request.frame.parent_frame is None
-    except Error:  # of a tab that is just being opened
+    except Error:  # raised for a tab that is just opening
         return True
 
 
 def _host_of(url: str) -> str:
-    """Return the host of a URL; empty where it has none, as `about:blank`."""
+    """Return the host of a URL, or an empty string if it has none, as `about:blank`."""
     try:
         return read_address(url.removeprefix("blob:")).host
     except BadRequest:
@@ -341,10 +341,10 @@ def _host_of(url: str) -> str:
 
 
 def _hosts_above(request: Request) -> set[str]:
-    """Return the hosts of the frame that makes a request and of its parents; pages without a host are unknown."""
+    """Return the hosts of the requesting frame and its parents; pages without a host count as unknown."""
     try:
         frame = request.frame
-    except Error:  # of a worker
+    except Error:  # raised for a worker
         return set()
     hosts: set[str] = set()
     while frame:
@@ -354,7 +354,7 @@ def _hosts_above(request: Request) -> set[str]:
 
 
 def _reason(error: Exception) -> str:
-    """Return the first line of an error; after it Playwright lists what it waited for."""
+    """Return the first line of an error; the following lines are what Playwright waited for."""
     return (str(error).splitlines() or ["no reason"])[0][:500]
 
 

@@ -1,7 +1,7 @@
-"""The browsers of all sessions, each in a process of its own.
+"""The browsers of all sessions, each in a separate process.
 
-The process gets a cleared environment and a private folder as its home, which goes with it. One thing is done
-at a time; what is broken off in the middle takes the browser with it, since nobody knows where it stands.
+The process gets a cleared environment and a private home folder, which is deleted with it. One action runs at a
+time; interrupting an action closes the browser, since its state is then unknown.
 """
 
 import json
@@ -48,7 +48,7 @@ PASSED_ON: Final = ("LANG", "LC_ALL", "TZ", "FONTCONFIG_PATH", "FONTCONFIG_FILE"
 
 
 def find_browser(named: str | None, folders: Sequence[str]) -> str | None:
-    """Return the path of Chromium: the configured one, else one in the program folders."""
+    """Return the path to Chromium: the configured one, or else one in the program folders."""
     if find_spec("playwright") is None:
         return None
     if named:
@@ -58,7 +58,7 @@ def find_browser(named: str | None, folders: Sequence[str]) -> str | None:
 
 
 class OpenBrowser:
-    """One running browser."""
+    """A running browser."""
 
     def __init__(self, process: "Process", home: str) -> None:
         if process.stdin is None or process.stdout is None:
@@ -70,14 +70,14 @@ class OpenBrowser:
         self.turns = anyio.Lock()
 
     async def send(self, message: object) -> None:
-        """Send one line. Raises WorkspaceError where the browser is gone."""
+        """Send a line. Raises WorkspaceError if the browser is gone."""
         try:
             await self._input.send(json.dumps(message).encode() + b"\n")
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             raise _gone() from None
 
     async def receive(self) -> dict[str, Any]:
-        """Wait for one line. Raises WorkspaceError where the browser is gone."""
+        """Wait for a line. Raises WorkspaceError if the browser is gone."""
         try:
             line = await self._lines.receive_until(b"\n", MAX_LINE_BYTES)
         except (anyio.EndOfStream, anyio.IncompleteRead, anyio.DelimiterNotFound, anyio.ClosedResourceError):
@@ -85,7 +85,7 @@ class OpenBrowser:
         return json.loads(line)
 
     async def close(self) -> None:
-        """Kill it with everything it started; nothing of it is left on return."""
+        """Kill the browser and everything it started; nothing of it is left on return."""
         with anyio.CancelScope(shield=True):
             await self._input.aclose()
             with anyio.move_on_after(SHUTDOWN_GRACE_S):
@@ -97,10 +97,10 @@ class OpenBrowser:
 
 
 class BrowserPool:
-    """The browsers of the sessions that use one."""
+    """The open browsers, by session."""
 
     def __init__(self, executable: str, private_hosts: frozenset[str], variables: Mapping[str, str]) -> None:
-        """Open none yet. Only the non-secret variables it needs are passed to the process."""
+        """Open no browser yet. Only non-secret variables that the browser needs are passed to its process."""
         self._executable = executable
         self._private_hosts = private_hosts
         self._variables = {name: variables[name] for name in PASSED_ON if name in variables}
@@ -110,7 +110,7 @@ class BrowserPool:
     async def act(
         self, session_id: str, act: BrowserAction, may_redirect: Callable[[str, str], bool]
     ) -> BrowserSnapshot:
-        """Perform one action in the session's browser; a browser in an unknown state is closed.
+        """Perform an action in the session's browser; a browser in an unknown state is closed.
 
         Raises WorkspaceError.
         """
@@ -139,7 +139,7 @@ class BrowserPool:
             await browser.close()
 
     async def release(self, session_id: str) -> None:
-        """Close what a session and its child agents have open."""
+        """Close the browsers of a session and its child agents."""
         below = f"{session_id}."
         for name in [name for name in self._open if name == session_id or name.startswith(below)]:
             await self.close(name)
@@ -194,7 +194,7 @@ class BrowserPool:
 
 
 class _Gone(WorkspaceError):
-    """The browser's process is gone, or unusable."""
+    """The browser's process is gone or unusable."""
 
 
 def _gone() -> _Gone:

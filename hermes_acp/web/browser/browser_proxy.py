@@ -1,8 +1,8 @@
-"""The proxy that is a browser's only way to the network.
+"""The proxy that is a browser's only access to the network.
 
-A name is looked up here and the connection goes to the very address that was looked at, so whatever a page
-tries (images, scripts, sockets, names that change their answer) meets the same bounds. Source: RFC 9110
-sections 7.6 and 9.3.6; W3C Fetch Metadata (whose page asks).
+It looks up names itself and connects to exactly the address it checked, so the same limits apply to whatever a page
+tries (images, scripts, sockets, names that change their answer). Source: RFC 9110 sections 7.6 and 9.3.6; W3C Fetch
+Metadata (which page makes a request).
 """
 
 import select
@@ -29,20 +29,20 @@ ERRANDS: Final = frozenset(
         "update.googleapis.com", "www.googleapis.com", "edgedl.me.gvt1.com",
     }
 )  # fmt: skip
-"""Hosts that the browser itself speaks to, for no page's sake."""
+"""Hosts that the browser itself contacts, not for any page."""
 TLS_BEGINS: Final = b"\x16"
 OWN_HEADERS: Final = (b"proxy-", b"connection:", b"keep-alive:")
 
 
 class Refusal(Exception):
-    """A refused connection, and why, where the user should know."""
+    """A refused connection, with the reason if the user should know it."""
 
 
 class BrowserProxy:
-    """One proxy on a local port.
+    """A proxy on a local port.
 
-    `private_hosts` may be private all the same; `opened_host` may be private for its own pages;
-    `wanted_hosts` are those a page was opened on.
+    `private_hosts` may be private; `opened_host` may be private for its own pages; `wanted_hosts` are the hosts that
+    pages were opened on.
     """
 
     def __init__(self, private_hosts: frozenset[str], on_refusal: Callable[[str], None]) -> None:
@@ -53,7 +53,7 @@ class BrowserProxy:
         gateway = self
 
         class Visit(socketserver.StreamRequestHandler):
-            """One connection from the browser."""
+            """A connection from the browser."""
 
             def handle(self) -> None:
                 self.connection.settimeout(IDLE_TIMEOUT_S)
@@ -66,11 +66,11 @@ class BrowserProxy:
 
     @property
     def url(self) -> str:
-        """The URL for the browser."""
+        """The proxy's URL for the browser."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def serve(self, browser: socket.socket) -> None:
-        """Serve one request, and relay what follows."""
+        """Serve a request, and relay what follows."""
         head, rest = _read_head(browser)
         method, _, target = head.partition(b"\r\n")[0].decode("latin-1").partition(" ")
         target = target.rpartition(" ")[0]
@@ -93,7 +93,7 @@ class BrowserProxy:
             _relay(browser, remote)
 
     def _first_words(self, browser: socket.socket, host: str) -> bytes:
-        """Return the first bytes of a tunnel to the opened host, read far enough to know whose page it is for."""
+        """Return the first bytes of a tunnel to the opened host, enough to know which page it is for."""
         if host != self.opened_host:
             return b""
         first = browser.recv(1, socket.MSG_PEEK)
@@ -108,7 +108,7 @@ class BrowserProxy:
         return head + rest
 
     def _require_own(self, head: bytes, host: str) -> None:
-        """Raise Refusal for a request to the opened host by another host's page, redirected ones included."""
+        """Raise Refusal if another host's page requests the opened host, including through redirects."""
         if host not in self._private_hosts and _comes_from_elsewhere(head, host):
             raise Refusal(f"A page of another host wanted to reach {host}; that was refused.")
 
@@ -129,7 +129,7 @@ class BrowserProxy:
 
 
 def _read_head(browser: socket.socket) -> tuple[bytes, bytes]:
-    """Read up to the empty line after the headers; return that, and what followed it."""
+    """Read up to the empty line after the headers; return that part, and what followed it."""
     content = b""
     while b"\r\n\r\n" not in content and len(content) < MAX_HEAD_BYTES:
         piece = browser.recv(PIECE_BYTES)
@@ -155,7 +155,7 @@ def _comes_from_elsewhere(head: bytes, host: str) -> bool:
 
 
 def _plain_head(head: bytes, method: str, target: str) -> bytes:
-    """Write a request in origin form; each connection carries one, since the next may be for another host."""
+    """Return a request's head in origin form; each connection carries one, as the next may be for another host."""
     lines = head.rstrip(b"\r\n").split(b"\r\n")[1:]
     kept = [line for line in lines if not line.lower().startswith(OWN_HEADERS)]
     first = f"{method} {target} HTTP/1.1".encode("latin-1")
@@ -163,7 +163,7 @@ def _plain_head(head: bytes, method: str, target: str) -> bytes:
 
 
 def _relay(browser: socket.socket, remote: socket.socket) -> None:
-    """Relay bytes both ways until either side ends."""
+    """Relay bytes in both directions until either side ends."""
     remote.settimeout(IDLE_TIMEOUT_S)
     other = {browser: remote, remote: browser}
     while True:

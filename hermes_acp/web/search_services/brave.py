@@ -25,12 +25,12 @@ class Brave:
     key_variable: str = "BRAVE_API_KEY"
 
     def ask(self, words: str, most: int, key: str) -> SearchRequest:
-        """Put a query."""
+        """Build the request for a query."""
         parameters = {"q": words, "count": str(min(most, MAX_RESULTS)), "text_decorations": "false"}
         return SearchRequest("/res/v1/web/search", parameters, {"x-subscription-token": key})
 
     def read(self, answer: Any) -> Sequence[WebSearchHit]:
-        """Read an answer."""
+        """Parse the results."""
         found = parse_hits(find_member(answer, "web", "results"), "url", "description", "age")
         return [structs.replace(hit, title=_bare(hit.title), snippet=_bare(hit.snippet)) for hit in found]
 

@@ -20,13 +20,13 @@ class Exa:
     key_variable: str = "EXA_API_KEY"
 
     def ask(self, words: str, most: int, key: str) -> SearchRequest:
-        """Put a query."""
+        """Build the request for a query."""
         contents = {"text": {"maxCharacters": EXCERPT_CHARACTERS}}
         body = {"query": words, "numResults": most, "type": "auto", "contents": contents}
         return SearchRequest("/search", headers={"x-api-key": key}, body=body)
 
     def read(self, answer: Any) -> Sequence[WebSearchHit]:
-        """Read an answer."""
+        """Parse the results."""
         return parse_hits(find_member(answer, "results"), "url", "text", "publishedDate")
 
 

@@ -1,4 +1,4 @@
-"""SearXNG, which people run themselves.
+"""SearXNG, which users host themselves.
 
 Source: docs.searxng.org, Search API.
 """
@@ -11,18 +11,18 @@ from hermes_acp.web.search_service import SearchRequest, find_member, parse_hits
 
 
 class SearXng:
-    """Any instance; the user says where it is."""
+    """Any instance, at an address the user configures."""
 
     label: str = "SearXNG"
     base_url: str = ""
     key_variable: str = ""
 
     def ask(self, words: str, most: int, key: str) -> SearchRequest:
-        """Put a query; how many it finds is the instance's to say."""
+        """Build the request for a query; the instance decides how many results it returns."""
         return SearchRequest("/search", {"q": words, "format": "json"})
 
     def read(self, answer: Any) -> Sequence[WebSearchHit]:
-        """Read an answer."""
+        """Parse the results."""
         return parse_hits(find_member(answer, "results"), "url", "content", "publishedDate")
 
 

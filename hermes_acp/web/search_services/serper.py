@@ -1,4 +1,4 @@
-"""Serper, which gives Google's results.
+"""Serper, which returns Google's results.
 
 Source: serper.dev, API description.
 """
@@ -18,11 +18,11 @@ class Serper:
     key_variable: str = "SERPER_API_KEY"
 
     def ask(self, words: str, most: int, key: str) -> SearchRequest:
-        """Put a query."""
+        """Build the request for a query."""
         return SearchRequest("/search", headers={"x-api-key": key}, body={"q": words, "num": most})
 
     def read(self, answer: Any) -> Sequence[WebSearchHit]:
-        """Read an answer."""
+        """Parse the results."""
         return parse_hits(find_member(answer, "organic"), "link", "snippet", "date")
 
 

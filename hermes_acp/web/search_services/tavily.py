@@ -18,12 +18,12 @@ class Tavily:
     key_variable: str = "TAVILY_API_KEY"
 
     def ask(self, words: str, most: int, key: str) -> SearchRequest:
-        """Put a query."""
+        """Build the request for a query."""
         body = {"query": words, "max_results": most, "search_depth": "basic"}
         return SearchRequest("/search", headers={"authorization": f"Bearer {key}"}, body=body)
 
     def read(self, answer: Any) -> Sequence[WebSearchHit]:
-        """Read an answer."""
+        """Parse the results."""
         return parse_hits(find_member(answer, "results"), "url", "content", "published_date")
 
 
