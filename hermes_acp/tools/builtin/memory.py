@@ -56,7 +56,7 @@ class Memory:
         self._asks_to_remember = asks_to_remember
 
     def bind(self, memories: MemoryNotes, asks_to_remember: Callable[[], bool]) -> "Memory":
-        """Return the tool bound to the notes; `asks_to_remember` returns whether workspace settings require asking."""
+        """Return the tool bound to the notes; `asks_to_remember` returns whether a workspace requires asking too."""
         return Memory(memories, asks_to_remember)
 
     def schema(self) -> ToolSchema:

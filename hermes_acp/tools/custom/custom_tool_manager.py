@@ -171,9 +171,7 @@ class CustomToolManager:
         from hermes_acp.storage.version_history import ChangeCause
 
         cause = ChangeCause("user", self._clock.now(), "trusted as it was found")
-        with suppress(
-            HermesError
-        ):  # a tool that cannot be versioned is still usable; a later change says why
+        with suppress(HermesError):  # the tool is usable even without a version; a later change says why
             self.workshop.history(file.folder).keep(cause)
 
     def _usable(

@@ -139,7 +139,7 @@ class ToolSandboxes:
         return temporary_folder(self._variables)
 
     def _seen(self, declared: ToolDeclaration) -> dict[str, str]:
-        """Return the variables a tool sees: of the user's, only program paths and locale settings."""
+        """Return the variables a tool sees: of the user's, only locale settings and program and temporary paths."""
         kept = ("LANG", "LC_ALL", "TZ", "TMPDIR", *(["PATH"] if declared.processes else []))
         given = {name: self._variables[name] for name in kept if name in self._variables}
         return {"PATH": os.defpath, "LANG": "C.UTF-8", **given, "HOME": HOME_INSIDE}

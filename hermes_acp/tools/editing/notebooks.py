@@ -31,7 +31,7 @@ class Cells(Struct, frozen=True):
 
 
 class CellEdit(Struct, frozen=True):
-    """A change to the cell with this ID or number (from 0), or an insertion after it (at the top if `cell` is empty)."""
+    """A change to the cell with this ID or number (from 0), or an insertion after it (if `cell` is empty, first)."""
 
     action: Action
     cell: str
