@@ -51,7 +51,7 @@ class CueSearch:
         self._known: dict[int, CueReach] = {}
 
     def find(self, text: str, limit: int, bits: int, lack: MissingScore | None) -> dict[str, int]:
-        """Return where each possible cue first occurs in the first `limit` letters; `bits` are the word classes present.
+        """Return where each possible cue first occurs in the first `limit` letters; `bits` are its word classes.
 
         Return None if the cues cannot add what is lacking. Damping cues are not searched for.
         """

@@ -1,4 +1,4 @@
-"""Failures as JSON-RPC errors.
+"""Convert failures to JSON-RPC errors.
 
 Knows: the code of each family of errors, and what the data says. Does not know: which call failed.
 """

@@ -10,7 +10,7 @@ from hermes_acp.frontends.acp.messages import serving
 
 
 def resume_position(headers: Headers) -> int | AdmissionRefusal | None:
-    """Return the number of the last message that came through; None if the client does not say."""
+    """Return the number of the last message received, or None if the client does not say."""
     value = headers.get("last-event-id")
     if value is None or value == "":
         return None

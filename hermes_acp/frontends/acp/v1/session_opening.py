@@ -30,7 +30,7 @@ async def open_stored(
 ) -> tuple[Session, SessionHistory]:
     """Open a stored session with the client's own instructions; close it again if these are invalid.
 
-    `begin_to_watch` is called where the past ends. Raises SessionNotFound, Busy, BadRequest, StorageError.
+    `begin_to_watch` is called where the past ends. Raise SessionNotFound, Busy, BadRequest, StorageError.
     """
     sessions = client.app.sessions
     session_id, more_roots = params.session_id, params.additional_directories or ()

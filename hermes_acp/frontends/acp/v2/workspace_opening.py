@@ -8,5 +8,5 @@ from hermes_acp.sessions.session_manager import OpenWorkspace
 
 
 def workspace_opener(client: ClientConnection) -> OpenWorkspace:
-    """Return what opens a workspace; in this version no editor serves files or terminals."""
+    """Return a function that opens a workspace; in this version no editor serves files or terminals."""
     return lambda _session_id, cwd, roots: client.app.open_workspace(cwd, roots)

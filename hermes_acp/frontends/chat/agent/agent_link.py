@@ -25,7 +25,7 @@ class SessionRequest(Struct, frozen=True):
 
 
 class AgentLost(Exception):
-    """There is no agent, and none could be started; the cause says why."""
+    """There is no agent and none could be started; the cause says why."""
 
 
 class AgentLink:
@@ -71,7 +71,7 @@ class AgentLink:
         return self._agent is not None and bool(self._agent.additions.get("reviews"))
 
     async def run(self, request: SessionRequest, user: User) -> None:
-        """Keep an agent running with a session open; return when that fails for good, with `failure` set."""
+        """Keep an agent running with a session open; return when that fails permanently, with `failure` set."""
         try:
             while True:
                 await self._run_agent(request, user)

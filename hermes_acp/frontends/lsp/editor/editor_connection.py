@@ -68,7 +68,7 @@ class EditorConnection:
         self.is_initialized.set()
 
     def set_app(self, app: "App") -> None:
-        """Set the app, and wake whoever waits for it."""
+        """Set the app and wake everyone waiting for it."""
         self._app = app
         self._has_app.set()
 
