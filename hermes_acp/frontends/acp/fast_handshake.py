@@ -1,6 +1,6 @@
 """Answer initialize before the event loop is imported.
 
-Knows: initialize, and a session/new that follows at once. Does not know: anything that comes after.
+This covers initialize, and a session/new that follows immediately.
 An editor shows the agent once these two are answered. Importing the event loop and the rest of the app takes
 longer than everything before, so it is done once the editor has its answers. Any other frame, or one of these
 two that is malformed, is left for the connection to answer.

@@ -1,6 +1,6 @@
 """The server started by an editor: one client over standard input and output.
 
-Knows: that the greeting comes before the event loop. Does not know: what is served.
+The handshake is answered before the event loop is imported.
 """
 
 import sys

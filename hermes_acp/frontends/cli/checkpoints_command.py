@@ -1,8 +1,7 @@
 """The `hermes-acp checkpoints` and `undo` commands: list and undo the file changes of turns.
 
-Knows: the flags, which session is meant, how changes are shown. Does not know: how anything is kept or put back.
-An undo holds the session's record meanwhile, as its model must be told of it; where an editor has that open, it is
-undone there.
+An undo locks the session's record meanwhile, because the session's model must be informed; if an editor has the
+record open, the undo is done there.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """The `hermes-acp doctor` command: check stored data, and whether commands can be sandboxed.
 
-Knows: how findings are shown, and that a problem is exit code 4. Does not know: what is looked at.
+A problem is exit code 4.
 """
 
 import argparse

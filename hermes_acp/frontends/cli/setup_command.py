@@ -1,7 +1,6 @@
 """The `hermes-acp setup` command: choose a provider, its key and a model.
 
-Knows: the questions and where the answers are kept. Does not know: how a model is reached.
-The key goes to `.env`, everything else to `config.yaml`; both are readable by their owner alone.
+The key goes to `.env`, everything else to `config.yaml`; only their owner can read them.
 """
 
 import getpass

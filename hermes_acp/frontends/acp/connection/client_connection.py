@@ -1,6 +1,6 @@
 """One client of the app, and the registry of all of them.
 
-Knows: the app, the connection, what the client announced. Does not know: any method.
+Knows: the app, the connection, the client's capabilities. Does not know: any method.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,7 @@
 """The MCP servers that a client carries, reached over its own connection.
 
-Knows: `mcp/message` both ways, whose shape is the same in every version. Does not know: MCP, or who asks; it is made
-before there is an event loop. An error of the outer call is one of the way, not of the server.
+`mcp/message` has the same shape in every version. This module is loaded before there is an event loop. An error of
+the outer call is a transport error, not the server's.
 Source: Agent Client Protocol, unstable part.
 """
 

@@ -1,7 +1,6 @@
 """Show drafts and reviewed edits to clients that display them.
 
-Knows: the notifications `_hermes/edits/draft` and `_hermes/edits/judged`, and how a client announces them.
-Does not know: who writes or judges, what is drawn.
+The notifications are `_hermes/edits/draft` and `_hermes/edits/judged`.
 """
 
 from typing import Final

@@ -1,7 +1,6 @@
 """Diagnostics from an editor that announced support for them.
 
-Knows: the request `_hermes/diagnostics` and the announcement of it. Does not know: who wants to know.
-The protocol has no such method, so it is one of our own.
+The protocol has no such method, so the request is our own: `_hermes/diagnostics`.
 """
 
 from collections.abc import Sequence

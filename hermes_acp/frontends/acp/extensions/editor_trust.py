@@ -1,6 +1,6 @@
 """The editor's own trust in a workspace: `_meta.hermes.workspaceTrusted`.
 
-Knows: where it is said, at initialize or for one session, and what follows. Does not know: what is to be trusted.
+The editor sends it at initialize or for one session.
 If an editor does not trust a folder, the agent can read and plan there but uses nothing from it. If the editor does,
 that says nothing about what the folder contains: the user is still asked about it.
 """

@@ -1,6 +1,6 @@
 """The one endpoint `/acp`: POST, GET, DELETE, and the upgrade to a WebSocket.
 
-Knows: who is admitted, which method does what. Does not know: sessions, turns.
+Knows: admission, and what each method does. Does not know: sessions, turns.
 Source: the Agent Client Protocol's proposal "Streamable HTTP & WebSocket Transport".
 """
 

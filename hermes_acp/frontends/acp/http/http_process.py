@@ -1,6 +1,6 @@
 """The serving process: its sockets, signals and shutdown.
 
-Knows: that SIGTERM, SIGINT and SIGHUP end everything within a second. Does not know: what is served.
+SIGTERM, SIGINT and SIGHUP end everything within a second.
 """
 
 import os

@@ -1,6 +1,6 @@
 """The position from which a client wants to resume a stream.
 
-Knows: the header Last-Event-ID. Does not know: what is kept of a stream.
+The client sends it in the Last-Event-ID header.
 """
 
 from starlette.datastructures import Headers

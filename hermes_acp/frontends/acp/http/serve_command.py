@@ -1,7 +1,6 @@
 """The `hermes-acp serve` command.
 
-Knows: its flags, what it says to the person who starts it. Does not know: the server, which is imported when the flags
-are sound: it needs packages that not every installation has.
+The server is imported only once the flags are valid: it needs packages that not every installation has.
 """
 
 import argparse

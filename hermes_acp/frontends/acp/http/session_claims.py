@@ -1,6 +1,6 @@
 """Which connection each open session belongs to: one at a time, as between processes.
 
-Knows: sessions are begun, opened and let go by calls that name them. Does not know: how any call is served.
+Calls that name sessions create, open and release them.
 If a client lost its connection and requests its session on a new one, the lost connection is ended.
 """
 

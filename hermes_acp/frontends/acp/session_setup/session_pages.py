@@ -1,6 +1,6 @@
 """Pages of the session list.
 
-Knows: cursors. Does not know: any version's shape of a row.
+Cursors are the same in every version.
 """
 
 import base64

@@ -1,7 +1,6 @@
 """What opening a session means for an editor, however it was opened.
 
-Knows: the commands announced, the workspace that an editor's own files and terminals make.
-Does not know: new from loaded.
+This covers the announced commands, and the workspace made of an editor's own files and terminals.
 """
 
 from hermes_acp.core.errors import BadRequest

@@ -1,7 +1,6 @@
 """Express file changes as one git patch.
 
-Knows: the patch format. Does not know: who shows it. Paths are absolute, so they stand below `a/` and `b/` as they are
-below the root of the disk.
+Paths are absolute, so below `a/` and `b/` they are as they are below the root directory.
 Source: the man page of git-diff, "Generating patch text with -p".
 """
 

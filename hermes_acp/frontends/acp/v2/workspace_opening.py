@@ -1,6 +1,6 @@
 """What opening a session means for an editor, however it was opened.
 
-Knows: the workspace, which is this machine's own. Does not know: new from resumed.
+The workspace is always on this machine.
 """
 
 from hermes_acp.frontends.acp.connection.client_connection import ClientConnection

@@ -1,6 +1,6 @@
 """The `hermes-acp policy check` command: reads commands and prints decisions, one JSON object per line.
 
-Knows: the shape of the lines; a line that is none is answered like any other. Does not know: any rule.
+Knows: the shape of the lines; an invalid line is answered like any other. Does not know: any rule.
 """
 
 import os

@@ -1,6 +1,6 @@
 """The `hermes-acp policy` command: show how shell commands are checked.
 
-Knows: the flags, where the judged commands would run. Does not know: any rule, how a judgement is shown.
+Knows: the flags, where the checked commands would run. Does not know: any rule, how a decision is shown.
 """
 
 import argparse

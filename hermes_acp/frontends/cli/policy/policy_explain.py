@@ -1,6 +1,6 @@
 """The `hermes-acp policy explain` command: explain the decision on one command to people.
 
-Knows: how a judgement is shown. Does not know: any rule.
+Knows: how a decision is shown. Does not know: any rule.
 """
 
 from typing import Final

@@ -1,7 +1,6 @@
 """The `hermes-acp scan` command: scan files for people, or texts for programs.
 
-Knows: how findings are shown, and that a block is exit code 1. Does not know: the flags, how a text
-is judged.
+A block is exit code 1.
 """
 
 import os

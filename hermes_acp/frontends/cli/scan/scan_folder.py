@@ -1,7 +1,6 @@
 """Which files of a folder `hermes-acp scan` scans.
 
-Knows: which files an agent reads as instructions, that ignored ones are passed over unless an agent reads them all the
-same. Does not know: how a text is judged or shown.
+Ignored files are skipped unless an agent reads them anyway.
 """
 
 import os

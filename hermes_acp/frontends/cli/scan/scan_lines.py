@@ -1,7 +1,6 @@
 """The `hermes-acp scan --jsonl` command: one JSON line in, one out, for programs.
 
-Knows: the lines' fields, and that each is answered at once. Does not know: how a text is judged.
-It starts fast: nothing is imported here that a first answer does not need.
+Each line is answered immediately. For a fast start, nothing is imported that a first answer does not need.
 """
 
 import os

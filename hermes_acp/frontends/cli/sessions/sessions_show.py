@@ -1,6 +1,6 @@
 """The `hermes-acp sessions show` command: show one session from its beginning.
 
-Knows: how passages are shown. Does not know: what makes one. It looks on, also while another process writes.
+It can also read a session while another process writes it.
 """
 
 import argparse
