@@ -43,7 +43,7 @@ _PARTS: Final = (
     "HEAD", "config", "config.worktree", "packed-refs", "shallow", "index", "refs", "logs", "logs/HEAD", "objects",
     "objects/info", "objects/info/alternates", "info", "info/attributes", "info/exclude", "info/sparse-checkout",
 )  # fmt: skip
-"""What git reads from a repository line by line, reporting lines it does not understand."""
+"""What git reads from a repository line by line, showing whatever it does not understand."""
 
 
 class Repository(Struct, frozen=True):

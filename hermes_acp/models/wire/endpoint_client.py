@@ -30,7 +30,7 @@ _WRITE_S = 60.0
 
 
 RequestSigner = Callable[[str, str, bytes], Awaitable[Mapping[str, str]]]
-"""Return the headers that authenticate a request with this method, URL and body. Raises ModelAuthFailed."""
+"""Returns the headers that authenticate a request with this method, URL and body. Raises ModelAuthFailed."""
 
 
 class Response:
